@@ -26,8 +26,8 @@ import { fileOf } from './previewAction.ts';
 import { resumed, resumeOnce } from './resumeOnce.ts';
 
 /**
- * Writes the request for the bot, waits for its answer if there is one, and writes the journal. Rejects with
- * `UsageError`, without a journal entry, if the request is invalid.
+ * Executes an action: writes the request, waits for the bot's answer if there is one, and writes the journal. Rejects
+ * with `UsageError`, without a journal entry, if the request is invalid.
  */
 export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
   if (ask.action === 'reload') {
@@ -46,7 +46,8 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
 }
 
 /**
- * Like `carryOut`, but returns the bot's own answer. Rejects with `UsageError` if there is none, and journals that too.
+ * Executes a reload like `carryOut`, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
+ * answer; the journal then has an entry too.
  */
 export async function carryOutReload(
   bot: WhichBot,
@@ -68,7 +69,10 @@ export async function carryOutReload(
   }
 }
 
-/** Journals the result and returns it; an action stays done even if the journal cannot be written. */
+/**
+ * Writes the result to the journal and returns it; an executed action counts as executed even if the journal cannot be
+ * written.
+ */
 export function noted({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
   try {
     if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
@@ -99,7 +103,10 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
   }
 }
 
-/** Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns what is in effect. */
+/**
+ * Pauses quoting until a resume or the expiry time; replaces an earlier pause. Returns a line about each stop in
+ * effect.
+ */
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
   const latch = latchIn(bot.stateDir);
   const before = latch.readPause();
@@ -121,7 +128,7 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
 
 /**
  * Returns the expiry of a pause by the bot's clock.
- * @throws UsageError if that clock differs from the machine's and no running bot shows it.
+ * @throws UsageError if that clock differs from the machine's and no running bot shows its time.
  */
 function endOfPause(
   { stateDir }: WhichBot,

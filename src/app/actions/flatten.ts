@@ -1,4 +1,4 @@
-/** Flattening of all inventory by the hedger: the estimated cost, and the request. */
+/** Flatten action: the hedger closes all inventory. Estimates the cost, and writes the request. */
 import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes, type Millis } from '../../core/index.ts';
 import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
@@ -12,8 +12,8 @@ import { UsageError } from '../../wiring/usageError.ts';
 import type { FlattenAsk } from './actions.ts';
 
 /**
- * Returns the inventory beyond the target and its cost by the last recorded book. Desk prices are requested only on
- * execution.
+ * Returns lines about the inventory beyond the target and the cost of closing it by the last recorded book. Desk prices
+ * are requested only on execution.
  */
 export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Millis): readonly string[] {
   const plan = hedgePlanOf(setup);
@@ -47,7 +47,7 @@ const NO_HEDGER =
   'this bot has no hedge section, so only quotes reduce its inventory; use puntas reduce to quote only to reduce inventory';
 
 /**
- * Requests that the hedger close all inventory while quotes only reduce it. Returns what is in effect.
+ * Requests that the hedger close all inventory while quotes only reduce it. Returns a line about each state in effect.
  * @throws UsageError if the bot has no hedger.
  */
 export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {
@@ -55,9 +55,9 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (lastConfigOf(dir).hedge === undefined) throw new UsageError(NO_HEDGER);
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
-  // Sets reduce-only first, so that the hedger does not close what quotes open.
+  // Reduce-only is set first, so that the hedger does not close inventory that quotes open.
   latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
-  // An identical request continues the earlier one: its costs count, even if the earlier command was killed.
+  // An identical request continues the earlier request, whose costs count, even if the earlier command was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;

@@ -52,11 +52,11 @@ import {
 
 export type InitOptions = {
   readonly file: string;
-  /** Answers from flags. */
+  /** Answers given by flags. */
   readonly given: Readonly<Partial<Record<QuestionName, string>>>;
-  /** Stream of an exchange given by its address; if absent, its books are polled. */
+  /** Stream address of an exchange given by its address; if absent, books are polled. */
   readonly stream?: string;
-  /** Returns the answer to a question, empty for its proposal. `null` accepts every proposal. */
+  /** Returns the answer to a question; empty accepts the proposal. `null` accepts every proposal. */
   readonly ask: ((question: InitQuestion, problem: string | null) => Promise<string>) | null;
   readonly say: (line: string) => void;
   readonly clock: Clock;
@@ -67,7 +67,7 @@ export type InitOptions = {
 type Answers = Map<QuestionName, { readonly value: string; readonly from: string; readonly text: string }>;
 
 /**
- * Writes the configuration. Resolves to why nothing would be quoted now, or to `null`.
+ * Writes the configuration. Resolves to the reason why the bot would not quote now, or to `null`.
  * @throws UsageError if the file exists or an answer is invalid.
  */
 export async function init(options: InitOptions): Promise<string | null> {
@@ -122,7 +122,7 @@ export async function init(options: InitOptions): Promise<string | null> {
 
 const PLAY_MONEY = '2000000';
 
-/** Returns the base amount that this quote amount buys, to two digits. */
+/** Returns the base amount that a quote amount buys, to two digits. */
 function worthOf(minor: string, price: string): string {
   const whole = (moneyOf(minor) * moneyOf('1')) / moneyOf(price);
   return textOfMoney(twoDigits(whole) as Money);
@@ -134,7 +134,10 @@ async function whichBook(names: readonly string[], options: InitOptions, answers
   return answered(placeQuestions.book(sorted), options, answers);
 }
 
-/** Returns the answer: given by flag, requested until valid, or as proposed and reported. */
+/**
+ * Returns the answer to a question: given by flag, entered at the prompt until valid, or the proposal, which is
+ * printed.
+ */
 async function answered(question: InitQuestion, { given, ask, say }: InitOptions, answers: Answers): Promise<string> {
   const { name, proposal, text, why, problem } = question;
   const take = (value: string, from: string): string => {
@@ -161,7 +164,7 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
   }
 }
 
-/** `venue` as a client has no key. */
+/** Requests data from an exchange: `venue` as a client has no key. */
 async function asked(
   options: InitOptions,
   answers: Answers,
@@ -238,7 +241,7 @@ async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price
   return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
 }
 
-/** Returns the facts that were read, one per line. */
+/** Returns the market data that was read, one item per line. */
 function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
   const { instrument: i, makerRate, tier } = rules;
   const rate = `maker fee ${makerRate / 1e6} %`;

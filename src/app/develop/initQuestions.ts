@@ -21,10 +21,10 @@ export type InitQuestion = {
   readonly name: QuestionName;
   /** Description with its unit. */
   readonly text: string;
-  /** Proposed answer; `null` if only the operator knows. */
+  /** Proposed answer; `null` if only the operator can know it. */
   readonly proposal: string | null;
   readonly why: string;
-  /** Returns why the answer is invalid; `null` if it is valid. */
+  /** Returns the problem of an answer; `null` if it is valid. */
   readonly problem: (answer: string) => string | null;
 };
 
@@ -45,13 +45,13 @@ export type QuestionName = (typeof QUESTION_NAMES)[number];
 /** Market data read before the questions about money. */
 export type MarketRead = {
   readonly rules: Rules;
-  /** In ticks, rounded down. */
+  /** Mid price in ticks, rounded down. */
   readonly mid: Price;
-  /** `null` without a key. */
+  /** Balances of the account; `null` without a key. */
   readonly balances: readonly Balance[] | null;
 };
 
-/** Answers for the embedded exchange, and for the addresses in config/live.yaml. */
+/** Answers that stand for the embedded exchange, and for the addresses in config/live.yaml. */
 export const EMBEDDED = 'embedded';
 export const LIVE = 'live';
 /** Answer that omits `inventory.target`. */
@@ -59,13 +59,13 @@ export const AS_FOUND = 'found';
 
 const NAMES = Array.from({ length: 9 }, (_, i) => `mm${i + 1}`);
 
-/** Returns why the configuration would reject an address; `null` if it would not. */
+/** Returns the reason why the configuration would reject an address; `null` if the address is valid. */
 export function addressProblem(addresses: { readonly restUrl: string; readonly streamUrl?: string }): string | null {
   const { error } = configSchema.shape.exchange.safeParse({ kind: 'remote', ...addresses });
   return error?.issues[0]?.message ?? null;
 }
 
-/** Questions about exchange, book and name, before anything is read. */
+/** Questions about exchange, book and name, asked before any data is read. */
 export const placeQuestions = {
   exchange: (): InitQuestion => ({
     name: 'exchange',
@@ -91,7 +91,7 @@ export const placeQuestions = {
           ? null
           : `${answer} is not traded there; expected one of ${books.join(', ')}`,
   }),
-  /** `isFree`: whether no state of that name exists. */
+  /** Returns the question about the name. `isFree`: whether no state of a name exists. */
   instance: (isFree: (name: string) => boolean): InitQuestion => ({
     name: 'instance',
     text: 'name of this bot in its order ids, never that of another bot of the account',
@@ -131,12 +131,14 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
   ];
 };
 
-/** Divisor of the proposed amount: a hundredth of the smaller balance. */
+/** Divisor of the smaller balance for the proposed amount: a hundredth. */
 const SHARE = 100n;
-/** Multiple of the minimum order proposed without a key or a balance. */
+/** Multiple of the minimum order, proposed without a key or a balance. */
 const LEAST_TIMES = 20n;
 
-/** Returns a warning if the balances cannot cover all orders of a side; `null` if they can, or if unknown. */
+/**
+ * Returns a warning if the balances cannot cover all orders of a side; `null` if they can, or if balances are unknown.
+ */
 export function moneyShort({ rules: { instrument: i }, mid, balances }: MarketRead, side: Money): string | null {
   if (balances === null) return null;
   const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
@@ -164,7 +166,7 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
   };
 }
 
-/** Returns the questions about limits. `levels` and `amount` as answered. */
+/** Returns the questions about limits. `levels` and `amount` are earlier answers. */
 export function limitQuestions(
   { rules: { instrument: i }, mid }: MarketRead,
   levels: number,
@@ -212,7 +214,7 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
 const notAmount = (answer: string): string | null =>
   isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected digits above zero, like 2000 or 0.01';
 
-/** Returns the minimum lots, also valid at a price 10% below the mid. */
+/** Returns the minimum order amount in lots, also valid at a price 10% below the mid price. */
 function leastLots(i: Instrument, mid: Price): number {
   const far = BigInt(Math.max(1, Math.floor(mid * 0.9)));
   return Math.max(i.amountMin, Number(i.valueMin / far + 1n));
@@ -228,7 +230,7 @@ function smallerSide(i: Instrument, mid: Price, balances: readonly Balance[]): b
 
 const lotsText = (i: Instrument, lots: bigint): string => textOfMoney((twoDigits(lots) * i.lotMoney) as Money);
 
-/** Rounds up to two digits, enough for a proposal. */
+/** Rounds up to two digits, which suffices for a proposal. */
 export function twoDigits(n: bigint): bigint {
   const unit = 10n ** BigInt(Math.max(0, n.toString().length - 2));
   return ((n + unit - 1n) / unit) * unit;

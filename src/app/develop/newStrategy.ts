@@ -1,16 +1,18 @@
 /**
- * `puntas new-strategy`: the smallest strategy that passes the common invariants, as a folder, an index entry, a
- * configuration and a test.
+ * `puntas new-strategy`: writes the smallest strategy that passes the common invariants: folder, index entry,
+ * configuration and test.
  */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** Lower-case words with digits, separated by dashes, as in avellaneda-stoikov. */
+/** Name of a strategy: lower-case words with digits, separated by dashes, as in avellaneda-stoikov. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
-/** Writes into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. */
+/**
+ * Writes a strategy into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed.
+ */
 export function newStrategy(root: string, name: string): readonly string[] {
   if (!(NAME.test(name) && name.length <= 40)) {
     throw new UsageError(`expected a name of small letters, digits and dashes, like order-flow; found ${name}`);
@@ -45,11 +47,11 @@ function indexWith(text: string, name: string, word: string): string {
 }
 
 type Names = {
-  /** Name in the configuration. */
+  /** Name of the strategy in the configuration. */
   readonly name: string;
-  /** Prefix of its function names. */
+  /** Prefix of the strategy's function names. */
   readonly word: string;
-  /** Name of its parameter type. */
+  /** Name of the strategy's parameter type. */
   readonly type: string;
 };
 

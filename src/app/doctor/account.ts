@@ -28,8 +28,9 @@ import { finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 
 /**
- * Returns the findings about the key, which can already read. The permission to cancel is tested on an id that no order
- * can have (runs are numbered from 2020). Only an order tests the permission to place; nothing tests that to withdraw.
+ * Returns the findings about a key that can read. The permission to cancel is tested with an id that no order can have
+ * (runs are numbered from 2020). Only the trial order tests the permission to place; the permission to withdraw is not
+ * tested.
  */
 export async function keyFindings(client: VenueClient, instance: string): Promise<readonly Finding[]> {
   const id = await client.account?.id();
@@ -56,7 +57,7 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
   return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
 }
 
-/** Returns the bounds of the book, and each level that they or a limit reject. */
+/** Returns the bounds of the book, and each level that the bounds or a limit reject. */
 export function bookFindings(
   { instrument: i }: Pick<Rules, 'instrument'>,
   { preview }: PreviewNow,
@@ -98,9 +99,7 @@ export function bookFindings(
   return found;
 }
 
-/**
- * Compares both sides of all configured levels with the available balances, excluding what other programs have locked.
- */
+/** Compares both sides of all configured levels with the available balances, which exclude locks of other programs. */
 export function balanceFindings({ preview, riskContext }: PreviewNow): readonly Finding[] {
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
@@ -148,7 +147,7 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
   return found;
 }
 
-/** Returns the findings if the quotes cannot earn the fees; then nothing else can be computed. */
+/** Returns the only finding if the quotes cannot earn the fees: no quotes can then be computed. */
 export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] => [
   ...(tier === null ? [] : [pass('fee tier', tier)]),
   fail('spread', message, 'widen it in the YAML, or trade at a better tier'),
@@ -157,7 +156,7 @@ export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] 
 /** Minimum rate per minute at which a bot must be able to move all its quotes. */
 const MOVES_MIN = 6;
 
-/** Compares the requests for polling and for orders with the exchange's limit. */
+/** Compares the request rates of polling and of orders with the exchange's limit. */
 export function budgetFindings(config: Config, levels: number): readonly Finding[] {
   const { budgets } = config.exchange;
   const { bookPollMs, privatePollMs } = config.timing;

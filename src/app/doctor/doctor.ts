@@ -1,4 +1,4 @@
-/** `puntas doctor`: checks every requirement of a live bot in advance, with a remedy for each finding. */
+/** `puntas doctor`: checks all requirements of a live bot in advance, with a remedy for each finding. */
 import { sleep, type Clock, type Observation, type VenueClient } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
@@ -30,18 +30,18 @@ export type DoctorOptions = {
   readonly openLog: (level: string, secrets: readonly string[]) => Log;
   /** Called with each finding as soon as it is known. */
   readonly tell: (found: Finding) => void;
-  /** Asks for permission before the order is placed, with its description; if absent, no order is placed. */
+  /** Requests permission before the order is placed, with its description; if absent, no order is placed. */
   readonly mayOrder?: (what: string) => Promise<boolean>;
   readonly onStarted: RunOptions['onStarted'];
 };
 
 export type Diagnosis = {
   readonly findings: readonly Finding[];
-  /** Ids of orders that may still be on the exchange. */
+  /** Ids of orders that may still be live on the exchange. */
   readonly left: readonly string[];
 };
 
-/** Runs all checks. A check that cannot run is a finding too; external conditions cause no rejection. */
+/** Runs all checks. A check that cannot run is a finding too; problems outside the program never reject. */
 export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   const { config, clock } = options;
   const findings: Finding[] = [];
@@ -89,7 +89,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
 
 type Asking = Omit<DoctorOptions, 'tell'> & { readonly tell: (found: Finding | readonly Finding[]) => void };
 
-/** Checks the public part of the exchange, if the key is missing or wrong. */
+/** Checks the public part of the exchange, if the key is missing or invalid. */
 async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string): Promise<void> {
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
@@ -105,7 +105,7 @@ async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string
   }
 }
 
-/** Runs all other checks. Resolves to the ids of orders that may be left. */
+/** Runs all checks that need the key. Resolves to the ids of orders that may be live. */
 async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<readonly string[]> {
   const { config, clock, seed, tell } = options;
   const gap = new ClockGap();
@@ -205,7 +205,7 @@ async function orderFinding(
   return tried.left;
 }
 
-/** The trial order runs without a hedger, so no hedge may be open. Returns `null` if none is. */
+/** Returns a finding if a hedge is open, because the trial order runs without a hedger; `null` if no hedge is open. */
 async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
   try {
     const open = await openHedgeOf(dir, clock);

@@ -19,7 +19,7 @@ import { brokenOff, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** Checks for a state in use by another bot, one that others can write, and one that blocks the bot. */
+/** Returns findings about a state that another bot uses, that other users can write, or that blocks the bot. */
 export async function stateFindings(config: Config, which: WhichBot, clock: Clock): Promise<readonly Finding[]> {
   const { dir } = config.state;
   const check = 'state';
@@ -60,7 +60,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   ];
 }
 
-/** Checks read permissions; write permissions were checked before. */
+/** Checks who can read the state; write permissions were checked before. */
 function secrecyFinding(dir: string, more: string): Finding {
   const mode = statSync(dir).mode & 0o777;
   return (mode & 0o077) === 0 || process.geteuid === undefined
@@ -68,7 +68,7 @@ function secrecyFinding(dir: string, more: string): Finding {
     : warn('state', `other users can read ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
-/** Returns why a start would quote nothing, or would be reduce-only. */
+/** Returns the reasons why a started bot would not quote, or would be reduce-only. */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
   const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
@@ -85,19 +85,19 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
 const processOf = ({ process: where }: HeartbeatRecord): string =>
   where === undefined ? '' : ` (process ${where.pid} on ${where.host})`;
 
-/** Returns the heartbeat of a process that may be running; `null` if it stopped or its process is gone. */
+/** Returns the heartbeat of a process that may be running; `null` if the process stopped or no longer exists. */
 export function alive(dir: string, whose: Whose): HeartbeatRecord | null {
   const record = readHeartbeat(dir, whose);
   return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
 }
 
-/** Number of disk samples: enough for a median, and less than a second on a slow disk. */
+/** Number of disk samples: enough for a median, in less than a second on a slow disk. */
 const SYNCS = 21;
-/** Thresholds of one sync. Every order waits for a sync; cancels do not. */
+/** Thresholds of the duration of one sync, in ms. Every order waits for a sync; cancels do not. */
 const SYNC_SLOW_MS = 20;
 const SYNC_HOPELESS_MS = 500;
 const MB = 1_000_000;
-/** Disk space for state file, ledger and deliveries, in addition to the recordings. */
+/** Required disk space for state file, ledger and deliveries, in addition to the recordings, in MB. */
 const ROOM_MB = 200;
 
 /** Checks the disk space, and how long an order waits for the disk. */
@@ -137,10 +137,10 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
 
 const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
 
-/** Time within which a sentinel writes a heartbeat; normally once per second. */
+/** Time within which a running sentinel writes a heartbeat, in ms; normally it writes one per second. */
 const BEATS_WITHIN_MS = 3_000;
 
-/** Checks that a sentinel would cancel for a dead bot. */
+/** Checks that a sentinel would cancel the orders of a bot that is down. */
 export async function sentinelFinding(config: Config, clock: Clock): Promise<Finding> {
   const check = 'sentinel';
   const { required } = config.sentinel;
@@ -167,7 +167,7 @@ async function moves(dir: string, seen: HeartbeatRecord, clock: Clock): Promise<
   return readHeartbeat(dir, 'sentinel')?.counter !== seen.counter;
 }
 
-/** Checks whether metrics and webhooks can be served, and from where they are reachable. */
+/** Checks whether the ports of metrics and webhooks are available, and from where they are reachable. */
 export async function portFindings({ metrics, webhooks, state }: Config): Promise<readonly Finding[]> {
   const isRunning = alive(state.dir, 'bot') !== null;
   const found = [await portFinding('metrics', metrics, isRunning)];
@@ -220,7 +220,7 @@ async function portFinding(
   );
 }
 
-/** Returns the system's error code; `null` if the port could be opened and was released. */
+/** Returns the system's error code; `null` if the port could be opened (it is closed again). */
 function listenProblem(host: string, port: number): Promise<string | null> {
   return new Promise(done => {
     const server = createServer();

@@ -17,7 +17,7 @@ export type ToldHedge = HedgeRow & {
 };
 
 /**
- * Returns the hedges, oldest first, also of a running bot: recordings are read up to their last complete piece. Hedges
+ * Returns the hedges, oldest first, also of a running bot: each recording is read up to its last complete piece. Hedges
  * of old runs exist while their recordings are kept.
  */
 export function hedgesIn(dir: string): readonly ToldHedge[] {
@@ -28,7 +28,7 @@ export function hedgesIn(dir: string): readonly ToldHedge[] {
       if (recording === null) continue;
       const { book } = recordedConfig(recording.of.setup);
       for (const text of recording.lines) {
-        // Other lines are not parsed: there are millions of them.
+        // Other lines are not parsed, because there are millions of them.
         if (!text.startsWith(BEGINS)) continue;
         const line = lineOf(text);
         if (line.kind !== 'input' || line.event.kind !== 'hedge') continue;
@@ -39,7 +39,7 @@ export function hedgesIn(dir: string): readonly ToldHedge[] {
         found.set(row.id, { ...row, book, run, states });
       }
     } catch (error) {
-      // `puntas replay` reports a damaged recording; the part before the damage is shown.
+      // `puntas replay` reports a damaged recording; here the part before the damage is used.
       if (!(error instanceof RangeError)) throw error;
     }
   }
@@ -60,7 +60,7 @@ export function hedges(dir: string, json: boolean): readonly string[] {
   return told.length === 0 ? ['no hedges yet'] : told.flatMap(linesOf);
 }
 
-/** Returns one hedge as text: the decision, its alternatives, and its end. */
+/** Returns one hedge as text: the decision, its alternatives, and its outcome. */
 export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
   const [major, minor] = pairOf(book);
   const what = row.amount.startsWith('-')

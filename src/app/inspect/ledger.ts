@@ -43,15 +43,15 @@ export type LedgerAsk = {
 
 type Row = {
   readonly currency: string;
-  /** Causes within the requested time; `opening` is everything before it. */
+  /** Changes within the requested time, by cause; `opening` is the balance before that time. */
   readonly causes: Causes;
   readonly closing: Money;
-  /** Balance as last reported; `null` if it never was. */
+  /** Balance as last reported by the exchange; `null` if never reported. */
   readonly exchange: Money | null;
   readonly difference: Money | null;
 };
 
-/** Returns lines for stdout. Rejects with one line if there is nothing to show. */
+/** Returns the ledger as lines for stdout. Rejects with one line if there is nothing to show. */
 export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
   const file = await ledgerAt(dir, clock);
   const { since = -Infinity } = ask;
@@ -99,9 +99,8 @@ export type AdjustAsk = {
 };
 
 /**
- * Writes a booking for the bot and returns the line to print. A booking equal in currency, amount, reason and name to
- * one that waits or is in the ledger is a repeated command and books nothing. Rejects with `UsageError` if the request
- * is wrong.
+ * Writes a booking for the bot and returns the line to print. A booking with the currency, amount, reason and name of a
+ * waiting or booked one is a repeated command and has no effect. Rejects with `UsageError` if the request is invalid.
  */
 export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise<string> {
   const reason = checkedReason(ask.reason, { what: 'what happened' });
@@ -116,7 +115,8 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
-  // The bot removes the file only after the booking is durable in the ledger, so one of the two has it.
+  // The bot removes the file only after the booking is durable in the ledger, so the booking is in at least one of
+  // them.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
     return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book it again, give another --reason`;
@@ -124,7 +124,7 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   return `requested: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, otherwise at its next start, before it quotes. A halt stays until you resume with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
-/** Returns the ledger entry of an operator's booking; `undefined` if it was never booked. */
+/** Returns the ledger entry of an operator's booking; `undefined` if there is none. */
 const bookedIn = (
   file: LedgerFile | null,
   { currency, amount, reason, by }: Pick<MailMessage<'adjust'>, 'currency' | 'amount' | 'reason' | 'by'>,
@@ -257,5 +257,5 @@ function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
   return `profit ${profitSentence(sinceOpening, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
 }
 
-/** Returns the minor currency of the bot's book; empty if its state does not name the book. */
+/** Returns the quote currency of the bot's book; empty if the state does not name the book. */
 const minorOf = ({ book }: Pick<LedgerFile, 'book'>): string => (book === null ? '' : pairOf(book)[1]);

@@ -34,28 +34,28 @@ export type ProfitDay = EarnedSums & {
   /** Start of the day, UTC. */
   readonly from: Millis;
   readonly net: Money;
-  /** Holdings of the book's two currencies at the end of the day, by the ledger: the whole account's. */
+  /** Holdings of the base currency, then of the quote currency, at the end of the day, by the ledger of the account. */
   readonly inventory: Money;
   readonly cash: Money;
-  /** All bookings of the day by currency, including those outside the profit. */
+  /** All changes of the day by currency and cause, including those outside the profit. */
   readonly booked: ReadonlyMap<string, Causes>;
   /** Reason why the day is incomplete; `null` for a complete day. */
   readonly cut: 'begins' | 'older entries are one sum' | 'so far' | null;
 };
 
 export type ProfitReport = BookNames & {
-  /** Time of the read. */
+  /** Time at which the ledger was read. */
   readonly at: Millis;
   /** Time of the ledger's first entry. */
   readonly knownFrom: Millis;
-  /** Whether that entry is the sum of older ones, whose days are unknown. */
+  /** Whether the first entry is the sum of older entries, whose days are unknown. */
   readonly isFolded: boolean;
   /** Every UTC day from the first to the last, including days without a fill. */
   readonly days: readonly ProfitDay[];
   readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
   /** Kinds of ledger entries outside the profit, with their numbers. */
   readonly leftOut: readonly { readonly what: string; readonly count: number }[];
-  /** Profit since the opening at the last recorded moment, and its run's part; `null` if none was kept. */
+  /** Profit since the opening at the last recorded moment, with the run's part; `null` if not recorded. */
   readonly profit: ProfitNow | null;
 };
 
@@ -63,8 +63,8 @@ export type ProfitReport = BookNames & {
 export type DaysAsked = { readonly from?: Millis; readonly to?: Millis };
 
 /**
- * Computes the report. `book`: used if the state does not contain it.
- * @throws UsageError if there is nothing to show.
+ * Computes the report. `book` is used if the state does not contain its name.
+ * @throws UsageError if there is nothing to report.
  */
 export function profitReport(
   file: LedgerFile,
@@ -77,7 +77,7 @@ export function profitReport(
   const entries = inTime(file.entries);
   const [first] = entries;
   if (name === undefined || first === undefined) throw new UsageError('nothing is booked there yet');
-  // The clock of an accelerated bot is ahead.
+  // The clock of an accelerated bot is ahead of the machine's.
   const at = Math.max(now, entries.at(-1)!.at, current?.sinceOpening.at ?? -Infinity);
   const [major, minor] = pairOf(name);
   const names = { book: name, major, minor };
@@ -110,7 +110,10 @@ type DaySources = {
   readonly moments: readonly ProfitSinceOpening[];
 };
 
-/** Days from the first recorded day end are marked at the mid; earlier ones, of an older Puntas, at the last fill. */
+/**
+ * Returns the profit of each day. Days from the first recorded day end on are valued at the mid price; earlier days, of
+ * an older Puntas, at the last fill.
+ */
 function profitDays({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
   const sums = earnedBy('day', profitBy('day', entries, names, Infinity), moments, Infinity);
   const byDay = new Map<Millis, LedgerEntry[]>();
@@ -149,7 +152,7 @@ const NOTHING = {
   ...{ spread: null, inventoryGain: null },
 };
 
-/** Counts movements that are not profit of this book. */
+/** Counts ledger entries that are not part of the book's profit. */
 function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitReport['leftOut'] {
   const counts = new Map<string, number>();
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -201,16 +204,16 @@ const textsOf = ({ volume, trading, fees, hedging, net }: ProfitReport['total'])
 const causesText = (causes: Causes) =>
   Object.fromEntries(CAUSES.flatMap(cause => (causes[cause] === 0n ? [] : [[cause, textOfMoney(causes[cause])]])));
 
-/** Returns a UTC day such as `2026-11-23`. */
+/** Formats the UTC day of a time, such as `2026-11-23`. */
 export const dayText = (at: Millis): string => timeText(at).slice(0, 10);
 
 const secondOf = (at: Millis): string => `${timeText(at).slice(0, 19).replace('T', ' ')} UTC`;
-/** Returns a UTC minute such as `2026-11-23 14:05`. */
+/** Formats a UTC time to the minute, such as `2026-11-23 14:05`. */
 export const minuteOf = (at: Millis): string => timeText(at).slice(0, 16).replace('T', ' ');
 
 const WIDTH = 80;
 
-/** Returns a table of at most 80 columns if its digits allow it, with notes. */
+/** Returns the report as a table with notes; at most 80 columns if its digits allow. */
 export function reportText(report: ProfitReport): readonly string[] {
   const { book, major, minor, days } = report;
   return [
@@ -222,13 +225,13 @@ export function reportText(report: ProfitReport): readonly string[] {
   ];
 }
 
-/** Returns `2026-11-21 to 2026-11-23`, or a single day. */
+/** Formats the days as `2026-11-21 to 2026-11-23`, or as a single day. */
 export function daysText(days: readonly ProfitDay[]): string {
   const [first, last] = [days[0]!.from, days.at(-1)!.from];
   return first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`;
 }
 
-/** Returns notes on the report's reliability, shared by terminal and page. */
+/** Returns notes on the reliability of the report, for terminal and page. */
 export function notesOf(report: ProfitReport): readonly string[] {
   const { minor, at, days, isFolded, knownFrom, leftOut, profit } = report;
   const last = days.at(-1)!;
@@ -256,13 +259,13 @@ export function notesOf(report: ProfitReport): readonly string[] {
   ];
 }
 
-/** Days of an older Puntas have no recorded mid. */
+/** Returns the note that days of an older Puntas have no recorded mid price. */
 function byFillsNote(days: readonly ProfitDay[]): string {
   const last = days.findLast(({ marked }) => marked === 'last fill');
   return last === undefined ? '' : ` Days up to ${dayText(last.from)} are of an older Puntas, marked at the last fill.`;
 }
 
-/** Drops decimals until the table fits. */
+/** Returns the table, with as many decimals as fit its width. */
 function fitted(report: ProfitReport): readonly string[] {
   for (let decimals = volumeDecimals(report.total.volume); ; decimals--) {
     const rows = tableOf(report, decimals);
@@ -270,7 +273,7 @@ function fitted(report: ProfitReport): readonly string[] {
   }
 }
 
-/** A book in money gets two decimals; one in coins, with small sums, eight. */
+/** Returns the decimals for volume: two for larger sums, eight for small sums, as in a book quoted in a coin. */
 const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 
 function tableOf({ days, total, major }: ProfitReport, decimals: number): readonly string[] {
@@ -295,7 +298,7 @@ function tableOf({ days, total, major }: ProfitReport, decimals: number): readon
   );
 }
 
-/** Rounds exactly to that many places, half away from zero. */
+/** Rounds exactly to `decimals` places, half away from zero. */
 function roundedMoney(sum: Money, decimals: number): string {
   const unit = 10n ** BigInt(18 - decimals);
   const size = ((sum < 0n ? -sum : sum) + unit / 2n) / unit;

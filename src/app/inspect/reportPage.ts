@@ -77,7 +77,7 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
   </div>`;
 }
 
-/** Maximum number of days labeled by name; more use a time axis. */
+/** Maximum number of days labeled by name; more days use a time axis. */
 const NAMED_MOST = 14;
 
 function plotOf({ days }: ProfitReport, id: string, title: string, unit: string, lines: readonly Line[]): Plot {
@@ -103,7 +103,7 @@ function plotOf({ days }: ProfitReport, id: string, title: string, unit: string,
 const valuesOf = (days: readonly ProfitDay[], of: (day: ProfitDay) => Money): readonly number[] =>
   days.map(day => approximately(of(day)));
 
-/** Gains and losses have separate colors. */
+/** Returns the plot of the net profit, with separate colors for gains and losses. */
 function netPlot(report: ProfitReport): Plot {
   const nets = valuesOf(report.days, ({ net }) => net);
   return plotOf(report, 'net', 'Net by day', report.minor, [
@@ -135,7 +135,7 @@ function partPlots(report: ProfitReport): readonly Plot[] {
   return [part('trading', 'spread'), part('fees', 'fees'), ...hedging, part('volume', 'model-1')];
 }
 
-/** Lists days, newest first. */
+/** Returns the table of days, newest first. */
 function dayTable({ days, total, major, minor }: ProfitReport): Html {
   const hasHedging = days.some(({ hedging }) => hedging !== 0n);
   const gain = (sum: Money): Html =>

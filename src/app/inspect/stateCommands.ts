@@ -14,8 +14,8 @@ import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 /**
- * Replays recorded runs (the last one, or all) and prints for each whether every command is the same. Returns `true` if
- * all are.
+ * Replays recorded runs (the last run, or all) and prints for each whether its commands are equal to the recorded ones.
+ * Returns `true` if all are.
  */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
@@ -48,7 +48,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const broken = broke === null ? '' : `, and failed as it did then: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
   } catch (error) {
-    // The recording is unreadable from its start.
+    // The result if the recording is unreadable from its start.
     return {
       same: false,
       text: `DIFFERENT before the first input: ${error instanceof Error ? error.message : String(error)}`,
@@ -56,7 +56,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
   }
 }
 
-/** Sets reduce-only until a resume. Returns what is in effect. */
+/** Sets reduce-only until a resume. Returns a text about the stops in effect. */
 export function reduce(which: WhichBot, said: string, at: Millis, who?: string): string {
   const dir = which.stateDir;
   const reason = checkedReason(said);
@@ -73,8 +73,8 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
 }
 
 /**
- * Ends only a pause; without a pause, lifts a halt, a hold and reduce-only. Returns what was lifted, and what stays in
- * effect.
+ * Ends only a pause; without a pause, lifts a halt, a hold and reduce-only. Returns a text about the lifted stops and
+ * those still in effect.
  * @throws UsageError if there is nothing to lift.
  */
 export function resume(which: WhichBot, said: string, at: Millis, who?: string): string {

@@ -9,11 +9,14 @@ import { liveTextOf, textOfCopy } from './liveFile.ts';
 import type { Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf, nothingToGoBack } from './promotionJournal.ts';
 
-/** Previews a rollback; changes nothing. @throws UsageError if there is nothing to roll back. */
+/**
+ * Returns the preview of a rollback; changes nothing.
+ * @throws UsageError if there is nothing to roll back.
+ */
 export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
   const { standing } = journalOf({ liveFile, dir });
   const { open, placed, pending } = standing;
-  // A rollback that was decided and not completed comes first.
+  // A rollback that was decided but not completed comes first.
   const last = pending?.isBack === true ? { promotion: pending.promotion, before: pending.to } : placed.at(-1);
   const shown = (lines: readonly string[]): Promoted => ({ end: 'shown', standing, check: null, lines, next: [] });
   if (open !== null && open.stage !== 'smallest')

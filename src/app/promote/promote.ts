@@ -1,4 +1,7 @@
-/** `puntas promote`: commands that take a configuration through replay, paper and the smallest size into the live file, and roll it back. */
+/**
+ * `puntas promote`: commands that take a configuration through replay, paper and the smallest size into the live file,
+ * and roll it back.
+ */
 import { basename, dirname, resolve } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { checkedAsk } from '../actions/actions.ts';
@@ -36,7 +39,10 @@ import { tradingDigest } from './tradingDigest.ts';
 import { takenUp } from './runningBot.ts';
 import { inPlace, type OpenPromotion, type Standing } from './standing.ts';
 
-/** Returns the options of a command, with reason and operator name as the journal stores them. @throws UsageError if one is missing. */
+/**
+ * Returns the options of a command, with reason and operator name as stored in the journal.
+ * @throws UsageError if one is missing.
+ */
 export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly needsReason: boolean }): PromoteOptions {
   const { needsReason, ...options } = asked;
   const { reason, by } = checkedAsk(
@@ -112,11 +118,11 @@ export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
   );
 
 /**
- * Checks the stage again and continues with the next one if all criteria pass, or with `anyway`. From paper on, an
+ * Checks the stage again and continues with the next stage if all criteria pass, or with `anyway`. From paper on, an
  * approval also replaces the live file.
  *
- * `stage` names the stage to approve; an approved stage is not approved again. If `null`, the current stage is approved,
- * unless this command completes the decision of an earlier one: then it approves nothing.
+ * `stage` names the stage to approve; an approved stage is not approved again. If `null`, the current stage is
+ * approved, unless this command completes the decision of an earlier command: then it approves nothing.
  */
 export const approvePromotion = (
   options: PromoteOptions,
@@ -132,7 +138,10 @@ export const approvePromotion = (
     (begun, looked) => approved(options, anyway, begun, looked),
   );
 
-/** Returns the result if nothing is left to approve, otherwise `null`. @throws UsageError if the promotion is not at the named stage. */
+/**
+ * Returns the result if the named stage is already approved, otherwise `null`.
+ * @throws UsageError if the promotion is not at the named stage.
+ */
 function approvedBefore(
   options: PromoteOptions,
   stage: Stage | null,
@@ -158,7 +167,7 @@ function approvedBefore(
   return told(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
 }
 
-/** Returns the approval of the named stage in the newest promotion. */
+/** Returns the approval of the named stage in the newest promotion; `undefined` if there is none. */
 const namedRecord = ({ dir }: PromoteOptions, { count }: Standing, stage: Stage | null): PromotionRecord | undefined =>
   promotionJournal(dir).records.findLast(
     record => record.kind === 'approved' && record.promotion === count && record.stage === stage,
@@ -199,7 +208,10 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   return told(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
 }
 
-/** Rolls back: ends the promotion under way. From the stage `smallest` on, also restores the previous live file, which a running bot reloads. */
+/**
+ * Rolls back: ends the promotion under way. From the stage `smallest` on, also restores the previous live file, which a
+ * running bot reloads.
+ */
 export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
   if (journalOf(options).standing.count === 0) throw nothingToGoBack(options);
   return asCommand(options, ['back'], async earlier => {
@@ -225,7 +237,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
       ]);
     }
     const { pending } = standing;
-    // A rollback that was decided and not completed comes first, whatever the file contains now.
+    // A rollback that was decided but not completed comes first, whatever the file contains now.
     if (pending?.isBack === true) {
       const said = 'completed an interrupted rollback';
       return goneBack(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
@@ -233,14 +245,14 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     const last = standing.placed.at(-1);
     if (last === undefined) throw nothingToGoBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
-    // If the copy were missing, the decision would have no effect.
+    // This throws if the copy is missing, because the decision would have no effect.
     if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
     return goneBack(options, noteInJournal(dir, back), last.before, kept);
   });
 }
 
-/** Reports where the operator's manual changes to the live file are kept. */
+/** Returns lines about the copy of a live file that the operator had edited. */
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
   found === null || found === live || found === pending?.from
     ? []
@@ -255,7 +267,7 @@ async function goneBack(
 ): Promise<Promoted> {
   const placed = place(options, decided);
   const { end, lines: reloaded } = await takenUp(options, to);
-  // A bot that did not apply the file keeps its old configuration, so the reload is the next step.
+  // A bot that did not apply the file keeps its old configuration, so the next step is the reload.
   return told(options, placed.standing, end, null, [...placed.lines, ...lines, ...reloaded], end === 'refused');
 }
 
@@ -283,6 +295,9 @@ const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate =>
   return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
 };
 
-/** Returns the earlier check of a replay stage, which the same version need not repeat: its result would be equal. `null` if there is none. */
+/**
+ * Returns the earlier check of a replay stage; this version need not repeat it, because the result would be equal.
+ * `null` if there is none.
+ */
 const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
   stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;

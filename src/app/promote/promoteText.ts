@@ -1,4 +1,4 @@
-/** A promotion as text, in at most 80 columns if its paths allow it, and as JSON. */
+/** Promotion as text, in at most 80 columns if its paths allow, and as JSON. */
 import { basename } from 'node:path';
 import { minuteOf } from '../inspect/profitReport.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -11,7 +11,7 @@ const WIDTH = 80;
 /** Returns the messages, the stage, the last check as a table, and the next commands. */
 export function promotedText({ standing, check, lines, next }: Promoted, liveFile: string): readonly string[] {
   return [
-    // Short lines keep their spaces: they may be columns of a table.
+    // Short lines keep their spaces, because they may be columns of a table.
     ...lines.flatMap(line => (line.length > WIDTH ? wrapped(line, WIDTH) : [line])),
     ...wrapped(whereText(standing, liveFile), WIDTH),
     ...(check === null ? [] : ['', `criteria of ${check.stage}, at the last look:`, ...findingsText(check.findings)]),
@@ -40,7 +40,7 @@ const NAME_WIDTH = 10;
 const EXPECTED_WIDTH = 25;
 const FOUND_WIDTH = WIDTH - RESULT_WIDTH - NAME_WIDTH - EXPECTED_WIDTH - 6;
 
-/** Returns a table with one row per criterion: result, name, expected and found. */
+/** Returns a table with one row per criterion: result, name, expected and found value. */
 function findingsText(findings: readonly CriterionFinding[]): readonly string[] {
   const row = (cells: readonly [string, string, string, string]): string =>
     [cells[0].padEnd(RESULT_WIDTH), cells[1].padEnd(NAME_WIDTH), cells[2].padEnd(EXPECTED_WIDTH), cells[3]]
@@ -63,7 +63,7 @@ const checkJson = ({ stage, result, findings, replay, run }: StageLook) => ({
   run: run ?? null,
 });
 
-/** Returns one JSON object (docs/json.md). */
+/** Returns the promotion as one JSON object (docs/json.md). */
 export function promotedJson({ end, standing, check, lines, next }: Promoted, liveFile: string, dir: string): object {
   const { open, placed, pending, count } = standing;
   return {

@@ -1,4 +1,4 @@
-/** The running bot of a live file: reloads the file, and reports whether the bot has its configuration. */
+/** Running bot of a live file: reloads the file, and reports whether the bot uses it. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { configChanges, recordedConfig, type Config } from '../../config.ts';
@@ -17,7 +17,7 @@ type Asked = {
   readonly clock: Clock;
 };
 
-/** Reloads the live file in a running bot. `digest` is that of the file; `null` if there is no file to reload. */
+/** Reloads the live file in a running bot. `digest` is the digest of the file; `null` if there is no file to reload. */
 export async function takenUp(
   { liveFile, by, reason, clock }: Asked,
   digest: string | null,
@@ -37,7 +37,7 @@ export async function takenUp(
   }
 }
 
-/** Whether the running bot trades by another configuration than the file's, by its newest recording. */
+/** Whether the running bot, by its newest recording, trades by another configuration than the file's. */
 export function hasOther(liveFile: string, now: Millis): boolean {
   const config = readableConfig(liveFile);
   if (config === null || config === 'broken') return false;
@@ -51,7 +51,10 @@ export function hasOther(liveFile: string, now: Millis): boolean {
   );
 }
 
-/** Returns the configuration, or `null` if the file does not exist. An invalid file is no error, so that the promotion can still be shown. */
+/**
+ * Returns the configuration, `null` if the file does not exist, or `broken` if it is invalid, so that the promotion can
+ * still be shown.
+ */
 export function readableConfig(file: string): Config | 'broken' | null {
   if (!existsSync(file)) return null;
   try {

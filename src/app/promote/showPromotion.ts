@@ -9,7 +9,10 @@ import type { PromotionRecord } from './records.ts';
 import { hasOther } from './runningBot.ts';
 import type { Standing } from './standing.ts';
 
-/** Returns the stage of the promotion; changes nothing. @throws UsageError if neither the live file nor a promotion exists. */
+/**
+ * Returns the stage of the promotion; changes nothing.
+ * @throws UsageError if neither the live file nor a promotion exists.
+ */
 export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'liveFile' | 'dir' | 'clock'>): Promoted {
   const { standing, records } = journalOf({ liveFile, dir });
   const { open, live } = standing;
@@ -48,7 +51,7 @@ const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[
         `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
       ];
 
-/** Returns the errors of a live file that is not a valid configuration. */
+/** Returns the errors of an invalid live file. */
 function brokenLines(liveFile: string): readonly string[] {
   const text = liveTextOf(liveFile);
   const read = text === null ? null : readLive(text, liveFile, liveFile);

@@ -1,4 +1,4 @@
-/** State of the promotions of one live file, from their journal: a state machine in which no stage can be skipped. */
+/** State of the promotions of one live file, computed from their journal: a state machine that skips no stage. */
 import type { Millis } from '../../core/index.ts';
 import {
   STAGES,
@@ -12,9 +12,9 @@ import {
 export type OpenPromotion = {
   readonly started: StartedRecord;
   readonly stage: Stage;
-  /** Start of this stage. */
+  /** Start time of this stage. */
   readonly since: Millis;
-  /** Last check of this stage; `null` without one. */
+  /** Last check of this stage; `null` if there is none. */
   readonly checked: CheckedRecord | null;
   /** Approvals of earlier stages, oldest first. */
   readonly approved: readonly ApprovedRecord[];
@@ -22,16 +22,16 @@ export type OpenPromotion = {
   readonly evidence: readonly CheckedRecord[];
 };
 
-/** A promotion that has replaced the live file; `before` is the digest of the replaced text. */
+/** Promotion that has replaced the live file; `before` is the digest of the replaced text. */
 type Placed = { readonly promotion: number; readonly before: string | null };
 
 export type Standing = {
   readonly open: OpenPromotion | null;
-  /** Digest that the live file should have; `null` if the file should not exist, absent if no promotion has changed it. */
+  /** Expected digest of the live file; `null` if the file should not exist, absent if no promotion has changed it. */
   readonly live?: string | null;
-  /** Promotions in place, newest last; a rollback removes the last. */
+  /** Promotions that changed the live file, newest last; a rollback removes the last. */
   readonly placed: readonly Placed[];
-  /** Decision that is not known to be in the live file; `null` if there is none. */
+  /** Decision that may not be in the live file yet; `null` if there is none. */
   readonly pending: Pending | null;
   /** Number of promotions started. */
   readonly count: number;
@@ -48,7 +48,10 @@ export type Pending = {
 
 export const NOTHING: Standing = { open: null, placed: [], pending: null, count: 0 };
 
-/** Returns the state after a record. @throws Error with the reason if the record cannot follow. */
+/**
+ * Returns the state after a record.
+ * @throws Error with the reason if the record is not valid in this state.
+ */
 export function after(standing: Standing, record: PromotionRecord): Standing {
   const { open, placed, count, pending } = standing;
   const cannot = (why: string): never => {
@@ -93,7 +96,10 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
   };
 }
 
-/** Returns the state after a rollback. Before the stage `smallest`, the promotion ends and the live file is unchanged; otherwise the text before the newest promotion is restored. */
+/**
+ * Returns the state after a rollback. Before the stage `smallest`, the promotion ends and the live file is unchanged;
+ * otherwise the live file's text before the newest promotion is restored.
+ */
 function wentBack(
   standing: Standing,
   { promotion, to, from }: Extract<PromotionRecord, { kind: 'back' }>,
@@ -112,5 +118,5 @@ function wentBack(
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };
 }
 
-/** Returns the number of the promotion in the live file, with its smallest size or in full; `null` if there is none. */
+/** Returns the number of the promotion in the live file, at any size; `null` if there is none. */
 export const inPlace = ({ placed }: Standing): number | null => placed.at(-1)?.promotion ?? null;

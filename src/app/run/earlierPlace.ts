@@ -1,6 +1,6 @@
 /**
- * Check for a state of this bot at the place of older versions, relative to the working directory. The bot must not
- * silently start without it.
+ * Check for a state of this bot in the folder of older versions, relative to the working directory. The bot must not
+ * silently start without that state.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -13,9 +13,9 @@ import { lookInto, type StateLook } from '../../live/state/stateLook.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
- * Rejects with `UsageError` if the former location has a state of this bot that must be moved or settled first.
- * Examples are a ledger that the new location lacks, a halt, and orders that may still be open. `file` is the YAML, `cwd`
- * the working directory.
+ * Rejects with `UsageError` if the former folder has a state of this bot that must be moved or settled first. Examples
+ * are a ledger that the new folder lacks, a halt, and orders that may still be open. `file` is the YAML, `cwd` the
+ * working directory.
  */
 export async function assertNoEarlierState(
   config: Config,
@@ -48,7 +48,7 @@ export async function assertNoEarlierState(
   );
 }
 
-/** Whether the state belongs to the same bot, as far as can be determined without the exchange. */
+/** Whether a state belongs to this bot, as far as can be determined without the exchange. */
 const isOf = ({ exchange, book, instance }: Config, { owner }: StateLook): boolean =>
   owner !== null &&
   owner.book === book &&

@@ -31,11 +31,11 @@ export type ImportOptions = {
   readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
-  /** Maximum delay of a late row that is sorted in; at most one hour. */
+  /** Maximum delay of a late row that is moved to its place, in ms; at most one hour. */
   readonly sort?: Millis;
-  /** Trading hours; rows outside are omitted. Overrides the mapping's. */
+  /** Trading hours; rows outside are omitted. Overrides the hours of the mapping. */
   readonly session?: string;
-  /** Whether to continue an existing tape, or create it if missing. */
+  /** Whether to continue an existing tape, or create a missing tape. */
   readonly append: boolean;
   readonly progress: Progress;
 };
@@ -43,25 +43,25 @@ export type ImportOptions = {
 export type ImportResult = ImportReport & {
   readonly out: string;
   readonly days: number;
-  /** Size on disk. */
+  /** Size of the tape on disk, in bytes. */
   readonly bytes: number;
   readonly bytesPerRow: number;
   readonly seconds: number;
-  /** Hash of the tape. */
+  /** Hash of the tape's content. */
   readonly hash: string;
 };
 
-/** Prefix of the folder of an unfinished import, which a killed one leaves behind. */
+/** Prefix of the folder of an unfinished import, which remains if the process is killed. */
 const UNFINISHED = '.unfinished-import-';
 
-/** Rows of this time span are held in memory. */
+/** Maximum of `sort`, in ms: the rows of this time span are in memory. */
 const SORT_MAX_MS = 3_600_000;
 
 type Given = { readonly book?: string; readonly tick?: string; readonly lot?: string };
 
 /**
  * Imports a tape. On an error, the folder is unchanged.
- * @throws UsageError for what the operator must fix.
+ * @throws UsageError for errors that the operator must fix.
  */
 export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
@@ -126,7 +126,7 @@ async function opened(
 }
 
 /**
- * Returns the recording in ticks and lots of the tape that it continues.
+ * Returns the recording in ticks and lots of the tape to continue.
  * @throws UsageError if the two are not compatible.
  */
 async function continuing(
@@ -206,7 +206,7 @@ const summaryOf = (stored: StoredTape) => ({
   hash: stored.hash(),
 });
 
-/** Returns the report as text. */
+/** Returns the report of an import as text. */
 export function describeImport(report: ImportResult): string {
   const { format, source, book, tick, lot, rows, trades, skipped, from, to, gaps, dirt, notes, out, days, bytes } =
     report;
@@ -234,7 +234,7 @@ function bytesAt(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + (statSync(join(path, name)).size || 0), 0);
 }
 
-/** Reports progress in bytes. */
+/** Returns a function that reports progress in bytes. */
 function bytesShown(progress: Progress) {
   let done = 0;
   return {

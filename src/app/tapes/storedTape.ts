@@ -12,7 +12,7 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Reads the whole tape; checksums of blocks are verified as they are decoded. */
+/** Reads the whole tape; checksums of blocks are verified as the blocks are decoded. */
 export const lookAtTape = (
   dir: string,
   options: StoredTapeOptions,
@@ -56,7 +56,7 @@ function describeStored(tape: StoredTape): string {
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 const timeOrNever = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
 
-/** Writes the rows to a file; resolves to a line with their number. */
+/** Writes the rows to a file; resolves to a line with the number of rows. */
 export const exportStored = (
   dir: string,
   options: StoredTapeOptions,
