@@ -11,7 +11,7 @@ import type { DataFlaw, Gap } from '../model/tape.ts';
 
 /**
  * Block of rows, or part of a snapshot of the book before the block. Plain data, so that it can be sent to another
- * thread. Times in ms.
+ * thread. Times are in ms.
  */
 export type ScannedBlock = BlockSummary & {
   readonly path: string;
@@ -19,7 +19,7 @@ export type ScannedBlock = BlockSummary & {
   readonly isSnapshot: boolean;
   /** Whether preceding rows were lost, so that the snapshot is needed. */
   readonly afterLoss: boolean;
-  /** Index of the day's rules that are in force. */
+  /** Index of the day's rules that are in force for this block. */
   readonly rules: number;
 };
 
@@ -31,9 +31,9 @@ export type ScannedDay = {
   readonly from: Millis;
   readonly to: Millis;
   readonly closed: boolean;
-  /** Levels per side in its book snapshots; `null` if the writer did not record it. */
+  /** Number of levels per side in the book snapshots of the day; `null` if the writer did not record it. */
   readonly seenDepth: number | null;
-  /** Hash of all rows, as recorded by the writer; `null` if it could not be recorded. */
+  /** Hash of all rows of the day, as recorded by the writer; `null` if not recorded. */
   readonly hash: string | null;
   readonly blocks: readonly ScannedBlock[];
   readonly rules: readonly { readonly at: Millis; readonly rules: BookRules }[];
@@ -176,7 +176,7 @@ class DayScan {
 
   result(path: string): ScannedDay {
     if (this.#head === null) throw new Error(`${path}: holds no whole frame: nothing was recorded`);
-    // Rows lost at the end have no later snapshot.
+    // No later snapshot restores rows lost at the end of the day.
     if (this.#lost !== null && Number.isFinite(this.#to)) {
       this.#gaps.push({ from: this.#to, to: startOfDay(this.#head.day) + 86_400_000, why: this.#lost });
     }

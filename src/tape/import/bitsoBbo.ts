@@ -1,4 +1,4 @@
-/** Importer for Bitso's best bid and ask about once per second: prices without amounts and without trades. */
+/** Importer for Bitso's best bid and ask, recorded about once per second: prices without amounts and without trades. */
 import { amount, type Instrument, type Price } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { plainText, ticksOf } from './digits.ts';
@@ -11,7 +11,8 @@ const GAP_MS = 10_000;
 const HEADER = 'orderbook_timestamp,book,bid,ask,spread';
 
 /**
- * Opens the recording. Amounts are placeholders of one lot each: the tape is marked quotesOnly, and replays reject it.
+ * Opens the recording. Amounts are placeholders of one lot each: the tape is marked quotesOnly, so that replays reject
+ * it.
  */
 export function bitsoBbo({ books: files }: BookFiles, instrument: Instrument): Recording {
   return {

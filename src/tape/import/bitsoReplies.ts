@@ -18,9 +18,9 @@ import { lineBatches, rowsOfLines, shown, sourceOf, type ImportReading } from '.
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 
-/** Maximum time between two books of one market; polling programs read it every few seconds. */
+/** Maximum time between two books of one market, in ms; polling programs read a book every few seconds. */
 const GAP_MS = 30_000;
-/** Levels per side of an aggregated book (public facts 4.3). */
+/** Number of levels per side of an aggregated book (public facts 4.3). */
 const DEPTH = 50;
 
 type Entry = { readonly book?: string; readonly price: string; readonly amount: string; readonly oid?: string };
@@ -47,7 +47,10 @@ type Reply =
   /** Error, or reply that is not about a market. */
   | { readonly kind: 'other' };
 
-/** `pages`: requested with a marker, so the reply is no evidence about earlier trades. */
+/**
+ * Reply with its time of receipt. `pages`: whether it was requested with a marker; such a reply is no evidence about
+ * earlier trades.
+ */
 type Received = { readonly reply: Reply; readonly local: Millis | null; readonly pages: boolean };
 
 /** Contents of one or more files of replies for one book. */
@@ -56,11 +59,11 @@ export type RepliesOfBook = {
   readonly grid: GridFinder;
   readonly books: number;
   readonly whole: boolean;
-  /** All distinct rules, in order of appearance. */
+  /** All distinct rules in the recording, in order of appearance. */
   readonly rules: readonly BookRules[];
 };
 
-/** Surveys the files; the readers report unreadable lines. */
+/** Returns the contents of the files by book; unreadable lines are reported later, by the readers. */
 export async function surveyReplies(
   files: readonly string[],
   onBytes: (count: number) => void = () => undefined,
@@ -111,7 +114,8 @@ function look(
 }
 
 /**
- * Opens one book. Rules come from the recording, with its finest tick. If it has none, the tick is given or inferred.
+ * Opens one book. Rules come from the recording, with the finest of its ticks. If the recording has no rules, the tick
+ * is given or inferred.
  */
 export function bitsoReplies(
   files: readonly string[],
@@ -177,7 +181,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   });
 }
 
-/** Sums the amounts per price, because a full book has several orders at a price. */
+/** Returns the sum of the amounts per price, because a full book has several orders at a price. */
 function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<number, number> {
   const levels = new Map<number, number>();
   for (const { price, amount } of entries) {
@@ -187,7 +191,7 @@ function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<
   return levels;
 }
 
-/** Reads the trades. Replies overlap: each trade is taken once, by its id. */
+/** Reads the trades. Replies overlap, so each trade id is used once. */
 function trades(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   let last = -1;
@@ -205,7 +209,7 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
       );
     for (const { created_at, price, amount, maker_side, tid } of fresh) {
       const at = isoTimeOf(created_at);
-      // The taker is on the other side.
+      // The exchange states the maker's side; the taker is on the other side.
       const side: SideCode | null = maker_side === 'buy' ? SIDE.sell : maker_side === 'sell' ? SIDE.buy : null;
       if (side === null) throw new RangeError(`expected maker_side buy or sell, found ${shown(String(maker_side))}`);
       rows.trade(at, local ?? at, side, ticksOf(instrument, price), lotsOf(instrument, amount), tid);
@@ -214,7 +218,10 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
   });
 }
 
-/** Parses `{at, url | path, body}` or a bare body. `at` is in milliseconds or ISO text; `body` is JSON or its text. */
+/**
+ * Parses a line `{at, url | path, body}` or a bare body. `at` is in milliseconds or ISO text; `body` is JSON or its
+ * text.
+ */
 function receivedIn(line: string): Received {
   const outer = JSON.parse(line) as Readonly<Record<string, unknown>>;
   if (typeof outer !== 'object' || outer === null) throw new RangeError('expected a JSON object');

@@ -7,7 +7,7 @@ import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Maximum time without a book; books arrive several times per second. */
+/** Maximum time without a book, in ms; books arrive several times per second. */
 const GAP_MS = 10_000;
 const LATE_MS = 1_000;
 const BOOK_HEADER = 'timestamp_ms,received_ms,bids,asks';

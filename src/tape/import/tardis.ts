@@ -19,15 +19,15 @@ const SNAPSHOT_HEADER = /^exchange,symbol,timestamp,local_timestamp,asks\[0\]\.p
 /** Header of quotes and of book_ticker. */
 const QUOTES_HEADER = 'exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount';
 /**
- * Maximum time between two rows of one book. The busiest files have rows every few milliseconds, the quietest every few
- * minutes.
+ * Maximum time between two rows of one book, in ms. The busiest files have rows every few milliseconds, the quietest
+ * every few minutes.
  */
 const GAP_MS = 10 * 60_000;
 
 export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'quotes' | 'trades';
 
 /**
- * Detects the kind of a file by its first two lines, with `from` in microseconds since 1970; `null` if it is not a
+ * Returns the kind of a file by its first two lines, with `from` in microseconds since 1970; `null` if it is not a
  * Tardis file.
  */
 export function tardisFile(
@@ -49,7 +49,7 @@ export function tardisFile(
   return { kind, exchange, symbol, from: Number(from) };
 }
 
-/** Files in order of time; books of one kind. */
+/** Files in order of time; all book files are of one kind. */
 export type TardisFiles = {
   readonly kind: Exclude<TardisKind, 'trades'>;
   readonly books: readonly string[];
@@ -61,7 +61,7 @@ export type TardisFiles = {
 
 /** Names that Tardis uses for all instruments of a kind, instead of a symbol. */
 const GROUP = /_(?:SPOT|PERPETUALS|FUTURES|OPTIONS|COMBOS)\.csv/;
-/** An exchange has several hundred thousand options. */
+/** Maximum number of instruments; an exchange has several hundred thousand options. */
 const SYMBOLS_MAX = 1_000_000;
 const HEAD_LINES = 1_000;
 
@@ -118,7 +118,7 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
   };
 }
 
-/** Instrument to read. */
+/** Symbol of the instrument to read, and the files with several instruments. */
 type Own = Pick<TardisFiles, 'symbol' | 'grouped'>;
 const isOther = (line: string, file: string, { symbol, grouped }: Own): boolean =>
   grouped.has(file) && symbolOf(line) !== symbol;
@@ -154,9 +154,9 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
 }
 
 /**
- * Reads updates. A snapshot replaces the book. Its rows share the time of receipt or the exchange time, and a level
- * that repeats at another time starts a new snapshot. Rows before the first snapshot were buffered before it, so they
- * are skipped.
+ * Reads updates. A snapshot replaces the book. The rows of a snapshot have the same time of receipt or the same
+ * exchange time, and a level that repeats at another time starts a new snapshot. Rows before the first snapshot are
+ * skipped, because they are older.
  */
 function updates(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
@@ -302,7 +302,7 @@ function fields(line: string, count: number, symbol: string): string[] {
   return cells;
 }
 
-/** Exchange time and receive time, in milliseconds. */
+/** Returns exchange time and receive time, in milliseconds. */
 function timesOf([, , at, local]: readonly string[]): readonly [number, number] {
   return [micros(at), micros(local)];
 }

@@ -1,5 +1,5 @@
 /**
- * Mapping files next to the data they describe, `mapping.yaml` or `NAME.mapping.yaml`. With one, a folder opens like a
+ * Mapping files next to their data, `mapping.yaml` or `NAME.mapping.yaml`. A folder with such a file opens like a
  * recording of a known format.
  */
 import { join } from 'node:path';

@@ -23,13 +23,13 @@ import type { TableRow } from './cells.ts';
 /** Values that override the mapping file. */
 export type GivenMapped = { readonly book?: string; readonly tick?: DecimalText; readonly lot?: DecimalText };
 
-/** Maximum time without a book before a gap is assumed; a table may set another value. */
+/** Maximum time without a book before a gap is assumed, in seconds; a table may set another value. */
 const SILENCE_S = 600;
 
 type FilesOfTable = {
   readonly table: Table;
   readonly files: readonly string[];
-  /** Companion file of each file, with more columns of the same rows. */
+  /** Companion file of each file, with further columns of the same rows. */
   readonly beside: ReadonlyMap<string, string>;
 };
 
@@ -88,14 +88,14 @@ export function mappingText(path: string): string {
 }
 
 /**
- * Whether a path matches the pattern. A pattern with a folder applies to the path from the given folder, another to the
- * file name.
+ * Whether a path matches the pattern. A pattern with a folder is compared with the path from the given folder, any
+ * other pattern with the file name.
  */
 const matches = (pattern: string, path: string): boolean =>
   matchesStars(pattern, pattern.includes('/') ? path : basename(path));
 
 /**
- * Whether `text` matches `pattern`, in which each `*` matches any characters or none. Matching each part at its first
+ * Whether `text` matches `pattern`, in which each `*` matches any number of characters. Matching each part at its first
  * position is sufficient.
  */
 export function matchesStars(pattern: string, text: string): boolean {
@@ -138,7 +138,7 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   };
 }
 
-/** Yields rows of a file with these columns, joined with those of its companion. */
+/** Yields rows of a file with these columns, joined with the rows of its companion. */
 async function* batchesOf(
   { table, beside }: FilesOfTable,
   file: string,
@@ -240,8 +240,8 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
 }
 
 /**
- * Passes on the chunks, and checks the words after the last. If a wrong word makes rows unreadable, the error lists the
- * words that occur.
+ * Passes on the chunks, and checks the mapped words after the last chunk. If a wrong word makes rows unreadable, the
+ * error lists the words that occur.
  */
 async function* checked(
   chunks: AsyncGenerator<Chunk>,
@@ -263,12 +263,12 @@ async function* checked(
   }
 }
 
-/** Row with its time, or the reason why it has none. */
+/** Row with its time, or the reason why the row has no time. */
 type Item = { readonly row: readonly string[]; readonly line: number } & (
   { readonly at: Millis } | { readonly why: unknown }
 );
 
-/** Sorts rows by time, if no row is more than `window` ms late. Holds the rows of that time. */
+/** Sorts rows by time, if no row is more than `window` ms late. Keeps the rows of that time in memory. */
 async function* sortedByTime(
   batches: AsyncIterable<readonly Item[]>,
   window: Millis,
@@ -292,7 +292,7 @@ async function* sortedByTime(
   yield held.map(({ item }) => item);
 }
 
-/** Sorts files by their first readable time; files without one come last. */
+/** Sorts files by their first readable time; files without a readable time come last. */
 async function inOrderOfTime(of: FilesOfTable): Promise<readonly string[]> {
   const { table, files } = of;
   const columns = timeColumns(table.time);
@@ -338,7 +338,7 @@ function rowTime(time: Time, findings?: Findings, place?: () => string): RowTime
   };
 }
 
-/** Strips the midnight time that a program added to a date. */
+/** Removes the midnight time that a program added to a date. */
 const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z?$/, '');
 
 function midnightOf(file: string): Millis {

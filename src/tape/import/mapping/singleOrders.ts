@@ -17,18 +17,18 @@ type Resting = {
   readonly side: SideCode;
   price: number;
   lots: number;
-  /** Lots reported by `fill` events that no later event has taken from the order yet. */
+  /** Amount in lots of `fill` events that no later event has removed from the order yet. */
   filled: number;
 };
 
-/** The largest known books have about 10,000 orders. */
+/** Maximum number of resting orders; the largest known books have about 10,000. */
 const ORDERS_MAX = 2_000_000;
 
 /**
  * Returns a reader of orders. A `change` has the remaining amount; `reduce` and `execute` have the removed amount.
- * `execute` is also a trade, whose taker is on the other side. A `fill` belongs to the later event that takes its
- * amount from the order. A `replace` removes the order and adds one with the new id. Cells of side and price may be
- * empty if the order is known.
+ * `execute` is also a trade, whose taker is on the other side. A `fill` belongs to the later event that removes its
+ * amount from the order. A `replace` removes the order and adds an order with the new id. Cells of side and price may
+ * be empty if the order is known.
  */
 export function ordersReader(table: TableOf<'orders'>, numbers: Numbers, findings: Findings): RowReader {
   const reader = new OrderReader(table, numbers, findings);
@@ -92,7 +92,7 @@ class OrderReader {
     }
   }
 
-  /** Handles a row with the remaining amount. */
+  /** Handles a row with the remaining amount of an order. */
   #told(
     event: 'change' | 'remove',
     {
@@ -153,7 +153,10 @@ class OrderReader {
     this.#rest(newId, { number, side, price, lots, filled: 0 });
   }
 
-  /** Takes `lots` from an order. `canceled`: how many of them were not executed, unless a `fill` says otherwise. */
+  /**
+   * Removes `lots` from an order. `canceled`: number of these lots that were not executed, unless a `fill` reports an
+   * execution.
+   */
   #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
     const { number, side, price } = order;
     if (lots > order.lots)
@@ -165,7 +168,7 @@ class OrderReader {
       order.lots = left;
       return;
     }
-    // A `remove` row with amount 0 was executed.
+    // A `remove` row with amount 0 means that the order was executed.
     const unfilled = Math.max(0, Math.min(canceled, order.lots) - order.filled);
     rows.push(KIND.remove, side, at, local, price, unfilled, number);
     this.#orders.delete(id);
@@ -199,12 +202,12 @@ class OrderReader {
 const UNKNOWN = 'events of orders that never came';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
-/** Ids that are integers below this are kept; other ids get a number above it. */
+/** Limit of integer ids that are kept; other ids get a number above it. */
 const OWN_NUMBERS = 2 ** 52;
 
 /**
  * Unique numbers of resting orders. An id that is text or too large gets a number derived only from the id, so that
- * another import of the same market gives the same number.
+ * another import of the market gives the same number.
  */
 export class OrderNumbers {
   readonly #taken = new Map<number, string>();

@@ -1,6 +1,6 @@
 /**
- * Columns of a Parquet file, one row group at a time. Sizes, counts and repeats are checked against the file's own
- * bytes before decoding, so that a small file cannot claim much memory.
+ * Columns of a Parquet file, one row group at a time. Sizes, counts and repeats are checked against the file's size
+ * before decoding, so that a small file cannot use much memory.
  */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
@@ -27,18 +27,18 @@ const FOOTER_MAX = 32 * 1024 * 1024;
 const FOOTER_VALUES_MAX = 2_000_000;
 const COLUMNS_MAX = 10_000;
 /**
- * Limits of cells read at a time, in the requested columns: for a small file, per additional byte of a larger one, and
- * in total.
+ * Maximum number of cells in a row group, in the requested columns: for a small file, per further byte of a larger
+ * file, and in total.
  */
 const CELLS_SMALL = 4_000_000;
 const CELLS_PER_BYTE = 4;
 const CELLS_MAX = 64_000_000;
-/** The corresponding limits of decompressed bytes. */
+/** Maximum number of decompressed bytes in a row group: for a small file, per further byte, and in total. */
 const BYTES_SMALL = 64 * 1024 * 1024;
 const BYTES_PER_BYTE = 250;
 const BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Each returns at most the number of bytes that the page states. */
+/** Decompressors; each returns at most the number of bytes that the page states. */
 const compressors: Compressors = {
   ...packaged,
   GZIP: (packed, length) => gunzipSync(packed, { maxOutputLength: Math.max(1, length) }),
@@ -104,7 +104,7 @@ function cellsOf(
   };
 }
 
-/** Columns of single values, by name, without nested columns. */
+/** Returns the columns of single values by name; nested columns are omitted. */
 function leavesOf({ schema }: FileMetaData): ReadonlyMap<string, SchemaElement> {
   const elements = schema.slice(1);
   if (elements.length > COLUMNS_MAX)
@@ -171,7 +171,7 @@ async function checkGroup(
   }
 }
 
-/** Decompressed size of a page, and its number of dictionary entries. */
+/** Page of a column: decompressed size in bytes, and number of dictionary entries. */
 type Page = { readonly bytes: number; readonly entries: number };
 
 /** Checks each page of a column before it is decoded. */
@@ -276,12 +276,15 @@ function checkPageV2(
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
   const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
-  // The decoder reads zero-bit indices as runs here, but skips them in older pages.
+  // The decoder reads zero-bit indices as runs in these pages, but skips them in older pages.
   if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
   else checkPage(body, encoding, count - nulls, 0, element);
 }
 
-/** Throws if the runs of a page repeat more values than it has, or if its encoding copies earlier values repeatedly. */
+/**
+ * Throws if the runs of a page repeat more values than the page has, or if its encoding copies earlier values
+ * repeatedly.
+ */
 function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 | 1, element: SchemaElement): void {
   let [offset, values] = [0, count];
   if (levels === 1) {
@@ -337,7 +340,7 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
     const isPacked = header % 2 === 1;
     const values = Math.floor(header / 2) * (isPacked ? 8 : 1);
     at = end + (isPacked ? (values * width) / 8 : Math.ceil(width / 8));
-    // The last groups of eight may be padded.
+    // The last groups of eight values may be padded.
     if (!(values > 0 && values < left + (isPacked ? 512 : 1)))
       throw new WrongFile(`a run of ${values} values, where ${left} are left`);
     if (at > to && !(isPacked && values >= left)) throw new WrongFile('runs that end behind their page');
@@ -349,7 +352,7 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
   return ones;
 }
 
-/** Times become text, to the microsecond. */
+/** Parsers that convert times to text, to the microsecond. */
 const PARSERS = {
   timestampFromMilliseconds: (ms: bigint) => isoOf(ms * 1_000n),
   timestampFromMicroseconds: (us: bigint) => isoOf(us),
@@ -358,7 +361,7 @@ const PARSERS = {
 
 function isoOf(micros: bigint): string {
   const ms = Number(micros / 1_000n);
-  // A Date holds 100 million days.
+  // A Date can represent 100 million days.
   return Math.abs(ms) <= 8.64e15
     ? `${new Date(ms).toISOString().slice(0, -1)}${String(micros % 1_000n).padStart(3, '0')}Z`
     : String(micros);
