@@ -90,7 +90,7 @@ describe('the journal of promotions', () => {
 
   test('takes no record that cannot follow, and writes nothing of it', () => {
     noteInJournal(dir, WHOLE[0]!);
-    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow('it is at replay');
+    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow('the promotion is at replay');
     expect(promotionJournal(dir).records).toHaveLength(1);
   });
 
@@ -98,7 +98,7 @@ describe('the journal of promotions', () => {
     const at = { liveFile: join(root, 'my.yaml'), dir: promotionsDir(join(root, 'my.yaml')) };
     await alone(at, async () => {
       await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow(
-        `${at.dir}: another puntas promote is running there`,
+        `${at.dir}: another puntas promote is running in this folder`,
       );
     });
     expect(await alone(at, () => Promise.resolve(1))).toBe(1);
@@ -136,7 +136,9 @@ describe('the journal of promotions', () => {
       await alone({ liveFile: link, dir: beside }, () => Promise.resolve());
       const at = { liveFile: real, dir: promotionsDir(real) };
       await alone({ liveFile: link, dir: beside }, async () => {
-        await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow('another puntas promote is running there');
+        await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow(
+          'another puntas promote is running in this folder',
+        );
       });
     });
 
