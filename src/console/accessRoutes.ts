@@ -60,7 +60,7 @@ export function addAccess(
       return replyProblem(
         reply.header('retry-after', end.seconds),
         429,
-        `too many wrong tokens: try again in ${end.seconds} s`,
+        `too many wrong tokens; try again in ${end.seconds} s`,
       );
     if (end.kind === 'wrong') return replyProblem(reply, 401, 'wrong token');
     if (end.kind === 'nameless') return replyProblem(reply, 422, 'enter your name; it is recorded with your actions');
@@ -133,7 +133,7 @@ function addActions(
     return replyProblem(
       reply,
       409,
-      'nothing was done: this preview has expired or was already confirmed; request a new one',
+      'the action was not executed: this preview has expired or was already confirmed; request a new preview',
     );
   });
 

@@ -17,8 +17,8 @@ const plot = (id: string, title: string, keys: readonly Key[], beside = ''): str
 const KEYS = {
   price: [
     ['soft', 'best bid and ask'],
-    ['buy', 'our bid'],
-    ['sell', 'our ask'],
+    ['buy', "the bot's bid"],
+    ['sell', "the bot's ask"],
     ['buy', 'bought', '▲'],
     ['sell', 'sold', '▼'],
   ],
@@ -73,7 +73,7 @@ ${plot('profit-plot', 'Profit', KEYS.profit)}
 ${panel('regime', 'Regime')}
 ${panel('limits', 'Limits')}
 ${panel('budgets', 'Requests')}
-${panel('levels', 'Why each level is there')}
+${panel('levels', 'Reasons for each level')}
 ${panel('orders', 'Orders')}
 ${panel('fills', 'Fills and markouts')}
 ${plot('hours-plot', 'Profit net of fees', KEYS.hours, '<button id="period" type="button">by hour</button>')}

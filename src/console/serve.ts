@@ -61,9 +61,9 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
     host: options.host,
     port: options.port,
     remedies: {
-      taken: 'choose another one with --port, or 0 for any free port',
+      taken: 'choose another port with --port, or 0 for any free port',
       forbidden: 'choose a port of 1024 or above with --port',
-      elsewhere: 'choose an available one with --host',
+      elsewhere: 'choose an available address with --host',
     },
     allowedHosts: options.allowedHosts ?? [],
     headers: HEADERS,

@@ -35,9 +35,9 @@ export async function serveMonitor(options: MonitorOptions): Promise<MonitorServ
     host: options.host,
     port: options.port,
     remedies: {
-      taken: 'set metrics.port to another one, or start with --metrics-port 0 for any',
+      taken: 'set metrics.port to another port, or start with --metrics-port 0 for any free port',
       forbidden: 'set metrics.port to 1024 or above',
-      elsewhere: 'set metrics.host to one that is',
+      elsewhere: 'set metrics.host to an available address',
     },
     allowedHosts: options.allowedHosts ?? [],
     headers: HEADERS,

@@ -45,7 +45,7 @@ describe('an old name of a key', () => {
     expect(loaded).toEqual({
       ...expected,
       warnings: [
-        `a.yaml:${placeOf(before, lastOf(old))} ${old}: an old name of ${now}: write ${lastOf(now)}; from Puntas ${OLD_KEYS_END} on the old name is refused`,
+        `a.yaml:${placeOf(before, lastOf(old))} ${old}: an old name of ${now}; write ${lastOf(now)}, because Puntas ${OLD_KEYS_END} rejects the old name`,
       ],
     });
   });
@@ -60,7 +60,7 @@ describe('an old name of a key', () => {
       ok: false,
       warnings: [],
       errors: [
-        `a.yaml:${placeOf(both, lastOf(old))} ${old}: an old name of ${now}, which is given too; take out ${lastOf(old)}`,
+        `a.yaml:${placeOf(both, lastOf(old))} ${old}: an old name of ${now}, which is also present; remove ${lastOf(old)}`,
       ],
     });
   });

@@ -59,7 +59,7 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
     throw new UsageError('--for: expected a time in the future, like 30m; this pause would already be over');
   if (ask.action === 'flatten' && !isSum(ask.costMax))
     throw new UsageError(
-      `--max-cost: expected the maximum total cost in the minor currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
+      `--max-cost: expected the maximum total cost in quote currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
     );
   return { ...ask, reason, by };
 }

@@ -23,7 +23,7 @@ export function botStatusText(of: BotStatus, where: string): string {
       ? []
       : statusRow('disk', `the disk of the state cannot be written (${disk}); figures and heartbeats may be old`)),
     ...(profit === null ? [] : statusRow('profit', profitText(profit))),
-    ...statusRow('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
+    ...statusRow('last done', lastAction === null ? 'no action by command or console' : lastText(lastAction)),
     ...(note === null ? [] : statusRow('note', note)),
   ].join('\n');
 }

@@ -115,8 +115,8 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
   const until = end === null ? '' : `until ${end.text}, or `;
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
-      ? 'paused: within seconds the bot cancels its orders and quotes nothing'
-      : 'paused: no bot is running; it will quote nothing after its start';
+      ? 'paused: within seconds the bot cancels its orders and stops quoting'
+      : 'paused: no bot is running; after its start the bot will not quote';
   const [halt, reducing] = [latch.read(), latch.readReduce()];
   return [
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
@@ -140,7 +140,7 @@ function endOfPause(
   if (clock.speed === 1) return { at: untilMs, text: wall };
   if (lifeOf(stateDir, now).state !== 'runs')
     throw new UsageError(
-      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the time of its next run is unknown; pause it without --for, and end the pause with puntas resume`,
+      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the time of the bot's next run is unknown; pause the bot without --for, and end the pause with puntas resume`,
     );
   const at = clock.at(untilMs);
   return {
@@ -152,7 +152,7 @@ function endOfPause(
 async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock): Promise<ActionEnd> {
   const dir = bot.stateDir;
   const request = { id, at: clock.now(), by, reason };
-  const unheard = `To cancel orders that a stopped bot left, run: ${ownCommand('halt --cancel', bot)}`;
+  const unheard = `To cancel remaining orders of a stopped bot, run: ${ownCommand('halt --cancel', bot)}`;
   const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
   const more = `${ownCommand('halt --cancel', bot)} cancels them with the bot's key, and halts trading`;
   return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };

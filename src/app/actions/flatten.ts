@@ -21,10 +21,10 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const { major, minor } = rules.instrument;
   const view = hedgeViewOf(engine, { ...rules, balancesAt: at }, at);
   const { inventory, mid, refusal } = view;
-  if (inventory === 0n) return ['inventory is at its target; nothing would be hedged'];
+  if (inventory === 0n) return ['inventory is at its target; there is nothing to hedge'];
   const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;
   const venues = plan.venues.join(', ');
-  const limits = `hedged by ${venues}, whichever is cheapest, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and at most --max-cost in total`;
+  const limits = `hedged by the cheapest of ${venues}, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and at most --max-cost in total`;
   const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
   if (refusal !== null) return [`${beyond}; cost unknown: ${refusal}`, limits];
   const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
@@ -36,7 +36,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const cost =
     book === undefined || book.cost === null
       ? `through the book: ${book?.rejectedReason ?? 'no price'}`
-      : `through the book, all of it would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
+      : `hedging all inventory through the book would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
   return [beyond, cost, limits, 'until puntas resume, the bot quotes only to reduce inventory'];
 }
 
@@ -67,7 +67,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
     ...(before === null
       ? []
       : isSame
-        ? ['this was already requested; its costs so far count towards the maximum']
+        ? ['this flatten was already requested; its costs so far count towards the maximum']
         : [`replaces the earlier request, whose costs do not count for this one: ${before.reason}`]),
     ...(halt === null
       ? []

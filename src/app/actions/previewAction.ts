@@ -98,7 +98,7 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   reduce: 'takes effect at the next start',
   halt: 'takes effect at the next start',
   resume: 'takes effect at the next start',
-  cancel: 'no process would cancel; cancel open orders with puntas halt --cancel',
+  cancel: 'no process would cancel orders; cancel open orders with puntas halt --cancel',
   reload: 'the next start reads the file',
   flatten: 'the hedger applies it from the next start',
 };

@@ -83,7 +83,7 @@ export class PastMoments {
     const seenAt = replay?.now?.seen.at ?? null;
     const isOver = seenAt !== null && at - seenAt > 30_000;
     const note = isOver
-      ? `the bot was not running at ${new Date(at).toISOString()}; this is the state in which it stopped before`
+      ? `the bot was not running at ${new Date(at).toISOString()}; this is its state when it last stopped`
       : null;
     const view = replay && this.#viewOf(replay, note, runs);
     if (view && replay?.now) return { view, history: replay.now.history.shown };

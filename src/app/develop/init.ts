@@ -84,7 +84,7 @@ export async function init(options: InitOptions): Promise<string | null> {
     const book = await whichBook(Object.keys(FLOW_PROFILES), options, answers);
     const [major, minor] = pairOf(book);
     const base = readShipped('sandbox');
-    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml is of another exchange');
+    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml is for another exchange');
     const balances = { [major]: worthOf(PLAY_MONEY, FLOW_PROFILES[book]?.startPrice ?? '1'), [minor]: PLAY_MONEY };
     const settings = { ...base.exchange, balances };
     return withVenue(
@@ -96,7 +96,7 @@ export async function init(options: InitOptions): Promise<string | null> {
     );
   }
   const base = readShipped('live');
-  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml is of another exchange');
+  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml is for another exchange');
   const { streamUrl, ...rest } = base.exchange;
   const stream = exchange === LIVE ? streamUrl : options.stream;
   const restUrl = exchange === LIVE ? rest.restUrl : exchange;
@@ -130,7 +130,8 @@ function worthOf(minor: string, price: string): string {
 
 async function whichBook(names: readonly string[], options: InitOptions, answers: Answers): Promise<string> {
   const sorted = names.toSorted();
-  if (options.ask !== null && options.given.book === undefined) options.say(`traded there: ${sorted.join(', ')}`);
+  if (options.ask !== null && options.given.book === undefined)
+    options.say(`books of the exchange: ${sorted.join(', ')}`);
   return answered(placeQuestions.book(sorted), options, answers);
 }
 
@@ -148,7 +149,7 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
   if (flag !== undefined) {
     const wrong = problem(flag);
     if (wrong !== null) throw new UsageError(`--${name} ${flag}: ${wrong}`);
-    return take(flag, 'as you said');
+    return take(flag, 'from your flag');
   }
   const proposed = `proposed: ${why}`;
   if (ask === null) {
@@ -160,7 +161,7 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
     const said = await ask(question, wrong);
     if (said === '' && proposal !== null) return take(proposal, proposed);
     wrong = said === '' ? 'an answer is needed' : problem(said);
-    if (wrong === null) return take(said, 'as you said');
+    if (wrong === null) return take(said, 'from your flag');
   }
 }
 
@@ -247,11 +248,11 @@ function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
   const rate = `maker fee ${makerRate / 1e6} %`;
   return [
     balances === null
-      ? `${rate}: the entry tier; set a key in the environment to read your own`
+      ? `${rate}: the fee of the first tier; set a key in the environment to read the fee of your account`
       : tier
         ? describeTier(tier)
         : rate,
-    `${i.symbol}: tick ${i.tick}, middle ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, least order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
+    `${i.symbol}: tick ${i.tick}, mid price ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, minimum order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
     ...(balances ?? [])
       .filter(({ currency }) => currency === i.major || currency === i.minor)
       .map(({ currency, total }) => `you hold ${textOfMoney(moneyOf(total))} ${currency}`),
@@ -289,34 +290,37 @@ function configText(
     comment(
       `Written by puntas init at ${new Date(now).toISOString().slice(0, 16)}Z. Every key: docs/configuration.md.`,
     ),
-    ...facts.map(fact => comment(`Read then: ${fact}`)),
+    ...facts.map(fact => comment(`Read at that time: ${fact}`)),
     `\n${said('book')}book: ${value('book')}\n`,
     `${said('instance')}instance: ${value('instance')}\n`,
     `\n${said('exchange')}`,
-    'balances' in exchange ? comment('play money (follows: about equally much of both currencies)') : '',
+    'balances' in exchange ? comment('play money (derived: about the same value in both currencies)') : '',
     block('exchange', exchange),
     `\nstrategy:\n  name: ${name}\n`,
     `${said('half-spread', '  ')}  halfSpreadBps: ${half}\n`,
     `${said('levels', '  ')}  levels: ${levels}\n`,
     `${said('amount', '  ')}  amount: '${amount}'\n`,
     comment(
-      'Follow from the half spread: levels a fifth of it apart, quotes left where they are within a tenth, and both sides moved by a third of it against a full position.',
+      'Derived from the half spread: a fifth of the half spread between levels, a tenth as tolerance before quotes move, a third as skew at the maximum position.',
       '  ',
     ),
     `  levelSpacingBps: ${ladder.levelSpacingBps}\n  refreshToleranceBps: ${ladder.refreshToleranceBps}\n`,
     `  skew: { priceBpsAtLimit: ${ladder.skew.priceBpsAtLimit} }\n`,
-    comment('What a round trip must earn over both maker fees, in bps (written for every new bot).', '  '),
+    comment('Minimum profit of a round trip after both maker fees, in bps (written for every new bot).', '  '),
     `  minEdgeBps: ${ladder.minEdgeBps}\n`,
     `\nlimits:\n${limit('positionMax', 'position-max')}`,
     `${limit('drawdownMax', 'drawdown-max')}${limit('dayLossMax', 'day-loss-max')}`,
-    comment(`largest value of one order, in ${i.minor} (follows: one and a half times an order now)`, '  '),
+    comment(`maximum value of one order, in ${i.minor} (derived: 1.5 times the current value of an order)`, '  '),
     `  orderValueMax: '${orderValueMax}'\n`,
-    comment('live orders on both sides together (follows: all levels, and room to replace)', '  '),
+    comment(
+      'maximum number of live orders on both sides (derived: all levels, and spare orders for replacements)',
+      '  ',
+    ),
     `  ordersMax: ${2 * levels + 4}\n`,
-    comment('no order farther than this from the middle, in bps (follows: beyond the last level)', '  '),
+    comment('maximum distance of an order from the mid price, in bps (derived: beyond the last level)', '  '),
     `  collarBps: ${Math.min(5_000, Math.max(200, Math.ceil(furthest * 1.5)))}\n`,
     `\n${said('target')}`,
     value('target') === AS_FOUND ? "# inventory: { target: '…' }\n" : `inventory: { target: '${value('target')}' }\n`,
-    `\n# Everything that survives a restart; of this bot alone.\nstate: { dir: ./state-${value('instance')} }\n`,
+    `\n# Data that survives a restart; only for this bot.\nstate: { dir: ./state-${value('instance')} }\n`,
   ].join('');
 }

@@ -69,9 +69,9 @@ export function addressProblem(addresses: { readonly restUrl: string; readonly s
 export const placeQuestions = {
   exchange: (): InitQuestion => ({
     name: 'exchange',
-    text: `where to trade: ${EMBEDDED} (play money), ${LIVE} (the addresses of config/live.yaml), or the https address of a REST interface`,
+    text: `exchange to trade on: ${EMBEDDED} (play money), ${LIVE} (the addresses of config/live.yaml), or the https address of a REST interface`,
     proposal: EMBEDDED,
-    why: 'nothing can be lost there',
+    why: 'play money cannot be lost',
     problem: answer =>
       answer === EMBEDDED || answer === LIVE
         ? null
@@ -81,20 +81,20 @@ export const placeQuestions = {
   }),
   book: (books: readonly string[]): InitQuestion => ({
     name: 'book',
-    text: 'which book, <major>_<minor>',
+    text: 'book to trade, <base>_<quote>',
     proposal: null,
     why: '',
     problem: answer =>
       !BOOK_NAME.test(answer)
-        ? 'expected <major>_<minor>, like btc_mxn'
+        ? 'expected <base>_<quote>, like btc_mxn'
         : books.includes(answer)
           ? null
-          : `${answer} is not traded there; expected one of ${books.join(', ')}`,
+          : `${answer} is not traded at this exchange; expected one of ${books.join(', ')}`,
   }),
   /** Returns the question about the name. `isFree`: whether no state of a name exists. */
   instance: (isFree: (name: string) => boolean): InitQuestion => ({
     name: 'instance',
-    text: 'name of this bot in its order ids, never that of another bot of the account',
+    text: 'name of this bot in its order ids; must differ from the names of other bots of the account',
     proposal: NAMES.find(isFree) ?? null,
     why: 'no other bot here uses this name',
     problem: answer => (/^[A-Za-z0-9]{1,12}$/.test(answer) ? null : 'expected 1 to 12 letters and digits, like mm1'),
@@ -111,7 +111,7 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
   return [
     {
       name: 'half-spread',
-      text: 'distance of the first level from the middle of the book, in bps',
+      text: 'distance of the first level from the mid price, in bps',
       proposal: String(Math.ceil(10 * (fee + OVER_FEE_BPS)) / 10),
       why: `the maker fee of ${fee} bps, and ${OVER_FEE_BPS} bps`,
       problem: answer =>
@@ -119,7 +119,7 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
           ? 'expected bps up to 1000, like 65'
           : Number(answer) >= least
             ? null
-            : `a round trip would not pay; expected at least ${least}, half a bps above the maker fee`,
+            : `a round trip would lose money; expected at least ${least}, half a bps above the maker fee`,
     },
     {
       name: 'levels',
@@ -143,7 +143,7 @@ export function balanceWarning({ rules: { instrument: i }, mid, balances }: Mark
   if (balances === null) return null;
   const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
   if (there >= side) return null;
-  return `the orders of one side are ${textOfMoney(side)} ${i.major}, and the smaller of both balances is worth ${textOfMoney(there)}: pay in more, or some are not placed`;
+  return `the orders of one side are ${textOfMoney(side)} ${i.major}, and the smaller balance is worth ${textOfMoney(there)}: deposit more, or some orders are not placed`;
 }
 
 /** Returns the question about the amount of one order. */
@@ -156,13 +156,13 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
     text: `amount of one order, in ${i.major}`,
     proposal: lotsText(i, isShare ? share : LEAST_TIMES * BigInt(least)),
     why: isShare
-      ? 'a hundredth of the smaller of both balances'
-      : `${LEAST_TIMES} times the least order${balances === null ? '; without a key your balances are unknown' : ''}`,
+      ? 'a hundredth of the smaller balance'
+      : `${LEAST_TIMES} times the minimum order${balances === null ? '; without a key your balances are unknown' : ''}`,
     problem: answer =>
       notAmount(answer) ??
       (moneyOf(answer) >= moneyOfAmount(i, least as Amount)
         ? null
-        : `the book takes no order below ${lotsText(i, BigInt(least))} ${i.major}`),
+        : `the book rejects orders below ${lotsText(i, BigInt(least))} ${i.major}`),
   };
 }
 
@@ -180,21 +180,21 @@ export function limitQuestions(
     name,
     text: `${text}, in ${i.minor}`,
     proposal: textOfMoney(loss as Money),
-    why: 'a twentieth of what the largest position is worth now',
+    why: 'a twentieth of the current value of the maximum position',
     problem: notAmount,
   });
   return [
     {
       name: 'position-max',
-      text: `how far inventory may be from its target, in ${i.major}`,
+      text: `maximum distance of inventory from its target, in ${i.major}`,
       proposal: textOfMoney(position as Money),
       why: 'four times all orders of one side',
       problem: answer =>
         notAmount(answer) ??
         (moneyOf(answer) >= side ? null : `less than all orders of one side together, ${textOfMoney(side as Money)}`),
     },
-    lossQuestion('drawdown-max', 'trading halts when the profit has fallen this far from its highest'),
-    lossQuestion('day-loss-max', 'trading halts when this much was lost in a UTC day'),
+    lossQuestion('drawdown-max', 'drawdown of the profit at which trading halts'),
+    lossQuestion('day-loss-max', 'loss in a UTC day at which trading halts'),
   ];
 }
 
@@ -203,9 +203,9 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
   const held = balances?.find(({ currency }) => currency === i.major)?.total;
   return {
     name: 'target',
-    text: `inventory to come back to, in ${i.major}; ${AS_FOUND}: what is held at the first start`,
+    text: `target inventory, in ${i.major}; ${AS_FOUND}: the holdings at the first start`,
     proposal: AS_FOUND,
-    why: held === undefined ? 'the balance at that time' : `now that would be ${textOfMoney(moneyOf(held))}`,
+    why: held === undefined ? 'the balance at that time' : `the current holdings are ${textOfMoney(moneyOf(held))}`,
     problem: answer =>
       answer === AS_FOUND || isDecimalText(answer) ? null : `expected ${AS_FOUND}, or digits like 0.5`,
   };

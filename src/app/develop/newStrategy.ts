@@ -15,7 +15,7 @@ const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
  */
 export function newStrategy(root: string, name: string): readonly string[] {
   if (!(NAME.test(name) && name.length <= 40)) {
-    throw new UsageError(`expected a name of small letters, digits and dashes, like order-flow; found ${name}`);
+    throw new UsageError(`expected a name of lower-case letters, digits and dashes, like order-flow; found ${name}`);
   }
   const index = join(root, 'strategies/index.ts');
   if (!existsSync(index)) {
@@ -40,7 +40,7 @@ function indexWith(text: string, name: string, word: string): string {
   const start = text.indexOf('\nexport const strategies = byName({\n');
   const end = text.indexOf('});\n', start);
   if (start < 1 || end < 0 || text.slice(start, end).includes('}')) {
-    throw new UsageError('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
+    throw new UsageError('strategies/index.ts has an unexpected form; add the line manually (docs/strategies.md)');
   }
   const line = `import { ${word} } from './${name}/strategy.ts';\n`;
   return `${text.slice(0, start)}${line}${text.slice(start, end)}  ${word},\n${text.slice(end)}`;

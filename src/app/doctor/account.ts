@@ -39,11 +39,11 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
   const withdrawals = warn(
     'withdrawals',
     'the API does not show whether the key may withdraw',
-    'check its permissions at the exchange: it must not have this one',
+    'check at the exchange that the key has no permission to withdraw',
   );
   if (canceled.kind === 'done')
     return [
-      pass('key', `${whose}; may read and cancel; whether it may place orders shows only with --order`),
+      pass('key', `${whose}; may read and cancel; only --order tests the permission to place orders`),
       withdrawals,
     ];
   if (canceled.kind === 'unknown')
@@ -80,17 +80,19 @@ export function bookFindings(
   const { levels, refusal } = preview;
   const shown = levels.filter(({ verdict }) => verdict === 'would be placed').length;
   if (needsOperator(preview.unshown))
-    found.push(fail('quotes', preview.whyNot ?? 'none', 'change what is named there'));
+    found.push(fail('quotes', preview.whyNot ?? 'none', 'change the key named in the message'));
   else if (preview.halt !== null)
     found.push(
       fail(
         'quotes',
         `the bot would halt immediately after a start: ${preview.halt}`,
-        'fix this first; every start would halt again',
+        'fix the cause first; every start would halt again',
       ),
     );
   else if (preview.whyNot !== null)
-    found.push(warn('quotes', preview.whyNot, 'check whether this is intended; puntas check shows each price'));
+    found.push(
+      warn('quotes', preview.whyNot, 'check whether these levels are intended; puntas check shows each price'),
+    );
   else if (refusal !== null)
     found.push(
       warn('quotes', `none now: ${refusal}`, 'run puntas doctor again; for a running bot, see puntas explain'),
@@ -104,7 +106,7 @@ export function balanceFindings({ preview, riskContext }: PreviewNow): readonly 
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
   if (levels.length === 0)
-    return [warn('balances', 'no level can be computed now, so none can be compared', 'run puntas doctor again')];
+    return [warn('balances', 'no level can be computed now, so no amount can be compared', 'run puntas doctor again')];
   return (['buy', 'sell'] as const).map(side => {
     const of = levels.filter(level => level.side === side);
     const needed = of.reduce((sum, level) => sum + costOf(i, level), 0n) as Money;
@@ -138,11 +140,11 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
   const apart = ((ask - bid) * 20_000) / (ask + bid);
   const fees = (2 * makerRate) / 10_000;
   const { instrument: i } = riskContext;
-  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, both maker fees take ${fees.toFixed(1)} bps: ${(apart - fees).toFixed(1)} bps are left of a round trip`;
+  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, both maker fees take ${fees.toFixed(1)} bps: a round trip earns ${(apart - fees).toFixed(1)} bps`;
   found.push(
     apart > fees
       ? pass('spread', says)
-      : warn('spread', says, 'widen it, unless you mean to pay for volume (strategy.minEdgeBps below 0)'),
+      : warn('spread', says, 'widen the spread, unless you mean to pay for volume (strategy.minEdgeBps below 0)'),
   );
   return found;
 }
@@ -150,7 +152,7 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
 /** Returns the only finding if the quotes cannot earn the fees: no quotes can then be computed. */
 export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] => [
   ...(tier === null ? [] : [pass('fee tier', tier)]),
-  fail('spread', message, 'widen it in the YAML, or trade at a better tier'),
+  fail('spread', message, 'widen the spread in the YAML, or trade at a better fee tier'),
 ];
 
 /** Minimum rate per minute at which a bot must be able to move all its quotes. */
@@ -167,15 +169,15 @@ export function budgetFindings(config: Config, levels: number): readonly Finding
   };
   const left = budgets.privatePerMinute - reads.private;
   const moves = levels === 0 ? Infinity : Math.floor(left / levels);
-  const orders = `${left} are left for orders${levels === 0 ? '' : `: all ${levels} quotes can be moved ${moves} times a minute`}`;
-  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests a minute, ${orders}; public ones: ${reads.public} of ${budgets.publicPerMinute} while there is no stream`;
+  const orders = `${left} are left for orders${levels === 0 ? '' : `: all ${levels} quotes can be moved ${moves} times per minute`}`;
+  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, ${orders}; public ones: ${reads.public} of ${budgets.publicPerMinute} while there is no stream`;
   const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);
   return [
     over
       ? fail(
           'requests',
           `exchange.budgets ${budgets.publicPerMinute} and ${budgets.privatePerMinute} are more than the ${allows.public} and ${allows.private} that the exchange allows`,
-          'lower them; clients that exceed the limits are locked out for a minute',
+          'lower the budgets; the exchange locks out clients that exceed its limits for a minute',
         )
       : moves < MOVES_MIN
         ? warn('requests', says, 'raise timing.privatePollMs or strategy.refreshToleranceBps, or quote fewer levels')

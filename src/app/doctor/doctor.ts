@@ -96,7 +96,7 @@ async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string
   const client = publicClientOf(config, restUrl, clock, seed, { onRequest });
   try {
     await readBookRow(client, config.book);
-    tell(pass('exchange', `answers, and trades ${config.book}`));
+    tell(pass('exchange', `answers, and lists ${config.book}`));
     tell(gap.finding);
   } catch (error) {
     tell(checkAborted('exchange', error));
@@ -114,7 +114,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   let seen: PreviewNow | null = null;
   try {
     await readBookRow(client, config.book);
-    tell(pass('exchange', `answers, and trades ${config.book}`));
+    tell(pass('exchange', `answers, and lists ${config.book}`));
     seen = await accountFindings(options, client);
   } catch (error) {
     tell(checkAborted('exchange', error));
@@ -129,7 +129,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     tell(
       fail(
         'order',
-        'not sent: the required data could not be read',
+        'trial order not sent: the required data could not be read',
         'fix the findings above, then run puntas doctor again',
       ),
     );
@@ -183,7 +183,13 @@ async function orderFinding(
 ): Promise<readonly string[]> {
   const { config, tell } = options;
   if (alive(config.state.dir, 'bot') !== null) {
-    tell(warn('order', 'not sent: the bot is running, and its own orders show it', 'stop it first to try one'));
+    tell(
+      warn(
+        'order',
+        'trial order not sent: the bot is running, and its orders show the permission',
+        'to place a trial order, stop the bot first',
+      ),
+    );
     return [];
   }
   const hedge = await openHedgeFinding(config, options.clock);
@@ -197,7 +203,7 @@ async function orderFinding(
     return [];
   }
   if (!(await mayOrder(plan.text))) {
-    tell(warn('order', `not sent: you declined ${plan.text}`, 'run again with --order --yes'));
+    tell(warn('order', `trial order not sent: you declined ${plan.text}`, 'run again with --order --yes'));
     return [];
   }
   const tried = await tryOrder(plan, { ...options, venue, log });
@@ -212,7 +218,7 @@ async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promi
     if (open === null) return null;
     return warn(
       'order',
-      `not sent: hedge ${open} is still open`,
+      `trial order not sent: hedge ${open} is still open`,
       'start the bot, which completes it; puntas hedges shows its progress',
     );
   } catch (error) {

@@ -56,6 +56,8 @@ function certificateOf(url: URL): Promise<{ readonly until: number; readonly pro
       end({ until: Date.parse(socket.getPeerCertificate().valid_to), protocol: socket.getProtocol() ?? 'TLS' }),
     );
     socket.once('timeout', () => end(`no answer within ${WITHIN_MS / 1_000} s`));
-    socket.once('error', (error: NodeJS.ErrnoException) => end(error.message || (error.code ?? 'it failed')));
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      end(error.message || (error.code ?? 'the connection failed')),
+    );
   });
 }

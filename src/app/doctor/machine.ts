@@ -28,7 +28,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   try {
     assertStateDirTrusted(dir);
   } catch (error) {
-    return [checkAborted(check, error, 'then ask again')];
+    return [checkAborted(check, error, 'then run puntas doctor again')];
   }
   if (isPaperState(dir))
     return [fail(check, `${dir} belongs to paper trading`, 'give this bot a state.dir of its own')];
@@ -116,10 +116,10 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
   const room = free === null ? null : `${Math.floor(free / MB)} MB are free at ${dir}`;
   const most = `${Math.ceil(needed / MB)} MB may be used (journal.keepMb ${journal.keepMb})`;
   const [median, worst] = [times[times.length >> 1] ?? 0, times.at(-1) ?? 0];
-  const speed = `a write is durable after ${ms(median)}, the slowest of ${SYNCS} after ${ms(worst)}; every order waits for one`;
+  const speed = `a write is durable after ${ms(median)} (median), the slowest of ${SYNCS} after ${ms(worst)}; every order waits for a write`;
   return [
     room === null || free === null
-      ? warn('disk', 'the system does not report free disk space', `see that ${most}`)
+      ? warn('disk', 'the system does not report free disk space', `make sure that ${most}`)
       : free < needed
         ? (free < (ROOM_MB / 2) * MB ? fail : warn)(
             'disk',
@@ -147,14 +147,14 @@ export async function sentinelFinding(config: Config, clock: Clock): Promise<Fin
   if (config.exchange.kind === 'embedded')
     return required
       ? fail(check, 'the embedded exchange ends with the bot, and has no sentinel', 'remove sentinel.required')
-      : pass(check, 'not needed: the embedded exchange ends with the bot');
+      : pass(check, 'no sentinel is needed: the embedded exchange ends with the bot');
   const { dir } = config.state;
   const start = `start a sentinel with its own key: puntas sentinel (docs/operations.md)`;
   const seen = alive(dir, 'sentinel');
   if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
-    return pass(check, `one watches ${dir}${processOf(seen)}`);
+    return pass(check, `a sentinel watches ${dir}${processOf(seen)}`);
   if (required)
-    return fail(check, 'no sentinel heartbeat, and sentinel.required is set: nothing would be quoted', start);
+    return fail(check, 'no sentinel heartbeat, and sentinel.required is set: the bot would not quote', start);
   return warn(
     check,
     'no sentinel heartbeat; if the bot goes down, its orders stay live',
@@ -188,7 +188,7 @@ export async function portFindings({ metrics, webhooks, state }: Config): Promis
       found.push(fail('callback', `${at} is not encrypted`, 'put a proxy with TLS in front, and write https://'));
     else found.push(pass('callback', `${at}, and the secret path is long enough`));
   } catch (error) {
-    found.push(checkAborted('callback', error, 'then ask again'));
+    found.push(checkAborted('callback', error, 'then run puntas doctor again'));
   }
   return found;
 }

@@ -116,7 +116,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
         left,
         finding: fail(CHECK, `${text}; not verified to be gone: ${left.join(', ')}`, cancelCommand(which)),
       };
-    const gone = 'verified by two reads: none left';
+    const gone = 'no open orders (verified by two reads)';
     if (summary.halted !== undefined)
       return {
         left,
@@ -181,14 +181,14 @@ class TrialWatch {
 
   /** Returns a description of the order. */
   get text(): string {
-    return this.#order ?? 'no order was sent';
+    return this.#order ?? 'no trial order was sent';
   }
 
   hear(news: EngineNews, instrument: Instrument): void {
     if (news.kind === 'placing') {
       const { id, side, price, amount } = news.command;
       this.#order = `${side} ${textOfMoney(moneyOfAmount(instrument, amount))} ${instrument.major} at ${textOfPrice(instrument, price)} (${id})`;
-      this.#after(this.#unansweredMs, 'the trial is over');
+      this.#after(this.#unansweredMs, 'the trial order has ended');
     } else if (news.kind === 'quoting' && this.#order === null) {
       this.#why = news.why ?? news.reason;
     } else if (news.kind === 'refused') {
@@ -202,12 +202,12 @@ class TrialWatch {
     if (event === 'placed') {
       // This also applies to an order that was found after its outcome had been unknown.
       this.#end = 'accepted';
-      this.#after(this.#liesMs, 'the trial is over');
+      this.#after(this.#liesMs, 'the trial order has ended');
       return;
     }
     if (event === 'canceled' && this.#end === 'accepted' && !this.#isOver) this.#end = 'taken out';
     if (event === 'refused' || event === 'unknown') this.#end = event;
-    this.#over('the trial is over');
+    this.#over('the trial order has ended');
   }
 
   #isOver = false;
@@ -238,7 +238,7 @@ class TrialWatch {
         return fail(
           CHECK,
           `${text}: accepted, and canceled by the exchange; ${gone}`,
-          'ask the exchange for the reason',
+          'ask the exchange for the reason of the cancel',
         );
       case 'unknown':
       case null:

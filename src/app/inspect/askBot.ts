@@ -47,7 +47,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     // The bot may have answered just before it ended.
     if (dead === null || box.answered()?.id === request.id) return;
     if (box.waiting()?.id === request.id) box.take();
-    throw new UsageError(`${dir}: ${dead}, so nothing answers. ${unheard}`, 1);
+    throw new UsageError(`${dir}: ${dead}, so no bot answers. ${unheard}`, 1);
   };
   while (box.waiting()?.id === request.id) {
     if (passed() > HEARD_WITHIN_MS) {
@@ -79,6 +79,6 @@ function deathIn(dir: string, watch: Watch): string | null {
   const stillMs = watch.stillForMs() ?? 0;
   if (record === null) return null;
   if (record.state === 'stopped') return 'the bot has stopped';
-  if (isThere(record) === false) return 'the bot is down: its process is gone';
-  return stillMs > DEAD_AFTER_MS ? `no heartbeat of the bot for ${Math.round(stillMs / 1000)} s` : null;
+  if (isThere(record) === false) return 'the bot is down: its process does not exist';
+  return stillMs > DEAD_AFTER_MS ? `no heartbeat from the bot for ${Math.round(stillMs / 1000)} s` : null;
 }

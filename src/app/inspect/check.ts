@@ -57,7 +57,7 @@ export async function check(
     ].join('\n');
     return {
       text,
-      problem: needsOperator(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null,
+      problem: needsOperator(preview.unshown) ? `the bot would not quote: ${preview.whyNot ?? ''}` : null,
     };
   } finally {
     await client.close();
@@ -73,8 +73,8 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
   const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
     ...(now === null ? [] : [`run would halt immediately: ${now}`]),
-    ...(halted === null ? [] : [would('quote nothing: halted', halted)]),
-    ...(held === null ? [] : [would('quote nothing: held', held)]),
+    ...(halted === null ? [] : [would('not quote: halted', halted)]),
+    ...(held === null ? [] : [would('not quote: held', held)]),
     ...(reducing === null ? [] : [would('quote only to reduce inventory', reducing)]),
   ];
 }
@@ -84,9 +84,9 @@ function previewLines(instrument: Instrument, preview: Preview): string[] {
   const asks = preview.levels.filter(({ level }) => level.side === 'sell').reverse();
   const bids = preview.levels.filter(({ level }) => level.side === 'buy');
   return [
-    ...(preview.refusal === null ? [] : [`none would be placed: ${preview.refusal}; otherwise`]),
+    ...(preview.refusal === null ? [] : [`no quote would be placed: ${preview.refusal}; otherwise`]),
     ...asks.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
-    `  middle ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
+    `  mid price ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
     ...bids.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
     ...figures(preview),
     ...preview.refusals.map(

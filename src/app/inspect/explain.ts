@@ -171,7 +171,7 @@ function chosenRun(dir: string, at: Millis | null): { readonly run: number; read
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
     throw new UsageError(
-      `${dir}: no recording of a run there; expected the state directory of a bot that has run (state.dir, or --state)`,
+      `${dir}: no recording of a run in this directory; expected the state directory of a bot that has run (state.dir, or --state)`,
     );
   for (let i = runs.length - 1; i >= 0; i--) {
     const run = runs[i]!;
@@ -179,7 +179,9 @@ function chosenRun(dir: string, at: Millis | null): { readonly run: number; read
     if (startedAt === null || firstRulesOf(dir, run) === null) continue;
     if (at === null || startedAt <= at) return { run, next: runs[i + 1] ?? null };
   }
-  throw new UsageError(at === null ? `${dir}: no run there has read the rules of its book` : outside(dir, at));
+  throw new UsageError(
+    at === null ? `${dir}: no run in this directory has read the rules of its book` : outside(dir, at),
+  );
 }
 
 function outside(dir: string, at: Millis): string {
@@ -224,7 +226,7 @@ function damaged<T>(dir: string, run: number, read: () => T): T {
 function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean): string | null {
   if (gap) return 'the recording ends early because the disk was full; this is the last recorded state';
   if (asked === null || asked - at <= SILENT_MS || !isPast) return null;
-  return `the bot was not running at ${timeText(asked)}; this is the state in which it stopped before`;
+  return `the bot was not running at ${timeText(asked)}; this is its state when it last stopped`;
 }
 
 /** Data of a replay that the engine does not keep. */

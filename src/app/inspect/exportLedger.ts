@@ -33,9 +33,7 @@ export type LedgerExport = {
 export async function ledgerAt(dir: string, clock: Clock): Promise<LedgerFile> {
   const file = await ledgerFileIn(dir, clock);
   if (file === null)
-    throw new UsageError(
-      `${dir}: no ledger there yet; expected the state directory of a bot that has read its balances`,
-    );
+    throw new UsageError(`${dir}: no ledger yet; expected the state directory of a bot that has read its balances`);
   return file;
 }
 

@@ -48,7 +48,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
       };
     const why = error instanceof Error ? error.message : String(error);
     return {
-      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN (${why}); stop the process of the bot, or it continues to trade`,
+      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN TO DISK (${why}); stop the process of the bot, or the bot continues to trade`,
       ...{ code: EXIT.leftOrders, isLatched: false },
     };
   }
@@ -73,7 +73,7 @@ export function lastConfigOf(stateDir: string): Config {
 export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
   if (isPaperState(stateDir)) return 'paper trading places no real orders; nothing to cancel';
   if (exchange.kind === 'embedded')
-    return "the embedded exchange is part of the bot's process; a running bot cancels its orders itself, and none remains after it ends";
+    return "the embedded exchange is part of the bot's process; a running bot cancels its orders itself, and no order remains after the bot ends";
   return null;
 }
 
@@ -111,7 +111,7 @@ export async function cancelOwn(
     if (left?.length === 0)
       return {
         lines: [
-          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (${canceled} more were seen and canceled)` : ''}`,
+          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (${canceled} further orders were found and canceled)` : ''}`,
         ],
         code: EXIT.clean,
       };

@@ -54,7 +54,9 @@ const BEGINS = 'i{"event":{"kind":"hedge"';
  */
 export function hedges(dir: string, json: boolean): readonly string[] {
   if (!existsSync(dir) || recordingsIn(dir).length === 0)
-    throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
+    throw new UsageError(
+      `${dir}: no recording of a run in this directory; expected the state directory of a bot (state.dir)`,
+    );
   const told = hedgesIn(dir);
   if (json) return [JSON.stringify({ hedges: told })];
   return told.length === 0 ? ['no hedges yet'] : told.flatMap(linesOf);
@@ -68,7 +70,7 @@ export function linesOf({ book, route, ...row }: HedgeHistory): readonly string[
     : `${row.amount} ${major} to hedge`;
   const standing = [
     ...(row.inventory === undefined ? [] : [`inventory ${row.inventory}`]),
-    ...(row.middle === undefined ? [] : [`middle ${row.middle}`]),
+    ...(row.middle === undefined ? [] : [`mid price ${row.middle}`]),
     ...(row.costMax === undefined ? [] : [`at most ${row.costMax} ${minor}`]),
     ...(row.dayCost === undefined ? [] : [`${row.dayCost} ${minor} before it on its day`]),
     ...(row.flatten === undefined ? [] : [`to close everything, ${row.flatten.cost} ${minor} before it`]),

@@ -58,14 +58,16 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   const shown = file.entries.filter(({ at }) => at >= since);
   const [first] = file.entries;
   if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
-    throw new UsageError(`--since: what came until ${timeText(first.at)} is kept as one sum; expected a later time`);
+    throw new UsageError(
+      `--since: entries until ${timeText(first.at)} are only kept as one sum; expected a later time`,
+    );
   const all = rowsOf(file, shown);
   const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
   if (rows.length === 0)
     throw new UsageError(
       ask.currency === undefined
         ? `${dir}: its ledger is empty`
-        : `${dir}: nothing is booked in ${ask.currency}; the ledger has ${all.map(({ currency }) => currency).join(', ')}`,
+        : `${dir}: the ledger has no entry in ${ask.currency}; it has ${all.map(({ currency }) => currency).join(', ')}`,
     );
   const mine = shown.filter(
     ({ changes }) => ask.currency === undefined || changes.some(c => c.currency === ask.currency),
@@ -119,7 +121,7 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   // them.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
-    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book it again, give another --reason`;
+    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book the amount again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
   return `requested: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, otherwise at its next start, before it quotes. A halt stays until you resume with: ${ownCommand('resume', { stateDir: dir })}`;
 }
@@ -143,7 +145,7 @@ function amountOf(text: string): Money {
   } catch {
     throw new UsageError(`--amount: expected decimal digits like 12.5 or -12.5, found ${text}`);
   }
-  if (amount === 0n) throw new UsageError('--amount: expected something other than 0');
+  if (amount === 0n) throw new UsageError('--amount: expected a number other than 0');
   return amount;
 }
 

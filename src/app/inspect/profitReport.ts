@@ -76,7 +76,7 @@ export function profitReport(
   const name = file.book ?? book;
   const entries = sortedByTime(file.entries);
   const [first] = entries;
-  if (name === undefined || first === undefined) throw new UsageError('nothing is booked there yet');
+  if (name === undefined || first === undefined) throw new UsageError('the ledger has no entry yet');
   // The clock of an accelerated bot is ahead of the machine's.
   const at = Math.max(now, entries.at(-1)!.at, current?.sinceOpening.at ?? -Infinity);
   const [major, minor] = pairOf(name);
@@ -86,9 +86,7 @@ export function profitReport(
   const { from = -Infinity, to = Infinity } = asked;
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
-    throw new UsageError(
-      `no such day: the ledger knows ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
-    );
+    throw new UsageError(`no such day: the ledger has ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`);
   const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {
     ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), profit: current },
@@ -221,7 +219,7 @@ export function reportText(report: ProfitReport): readonly string[] {
     '',
     ...fitted(report),
     '',
-    ...[`${major}: held at the day's end.`, ...notesOf(report)].flatMap(note => wrapped(note, WIDTH)),
+    ...[`${major}: holdings at the day's end.`, ...notesOf(report)].flatMap(note => wrapped(note, WIDTH)),
   ];
 }
 
@@ -242,14 +240,14 @@ export function notesOf(report: ProfitReport): readonly string[] {
           `Profit at ${profit.sinceOpening.at === null ? 'the last checkpoint' : secondOf(profit.sinceOpening.at)}: ${profitSentence(profit.sinceOpening, profit.run, minor)}.`,
         ]),
     last.mark === null
-      ? 'Nothing was traded, so inventory has no price.'
+      ? 'There was no trade, so inventory has no price.'
       : last.marked === 'middle'
-        ? `Inventory is marked at the middle of the book at each day's end, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
-        : `Inventory is marked at the last fill, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}. A later change of its value appears with the next fill.`,
+        ? `Inventory is valued at the mid price at each day's end; the last is ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
+        : `Inventory is valued at the last fill, at ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}. A later change of its value appears with the next fill.`,
     last.marked === 'middle'
       ? 'Trading: profit of quotes and of inventory. Hedging: conversions, and taker orders.'
       : 'Trading: profit of trades and of inventory. Hedging: conversions; a taker order counts as trading.',
-    ...(last.cut === 'so far' ? [`The last day is not over; its figures are as of ${minuteOf(at)}.`] : []),
+    ...(last.cut === 'so far' ? [`The last day has not ended; its figures are as of ${minuteOf(at)}.`] : []),
     isFolded
       ? `Before ${minuteOf(knownFrom)} the ledger keeps only the sum; those days are unknown.`
       : `The ledger begins at ${minuteOf(knownFrom)}.`,
@@ -262,7 +260,9 @@ export function notesOf(report: ProfitReport): readonly string[] {
 /** Returns the note that days of an older Puntas have no recorded mid price. */
 function byFillsNote(days: readonly ProfitDay[]): string {
   const last = days.findLast(({ marked }) => marked === 'last fill');
-  return last === undefined ? '' : ` Days up to ${dayText(last.from)} are of an older Puntas, marked at the last fill.`;
+  return last === undefined
+    ? ''
+    : ` Days up to ${dayText(last.from)} are from an older Puntas, valued at the last fill.`;
 }
 
 /** Returns the table, with as many decimals as fit its width. */

@@ -34,7 +34,7 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
     <p class="soft">${PLOT_ADVICE} Days are those of UTC.</p>
     ${section('Where it came from', placesOf(where, 'row many'))} ${section('Day by day', dayTable(report))}
     ${section(
-      'How to read it',
+      'Notes',
       notesOf(report).map(note => html`<p>${note}</p>`),
     )}
     <p class="soft">
@@ -47,7 +47,7 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
 function verdictOf({ days, total, minor }: ProfitReport): string {
   const gain = (sum: Money) => `${gainText(textOfMoney(sum), minor)} ${minor}`;
   const hedging = total.hedging === 0n ? '' : `, hedging ${gain(total.hedging)}`;
-  return `${daysText(days)}: ${gain(total.net)} net. Trading brought ${gain(total.trading)}, fees ${gain(total.fees)}${hedging}.`;
+  return `${daysText(days)}: ${gain(total.net)} net. Trading earned ${gain(total.trading)}, fees ${gain(total.fees)}${hedging}.`;
 }
 
 function tilesOf({ days, total, major, minor }: ProfitReport): Html {
@@ -63,7 +63,7 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
     [`best day, ${minor}`, gain(best.net), dayText(best.from)],
     [`worst day, ${minor}`, gain(worst.net), dayText(worst.from)],
     [`traded, ${minor}`, sumText(textOfMoney(total.volume), minor), `${total.fills.toLocaleString('en-US')} fills`],
-    [`held at the end, ${major}`, sumText(textOfMoney(last.inventory), major), cash],
+    [`holdings at the end, ${major}`, sumText(textOfMoney(last.inventory), major), cash],
   ];
   return html`<div class="tiles">
     ${tiles.map(
@@ -115,14 +115,14 @@ function netPlot(report: ProfitReport): Plot {
 function cumulative(report: ProfitReport): Plot {
   let sum = 0;
   const values = valuesOf(report.days, ({ net }) => net).map(net => (sum += net));
-  const line: Line = { label: 'net, added up', colour: 'model-1', style: 'line', dots: true, values };
-  return plotOf(report, 'sum', 'Net, added up', report.minor, [line]);
+  const line: Line = { label: 'cumulative net', colour: 'model-1', style: 'line', dots: true, values };
+  return plotOf(report, 'sum', 'Cumulative net', report.minor, [line]);
 }
 
 function held(report: ProfitReport): Plot {
   const values = valuesOf(report.days, ({ inventory }) => inventory);
-  const line: Line = { label: "held at the day's end", colour: 'inventory', style: 'line', dots: true, values };
-  return plotOf(report, 'held', `${report.major} held at the day's end`, report.major, [line]);
+  const line: Line = { label: "holdings at the day's end", colour: 'inventory', style: 'line', dots: true, values };
+  return plotOf(report, 'held', `${report.major} holdings at the day's end`, report.major, [line]);
 }
 
 function partPlots(report: ProfitReport): readonly Plot[] {
@@ -159,7 +159,7 @@ function dayTable({ days, total, major, minor }: ProfitReport): Html {
     ${table(
       html`<tr>
         <th class="text">day (UTC)</th>
-        ${[...names, `${major} at its end`, 'marked at', 'of'].map(name => html`<th>${name}</th>`)}
+        ${[...names, `${major} at its end`, 'valued at', 'of'].map(name => html`<th>${name}</th>`)}
       </tr>`,
       [
         html`<tr>

@@ -43,7 +43,7 @@ export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Pr
   if (says === contrary)
     throw new UsageError([
       ...lines,
-      `the balances exactly contradict ${ask.as}; nothing was settled; a running bot derives the outcome from the balances`,
+      `the balances contradict ${ask.as}; the hedge was not settled; a running bot derives the outcome from the balances`,
     ]);
   new NumberedMailbox(dir, 'settle').put({ ...ask, reason, by, at: clock.now() });
   return [
@@ -90,7 +90,7 @@ async function evidenceOf(
 const verdict = (says: 'completed' | 'failed' | null): string =>
   says === null
     ? 'the balances do not show the outcome; check the account at the exchange, then settle it with --as executed or --as failed'
-    : `the balances say: ${says === 'completed' ? 'executed' : 'failed'}`;
+    : `outcome according to the balances: ${says === 'completed' ? 'executed' : 'failed'}`;
 
 /**
  * Returns the exchange's balance minus the ledger's, which does not include the hedge; `null` before a read of the
@@ -118,8 +118,8 @@ function legLines(
   const rest = unexplained(file, after, currency);
   return [
     `${currency}: the exchange had ${total(before)} before${seenAtText(before)} and has ${total(after)}${seenAtText(after)}`,
-    ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since: ${line}`),
-    `  beyond the ledger: ${rest === null ? 'not known' : textOfMoney(rest)}; carried out it would be ${textOfMoney(executed)}, not carried out 0`,
+    ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since then: ${line}`),
+    `  exchange minus ledger: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
   ];
 }
 

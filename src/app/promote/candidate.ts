@@ -35,7 +35,7 @@ export function readCandidate(path: string): Candidate {
   const tuned = tunedEvidenceIn(text);
   if (typeof tuned === 'string')
     throw new UsageError(
-      `${path}: ${tuned}; tune again, or take the line out: then it is a candidate without that evidence`,
+      `${path}: ${tuned}; tune again, or remove the line to use the candidate without that evidence`,
     );
   return { file: resolve(path), config, text, tuned };
 }
@@ -57,7 +57,7 @@ export function samePlace(file: string, text: string, liveFile: string, before: 
     throw new UsageError(
       wrong.map(
         key =>
-          `${file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}: a promotion changes what is traded, and not where`,
+          `${file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}: a promotion cannot change the exchange, book or account`,
       ),
     );
 }
@@ -127,7 +127,7 @@ export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   const { config } = readConfigText(file);
   if (tradingDigest(config) !== started.trading)
     throw new UsageError(
-      `${file}: was changed in what it trades: a promotion is of one configuration; go back and start one with the other`,
+      `${file}: its trading keys were changed, but a promotion is for one configuration; go back and start a promotion with the changed file`,
     );
   return config;
 }
@@ -152,7 +152,7 @@ export function smallestText(
     if (pair !== undefined && isScalar(pair.value)) pair.value.comment = ` was ${was}`;
   }
   const { instrument } = traded;
-  const why = `Its orders are the smallest that ${instrument.symbol} takes: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are all ${smallest.share} of the candidate's, so that it trades alike.`;
+  const why = `Its orders are the smallest that ${instrument.symbol} accepts: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are all ${smallest.share} of the candidate's, so that the proportions stay equal.`;
   return { text: withHead(`${head} ${why}`, document), smallest };
 }
 

@@ -68,7 +68,7 @@ export function realPlace(file: string): string {
     return realpathSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw new UsageError(`${file}: cannot be followed (${code})`);
+    if (code !== 'ENOENT') throw new UsageError(`${file}: the link cannot be followed (${code})`);
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
       return realPlace(resolve(dirname(path), readlinkSync(path)));
     return dirname(path) === path ? path : join(realPlace(dirname(path)), basename(path));

@@ -21,24 +21,25 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
   const shown = (lines: readonly string[]): Promoted => ({ end: 'shown', standing, check: null, lines, next: [] });
   if (open !== null && open.stage !== 'smallest')
     return shown([
-      `promotion ${open.started.promotion} would be given up at ${open.stage}; ${liveFile} would stay as it is`,
+      `promotion ${open.started.promotion} would be abandoned at ${open.stage}; ${liveFile} would not change`,
     ]);
   if (last === undefined) throw nothingToRollBack({ liveFile });
   if (last.before === null)
-    return shown([`${liveFile} would be removed: there was none before promotion ${last.promotion}`]);
+    return shown([`${liveFile} would be removed: there was no live file before promotion ${last.promotion}`]);
   const would = `${liveFile} would be restored to its content before promotion ${last.promotion}`;
   const now = liveTextOf(liveFile);
   if (now === null) return shown([would]);
   const text = textOfCopy(dir, last.before);
-  const then = readLive(text, liveFile, `what ${liveFile} said before`);
-  if (!then.ok) return shown([would, 'no bot accepts it:', ...then.errors]);
+  const then = readLive(text, liveFile, `the previous ${liveFile}`);
+  if (!then.ok) return shown([would, 'its configuration is invalid:', ...then.errors]);
   const current = readLive(now, liveFile, liveFile);
   // Both state paths are relative to the same folder.
   const changes = current.ok
     ? configChanges(current.config, { ...then.config, state: current.config.state }).map(changeText)
     : ['not a valid configuration:', ...current.errors];
   const { dir: state } = (current.ok ? current : then).config.state;
-  if (lifeOf(state, clock.now()).state !== 'runs') return shown([would, ...changes, 'no bot is running with it']);
+  if (lifeOf(state, clock.now()).state !== 'runs')
+    return shown([would, ...changes, 'no bot is running with this file']);
   const { engine, rules, seen } = replayedMoment({ dir: state, at: null });
   const at = seen.at ?? clock.now();
   const hasOthers = then.config.reference !== undefined;

@@ -49,8 +49,7 @@ export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly n
     { id: '', action: 'reload', reason: options.reason, by: options.by, via: 'command' },
     options.clock.now(),
   );
-  if (needsReason && reason === '')
-    throw new UsageError('--reason: say in a few words why, for those who read it later');
+  if (needsReason && reason === '') throw new UsageError('--reason: give the reason in a few words, for the record');
   return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
 }
 
@@ -64,12 +63,12 @@ export async function startPromotion(
   }: { readonly candidate: string; readonly criteria?: string | undefined; readonly isNew?: boolean | undefined },
 ): Promise<Promoted> {
   const candidate = readCandidate(path);
-  if (!isNew) journalOf(options, ', or start with --new if the promotion is to create it');
+  if (!isNew) journalOf(options, ', or start with --new to create the file by the promotion');
   const { judge } = options;
   const criteria = criteriaPath === undefined ? judge.defaultCriteria : judge.readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
     throw new UsageError(
-      `${path}: nothing says what it is replayed on: name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
+      `${path}: no recordings to replay; name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
     );
   const { liveFile, dir } = options;
   const whole = (head: string): string => wholeText(candidate, dirname(liveFile), head);
@@ -90,9 +89,9 @@ export async function startPromotion(
       );
     const promotion = settled.count + 1;
     const name = basename(candidate.file);
-    const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${name}, begun by ${options.by}: ${options.reason}.`;
+    const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${name}, started by ${options.by}: ${options.reason}.`;
     const file = paperFile(dir, promotion);
-    writeDurably(file, paperText(candidate, dirname(file), `${head} For paper: its state is its own.`));
+    writeDurably(file, paperText(candidate, dirname(file), `${head} For paper, with a separate state.`));
     const started: PromotionRecord = {
       ...{
         kind: 'started',
@@ -161,12 +160,12 @@ function approvedBefore(
   const isDone = of !== undefined && (stage === null || of.stage === stage);
   if (!isDone && !(finished && stage === null)) {
     if (stage !== null && standing.open !== null && standing.open.stage !== stage)
-      throw new UsageError(`${options.liveFile}: its promotion is at ${standing.open.stage}, not at ${stage}`);
+      throw new UsageError(`${options.liveFile}: the promotion is at ${standing.open.stage}, not at ${stage}`);
     return null;
   }
   const said = isDone
-    ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; nothing more is approved`
-    : 'nothing more is approved: say which stage with puntas promote approve STAGE';
+    ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; no further stage is approved`
+    : 'no further stage is approved; name the stage with puntas promote approve STAGE';
   return promoteResult(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
 }
 
@@ -188,7 +187,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
     const why = result === 'failed' ? 'criteria are not met' : 'some evidence is still missing';
     return promoteResult(options, after, 'refused', look, [
       ...lines,
-      `not approved: ${why}; --anyway approves it nevertheless, which the journal records`,
+      `not approved: ${why}; --anyway approves the stage nevertheless, which the journal records`,
     ]);
   }
   const text = stage === 'replay' ? null : placedText(options, open, looked);
@@ -236,7 +235,9 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
       const ended = noteInJournal(dir, { kind: 'back', ...signature(options, promotion), from });
       const held = inPlace(ended);
       const beside =
-        held === null ? '' : `; it is that of promotion ${held}; run puntas promote back again to roll that back too`;
+        held === null
+          ? ''
+          : `; it has the content of promotion ${held}; to roll that promotion back too, run puntas promote back again`;
       return promoteResult(options, ended, 'done', null, [
         `promotion ${promotion} is abandoned at ${open.stage}; ${liveFile} stays unchanged${beside}`,
       ]);
@@ -261,7 +262,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
   found === null || found === live || found === pending?.from
     ? []
-    : [`${liveFile} had been changed by hand; that is kept as ${dir}/files/${found}.yaml`];
+    : [`${liveFile} had been changed manually; the changed text is kept as ${dir}/files/${found}.yaml`];
 
 /** Executes a rollback that is in the journal: restores the file, and reloads a running bot. */
 async function restorePrevious(
@@ -290,11 +291,11 @@ function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: St
   if (stage === 'smallest') return textOfCopy(dir, started.live);
   if (traded === null)
     throw new UsageError(
-      'the smallest size follows from the book, and no run on paper has seen it yet: run the candidate on paper at least once',
+      'the smallest size depends on the rules of the book, which no paper run has read yet; run the candidate on paper at least once',
     );
   const { file, promotion } = started;
   const candidate = candidateOf(options, open);
-  const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before it is promoted whole.`;
+  const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before its promotion in full.`;
   const { text } = smallestText(candidate, dirname(liveFile), traded, head);
   liveConfig(text, liveFile);
   return text;

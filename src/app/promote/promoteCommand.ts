@@ -110,7 +110,7 @@ export async function runPromoteCommand<T extends object = never>(
 }
 
 /** Returns the message of a command whose work was already done by an interrupted run. */
-export const doneEarlier = (what: string): string => `${what}; an interrupted run of the same command had done this`;
+export const doneEarlier = (what: string): string => `${what}(by an interrupted run of this command)`;
 
 /** Writes the decided text into the live file, then records the write in the journal. */
 export function place(
@@ -143,7 +143,7 @@ export function finishPending(options: PromoteOptions): {
   const now = liveDigestOf(liveFile);
   if (now !== pending.to && now !== pending.from)
     throw new UsageError(
-      `${liveFile}: was changed by hand since promotion ${pending.promotion} decided what it should say; go back with: puntas promote back -c ${liveFile} --reason "..."`,
+      `${liveFile}: was changed manually since the decision of promotion ${pending.promotion}; go back with: puntas promote back -c ${liveFile} --reason "..."`,
     );
   const { standing: placed, lines } = place(options, standing);
   const said = ['completed the decision of an interrupted command', ...lines];
@@ -157,7 +157,7 @@ export function finishPending(options: PromoteOptions): {
 export function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
   if (open === null)
     throw new UsageError(
-      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; begin one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
+      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; start one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
     );
   return open;
 }

@@ -14,7 +14,7 @@ export function promotedText({ standing, check, lines, next }: Promoted, liveFil
     // Short lines keep their spaces, because they may be columns of a table.
     ...lines.flatMap(line => (line.length > WIDTH ? wrapped(line, WIDTH) : [line])),
     ...wrapped(whereText(standing, liveFile), WIDTH),
-    ...(check === null ? [] : ['', `criteria of ${check.stage}, at the last look:`, ...findingsText(check.findings)]),
+    ...(check === null ? [] : ['', `criteria of ${check.stage}, at the last check:`, ...findingsText(check.findings)]),
     ...(next.length === 0 ? [] : ['', 'next:', ...next.map(command => `  ${command}`)]),
   ];
 }
@@ -30,9 +30,9 @@ function whereText(standing: Promoted['standing'], liveFile: string): string {
     const looked = last === null ? '' : ` Checked at ${minuteOf(last.at)} by ${last.by}: ${last.result}.`;
     return `${name}: promotion ${promotion} (${basename(file)}, ${candidate.slice(0, 8)}) is at ${open.stage} since ${minuteOf(open.since)} UTC.${looked}`;
   }
-  if (held === null) return `${name}: no promotion is under way, and none is in place.`;
-  const before = placed.length > 1 ? `; promotion ${placed.at(-2)!.promotion} was before it` : '';
-  return `${name}: promotion ${held} is promoted${before}. None is under way.`;
+  if (held === null) return `${name}: no promotion is under way or in place.`;
+  const before = placed.length > 1 ? `; promotion ${placed.at(-2)!.promotion} was in place before` : '';
+  return `${name}: promotion ${held} is promoted${before}. No promotion is under way.`;
 }
 
 const RESULT_WIDTH = 7;

@@ -28,7 +28,7 @@ export function promotionsDir(liveFile: string): string {
   if (!existsSync(join(named, FILE))) return real;
   if (existsSync(join(real, FILE)))
     throw new UsageError(
-      `${liveFile}: is a link to ${realPlace(liveFile)}, and both have promotions: ${named} and ${real}; look which of them counts, and move the other away`,
+      `${liveFile}: is a link to ${realPlace(liveFile)}, and both have promotions: ${named} and ${real}; decide which journal is valid, and move the other away`,
     );
   return named;
 }
@@ -87,9 +87,9 @@ export function promotionJournal(dir: string): PromotionJournal {
     if (line === null && !SEAL.test(text)) continue;
     try {
       if (line === null || !isWhole(text, line, areSealed))
-        throw new Error('it does not say what was written: it was changed');
+        throw new Error('the line was changed after it was written');
       if (line.after !== last)
-        throw new Error('it does not follow the line before it: a line was changed or taken out');
+        throw new Error('the line does not match the line before: a line was changed or removed');
       const { after: _, digest, ...record } = line;
       standing = after(standing, record);
       areSealed = digest !== undefined;
@@ -119,7 +119,7 @@ export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJour
 
 /** Returns the error of `back` and its preview if there is nothing to roll back. */
 export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
-  new UsageError(`${liveFile}: no promotion of it is under way or in place; there is nothing to roll back`);
+  new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
 
 /**
  * Appends a record, durable on return.
@@ -158,7 +158,10 @@ export async function withPromotionLock<T>({ liveFile, dir }: Place, work: () =>
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(dir);
   if (unlock === null)
-    throw new UsageError(`${dir}: another puntas promote is running there; wait until it has ended, then try again`, 1);
+    throw new UsageError(
+      `${dir}: another puntas promote is running in this folder; wait until that command has ended, then try again`,
+      1,
+    );
   try {
     linkToReal(liveFile, dir);
     return await work();

@@ -28,7 +28,7 @@ export async function reloadRunningBot(
   try {
     const { state } = readConfig(liveFile);
     if (lifeOf(state.dir, clock.now()).state !== 'runs')
-      return { end: 'done', lines: ['no bot is running with it; the next start reads it'] };
+      return { end: 'done', lines: ['no bot is running with this file; the next start reads it'] };
     const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
   } catch (error) {

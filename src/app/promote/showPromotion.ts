@@ -22,7 +22,7 @@ export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'li
   const lines = [
     ...pendingLines(standing, liveFile),
     ...brokenLines(liveFile),
-    ...(isDone && !isOurs ? [`${liveFile} was changed manually since the promotion put it there`] : []),
+    ...(isDone && !isOurs ? [`${liveFile} was changed manually since the promotion wrote it`] : []),
     ...(isBehind ? [behindText(liveFile, records)] : []),
   ];
   return {
@@ -41,14 +41,14 @@ function behindText(liveFile: string, records: readonly PromotionRecord[]): stri
       record =>
         (record.kind === 'approved' && record.to !== null) || (record.kind === 'back' && record.to !== undefined),
     )?.kind === 'back';
-  return `the file is ${isBack ? 'back' : 'in place'}, but the running bot still has the other; reload ${isBack ? 'again ' : ''}by: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
+  return `the file is ${isBack ? 'back' : 'in place'}, but the running bot still uses the previous file; reload ${isBack ? 'again ' : ''}with: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
 }
 
 const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[] =>
   pending === null
     ? []
     : [
-        `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
+        `${liveFile} does not have the content that promotion ${pending.promotion} decided, because the command was interrupted; the next check, approve or back writes it`,
       ];
 
 /** Returns the errors of an invalid live file. */

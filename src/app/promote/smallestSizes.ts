@@ -38,8 +38,8 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
     share: amount === of ? 'all' : `1/${Number(((of * 10n) / amount).toString()) / 10}`,
     why:
       amount === of
-        ? `the candidate's own, as the book asks for ${textOfMoney(asked)} ${major}`
-        : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, and a quarter more for a falling price${leans ? ', twice, because its sizes lean' : ''}`,
+        ? `the candidate's own amount, because the book requires ${textOfMoney(asked)} ${major}`
+        : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, and a quarter more for a falling price${leans ? ', doubled because sizes are skewed' : ''}`,
   };
 }
 

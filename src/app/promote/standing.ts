@@ -58,14 +58,14 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
     throw new Error(`${record.kind} of promotion ${record.promotion} cannot follow: ${why}`);
   };
   if (record.kind === 'placed') {
-    if (pending?.promotion !== record.promotion) return cannot('nothing of it waits to be put in place');
+    if (pending?.promotion !== record.promotion) return cannot('no decision of it is pending');
     return { ...standing, pending: null };
   }
   if (record.kind === 'back') return afterRollback(standing, record, cannot);
-  if (pending !== null) return cannot('what was decided is not in place yet');
+  if (pending !== null) return cannot('the last decision is not in the live file yet');
   if (record.kind === 'started') {
     if (open !== null) return cannot(`promotion ${open.started.promotion} is under way`);
-    if (record.promotion !== count + 1) return cannot(`${count + 1} comes next`);
+    if (record.promotion !== count + 1) return cannot(`the next promotion is ${count + 1}`);
     const begun = {
       started: record,
       stage: 'replay',
@@ -76,14 +76,14 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
     } as const;
     return { ...standing, open: begun, count: count + 1 };
   }
-  if (open === null || open.started.promotion !== record.promotion) return cannot('it is not under way');
-  if (record.stage !== open.stage) return cannot(`it is at ${open.stage}, not at ${record.stage}`);
+  if (open === null || open.started.promotion !== record.promotion) return cannot('the promotion is not under way');
+  if (record.stage !== open.stage) return cannot(`the promotion is at ${open.stage}, not at ${record.stage}`);
   if (record.kind === 'refused') return standing;
   if (record.kind === 'checked') return { ...standing, open: { ...open, checked: record } };
   if (record.result !== 'passed' && !record.anyway) return cannot(`its criteria were ${record.result}`);
   const places = record.stage !== 'replay';
   if (places !== (record.to !== null))
-    return cannot(places ? 'it puts nothing in place' : 'nothing is put in place yet');
+    return cannot(places ? 'it has no new live file' : 'this stage has no new live file');
   const approved = [...open.approved, record];
   const evidence = open.checked === null ? open.evidence : [...open.evidence, open.checked];
   const next = STAGES[STAGES.indexOf(record.stage) + 1];
@@ -108,12 +108,12 @@ function afterRollback(
   const { open, placed } = standing;
   const last = placed.at(-1);
   if (open !== null && open.stage !== 'smallest') {
-    if (open.started.promotion !== promotion) return cannot('it is not under way');
-    if (to !== undefined) return cannot('nothing of it is in place');
+    if (open.started.promotion !== promotion) return cannot('the promotion is not under way');
+    if (to !== undefined) return cannot('the promotion is not in the live file');
     return { ...standing, open: null };
   }
-  if (last === undefined || last.promotion !== promotion) return cannot('it is not in place');
-  if (to !== last.before) return cannot('that is not what was there before');
+  if (last === undefined || last.promotion !== promotion) return cannot('the promotion is not in place');
+  if (to !== last.before) return cannot('the restored text is not the previous one');
   const pending = { promotion, to: last.before, from, isBack: true };
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };
 }

@@ -42,9 +42,9 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
     found = null;
   }
   const read = schema.safeParse(found);
-  if (!read.success) return 'its line "# evidence:" is none that puntas tune wrote';
+  if (!read.success) return 'its line "# evidence:" was not written by puntas tune';
   if (read.data.config !== digestOfYaml(text))
-    return 'it was changed after it was tuned, so that its evidence is of another';
+    return 'it was changed after tuning, so its evidence belongs to another text';
   return read.data;
 }
 

@@ -65,9 +65,9 @@ export function nextPreview(
  * operator acts. `null` if there is no such reason, or if the bot cannot quote now either.
  */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
-  if (next.halt !== null && running.haltedBecause === null) return `it would halt immediately: ${next.halt}`;
+  if (next.halt !== null && running.haltedBecause === null) return `the bot would halt immediately: ${next.halt}`;
   if (!needsOperator(next.unshown) || needsOperator(running.snapshot(at).unshown)) return null;
-  return `nothing would be quoted: ${next.whyNot ?? ''}`;
+  return `the bot would not quote: ${next.whyNot ?? ''}`;
 }
 
 type Row = { readonly price: Price; readonly amount: Amount };

@@ -33,8 +33,7 @@ export async function assertNoOldState(
   const isPlay = config.exchange.kind === 'embedded';
   const reasons = reasonsOf(found, isPlay);
   if (reasons.length === 0 && (isKept || isPlay)) {
-    if (!isPlay)
-      log.warn({ earlier, dir }, `an old state of this bot is at ${earlier}; it is not used; this run uses ${dir}`);
+    if (!isPlay) log.warn({ earlier, dir }, `an old state of this bot in ${earlier} is not used; this run uses ${dir}`);
     return;
   }
   const what = reasons.length > 0 ? reasons.join(' and ') : 'its ledger';
@@ -44,7 +43,7 @@ export async function assertNoOldState(
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
   throw new UsageError(
-    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${ownerText(found.owner!)} lies at ${earlier}, where the working directory put it, with ${what}: ${isKept ? `look at it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
+    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${ownerText(found.owner!)} is in ${earlier}, as the working directory determined, with ${what}: ${isKept ? `investigate, then settle that state with ${settle}, and move it away` : `move the state with ${move}, then start again`}`,
   );
 }
 

@@ -97,7 +97,7 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
   // An account number in the state is compared when the state is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
   throw new UsageError(
-    `${other.message.split(', and ')[0]}, and nothing in it shows that this key (of account ${clientId}) belongs to the same account; start once with the old key if it still works; otherwise check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
+    `${other.message.split(', and ')[0]}, and no data in the state shows that this key (of account ${clientId}) belongs to the same account; start once with the old key if that key still works; otherwise check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
   );
 }
 
@@ -119,5 +119,5 @@ function answered<T>(what: string, outcome: Outcome<T>): T {
   if (outcome.kind === 'done') return outcome.value;
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, remedy } = outcome;
-  throw new CannotStart(`cannot ${what}: the exchange refused (${code}: ${message})`, code, false, remedy);
+  throw new CannotStart(`cannot ${what}: the exchange rejected the request (${code}: ${message})`, code, false, remedy);
 }

@@ -128,7 +128,7 @@ export class Reloading {
     if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
     this.#given = given;
     const taken = hasRun
-      ? `applied: run ${end.run} resumed with it after ${(end.ms / 1000).toFixed(1)} s`
+      ? `applied: run ${end.run} resumed with the new configuration after ${(end.ms / 1000).toFixed(1)} s`
       : 'applied; no quote was moved';
     return { end: 'taken', lines: [...shown, taken], changes };
   }
@@ -182,7 +182,7 @@ const withOwn = (given: Config, { book, instance, exchange, paper, metrics, stat
 });
 
 const kept = (lines: readonly string[]) =>
-  ({ end: 'kept', lines: [...lines, 'nothing was applied; the previous configuration stays in force'] }) as const;
+  ({ end: 'kept', lines: [...lines, 'no change was applied; the previous configuration stays in force'] }) as const;
 
 /** Runs `work` and logs its errors: an answer that cannot be written must not stop the bot. */
 function quietly(log: Log, work: () => void): void {

@@ -72,7 +72,7 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   const unfinished: string[] = [];
   try {
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
-    if (isStoredTape(from)) throw new UsageError(`${from}: is already a tape; pass it to --tape`);
+    if (isStoredTape(from)) throw new UsageError(`${from}: is already a tape; pass the folder to --tape`);
     bar.begin('looking', bytesAt(from));
     const found = await opened(options, given, bar.add);
     const name = found.instrument.symbol;
@@ -96,7 +96,7 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
     const others = readdirSync(out).filter(one => one.startsWith(UNFINISHED) && join(out, one) !== work);
     const left = others.map(
       one =>
-        `${join(out, one)}: left by an interrupted import, or in use by a running one; remove it if no import is running`,
+        `${join(out, one)}: left by an interrupted import, or in use by a running one; remove the folder if no import is running`,
     );
     return {
       ...report,
@@ -144,7 +144,7 @@ async function continuing(
   ] as const)
     if (asked !== undefined && asked !== has)
       throw new UsageError(
-        `${flag} ${asked}: the tape of ${book} in ${dir} has ${has}; leave it out, or choose another --out`,
+        `${flag} ${asked}: the tape of ${book} in ${dir} has ${has}; omit ${flag}, or choose another --out`,
       );
   const { instrument, rules } = found;
   const fits = rules !== undefined || (instrument.tick === tick && instrument.lot === lot);
@@ -164,8 +164,8 @@ const shapeOf = ({ depth, quotesOnly }: { readonly depth: number; readonly quote
     : quotesOnly
       ? 'best prices without amounts'
       : depth === Infinity
-        ? 'whole books'
-        : `${depth} levels a side`;
+        ? 'complete books'
+        : `${depth} levels per side`;
 
 async function written(
   recording: Recording,
@@ -222,7 +222,7 @@ export function describeImport(report: ImportResult): string {
       .map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s from ${time(gap.from)}: ${gap.why}`),
     ...(gaps.length > GAPS_SHOWN ? [`  and ${gaps.length - GAPS_SHOWN} more gaps (--json has all)`] : []),
     ...(dirt.length + gaps.length === 0 ? ['  no data-quality flaws found'] : []),
-    `written to ${out}: ${days} day(s), ${bytes} bytes, ${report.bytesPerRow.toFixed(2)} a row, in ${report.seconds.toFixed(1)} s`,
+    `written to ${out}: ${days} day(s), ${bytes} bytes, ${report.bytesPerRow.toFixed(2)} per row, in ${report.seconds.toFixed(1)} s`,
   ].join('\n');
 }
 

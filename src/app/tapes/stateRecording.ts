@@ -35,9 +35,9 @@ export function stateRecording(dir: string, book?: string): Recording {
       `${dir}: no recording of a run there that has read the rules of its book; expected the state directory of a bot (state.dir)`,
     );
   if (book === undefined && other !== undefined)
-    throw new UsageError(`${dir}: holds several books; choose one of: ${books.join(', ')}`);
+    throw new UsageError(`${dir}: has several books; choose one of: ${books.join(', ')}`);
   if (book !== undefined && !books.includes(book))
-    throw new UsageError(`${dir}: holds no book ${book}; it has: ${books.join(', ')}`);
+    throw new UsageError(`${dir}: no book ${book}; expected one of: ${books.join(', ')}`);
   const chosen = runs.filter(run => run.book === (book ?? only));
   const instrument = chosen.at(-1)!.instrument;
   return {

@@ -36,9 +36,9 @@ function factsOf(tape: StoredTape): object {
 
 function describeStored(tape: StoredTape): string {
   const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, flaws } = tape;
-  const shown = depth === Infinity ? 'whole books' : `${depth} levels a side`;
+  const shown = depth === Infinity ? 'complete books' : `${depth} levels per side`;
   return [
-    `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes a row`,
+    `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes per row`,
     `  lots of ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
     ...rules.map(({ at, rules }) => `  rules from ${timeOrNever(at)}: ${JSON.stringify(rules)}`),
     ...days.map(

@@ -39,7 +39,7 @@ type RecordFlags = Source & {
 export function addRecordCommands(program: Command): void {
   sources(program.command('record').description("record an exchange's public market as a tape; needs no key"))
     .requiredOption('--out <dir>', 'folder of the tape; an existing tape is continued')
-    .option('--book <names>', 'books, comma-separated (default: the book in -c)')
+    .option('--book <names>', 'names of the books to record, comma-separated (default: the book in -c)')
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print one JSON object', false)
     .action(async (options: RecordFlags) => {

@@ -105,7 +105,7 @@ export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
   const rows = (of?.rows ?? []).filter(({ causes, difference }) => causes.length > 0 || Number(difference ?? 0) !== 0);
   return of === null
     ? [
-        past === null ? none('no ledger yet') : none('holdings at that moment:'),
+        past === null ? none('no ledger yet') : none('holdings at that time:'),
         tableOf(
           ['', 'held'],
           Object.entries(decision.inventory.holdings)

@@ -23,8 +23,8 @@ type Line = {
 const PRICE: readonly Line[] = [
   { label: 'best bid', colour: 'soft', column: 1 },
   { label: 'best ask', colour: 'soft', column: 2 },
-  { label: 'our bid', colour: 'buy', column: 3, width: 1.5 },
-  { label: 'our ask', colour: 'sell', column: 4, width: 1.5 },
+  { label: "the bot's bid", colour: 'buy', column: 3, width: 1.5 },
+  { label: "the bot's ask", colour: 'sell', column: 4, width: 1.5 },
 ];
 const INVENTORY: readonly Line[] = [{ label: 'inventory', colour: 'inventory', column: 5, width: 1.5 }];
 const PROFIT: readonly Line[] = [

@@ -180,7 +180,7 @@ export class Dialogs {
     };
     return this.#form('Log in', submit, [
       labelled('token', 'Token', { type: 'password', autocomplete: 'off', required: true }),
-      labelled('who', 'Who you are', { type: 'text', maxLength: 40, autocomplete: 'username' }),
+      labelled('who', 'Your name', { type: 'text', maxLength: 40, autocomplete: 'username' }),
       problemText(problem),
       this.#buttons('Log in'),
     ]);
@@ -229,7 +229,7 @@ export class Dialogs {
           })
         : null,
       action === 'flatten'
-        ? labelled('max-cost', `Maximum total cost, ${this.#state.live?.minor ?? 'minor currency'}`, {
+        ? labelled('max-cost', `Maximum total cost, ${this.#state.live?.minor ?? 'quote currency'}`, {
             inputMode: 'decimal',
             pattern: '[0-9]{1,15}([.][0-9]{1,8})?',
             required: true,
@@ -255,7 +255,7 @@ export class Dialogs {
         },
         text => this.#go({ kind: 'preview', preview, endsAt: 0, problem: text }),
       );
-    return this.#form(`${title}: what it does`, submit, [
+    return this.#form(`${title}: effects`, submit, [
       linesList(lines),
       h(
         'p',

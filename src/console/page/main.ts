@@ -90,8 +90,8 @@ function show(): void {
 const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
   trouble ??
   (bot.state === 'never ran'
-    ? 'this bot has not run yet; the page shows data after its first start'
-    : `the bot is ${bot.state}: nothing is recorded yet`);
+    ? 'this bot has not run yet; the page shows data after the first start'
+    : `the bot is ${bot.state}: no recording yet`);
 
 /** Updates the time slider, which spans the first recorded run to now. */
 function showTime(live: ConsoleView | null): void {

@@ -53,7 +53,7 @@ export const nameOfLevel = ({ side, level }: ShownLevel): string => `${side} ${l
 
 /** Steps from the fair value to the price of a level; each bar starts where the previous ends. */
 export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } }, state) => {
-  if (all.length === 0) return none(refusal === null ? 'no decision yet' : `nothing is quoted: ${refusal}`);
+  if (all.length === 0) return none(refusal === null ? 'no decision yet' : `not quoting: ${refusal}`);
   const chosen =
     all.find(one => nameOfLevel(one) === state.chosen) ??
     all.find(({ side, level }) => side === 'bid' && level === 1) ??
@@ -84,7 +84,7 @@ export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } },
       small('soft', ` · ${chosen.decision}: ${chosen.reason}${chosen.detail === null ? '' : ` (${chosen.detail})`}`),
       chosen.order === null ? '' : small('soft', ` · order ${chosen.order.id}, ${chosen.order.now}`),
     ),
-    chosen.steps.length === 0 ? none('it has no steps') : waterfall(chosen.steps, tick),
+    chosen.steps.length === 0 ? none('this level has no price steps') : waterfall(chosen.steps, tick),
   ];
 };
 

@@ -148,7 +148,7 @@ export class State {
       for await (const line of answerLines(answer.body)) {
         const told = JSON.parse(line) as { share?: number; problem?: string; view?: ConsoleView } | null;
         this.#set(() => {
-          if (told === null) [this.problem, this.asked] = ['no recording of that time', null];
+          if (told === null) [this.problem, this.asked] = ['no recording of the requested time', null];
           else if (told.problem !== undefined) [this.problem, this.asked] = [told.problem, null];
           else if (told.view === undefined) this.asked = { at, share: told.share ?? 0 };
           else [this.past, this.asked] = [told as Moment, null];

@@ -13,7 +13,7 @@ const PAUSED: Readonly<Record<string, string>> = {
 
 /** Text about the bot's process, next to the time of the newest view. Only a running bot is live. */
 export const lifeText = ({ bot }: ConsoleView): string =>
-  bot.state === 'running' ? 'live' : bot.state === 'silent' ? 'no sign of life' : bot.state;
+  bot.state === 'running' ? 'live' : bot.state === 'silent' ? 'no heartbeat' : bot.state;
 
 /** Text of the button that shows the newest view. */
 export const newestText = ({ bot }: ConsoleView): string => (bot.state === 'running' ? 'live' : 'newest');
@@ -37,7 +37,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
         ? small('pill past', 'past')
         : small(
             `pill ${bot.state === 'running' ? 'good' : 'bad'}`,
-            bot.state === 'silent' ? 'no sign of life' : bot.state,
+            bot.state === 'silent' ? 'no heartbeat' : bot.state,
           ),
       small(`pill ${PAUSED[regime] ?? ''}`, regime),
       ...(isPast ? [] : bot.halts.filter(({ what }) => what !== regime).map(({ what }) => small('pill bad', what))),
@@ -46,7 +46,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
         ? small('pill fair', `reading the recording: ${Math.floor(catchingUp * 100)} %`)
         : null,
       !isPast && stale && bot.state === 'running'
-        ? small('pill fair', `nothing written for ${span(bot.writtenAgo ?? 0)}`)
+        ? small('pill fair', `recording not updated for ${span(bot.writtenAgo ?? 0)}`)
         : null,
     ),
     // Texts that change every few seconds have fixed places here, so that they do not move the page.
@@ -55,7 +55,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
       h(
         'span',
         { class: 'why', title: decision.refusal },
-        decision.refusal === null ? '' : `nothing is quoted: ${decision.refusal}`,
+        decision.refusal === null ? '' : `not quoting: ${decision.refusal}`,
       ),
       small('', stamp((isPast ? view : (live ?? view)).at), ' UTC'),
     ),
@@ -73,7 +73,7 @@ export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
     ),
     ...(difference === null
       ? []
-      : [`this version decides differently from the one that ran; the replay stops: ${difference}`]),
+      : [`this version's decisions differ from the recorded ones; the replay stops: ${difference}`]),
     ...(note === null ? [] : [note]),
   ];
   return lines.map(line => h('p', { class: 'warning' }, line));
@@ -188,7 +188,7 @@ const fiveDigits = (text: string): string =>
 /** Remaining requests and the load of the bot's process, from the bot's metrics. */
 export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
   of === null
-    ? none(past === null ? 'the bot serves no metrics (metrics.port)' : 'not recorded; only live')
+    ? none(past === null ? 'the bot serves no metrics (metrics.port)' : 'not recorded; shown only in the live view')
     : h(
         'ul',
         { class: 'limits' },

@@ -56,7 +56,7 @@ function drawAll(): void {
 function drawVisible(): void {
   for (const plot of plots) {
     const place = document.getElementById(plot.id);
-    if (!place) throw new Error(`the page has no place for ${plot.id}`);
+    if (!place) throw new Error(`the page has no element for plot ${plot.id}`);
     if (place.closest('details:not([open])') !== null || drawn.some(other => other.plot === plot)) continue;
     drawn.push({ plot, place, chart: draw(plot, place) });
     sizes.observe(place);

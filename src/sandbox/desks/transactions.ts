@@ -174,8 +174,9 @@ export class Transactions {
     if (details.kind !== 'ISSUANCE' && details.kind !== 'REDEMPTION')
       return 'only issuances and redemptions have refunds';
     if (status !== 'COMPLETE' && status !== 'FAILED') return 'the transaction has not ended';
-    if (transaction.refund) return 'it has a refund already';
-    if (details.kind === 'REDEMPTION' && status === 'FAILED') return 'its money was given back when it failed';
+    if (transaction.refund) return 'the transaction already has a refund';
+    if (details.kind === 'REDEMPTION' && status === 'FAILED')
+      return 'the money was returned when the transaction failed';
     this.#refund(transaction, details, plan);
     return null;
   }
@@ -217,7 +218,7 @@ export class Transactions {
     if (plan.failure) {
       if (hasTaken && !(kind === 'REDEMPTION' && plan.refund)) this.#venue.deposit(account, asset, sum, 'withdrawal');
     } else if (transaction.locks) {
-      if (!this.#venue.withdraw(account, asset, sum)) throw new RangeError('what a withdrawal had locked is gone');
+      if (!this.#venue.withdraw(account, asset, sum)) throw new RangeError('the lock of a withdrawal is missing');
     } else if (!hasTaken) this.#venue.deposit(account, asset, sum);
     const end = () => {
       transaction.failure = plan.failure;

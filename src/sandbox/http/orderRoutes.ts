@@ -138,7 +138,7 @@ function replace(ask: PrivateRequest): WireReply {
   if (originId !== undefined && originId !== null && typeof originId !== 'string')
     return failureOf('0372', 'origin_id');
   const { price, major, minor, stop } = change.value;
-  if (minor !== undefined && !isWaiting(order)) return failureOf('0329', 'minor is for stop orders that wait');
+  if (minor !== undefined && !isWaiting(order)) return failureOf('0329', 'minor is only for untriggered stop orders');
   const waitsFor = stop ?? (isWaiting(order) ? order.stop : undefined);
   const byValue = order.type === 'market' ? (minor ?? (major === undefined ? order.minor : undefined)) : undefined;
   const draft: Draft = {
@@ -169,7 +169,7 @@ function modify(ask: PrivateRequest): WireReply {
   const change = changeOf(order, book, fields, venue.switches);
   if (change.kind === 'refused') return failure(change);
   const next = resolved(order, change.value, venue.switches);
-  if (next === null) return failureOf('0343', 'the new amount is not above what is filled');
+  if (next === null) return failureOf('0343', 'the new amount is not above the filled amount');
   const outside = outsideBounds(book.instrument, {
     type: order.type,
     price: next.price,
@@ -191,7 +191,7 @@ function orderNameFrom({ venue, path, query }: PrivateRequest): Verdict<Name[]> 
     ...['oid', 'oids'].map(name => list(query.get(name), /,/).map(oid => ({ oid }))),
     ...['origin_id', 'origin_ids'].map(name => list(query.get(name), /,/).map(originId => ({ originId }))),
   ];
-  if (lists.filter(each => each.length > 0).length > 1) return refused('0361', 'name orders in one way');
+  if (lists.filter(each => each.length > 0).length > 1) return refused('0361', 'select orders by one parameter only');
   const names = lists.flat();
   if (names.length === 0) return refused('0360', 'oid, oids or origin_ids');
   const wrong = names.find(name => 'originId' in name && !isOriginId(name.originId));
@@ -257,7 +257,8 @@ function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: 
   if (order.type === 'market' && text('price') !== undefined) return refused('0304', 'a market order has no price');
   const price = text('price') === undefined ? undefined : priceOf(book, order.side, text('price'), switches);
   if (price?.kind === 'refused') return price;
-  if (text('stop') !== undefined && !isWaiting(order)) return refused('0304', 'stop is for stop orders that wait');
+  if (text('stop') !== undefined && !isWaiting(order))
+    return refused('0304', 'stop is only for untriggered stop orders');
   const stop = stopOf(book, order.side, text('stop'), switches);
   if (stop.kind === 'refused') return stop;
   const amounts = amountsGiven(book, text('major'), text('minor'));

@@ -77,8 +77,9 @@ export function flawOfParameters(
     if (isKnown && seen.has(name)) return refused('0304', `${name} is given twice`);
     // PHP writes list parameters as `oids[0]=…`.
     if (!isKnown && method === 'DELETE' && NARROWING.has(name.split('[')[0]!))
-      return refused('0304', `${name} narrows nothing here`);
-    if (!isKnown && switches.unknownParameters === '0304') return refused('0304', `${name} is unknown here`);
+      return refused('0304', `${name} is not a filter of this call`);
+    if (!isKnown && switches.unknownParameters === '0304')
+      return refused('0304', `${name} is not a parameter of this call`);
     seen.add(name);
   }
   if (method === 'DELETE' && !['', '{}'].includes(body.replace(/\s/g, '')))
@@ -86,7 +87,7 @@ export function flawOfParameters(
   const isStrict = switches.unknownParameters === '0304' && takes.body !== undefined;
   const fields = isStrict ? objectOf(body) : null;
   const unknown = fields?.kind === 'done' && Object.keys(fields.value).find(name => !takes.body!.includes(name));
-  return typeof unknown === 'string' ? refused('0304', `${unknown} is unknown here`) : null;
+  return typeof unknown === 'string' ? refused('0304', `${unknown} is not a parameter of this call`) : null;
 }
 
 /** Parses the body as a JSON object, whatever its content type: clients send no content type, or text/plain. */

@@ -112,7 +112,7 @@ class Flow implements Market {
   }
 
   start(place: Marketplace): void {
-    if (this.#place) throw new Error('a flow starts once');
+    if (this.#place) throw new Error('the flow was already started');
     const { profile } = this.#options;
     this.#place = place;
     this.#scale = {

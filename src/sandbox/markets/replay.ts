@@ -84,7 +84,7 @@ class Replay implements Market {
 
   start(place: FollowedPlace): void {
     const { instrument, columns, depth } = this.#tape;
-    if (this.#place) throw new Error('a replay starts once');
+    if (this.#place) throw new Error('the replay was already started');
     if (place.instrument.tick !== instrument.tick || place.instrument.lot !== instrument.lot) {
       throw new RangeError(
         `${place.instrument.symbol} has tick ${place.instrument.tick} and lot ${place.instrument.lot}, the tape ${instrument.tick} and ${instrument.lot}`,

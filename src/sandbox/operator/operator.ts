@@ -55,7 +55,7 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     startRedemption,
   ),
   operatorRoute('GET', 'transactions', 'query: account', 'Lists transactions.', transactions),
-  operatorRoute('GET', 'transactions/:id', '', 'Shows one.', ask => payloadOf(transactionOf(ask))),
+  operatorRoute('GET', 'transactions/:id', '', 'Shows one transaction.', ask => payloadOf(transactionOf(ask))),
   operatorRoute(
     'POST',
     'transactions/:id/refund',
@@ -101,7 +101,7 @@ export function withOperator(exchange: EmbeddedExchange, token: string): Respond
     if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });
     const found = match(request.method, segmentsOf(path));
     if (found === 'unknown path') return answer(404, { error: 'there is no such operator call' });
-    if (found === 'unknown method') return answer(405, { error: 'this operator call has another method' });
+    if (found === 'unknown method') return answer(405, { error: 'this operator call needs another method' });
     try {
       const fields = fieldsIn(request.body);
       return answer(200, found.row.handle({ exchange, fields, path: found.path, query: queryOf(query) }));

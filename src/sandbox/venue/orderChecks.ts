@@ -101,7 +101,7 @@ export function finalChecks(venue: Venue, account: Account, book: VenueBook, dra
     if (book.engine.crosses(draft.side, draft.price)) return refused('1002', 'a post-only order would match');
   }
   if (draft.slippage !== undefined && switches.slippageOutcome === 'refuse' && !withinSlippage(book, draft, switches)) {
-    return refused('1002', 'the slippage tolerance would be passed');
+    return refused('1002', 'the slippage tolerance would be exceeded');
   }
   const lock = lockOf(book, draft, switches);
   const currency = payingCurrency({ side: draft.side, instrument: book.instrument });

@@ -46,11 +46,10 @@ export type Head = {
 /** Checks and returns the head of a file. Throws an Error of one line if it is invalid. */
 export function headOf(value: unknown, path: string): Head {
   const head = value as Partial<Head> | null;
-  if (head?.format !== FORMAT) throw new Error(`${path}: not a tape of this program (it begins with no "${FORMAT}")`);
+  if (head?.format !== FORMAT)
+    throw new Error(`${path}: not a tape of this program (expected "${FORMAT}" at the start)`);
   if (head.version !== VERSION) {
-    throw new Error(
-      `${path}: is of version ${String(head.version)} of the format; this program reads version ${VERSION}`,
-    );
+    throw new Error(`${path}: has format version ${String(head.version)}; this program reads version ${VERSION}`);
   }
   const { book, day, previous, lot, source, depth, quotesOnly, rules } = head;
   const isWhole =
@@ -62,7 +61,7 @@ export function headOf(value: unknown, path: string): Head {
     typeof quotesOnly === 'boolean' &&
     isRules(rules);
   if (!isWhole)
-    throw new Error(`${path}: its first frame lacks book, day, lot, source, depth or rules, or they are none`);
+    throw new Error(`${path}: invalid or missing book, day, lot, source, depth or rules in the first frame`);
   return { ...(head as Head), source: printableText(source) };
 }
 

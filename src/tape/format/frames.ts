@@ -33,7 +33,7 @@ const FRAMES_MAX = 250_000;
 const WINDOW_BYTES = 64 * 1024;
 
 /** Remedy for damage, appended to error messages. */
-export const REMEDY = '--skip-damaged leaves out what is damaged and makes a gap of it';
+export const REMEDY = '--skip-damaged turns damaged blocks into gaps';
 
 /** Tag of a frame and its position in the file. */
 export type Frame = { readonly tag: Tag; readonly at: number; readonly length: number };
@@ -91,7 +91,7 @@ export class FrameFile {
     let end = 0;
     for (let at = 0; at < this.size;) {
       if (frames.length + damaged.length + suspects.length >= FRAMES_MAX)
-        throw new Error(`${this.path}: more than ${FRAMES_MAX} frames up to byte ${at}: this is no tape`);
+        throw new Error(`${this.path}: more than ${FRAMES_MAX} frames up to byte ${at}: expected a tape`);
       const frame = this.#headerAt(at);
       const whole = frame !== null && at + HEADER + frame.length <= this.size;
       if (whole && (!verify || this.#isSound(frame))) {

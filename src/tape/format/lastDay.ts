@@ -37,7 +37,7 @@ export class LastDay {
   putBack(): void {
     if (this.#sizes().some((size, i) => size !== this.#copied[i]))
       throw new Error(
-        `${dayFolder(this.#dir, this.#book, this.#day)}: changed meanwhile: does another process record into it?`,
+        `${dayFolder(this.#dir, this.#book, this.#day)}: changed by another process during the import; stop that process`,
       );
     for (const day of partitions(bookFolder(this.#work, this.#book), 'day=')) {
       const [from, to] = [dayFolder(this.#work, this.#book, day), dayFolder(this.#dir, this.#book, day)];

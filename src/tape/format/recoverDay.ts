@@ -99,13 +99,13 @@ function eachFrame(path: string, mended: string[], call: (file: FrameFile, frame
     const [first] = damaged;
     if (first) {
       throw new Error(
-        `${path}: damaged at byte ${first.at}, with whole frames behind it; record into another folder, or move this day away`,
+        `${path}: damaged at byte ${first.at}, with complete frames after that byte; record into another folder, or move this day away`,
       );
     }
     for (const frame of frames) call(file, frame);
     if (end < file.size) {
       truncateSync(path, end);
-      mended.push(`${path}: cut off the torn last ${file.size - end} bytes, after byte ${end}`);
+      mended.push(`${path}: removed the incomplete last ${file.size - end} bytes, after byte ${end}`);
     }
   } finally {
     file.close();

@@ -108,9 +108,9 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   const days = scanned.filter(day => day.rows > 0);
   const [first] = days;
   if (!first && from === -Infinity && to === Infinity)
-    throw new Error(`${folder}: holds no rows: nothing was recorded but the days ${known[0]} to ${known.at(-1)}`);
+    throw new Error(`${folder}: holds no rows, but the days ${known[0]} to ${known.at(-1)}`);
   if (!first)
-    throw new Error(`${folder}: no rows between the times asked for; it has the days ${known[0]} to ${known.at(-1)}`);
+    throw new Error(`${folder}: no rows in the requested time; the tape has the days ${known[0]} to ${known.at(-1)}`);
   for (const day of days) {
     if (day.head.lot !== first.head.lot) {
       throw new Error(`${folder}: lots of ${first.head.lot} on ${first.day}, of ${day.head.lot} on ${day.day}`);
@@ -200,8 +200,8 @@ function chosenBook(dir: string, asked: string | undefined): string {
   const [only, other] = books;
   if (only === undefined) throw new Error(`${dir}: no stored tape (no folder book=...); puntas import makes one`);
   if (asked === undefined && other === undefined) return only;
-  if (asked === undefined) throw new Error(`${dir}: holds several books; choose one of: ${books.join(', ')}`);
-  if (!books.includes(asked)) throw new Error(`${dir}: holds no book ${asked}; it has: ${books.join(', ')}`);
+  if (asked === undefined) throw new Error(`${dir}: has several books; choose one of: ${books.join(', ')}`);
+  if (!books.includes(asked)) throw new Error(`${dir}: no book ${asked}; expected one of: ${books.join(', ')}`);
   return asked;
 }
 
@@ -215,7 +215,7 @@ function missingBetween(days: readonly ScannedDay[]): {
   days.forEach((day, i) => {
     const next = days[i + 1];
     if (!day.closed) {
-      const done = next ? 'a gap until the next day' : 'read as far as it goes';
+      const done = next ? 'a gap until the next day' : 'read up to its end';
       flaws.push({ what: `day ${day.day} was not closed`, count: 1, done });
     }
     if (!next) return;
@@ -223,7 +223,7 @@ function missingBetween(days: readonly ScannedDay[]): {
     const { previous } = next.head;
     if (previous === day.day) gaps.push({ from: day.to, to: next.from, why: `day ${day.day} was not closed` });
     else {
-      const why = previous === null ? `${next.day} was recorded anew` : `day ${previous} is missing`;
+      const why = previous === null ? `${next.day} was recorded again` : `day ${previous} is missing`;
       gaps.push({ from: day.to, to: next.from, why });
       flaws.push({ what: why, count: 1, done: `a gap after ${day.day}; ${next.day} begins with its own book` });
     }

@@ -364,7 +364,7 @@ function appended(fd: number, size: number, frame: Buffer, folder: string): numb
   const found = fstatSync(fd).size;
   if (found !== size) {
     throw new Error(
-      `${folder}: changed while it was written (${found} bytes, expected ${size}): does another process record into it?`,
+      `${folder}: changed during a write (${found} bytes, expected ${size}); stop the other process that writes to the tape`,
     );
   }
   try {

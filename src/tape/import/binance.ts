@@ -66,7 +66,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   return rowsOfLines(files, reading, (line, _number, rows) => {
     if (line.includes('@trade"') || line.includes('@aggTrade"')) return;
     if (line.includes('@bookTicker"')) {
-      reading.findings.found('tickers', 'left out; the diffs say the same', rows.place);
+      reading.findings.found('tickers', 'skipped; the diffs contain the same changes', rows.place);
       return;
     }
     for (const { message, local } of receivedIn(line)) {
@@ -127,8 +127,8 @@ class DiffBook {
     }
     const wasSynced = this.#synced;
     this.#begin(rows, snapshot, at, local);
-    const what = 'diffs written before the snapshot they go on from';
-    this.#reading.findings.found(what, 'kept and applied after it', rows.place, later.length);
+    const what = 'diffs written before their snapshot';
+    this.#reading.findings.found(what, 'kept and applied after the snapshot', rows.place, later.length);
     for (const { depth, local: heard } of wasSynced ? later : kept) this.#apply(rows, depth, heard);
   }
 
@@ -194,7 +194,7 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
       check(message);
       kind ??= message.e;
       if (message.e !== kind) {
-        findings.found('trades told singly and summed', 'the kind that came first is kept', rows.place);
+        findings.found('trades listed singly and aggregated', 'the kind that appears first is kept', rows.place);
         continue;
       }
       const { T, t, a, p, q, m } = message;
@@ -211,7 +211,7 @@ function oneSymbol(): (message: Message) => void {
     if (message.e === undefined || message.s === undefined) return;
     symbol ??= message.s;
     if (message.s !== symbol)
-      throw new WrongFile(`expected messages of ${symbol}, found ${shown(message.s)}: one book a file, please`);
+      throw new WrongFile(`expected messages of ${symbol}, found ${shown(message.s)}; expected one book per file`);
   };
 }
 
@@ -230,7 +230,7 @@ function receivedIn(line: string): readonly Received[] {
     const message: Message = one.data ?? one;
     if (message.e !== undefined && message.s !== undefined && COIN_MARGINED.test(message.s))
       throw new WrongFile(
-        `${message.s} is of COIN-M: amounts are contracts of dollars, paid in the coin; a tape has amounts of the coin, so it is not read`,
+        `${message.s} is a COIN-M contract: its amounts are contracts in dollars, but a tape needs amounts of the coin`,
       );
     return { message, local };
   });

@@ -24,7 +24,7 @@ export function bitsoBbo({ books: files }: BookFiles, instrument: Instrument): R
     fromOrders: false,
     depth: 1,
     quotesOnly: true,
-    notes: ['best prices without amounts and without trades: good for statistics, not for a replay'],
+    notes: ['best prices without amounts and without trades: usable for statistics, not for a replay'],
     streams: reading => [quotes(files, reading)],
   };
 }
@@ -36,12 +36,12 @@ function quotes(files: readonly string[], { instrument, findings, ...reading }: 
     if (number === 1) return expectHeader(line, HEADER);
     const [time, book, bid, ask] = line.split(',');
     const at = Date.parse(time!);
-    if (ask === undefined || Number.isNaN(at)) throw new RangeError('torn row');
+    if (ask === undefined || Number.isNaN(at)) throw new RangeError('incomplete row');
     if (book !== instrument.symbol) throw new RangeError(`expected book ${instrument.symbol}, found ${book}`);
     rows.clear(at, at);
     rows.level(at, at, SIDE.buy, ticks(instrument, bid!), amount(1));
     rows.level(at, at, SIDE.sell, ticks(instrument, ask), amount(1));
-    if (at === before) findings.found('quotes with a repeated time', 'kept, the last one stands', rows.place);
+    if (at === before) findings.found('quotes with a repeated time', 'kept; the last row applies', rows.place);
     silence.heard(at);
     before = at;
   });

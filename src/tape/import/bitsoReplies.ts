@@ -127,11 +127,11 @@ export function bitsoReplies(
   const tick = given.tick ?? first?.tickSize ?? grid.grid().tick;
   if (given.tick === undefined && first === undefined)
     notes.push(
-      `tick ${tick} inferred from ${grid.prices} prices: no available_books reply in the recording (or say --tick)`,
+      `tick ${tick} inferred from ${grid.prices} prices: no available_books reply in the recording (override with --tick)`,
     );
   if (new Set(rules.map(({ tickSize }) => tickSize)).size > 1)
     notes.push(
-      `the tick changed while it was recorded (${rules.map(({ tickSize }) => tickSize).join(', ')}): all of it is in ticks of ${tick}`,
+      `the tick changed while it was recorded (${rules.map(({ tickSize }) => tickSize).join(', ')}): all prices are in ticks of ${tick}`,
     );
   const instrument =
     first === undefined
@@ -147,7 +147,7 @@ export function bitsoReplies(
     fromOrders: false,
     depth: whole ? Infinity : DEPTH,
     quotesOnly: false,
-    notes: [...notes, 'trades have times of whole seconds: within a second they stand before the books'],
+    notes: [...notes, 'trades have times in whole seconds: within a second, trades precede the books'],
     streams: reading => [trades(files, reading), books(files, reading)],
   };
 }
@@ -157,7 +157,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   let before = { at: Number.NaN, sequence: -1n };
   return rowsOfLines(files, reading, (line, _number, rows) => {
     const { reply, local } = receivedIn(line);
-    if (reply.kind === 'other') findings.found('replies without a market in them', 'left out', rows.place);
+    if (reply.kind === 'other') findings.found('replies without market data', 'left out', rows.place);
     if (reply.kind !== 'book' || (reply.book !== null && reply.book !== instrument.symbol)) return;
     const { bids, asks, sequence, updated_at } = reply.value;
     const at = isoTimeOf(updated_at);
@@ -203,8 +203,8 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
     const fresh = page.filter(({ tid }) => tid > last);
     if (last >= 0 && !pages && fresh.length > 0 && fresh.length === page.length)
       findings.found(
-        'replies of trades that do not reach back to the one before',
-        'trades may be missing there',
+        'replies of trades that do not reach back to the previous reply',
+        'trades between the replies may be missing',
         rows.place,
       );
     for (const { created_at, price, amount, maker_side, tid } of fresh) {

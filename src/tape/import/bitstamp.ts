@@ -40,7 +40,7 @@ export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Re
     fromOrders: false,
     depth: 20,
     quotesOnly: false,
-    notes: ['the times are those of the recorder: the exchange gives whole seconds only'],
+    notes: ['times are those of the recorder, because the exchange gives only whole seconds'],
     streams: reading => [events(logs, reading)],
   };
 }

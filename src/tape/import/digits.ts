@@ -104,5 +104,5 @@ function coarserLot(text: DecimalText): string {
   const fraction = digitsAfter.slice(0, end);
   const digits = BigInt((text.split('.')[0] ?? '') + fraction);
   if (digits > BigInt(UNITS_MAX)) return '';
-  return `; say a coarser lot, like --lot ${fraction === '' ? '1' : `0.${'0'.repeat(fraction.length - 1)}1`}`;
+  return `; give a coarser lot, like --lot ${fraction === '' ? '1' : `0.${'0'.repeat(fraction.length - 1)}1`}`;
 }

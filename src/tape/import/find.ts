@@ -67,7 +67,7 @@ async function choicesAt(
 ): Promise<readonly FormatChoice[]> {
   const found = await filesAt(path);
   const shapes = SHAPES.filter(shape => format === undefined || shape.format === format);
-  if (shapes.length === 0) throw new Error(`no format ${format}; there are ${formats().join(', ')}`);
+  if (shapes.length === 0) throw new Error(`unknown format ${format}; expected one of ${formats().join(', ')}`);
   const choicesOf = async (files: readonly string[]): Promise<readonly FormatChoice[]> => {
     const choices: FormatChoice[] = [];
     for (const shape of shapes)
@@ -82,7 +82,7 @@ async function choicesAt(
   const [first = 'nothing', second, ...more] = found.files;
   const seen = [first, ...(second === undefined ? [] : [second]), ...(more.length > 0 ? [`${more.length} more`] : [])];
   throw new Error(
-    `${path}: no recording recognised; known are: ${shapes.map(({ looks }) => looks).join('; ')}; of other CSV and Parquet a mapping file tells the columns; found ${seen.join(', ')}`,
+    `${path}: no known recording format; known formats: ${shapes.map(({ looks }) => looks).join('; ')}; other CSV and Parquet files need a mapping file; found ${seen.join(', ')}`,
   );
 }
 
@@ -101,10 +101,10 @@ function chosenOf(
   if (book === undefined) {
     if (other !== undefined && names === only?.name) throw twice(path, choices, names);
     if (other !== undefined || only === undefined)
-      throw new Error(`${path}: holds several books; choose one of: ${names}`);
+      throw new Error(`${path}: has several books; choose one of: ${names}`);
     if (only.name === null)
       throw new Error(
-        `${path}: does not say which book it is of${only.called === undefined ? '' : ` (${only.called})`}; name it with --book, like btc_usdt`,
+        `${path}: the recording does not name its book${only.called === undefined ? '' : ` (${only.called})`}; give the name with --book, like btc_usdt`,
       );
     return { choice: only, book: only.name };
   }
@@ -112,7 +112,7 @@ function chosenOf(
   if (symbol !== undefined) {
     const [chosen, twin] = choices.filter(({ called }) => called === symbol);
     if (twin !== undefined) throw twice(path, choices, symbol);
-    if (chosen === undefined) throw new Error(`${path}: holds no ${symbol}; it has: ${names}`);
+    if (chosen === undefined) throw new Error(`${path}: no ${symbol}; expected one of: ${names}`);
     return { choice: chosen, book: named! };
   }
   const same = choices.filter(({ name, called }) => (name ?? called) === book);
@@ -121,15 +121,15 @@ function chosenOf(
     choices.find(({ name }) => name === book) ??
     choices.find(({ called }) => called === book) ??
     (other === undefined && only !== undefined && (only.name === null || only.called !== undefined) ? only : undefined);
-  if (choice === undefined) throw new Error(`${path}: holds no book ${book}; it has: ${names}`);
+  if (choice === undefined) throw new Error(`${path}: no book ${book}; expected one of: ${names}`);
   if (choice.called === book && choice.name === null && !/^[a-z0-9]+_[a-z0-9]+$/.test(book))
-    throw new Error(`${path}: ${book} does not say its two currencies; say them too, like --book btc_usd=${book}`);
+    throw new Error(`${path}: ${book} does not name its two currencies; give them too, like --book btc_usd=${book}`);
   return { choice, book: choice.called === book ? (choice.name ?? book) : book };
 }
 
 const twice = (path: string, choices: readonly FormatChoice[], book: string) =>
   new Error(
-    `${path}: holds ${book} in several formats; choose with --format: ${choices.map(({ format }) => format).join(', ')}`,
+    `${path}: has ${book} in several formats; choose with --format: ${choices.map(({ format }) => format).join(', ')}`,
   );
 
 /** Returns the given grid; without a tick, the grid inferred from all prices, with a note about it. */
@@ -223,7 +223,7 @@ const CENT: { readonly tick: DecimalText } = { tick: '0.01' };
 const SHAPES: readonly Shape[] = [
   {
     format: 'bitso-replies',
-    looks: "replies of the exchange's REST interface, one JSON a line (*.jsonl, *.json)",
+    looks: "replies of the exchange's REST interface, one JSON per line (*.jsonl, *.json)",
     books: replyBooks,
   },
   {

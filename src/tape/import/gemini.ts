@@ -29,7 +29,7 @@ export function gemini(files: BookFiles, instrument: Instrument): Recording {
     fromOrders: false,
     depth: 1,
     quotesOnly: false,
-    notes: ['one level a side, to the whole second: what came first inside a second is not known'],
+    notes: ['one level per side, in whole seconds: the order of events within a second is unknown'],
     streams: reading => [books(files, reading), trades(files.trades, reading)],
   };
 }
@@ -50,14 +50,18 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
     const second = Number(time);
     const top: Top = { bid: level(bid!), ask: level(ask!) };
     if (last?.second === second)
-      findings.found('book rows with a repeated second', 'kept, the last one stands', rows.place);
+      findings.found('book rows with a repeated second', 'kept; the last row applies', rows.place);
     if (last && second - last.second > SILENCE_S) {
       reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book for that long' });
     } else if (last) {
       for (let s = last.second + 1; s < second; s++) {
         if (!traded.has(s - 1)) continue;
         put(s, last.top, rows);
-        findings.found('seconds without a row after trades', 'the unchanged top was written again', rows.place);
+        findings.found(
+          'seconds without a row after trades',
+          'the unchanged best prices were written again',
+          rows.place,
+        );
       }
     }
     put(second, top, rows);

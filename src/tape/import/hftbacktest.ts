@@ -160,7 +160,11 @@ class EventReader {
     // If the exchange's and the local clock order events differently, the file has the event twice; the local copy is
     // skipped.
     if (flags < EXCHANGE_EVENT) {
-      this.#findings.found('records for the local clock alone', 'left out; the exchange has the same', rows.place);
+      this.#findings.found(
+        'records only for the local clock',
+        'skipped; the exchange records contain the same events',
+        rows.place,
+      );
       return;
     }
     const side = (flags & BUY_EVENT) !== 0 ? SIDE.buy : (flags & SELL_EVENT) !== 0 ? SIDE.sell : SIDE.unknown;
@@ -194,7 +198,7 @@ class EventReader {
         return;
       }
       case EVENT.bbo:
-        this.#findings.found('best bids and offers', 'left out; the depth says the same', rows.place);
+        this.#findings.found('best bids and offers', 'skipped; the depth records contain the same prices', rows.place);
         return;
       default:
         throw new RangeError(`expected an event of a known kind, found ${kind}`);
@@ -247,13 +251,13 @@ class EventReader {
         lots: this.#lots(qty),
         filled: 0,
       };
-      if (this.#orders.size >= ORDERS_MAX) throw new WrongFile(`more than ${ORDERS_MAX} orders rest at once`);
+      if (this.#orders.size >= ORDERS_MAX) throw new WrongFile(`more than ${ORDERS_MAX} orders rest at the same time`);
       rows.push(KIND.add, side, at, local, order.price, order.lots, order.id);
       this.#orders.set(id, order);
       return;
     }
     if (known === undefined) {
-      this.#findings.found('changes of orders that never came', 'left out', rows.place);
+      this.#findings.found('changes of unknown orders', 'left out', rows.place);
       return;
     }
     if (kind === EVENT.cancel) {

@@ -87,7 +87,7 @@ export async function* rowsOf<T>(
 
 /** Returns the kind of flaw for skipped `lines` or `records`. */
 export function unreadKind(items: string, error: unknown): string {
-  if (error instanceof LateRow) return `${items} that come more than a minute late`;
+  if (error instanceof LateRow) return `${items} more than a minute late`;
   return error instanceof OffGrid ? `${items} off the grid of ticks or lots` : `${items} that cannot be read`;
 }
 
@@ -95,7 +95,7 @@ export function unreadKind(items: string, error: unknown): string {
 function unreadable(error: unknown): string | null {
   if (error instanceof RangeError || error instanceof SyntaxError) return error.message;
   // Readers do not check the structure of parsed JSON.
-  if (error instanceof TypeError) return 'it does not have the shape that lines of this format have';
+  if (error instanceof TypeError) return 'the line does not have the structure of this format';
   return null;
 }
 
@@ -135,10 +135,10 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
       rest = lines.pop() ?? rest;
       if (isOne && rest.length > LIST_MAX)
         throw new WrongFile(
-          `is longer than ${LIST_MAX / 1024 ** 2} MiB, which is too much for one list: give it as lines of JSON, one message each`,
+          `is longer than ${LIST_MAX / 1024 ** 2} MiB, the maximum of one list; use a file with one JSON message per line`,
         );
       if (!isOne && rest.length > LINE_MAX)
-        throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; this is no text`);
+        throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; expected a text file`);
       if (lines.length > 0) yield lines.map(withoutReturn);
     }
   } catch (error) {
@@ -164,7 +164,7 @@ const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slic
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'no such file';
-  if (code === 'Z_BUF_ERROR') return 'the compressed file ends early: it was cut off';
+  if (code === 'Z_BUF_ERROR') return 'the compressed file is incomplete';
   if (code === 'Z_DATA_ERROR') return `the compressed file is damaged (${String((error as Error).message)})`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -108,7 +108,7 @@ export async function booksOfParts(
     const [first] = whole;
     if (first === undefined) {
       const [{ name, called, books, trades }] = of as [Part];
-      const open = () => Promise.reject(new Error(`${join(dir, books)}: there is no ${trades} beside it`));
+      const open = () => Promise.reject(new Error(`${join(dir, books)}: no ${trades} next to this file`));
       choices.push({ name, ...(called === undefined ? {} : { called }), open });
       continue;
     }
@@ -120,7 +120,7 @@ export async function booksOfParts(
       trades: sorted.flatMap(({ trades }) => (trades === null ? [] : [join(dir, trades)])),
     };
     const lonely = of.filter(part => !whole.includes(part));
-    const notes = lonely.map(({ books, trades }) => `${books} left out: there is no ${trades} beside it`);
+    const notes = lonely.map(({ books, trades }) => `${books} skipped: no ${trades} next to this file`);
     choices.push({
       name: first.name,
       ...(first.called === undefined ? {} : { called: first.called }),
@@ -149,7 +149,7 @@ async function opened(
 }
 
 /** Returns the note about an inferred tick. */
-export const INFERRED = (tick: DecimalText) => `tick ${tick} inferred from the prices (or say --tick)`;
+export const INFERRED = (tick: DecimalText) => `tick ${tick} inferred from the prices (override with --tick)`;
 
 /** Sorts parts by the first time in their book files: a number or a date at the start of a line. */
 async function inOrderOfTime(dir: string, parts: readonly Part[]): Promise<readonly Part[]> {

@@ -148,7 +148,7 @@ export async function importRecording(
   });
   inspection.end();
   const skipped = before?.rows ?? 0;
-  if (hours?.taken === 0) throw new WrongFile(`${source}: no row is in the session ${recording.session!.text}`);
+  if (hours?.taken === 0) throw new WrongFile(`${source}: no row is inside the session ${recording.session!.text}`);
   if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
     throw new WrongFile(`${source}: no book in the recording`);
   gaps.tell(Infinity);
@@ -188,7 +188,7 @@ class GapsInOrder {
 }
 
 const leftOut = (rows: number, { text }: MarketSession): string =>
-  `session ${text}: ${rows} rows outside it were left out; the time between is a gap`;
+  `session ${text}: ${rows} rows outside the session were skipped; the time between is a gap`;
 
 /** Rows of a recording that are skipped because the continued tape covers their time. */
 class RowsBefore {

@@ -161,13 +161,13 @@ export class RowBuffer {
       const seconds = ((last - at) / 1000).toFixed(1);
       if (this.#lastFile !== this.#file)
         throw new WrongFile(
-          `${this.#file}: begins ${seconds} s before ${this.#lastFile} ends: two recordings of one time; take one of them away`,
+          `${this.#file}: begins ${seconds} s before ${this.#lastFile} ends: two recordings of the same time; remove one of the files`,
         );
-      throw new LateRow(`the time goes back by ${seconds} s; sort the rows by exchange time first, or say --sort 10m`);
+      throw new LateRow(`the time goes back by ${seconds} s; sort the rows by exchange time first, or use --sort 10m`);
     }
     if (this.#backLine !== this.#number) {
       if (isSorted) this.#findings.found('rows out of order', 'sorted by time', this.place);
-      else this.#findings.found('times going backwards', 'set to the time before', this.place);
+      else this.#findings.found('times going backwards', 'set to the time of the previous row', this.place);
       this.#backLine = this.#number;
     }
     return this.#sortMs > 0 ? Math.max(at, this.#handedOn) : last;

@@ -106,7 +106,7 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
     fromOrders: false,
     depth: kind === 'book_snapshot' ? 25 : kind === 'quotes' ? 1 : Infinity,
     quotesOnly: false,
-    notes: trades.length === 0 ? [...notes, 'no trades beside the books: a replay will fill little'] : notes,
+    notes: trades.length === 0 ? [...notes, 'no trades with the books: a replay has few fills'] : notes,
     streams: reading => [
       kind === 'book_snapshot'
         ? snapshots(books, files, reading)
@@ -192,7 +192,7 @@ function updates(files: readonly string[], own: Own, reading: ImportReading): As
       snapshot = { ...snapshot, at, local };
     }
     begun = true;
-    if (line === before) findings.found('rows that appear twice', 'kept; they set the same amount', rows.place);
+    if (line === before) findings.found('repeated rows', 'kept; they set the same amount', rows.place);
     before = line;
     silence.heard(at);
     rows.level(at, local, code, ticks, lots);
@@ -214,7 +214,7 @@ function snapshots(files: readonly string[], own: Own, reading: ImportReading): 
     if (isOther(line, file, own)) return;
     const cells = fields(line, cellCount, own.symbol);
     if (line === before) {
-      findings.found('pictures that appear twice', 'dropped', rows.place);
+      findings.found('repeated snapshots', 'dropped', rows.place);
       return;
     }
     before = line;
@@ -248,7 +248,7 @@ function quotes(files: readonly string[], own: Own, reading: ImportReading): Asy
     if (isOther(line, file, own)) return;
     const cells = fields(line, 8, own.symbol);
     if (line === before) {
-      findings.found('quotes that appear twice', 'dropped', rows.place);
+      findings.found('repeated quotes', 'dropped', rows.place);
       return;
     }
     before = line;
@@ -279,7 +279,7 @@ function tradeRows(files: readonly string[], own: Own, reading: ImportReading): 
     const [, , time, , id, side, price, size] = cells;
     const [at, local] = timesOf(cells);
     if (id !== '' && known.has(`${id} ${time} ${price} ${size}`)) {
-      findings.found('trades that appear twice', 'dropped', rows.place);
+      findings.found('repeated trades', 'dropped', rows.place);
       return;
     }
     const numericId = Number(id);
@@ -298,7 +298,7 @@ function fields(line: string, count: number, symbol: string): string[] {
   const cells = line.split(',');
   if (cells.length !== count) throw new RangeError(`expected ${count} fields, found ${cells.length}`);
   if (cells[1] !== symbol)
-    throw new WrongFile(`expected rows of ${symbol}, found ${shown(cells[1] ?? '')}: one instrument a file, please`);
+    throw new WrongFile(`expected rows of ${symbol}, found ${shown(cells[1] ?? '')}; expected one instrument per file`);
   return cells;
 }
 

@@ -71,7 +71,7 @@ export class OrderRecord {
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {
     const seen = new Set<string>();
     for (const { oid } of [...snapshot.bids, ...snapshot.asks]) {
-      if (oid === undefined) throw new RangeError('a book without order ids is not a whole book');
+      if (oid === undefined) throw new RangeError('a book without order ids is not a complete book');
       seen.add(oid);
     }
     let differences = 0;

@@ -25,7 +25,7 @@ export async function changedRules(
     return null;
   }
   if (!row) {
-    log(`${known.book}: the exchange lists it no more`);
+    log(`${known.book}: the exchange no longer lists the book`);
     return null;
   }
   const rules = rulesOf(row);

@@ -119,7 +119,7 @@ export class Recorder {
         onUnread: why => {
           const what = why.kind === 'refused' ? why.message : why.reason;
           if (what !== this.#complaint)
-            log(`${book}: a whole book or trades could not be read (${what}); trying again`);
+            log(`${book}: a complete book or trades could not be read (${what}); trying again`);
           this.#complaint = what;
         },
       },
@@ -227,7 +227,7 @@ export class Recorder {
     const at = Math.max(this.#exchangeTime(), this.#outlet.lastAt);
     const differences = this.#orders.become(advanced(whole, since), this.#rowsAt(at, clock.now()));
     if (differences === 0) return;
-    this.#note('books that had drifted from the exchange', 'set right, and a gap since the last check', differences);
+    this.#note("books that differed from the exchange's", 'corrected, with a gap since the last check', differences);
     this.#outlet.gap({ from: at - ago, to: at, why: `the book had drifted in ${differences} orders` });
   }
 

@@ -211,7 +211,7 @@ describe('profit by day', () => {
       '2026-11-23      1     120    30.00   -3.00   27.00  1.500000',
       'total           2     320    30.00  -53.00  -23.00',
     ]);
-    expect(rows.join(' ')).toMatch(/at the last fill, at the end 120 mxn of 2026-11-23 00:00/);
+    expect(rows.join(' ')).toMatch(/at the last fill, at 120 mxn of 2026-11-23 00:00/);
     expect(rows.join(' ')).toContain('Not in the profit: trades in other books (1).');
   });
 
@@ -220,7 +220,7 @@ describe('profit by day', () => {
     const text = reportText(profitReport(fileOf(folded), {}, AT)).join(' ');
     expect(text).toContain('Before 2026-11-20 22:00 the ledger keeps only the sum');
     expect(() => profitReport(fileOf(few), { to: START - 5 * DAY_MS }, AT)).toThrow(
-      'no such day: the ledger knows 2026-11-20 to 2026-11-25 (UTC)',
+      'no such day: the ledger has 2026-11-20 to 2026-11-25 (UTC)',
     );
   });
 });

@@ -95,7 +95,7 @@ describe('the journal of promotions', () => {
 
   test('takes no record that cannot follow, and writes nothing of it', () => {
     noteInJournal(dir, WHOLE[0]!);
-    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow('it is at replay');
+    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow('the promotion is at replay');
     expect(promotionJournal(dir).records).toHaveLength(1);
   });
 
@@ -103,7 +103,7 @@ describe('the journal of promotions', () => {
     const at = { liveFile: join(root, 'my.yaml'), dir: promotionsDir(join(root, 'my.yaml')) };
     await withPromotionLock(at, async () => {
       await expect(withPromotionLock(at, () => Promise.resolve(1))).rejects.toThrow(
-        `${at.dir}: another puntas promote is running there`,
+        `${at.dir}: another puntas promote is running in this folder`,
       );
     });
     expect(await withPromotionLock(at, () => Promise.resolve(1))).toBe(1);
@@ -142,7 +142,7 @@ describe('the journal of promotions', () => {
       const at = { liveFile: real, dir: promotionsDir(real) };
       await withPromotionLock({ liveFile: link, dir: beside }, async () => {
         await expect(withPromotionLock(at, () => Promise.resolve(1))).rejects.toThrow(
-          'another puntas promote is running there',
+          'another puntas promote is running in this folder',
         );
       });
     });

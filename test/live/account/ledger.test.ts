@@ -307,10 +307,10 @@ describe('the printed ledger', () => {
     expect([after['closing'], after['deposits']]).toEqual([all['closing'], '10.5']);
     expect(after['opening']).not.toBe(all['opening']);
     await expect(ledger(at.stateDir, { currency: 'eth', entries: false, form: 'text' }, realClock())).rejects.toThrow(
-      /nothing is booked in eth; the ledger has btc, mxn/,
+      /the ledger has no entry in eth; it has btc, mxn/,
     );
     await expect(ledger(folders.fresh(), { entries: false, form: 'text' }, realClock())).rejects.toThrow(
-      /no ledger there yet/,
+      /no ledger yet/,
     );
   });
 

@@ -23,9 +23,9 @@ export async function openRecording(
   if (only === undefined) return findRecording(path, given, onBytes);
   const names = mappings.map(({ book }) => book).join(', ');
   if (given.book === undefined && other !== undefined)
-    throw new Error(`${path}: holds several books; choose one of: ${names}`);
+    throw new Error(`${path}: has several books; choose one of: ${names}`);
   const chosen = given.book === undefined ? only : mappings.find(({ book }) => book === given.book);
-  if (chosen === undefined) throw new Error(`${path}: holds no book ${given.book}; it has: ${names}`);
+  if (chosen === undefined) throw new Error(`${path}: no book ${given.book}; expected one of: ${names}`);
   return mappedRecording(path, chosen.file, given, onBytes);
 }
 

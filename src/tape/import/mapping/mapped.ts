@@ -50,14 +50,14 @@ export async function mappedRecording(
       const found = all.filter(file => matches(pattern, file)).map(file => join(dir, file));
       if (found.length > 0) return found;
       throw new WrongFile(
-        `${path}: no file is like ${pattern}, which ${mappingPath} asks for; there are ${all.slice(0, 3).join(', ') || 'none'}${all.length > 3 ? ', …' : ''}`,
+        `${path}: no file matches ${pattern} of ${mappingPath}; found ${all.slice(0, 3).join(', ') || 'none'}${all.length > 3 ? ', …' : ''}`,
       );
     };
     const files = like(table.files);
     const others = table.beside === undefined ? [] : like(table.beside.files);
     if (table.beside !== undefined && others.length !== files.length)
       throw new WrongFile(
-        `${path}: ${files.length} files are like ${table.files}, and ${others.length} like ${table.beside.files}: expected one beside each`,
+        `${path}: ${files.length} files match ${table.files}, and ${others.length} match ${table.beside.files}; expected equal numbers`,
       );
     const beside = new Map(others.map((other, i) => [files[i]!, other]));
     tables.push({ table, beside, files: await inOrderOfTime({ table, files, beside }) });
@@ -75,7 +75,7 @@ export async function mappedRecording(
   if (tick !== undefined) return open(tick);
   const found = await inferredTick(open, onBytes);
   const recording = open(found);
-  return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
+  return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (override with --tick)`] };
 }
 
 /** Reads a mapping file. Throws a WrongFile if it cannot be read or is too long. */
@@ -120,10 +120,10 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   );
   const depths = tables.map(({ table }) => (table.kind === 'books' ? table.levels : table.kind === 'quotes' ? 1 : 0));
   const notes = !has('quotes', 'books', 'levels', 'orders')
-    ? ['trades without a book: good for statistics, not for a replay']
+    ? ['trades without a book: usable for statistics, not for a replay']
     : hasAmounts
       ? []
-      : ['best prices without amounts: good for statistics, not for a replay'];
+      : ['best prices without amounts: usable for statistics, not for a replay'];
   return {
     source: path,
     format: 'mapping',
@@ -161,14 +161,14 @@ async function* batchesOf(
     const joined: TableRow[] = [];
     for (const row of batch) {
       const next = await otherRows.next();
-      if (next.done === true) throw new WrongFile(`${other}: has fewer rows than ${file}, beside which it stands`);
+      if (next.done === true) throw new WrongFile(`${other}: has fewer rows than ${file}, its companion`);
       const all = row === null || next.value === null ? null : [...row, ...next.value];
       joined.push(all === null ? null : places.map(place => all[place]!));
     }
     yield joined;
   }
   if ((await otherRows.next()).done !== true)
-    throw new WrongFile(`${other}: has more rows than ${file}, beside which it stands`);
+    throw new WrongFile(`${other}: has more rows than ${file}, its companion`);
 }
 
 async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
@@ -209,7 +209,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
       return {
         row: [],
         line,
-        why: new RangeError('not as many cells as the header has, or no JSON where that is expected'),
+        why: new RangeError('the number of cells differs from the header, or the line is not JSON'),
       };
     const cells = (column: string): string => row[places.get(column)!]!;
     stated.row(cells);
@@ -343,6 +343,6 @@ const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z
 
 function midnightOf(file: string): Millis {
   const found = dateIn(basename(file), 'first') ?? dateIn(dirname(file), 'last');
-  if (found === null) throw new WrongFile(`${file}: no date in its name, nor in a folder's`);
+  if (found === null) throw new WrongFile(`${file}: no date in the name of the file or of a folder`);
   return found;
 }

@@ -147,7 +147,7 @@ const table = z.discriminatedUnion('kind', [
           clear: words.default([]),
         })
         .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
-          message: 'expected words of remove, reduce or execute: something must take orders out of the book',
+          message: 'expected words of remove, reduce or execute, so that orders can leave the book',
         }),
       id: column,
       /** Column with the id of the new order of a `replace`. */

@@ -76,8 +76,7 @@ class OrderReader {
     const number = known?.number ?? this.#ids.numberOf(id);
     if (event === 'replace') this.#replaced(cells, { id, known, side, price, lots }, at, local, rows);
     else if (event === 'add') {
-      if (known !== undefined)
-        this.#findings.found('orders that come a second time', 'the later one holds', rows.place);
+      if (known !== undefined) this.#findings.found('repeated orders', 'the later order is kept', rows.place);
       rows.push(KIND.add, side, at, local, price, lots, number);
       this.#rest(id, { number, side, price, lots, filled: 0 });
     } else if (event === 'change' || event === 'remove')
@@ -116,8 +115,8 @@ class OrderReader {
     }
     if (known !== undefined && known.price === price && lots >= known.lots)
       this.#findings.found(
-        'changes that leave as much of an order or more',
-        'kept; if the amount is what went, the event is `reduce` or `execute`',
+        'changes that do not reduce the amount of an order',
+        'kept; if the amount is the removed amount, the event is `reduce` or `execute`',
         rows.place,
       );
     rows.push(KIND.change, side, at, local, price, lots, number);
@@ -147,7 +146,7 @@ class OrderReader {
       this.#ids.forget(known.number);
     }
     const other = this.#orders.get(newId);
-    if (other !== undefined) this.#findings.found('orders that come a second time', 'the later one holds', rows.place);
+    if (other !== undefined) this.#findings.found('repeated orders', 'the later order is kept', rows.place);
     const number = other?.number ?? this.#ids.numberOf(newId);
     rows.push(KIND.add, side, at, local, price, lots, number);
     this.#rest(newId, { number, side, price, lots, filled: 0 });
@@ -160,7 +159,7 @@ class OrderReader {
   #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
     const { number, side, price } = order;
     if (lots > order.lots)
-      this.#findings.found('amounts larger than what was left of the order', 'the order was taken out', rows.place);
+      this.#findings.found('amounts above the remaining amount of the order', 'the order was removed', rows.place);
     const left = Math.max(0, order.lots - lots);
     if (left > 0) {
       rows.push(KIND.change, side, at, local, price, left, number);
@@ -177,7 +176,7 @@ class OrderReader {
 
   #rest(id: string, order: Resting): void {
     if (this.#orders.size >= ORDERS_MAX)
-      throw new WrongFile(`more than ${ORDERS_MAX} orders rest at once: rows that remove them are missing`);
+      throw new WrongFile(`more than ${ORDERS_MAX} orders rest at the same time: rows that remove them are missing`);
     this.#orders.set(id, order);
   }
 
@@ -199,7 +198,7 @@ class OrderReader {
   }
 }
 
-const UNKNOWN = 'events of orders that never came';
+const UNKNOWN = 'events of unknown orders';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
 /** Limit of integer ids that are kept; other ids get a number above it. */

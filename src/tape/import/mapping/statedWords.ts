@@ -61,7 +61,7 @@ export class StatedWords {
       const missing = words.filter(word => !counts.has(word));
       if (missing.length > 0 && this.#rows > 0 && this.#unstated(columns).length > 0)
         findings.counted(
-          'words of the mapping that no row has',
+          'words of the mapping that are in no row',
           `${key}: ${missing.map(shown).join(', ')}; column ${columns.join(', ')} holds ${tally(counts)}`,
           undefined,
           missing.length,
@@ -77,7 +77,7 @@ export class StatedWords {
       const own = this.#own.get(columns[0]!)!;
       const others = new Map([...this.#all.get(columns[0]!)!].filter(([word]) => !own.has(word)));
       const rows = [...others.values()].reduce((sum, times) => sum + times, 0);
-      if (rows > 0) findings.counted('events that `where` leaves out', tally(others), undefined, rows);
+      if (rows > 0) findings.counted('events that `where` excludes', tally(others), undefined, rows);
     }
   }
 
@@ -91,7 +91,7 @@ export class StatedWords {
     if (this.#rows === 0) return null;
     for (const [column, key] of this.#empty)
       if (of(key))
-        return `column ${column}, which the mapping states as ${key}, is empty in all of its ${this.#rows} rows; correct the mapping, or leave the key out`;
+        return `column ${column}, which the mapping states as ${key}, is empty in all of its ${this.#rows} rows; correct the mapping, or remove the key`;
     for (const { key, columns, words } of this.#stated) {
       const counts = this.#countsOf(columns);
       if (of(key) && !words.some(word => counts.has(word)) && this.#unstated(columns).length > 0)
@@ -106,7 +106,7 @@ export class StatedWords {
     words: readonly string[],
     counts: ReadonlyMap<string, number>,
   ): string {
-    return `no row has a word that the mapping states as ${key} (${words.map(shown).join(', ')}): column ${columns.join(', ')} holds ${tally(counts)}; correct the words, or leave the key out`;
+    return `no row has a word that the mapping states as ${key} (${words.map(shown).join(', ')}): column ${columns.join(', ')} holds ${tally(counts)}; correct the words, or remove the key`;
   }
 
   #countsOf(columns: readonly string[]): ReadonlyMap<string, number> {

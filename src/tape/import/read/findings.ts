@@ -67,7 +67,7 @@ export class Findings {
   unread(file: string, line: number, what: string, why: string): void {
     this.#unread++;
     if (this.#unread === 1) this.#firstUnread = `${file}: line ${line}: ${why}`;
-    this.found(what, 'the line was left out', `${file}:${line}`);
+    this.found(what, 'the line was skipped', `${file}:${line}`);
     if (this.#unread >= LOOK_AFTER) this.check();
   }
 

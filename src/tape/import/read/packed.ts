@@ -26,7 +26,7 @@ const SMALL_BYTES = 64 * 1024 * 1024;
 function checkUnpacked(unpacked: number, packed: number): void {
   if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
     throw new WrongFile(
-      `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes out of ${packed}: that is no recording, and not read`,
+      `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes from ${packed}; expected a recording`,
     );
 }
 
@@ -106,7 +106,7 @@ export async function openEntry(
           .map(({ fileName }) => fileName)
           .join(' and ')}: expected one; unpack them into a folder`,
       );
-    if (entry === undefined) throw new WrongFile(`holds no recording; it has ${names.join(', ') || 'nothing'}`);
+    if (entry === undefined) throw new WrongFile(`has no recording; found ${names.join(', ') || 'nothing'}`);
     // yauzl ends the stream with an error if there is more data than the entry states.
     checkUnpacked(entry.uncompressedSize, entry.compressedSize);
     const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
@@ -174,7 +174,7 @@ class ByteSource {
       const next = await this.#pieces.next();
       if (next.done === true) {
         if (this.#rest.length === 0) return null;
-        throw new WrongFile('the compressed file ends early: it was cut off');
+        throw new WrongFile('the compressed file is incomplete');
       }
       this.#rest = this.#rest.length === 0 ? next.value : Buffer.concat([this.#rest, next.value]);
     }
@@ -186,7 +186,7 @@ class ByteSource {
   /** Returns bytes like `take`, but also rejects at the end of the file. */
   async need(count: number): Promise<Buffer> {
     const taken = await this.take(count);
-    if (taken === null && count > 0) throw new WrongFile('the compressed file ends early: it was cut off');
+    if (taken === null && count > 0) throw new WrongFile('the compressed file is incomplete');
     return taken ?? Buffer.alloc(0);
   }
 
@@ -226,10 +226,10 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     const dictionaryBytes = [0, 1, 2, 4][flags & 3]!;
     const sizeBytes = flags >>> 6 > 0 ? 1 << (flags >>> 6) : Number(isSingle);
     const head = await source.need(Number(!isSingle) + dictionaryBytes + sizeBytes);
-    if (dictionaryBytes > 0) throw new WrongFile('is packed with a dictionary, which is not here: unpack it first');
+    if (dictionaryBytes > 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
     const window = isSingle ? littleEndian(head) : windowOf(head[0]!);
     if (!(window <= ZSTD_WINDOW_MAX))
-      throw new WrongFile(`needs ${window} bytes to be unpacked, more than ${ZSTD_WINDOW_MAX}: unpack it first`);
+      throw new WrongFile(`needs ${window} bytes to be unpacked, more than ${ZSTD_WINDOW_MAX}; unpack the file first`);
     const out: Buffer[] = [];
     const stream = new Decompress(piece => void out.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));
     const push = (piece: Buffer, isLast: boolean): void => {
@@ -255,7 +255,7 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
         yield piece;
       }
       if (moved > (unpacked + ZSTD_MOVES_FREE) * ZSTD_MOVES_MAX)
-        throw new WrongFile('is packed in blocks too small for its window: unpack it first');
+        throw new WrongFile('has blocks too small for its window; unpack the file first');
     }
   }
 }
@@ -280,7 +280,7 @@ async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
     const sizes = head[1]!;
     const blockMax = { 4: 65_536, 5: 262_144, 6: 1_048_576, 7: 4_194_304 }[(sizes >>> 4) & 7];
     if (flags >>> 6 !== 1 || blockMax === undefined) throw damaged('an unknown LZ4 frame');
-    if ((flags & 1) !== 0) throw new WrongFile('is packed with a dictionary, which is not here: unpack it first');
+    if ((flags & 1) !== 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
     await source.need(((flags & 8) !== 0 ? 8 : 0) + 1);
     const block = new Lz4Block(blockMax, (flags & 0x20) === 0);
     for (;;) {

@@ -119,7 +119,7 @@ class Walk {
       if (byte < 128) return value;
       factor *= 128;
     }
-    throw broken('a number that does not end');
+    throw broken('a number without an end');
   }
 
   #zigzag(): number {
@@ -128,4 +128,4 @@ class Walk {
   }
 }
 
-const broken = (how: string) => new WrongFile(`is no Parquet file, or damaged: ${how}`);
+const broken = (how: string) => new WrongFile(`not a Parquet file, or damaged: ${how}`);

@@ -146,8 +146,8 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     }
     if (second === undefined) return first;
     findings?.found(
-      'local times that are there twice, as the clocks go back',
-      'the first of both until the times go back by more than a minute, then the second',
+      'local times that occur twice because the clocks go back',
+      'the first is used until the times go back by more than a minute, then the second',
       place(),
     );
     return last - first > BACK_MAX_MS ? second : first;
@@ -162,7 +162,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     const written = of === undefined ? zone : zoneOf(of);
     if (written === null)
       throw new RangeError(
-        `expected a time in text with a zone, found ${shown(text)}; the mapping may say its \`zone\``,
+        `expected a time in text with a zone, found ${shown(text)}; the mapping may give its \`zone\``,
       );
     const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
@@ -226,7 +226,7 @@ function dayFrom({ y, m, d, a, b, month }: Fields, order: DayOrder | undefined, 
   const at = Date.UTC(Number(y), monthNumber - 1, day);
   const date = new Date(at);
   if (date.getUTCMonth() !== monthNumber - 1 || date.getUTCDate() !== day)
-    throw new RangeError(`expected a day of the calendar, found ${shown(text)}`);
+    throw new RangeError(`expected a valid date, found ${shown(text)}`);
   return at;
 }
 
