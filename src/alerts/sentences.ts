@@ -26,7 +26,7 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
 }
 
 /** Returns the summary of a stop, with each order that may still be live. */
-export function lastWordOf(why: string, report: StopReport): string {
+export function stopSummary(why: string, report: StopReport): string {
   const { failure, ledgerMatches } = report;
   return [
     `stopped (${why})`,

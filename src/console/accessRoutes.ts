@@ -22,7 +22,7 @@ export type Doorkeeper = {
 };
 
 /** Access guard without tokens: everyone can read, and actions are off. */
-export const openDoor: Doorkeeper = { mayRead: () => () => true, roleOf: () => 'anonymous' };
+export const openAccess: Doorkeeper = { mayRead: () => () => true, roleOf: () => 'anonymous' };
 
 const NAME_MAX = 40;
 const REASON = { min: 4, max: 500 };
@@ -50,7 +50,7 @@ export function addAccess(
   server.get('/session', async request => shownSession(request, sessionOf(request), access, actions));
 
   server.post('/login', async (request, reply) => {
-    const why = whyNotHere(request, access);
+    const why = accessBlockedReason(request, access);
     if (why !== null) return replyProblem(reply, 403, why);
     const { token, name } = fieldsOf(request.body);
     if (typeof token !== 'string') return replyProblem(reply, 422, 'expected a token');
@@ -71,7 +71,7 @@ export function addAccess(
   /** Returns the login if the request is allowed; otherwise answers the request and returns `null`. */
   const allowed = (request: FastifyRequest, reply: FastifyReply, role: Role | null): Login | null => {
     const refuse = (code: number, why: string) => (void replyProblem(reply, code, why), null);
-    const why = whyNotHere(request, access);
+    const why = accessBlockedReason(request, access);
     if (why !== null) return refuse(403, why);
     const session = sessionOf(request);
     if (session === null) return refuse(401, 'log in first');
@@ -111,7 +111,7 @@ function addActions(
     if (session === null) return reply;
     const asked = requestOf(fieldsOf(request.body), actions.names, session.name);
     if (typeof asked === 'string') return replyProblem(reply, 422, asked);
-    return toldOnItsWay(reply, async onShare => {
+    return replyWithProgress(reply, async onShare => {
       const opened = await approvals.open(session, asked, onShare);
       return { ...opened, ...asked, endsInMs: APPROVAL_MS };
     });
@@ -122,7 +122,7 @@ function addActions(
     if (session === null) return reply;
     if (!actions.names.includes('flatten'))
       return replyProblem(reply, 422, 'this bot has no hedger to close inventory');
-    return toldOnItsWay(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
+    return replyWithProgress(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
   server.post('/actions/confirm', async (request, reply) => {
@@ -148,7 +148,7 @@ function addActions(
  * Answers with one line of JSON. If the replay takes long, progress lines precede it; a later error is a line instead
  * of a status code.
  */
-async function toldOnItsWay(
+async function replyWithProgress(
   reply: FastifyReply,
   work: (onShare: OnReplayed) => Promise<object>,
 ): Promise<FastifyReply> {
@@ -206,7 +206,7 @@ function shownSession(
     name: session?.name ?? '',
     // Names of the actions that this page can execute.
     actions: isKeyed && session.role === 'operator' ? (actions?.names ?? []) : [],
-    whyNot: whyNotHere(request, access),
+    whyNot: accessBlockedReason(request, access),
   };
 }
 
@@ -214,7 +214,7 @@ function shownSession(
  * Returns the reason why login and actions are off on this connection, or null if they are allowed. Tokens must not
  * travel unencrypted over a network.
  */
-function whyNotHere({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string | null {
+function accessBlockedReason({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string | null {
   if (behindTls) return null;
   const isPassedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip'].some(
     name => name in headers,

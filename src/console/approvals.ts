@@ -46,7 +46,7 @@ type Approval = {
 /** Time in which a preview can be confirmed, in ms. */
 export const APPROVAL_MS = 60_000;
 /** Maximum number of previews kept; the oldest are dropped first. */
-const KEPT_MAX = 64;
+const PREVIEWS_MAX = 64;
 
 export class Approvals {
   readonly #actions: ConsoleActions;
@@ -105,7 +105,7 @@ export class Approvals {
 
   #forgetOldest(): void {
     for (const id of this.#all.keys()) {
-      if (this.#all.size <= KEPT_MAX) return;
+      if (this.#all.size <= PREVIEWS_MAX) return;
       this.#all.delete(id);
     }
   }

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
-import { addAccess, openDoor, POSTED, type Doorkeeper } from './accessRoutes.ts';
+import { addAccess, openAccess, POSTED, type Doorkeeper } from './accessRoutes.ts';
 import type { ConsoleActions } from './approvals.ts';
 import { DOCUMENT } from './document.ts';
 import { LiveStreams } from './liveStreams.ts';
@@ -135,7 +135,7 @@ function addDoor(server: GuardedServer, { access = null, actions = null }: Conso
     ...{ hasLogin: false, mustLogIn: false, role: null, name: '', actions: [], whyNot: null },
   };
   server.routes.get('/session', async () => nobody);
-  return openDoor;
+  return openAccess;
 }
 
 function addPage(server: FastifyInstance, { scripts, libraryStyle }: ConsoleSource): void {

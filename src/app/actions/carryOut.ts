@@ -40,7 +40,7 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
     if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
     throw error;
   });
-  const told = noted(bot, checked, clock.now(), end);
+  const told = journalResult(bot, checked, clock.now(), end);
   if (checked.action === 'resume') resumed(bot);
   return told;
 }
@@ -60,11 +60,11 @@ export async function carryOutReload(
   const asked = { ...file, paper: false, preview: false, by, id, reason };
   try {
     const { end, lines, digest: taken } = await askReload(asked, clock);
-    const kept = noted(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines });
+    const kept = journalResult(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines });
     return { end, lines: kept.lines, digest: taken };
   } catch (error) {
     if (error instanceof UsageError)
-      noted(bot, checked, clock.now(), { end: 'refused', lines: error.message.split('\n') });
+      journalResult(bot, checked, clock.now(), { end: 'refused', lines: error.message.split('\n') });
     throw error;
   }
 }
@@ -73,7 +73,7 @@ export async function carryOutReload(
  * Writes the result to the journal and returns it; an executed action counts as executed even if the journal cannot be
  * written.
  */
-export function noted({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
+export function journalResult({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
   try {
     if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
     return end;

@@ -12,7 +12,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { BesideRun } from './besideRun.ts';
-import { consoleAccess, DoorEvents } from './consoleAccess.ts';
+import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
@@ -43,7 +43,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const { config, clock } = ask;
   refuseKeys(ask.environment);
   refuseOpenInspector();
-  const door = new DoorEvents(clock, ask.onLine ?? (() => undefined));
+  const door = new LoginEvents(clock, ask.onLine ?? (() => undefined));
   const access = consoleAccess(config.console, clock, event => door.add(event));
   const live = new LiveRun(config.state.dir, clock);
   const { book, state, metrics, exchange } = config;

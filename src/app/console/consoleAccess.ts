@@ -50,10 +50,10 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
 
 /** Time within which consecutive wrong tokens count as one event, in ms. */
 const ONE_EVENT_MS = 600_000;
-const KEPT_MAX = 50;
+const EVENTS_MAX = 50;
 
 /** Last logins and failed attempts since the console started. */
-export class DoorEvents {
+export class LoginEvents {
   readonly #clock: Clock;
   readonly #onLine: (line: string) => void;
   #all: readonly ShownEvent[] = [];
@@ -88,7 +88,7 @@ export class DoorEvents {
   }
 
   #tell(event: ShownEvent): void {
-    this.#all = [...this.#all, event].slice(-KEPT_MAX);
+    this.#all = [...this.#all, event].slice(-EVENTS_MAX);
     this.#onLine(`${event.who}: ${event.text}`);
   }
 }

@@ -69,7 +69,7 @@ export class ConsoleReplayer {
    * effect.
    */
   async preview(ask: ActionAsk, onProgress: (share: number) => void): Promise<readonly string[]> {
-    const tell = teller(this.#clock, onProgress);
+    const tell = progressReporter(this.#clock, onProgress);
     const { lines } = await previewAction(this.#of.bot, ask, this.#clock, tell);
     return lines;
   }
@@ -80,7 +80,7 @@ export class ConsoleReplayer {
 }
 
 /** Returns a function that takes the time of each input and reports the progress from the first input to now. */
-function teller(clock: Clock, onProgress: (share: number) => void): (at: Millis) => void {
+function progressReporter(clock: Clock, onProgress: (share: number) => void): (at: Millis) => void {
   const to = clock.now();
   let from: Millis | null = null;
   let told = clock.elapsed();

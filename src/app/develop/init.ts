@@ -40,7 +40,7 @@ import {
   EMBEDDED,
   limitQuestions,
   LIVE,
-  moneyShort,
+  balanceWarning,
   placeQuestions,
   quoteQuestions,
   targetQuestion,
@@ -187,7 +187,7 @@ async function asked(
   for (const question of quoteQuestions(market)) await answered(question, options, answers);
   const amount = await answered(amountQuestion(market), options, answers);
   const levels = Number(answers.get('levels')?.value);
-  const short = moneyShort(market, (moneyOf(amount) * BigInt(levels)) as Money);
+  const short = balanceWarning(market, (moneyOf(amount) * BigInt(levels)) as Money);
   if (short !== null) say(short);
   for (const question of limitQuestions(market, levels, amount)) await answered(question, options, answers);
   await answered(targetQuestion(market), options, answers);

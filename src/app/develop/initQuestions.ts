@@ -139,7 +139,7 @@ const LEAST_TIMES = 20n;
 /**
  * Returns a warning if the balances cannot cover all orders of a side; `null` if they can, or if balances are unknown.
  */
-export function moneyShort({ rules: { instrument: i }, mid, balances }: MarketRead, side: Money): string | null {
+export function balanceWarning({ rules: { instrument: i }, mid, balances }: MarketRead, side: Money): string | null {
   if (balances === null) return null;
   const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
   if (there >= side) return null;
@@ -148,7 +148,7 @@ export function moneyShort({ rules: { instrument: i }, mid, balances }: MarketRe
 
 /** Returns the question about the amount of one order. */
 export function amountQuestion({ rules: { instrument: i }, mid, balances }: MarketRead): InitQuestion {
-  const least = leastLots(i, mid);
+  const least = minimumLots(i, mid);
   const share = balances === null ? 0n : smallerSide(i, mid, balances) / SHARE;
   const isShare = share >= BigInt(least);
   return {
@@ -215,7 +215,7 @@ const notAmount = (answer: string): string | null =>
   isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected digits above zero, like 2000 or 0.01';
 
 /** Returns the minimum order amount in lots, also valid at a price 10% below the mid price. */
-function leastLots(i: Instrument, mid: Price): number {
+function minimumLots(i: Instrument, mid: Price): number {
   const far = BigInt(Math.max(1, Math.floor(mid * 0.9)));
   return Math.max(i.amountMin, Number(i.valueMin / far + 1n));
 }

@@ -14,7 +14,7 @@ import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ClockGap } from './clockGap.ts';
 import { encryptionFindings } from './encryption.ts';
-import { brokenOff, finding, type Finding } from './finding.ts';
+import { checkAborted, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
 import { planTrial, tryOrder } from './trialOrder.ts';
 
@@ -59,7 +59,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   if (config.exchange.kind === 'embedded') {
     const left = await withVenue(config, null, { speed: 1, openLog: options.openLog }, clock, (venue, log) =>
       withKey({ ...options, tell }, venue, log),
-    ).catch((error: unknown) => (tell(brokenOff('exchange', error)), []));
+    ).catch((error: unknown) => (tell(checkAborted('exchange', error)), []));
     return { findings, left };
   }
   tell(await encryptionFindings(config.exchange, clock.now()));
@@ -70,7 +70,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   try {
     venue = remoteAccess(config.exchange);
   } catch (error) {
-    tell(brokenOff('key', error, 'then run puntas doctor again'));
+    tell(checkAborted('key', error, 'then run puntas doctor again'));
     await withoutKey({ ...options, tell }, venueOf(config).restUrl(restUrl));
     return { findings, left: [] };
   }
@@ -99,7 +99,7 @@ async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string
     tell(pass('exchange', `answers, and lists ${config.book}`));
     tell(gap.finding);
   } catch (error) {
-    tell(brokenOff('exchange', error));
+    tell(checkAborted('exchange', error));
   } finally {
     await client.close();
   }
@@ -117,7 +117,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     tell(pass('exchange', `answers, and lists ${config.book}`));
     seen = await accountFindings(options, client);
   } catch (error) {
-    tell(brokenOff('exchange', error));
+    tell(checkAborted('exchange', error));
   } finally {
     await client.close();
   }
@@ -149,7 +149,7 @@ async function accountFindings({ config, clock, tell }: Asking, client: VenueCli
     tell(feeFindings(rules, seen));
     return seen;
   } catch (error) {
-    tell(error instanceof FeesTooHigh ? feesTooHigh(error) : brokenOff('account', error));
+    tell(error instanceof FeesTooHigh ? feesTooHigh(error) : checkAborted('account', error));
     return null;
   }
 }
@@ -222,6 +222,6 @@ async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promi
       'start the bot, which completes it; puntas hedges shows its progress',
     );
   } catch (error) {
-    return brokenOff('order', error);
+    return checkAborted('order', error);
   }
 }

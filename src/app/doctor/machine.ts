@@ -15,7 +15,7 @@ import { lookInto } from '../../live/state/stateLook.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { brokenOff, finding, type Finding } from './finding.ts';
+import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
@@ -28,11 +28,11 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   try {
     assertStateDirTrusted(dir);
   } catch (error) {
-    return [brokenOff(check, error, 'then run puntas doctor again')];
+    return [checkAborted(check, error, 'then run puntas doctor again')];
   }
   if (isPaperState(dir))
     return [fail(check, `${dir} belongs to paper trading`, 'give this bot a state.dir of its own')];
-  const found = await lookInto(dir, clock).catch((error: unknown) => brokenOff(check, error));
+  const found = await lookInto(dir, clock).catch((error: unknown) => checkAborted(check, error));
   if (found !== null && 'check' in found) return [found];
   const owner = found?.owner ?? null;
   if (owner !== null && owner.venue !== null && config.exchange.kind === 'remote') {
@@ -188,7 +188,7 @@ export async function portFindings({ metrics, webhooks, state }: Config): Promis
       found.push(fail('callback', `${at} is not encrypted`, 'put a proxy with TLS in front, and write https://'));
     else found.push(pass('callback', `${at}, and the secret path is long enough`));
   } catch (error) {
-    found.push(brokenOff('callback', error, 'then run puntas doctor again'));
+    found.push(checkAborted('callback', error, 'then run puntas doctor again'));
   }
   return found;
 }

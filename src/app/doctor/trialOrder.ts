@@ -22,11 +22,11 @@ import {
 import { loneOrder } from '../../../strategies/index.ts';
 import type { Config } from '../../config.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
-import { cancelCommand } from '../run/whatLives.ts';
+import { cancelCommand } from '../run/remainingOrders.ts';
 import { BotProcess } from '../run/botProcess.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { brokenOff, finding, type Finding } from './finding.ts';
+import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 const CHECK = 'order';
@@ -58,7 +58,7 @@ export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
     return fail(CHECK, 'the book does not have both a bid and an ask', 'run puntas doctor again');
   const tried = (['buy', 'sell'] as const).map(side => {
     const price = farPrice(i, side, (bid + ask) / 2);
-    const lots = leastLots(i, price);
+    const lots = minimumLots(i, price);
     const needed = side === 'sell' ? moneyOfAmount(i, lots) : moneyOfValue(i, valueOf(price, lots));
     const what = `${side} ${textOfMoney(moneyOfAmount(i, lots))} ${i.major} at about ${textOfPrice(i, price)}`;
     const text = `${what}, ${FAR_BPS / 100} % from the mid price`;
@@ -81,7 +81,7 @@ const farPrice = (i: Instrument, side: Side, mid: number): Price =>
   ) as Price;
 
 /** Returns the minimum amount at a price, plus a margin, in lots. */
-function leastLots(i: Instrument, price: Price): Amount {
+function minimumLots(i: Instrument, price: Price): Amount {
   const byValue = (i.valueMin + i.valueMin / ROOM_SHARE) / BigInt(price) + 1n;
   return Math.max(i.amountMin, Number(byValue)) as Amount;
 }
@@ -129,7 +129,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
     if (failure !== null) return { left, finding: fail(CHECK, `${text}; failed: ${failure}; ${gone}`, 'see the log') };
     return { left, finding: watch.finding(summary.fills, gone) };
   } catch (error) {
-    return { left: [], finding: brokenOff(CHECK, error) };
+    return { left: [], finding: checkAborted(CHECK, error) };
   } finally {
     watch.end();
   }

@@ -62,16 +62,16 @@ export type ProfitSums = {
 };
 
 /** Whether an entry is the opening or the sum of older entries, and so belongs to no day. */
-export const isBeginning = (entry: LedgerEntry): boolean => entry.source === 'opening' || isBroughtForward(entry);
+export const isOpeningEntry = (entry: LedgerEntry): boolean => entry.source === 'opening' || isBroughtForward(entry);
 
 /**
  * Sorts by time; entries of equal time keep their order. The opening stays first, even before a transfer of an earlier
  * time that was listed late.
  */
-export function inTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
+export function sortedByTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
   const [first] = entries;
   if (first === undefined) return [];
-  const least = isBeginning(first) ? first.at : -Infinity;
+  const least = isOpeningEntry(first) ? first.at : -Infinity;
   return entries.map(entry => (entry.at < least ? { ...entry, at: least } : entry)).sort((a, b) => a.at - b.at);
 }
 
@@ -80,7 +80,7 @@ export function inTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] 
  * currency of the book.
  */
 export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames): boolean {
-  if (isBeginning(entry)) return false;
+  if (isOpeningEntry(entry)) return false;
   const trade = bookedTrade(entry);
   const isOurs = (currency: string): boolean => currency === major || currency === minor;
   if (trade === null)
@@ -109,7 +109,7 @@ export function profitBy(
   const { major, minor } = names;
   let mark: ProfitSums['mark'] = null;
   let [held, worth] = [0n, 0n];
-  for (const entry of inTime(entries)) {
+  for (const entry of sortedByTime(entries)) {
     const { at, changes } = entry;
     if (at > until) break;
     if (!isOfBook(entry, names)) continue;

@@ -19,8 +19,8 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { partsText, profitSentence, shownProfit } from '../../messages/shownProfit.ts';
 import {
   bookedTrade,
-  inTime,
-  isBeginning,
+  sortedByTime,
+  isOpeningEntry,
   isOfBook,
   earnedBy,
   profitBy,
@@ -74,7 +74,7 @@ export function profitReport(
   current: ProfitNow | null = file.profit && { sinceOpening: file.profit, run: null },
 ): ProfitReport {
   const name = file.book ?? book;
-  const entries = inTime(file.entries);
+  const entries = sortedByTime(file.entries);
   const [first] = entries;
   if (name === undefined || first === undefined) throw new UsageError('the ledger has no entry yet');
   // The clock of an accelerated bot is ahead of the machine's.
@@ -156,7 +156,7 @@ function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitRep
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const isOurs = (currency: string): boolean => currency === names.major || currency === names.minor;
   for (const entry of entries) {
-    if (isBeginning(entry)) continue;
+    if (isOpeningEntry(entry)) continue;
     const moved = entry.changes.filter(({ amount }) => amount !== 0n);
     if (isOfBook(entry, names)) {
       for (const { cause, currency } of moved)

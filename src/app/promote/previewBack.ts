@@ -7,7 +7,7 @@ import { changeText } from '../run/reloading.ts';
 import { readLive } from './candidate.ts';
 import { liveTextOf, textOfCopy } from './liveFile.ts';
 import type { Promoted, PromoteOptions } from './promoteCommand.ts';
-import { journalOf, nothingToGoBack } from './promotionJournal.ts';
+import { journalOf, nothingToRollBack } from './promotionJournal.ts';
 
 /**
  * Returns the preview of a rollback; changes nothing.
@@ -23,7 +23,7 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
     return shown([
       `promotion ${open.started.promotion} would be abandoned at ${open.stage}; ${liveFile} would not change`,
     ]);
-  if (last === undefined) throw nothingToGoBack({ liveFile });
+  if (last === undefined) throw nothingToRollBack({ liveFile });
   if (last.before === null)
     return shown([`${liveFile} would be removed: there was no live file before promotion ${last.promotion}`]);
   const would = `${liveFile} would be restored to its content before promotion ${last.promotion}`;

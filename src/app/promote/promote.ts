@@ -21,22 +21,22 @@ import {
 import type { StageCheck } from './promotionJudge.ts';
 import { keptCopy, liveTextOf, textOfCopy } from './liveFile.ts';
 import {
-  afterLook,
-  asCommand,
+  checkThenDecide,
+  runPromoteCommand,
   doneEarlier,
   noteCheck,
   place,
   finishPending,
   signature,
-  told,
+  promoteResult,
   type Begun,
   type Promoted,
   type PromoteOptions,
 } from './promoteCommand.ts';
-import { journalOf, noteInJournal, nothingToGoBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
+import { journalOf, noteInJournal, nothingToRollBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
 import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
 import { tradingDigest } from './tradingDigest.ts';
-import { takenUp } from './runningBot.ts';
+import { reloadRunningBot } from './runningBot.ts';
 import { inPlace, type OpenPromotion, type Standing } from './standing.ts';
 
 /**
@@ -76,10 +76,13 @@ export async function startPromotion(
   if (before === null) liveConfig(whole(''), liveFile);
   else samePlace(candidate.file, whole(''), liveFile, before);
   const asked = ['start', resolve(path), candidate.text, criteria, isNew];
-  return asCommand(options, asked, async earlier => {
+  return runPromoteCommand(options, asked, async earlier => {
     const { lines, standing: settled } = finishPending(options);
     if (earlier.some(({ kind }) => kind === 'started'))
-      return told(options, settled, 'done', null, [...lines, doneEarlier(`promotion ${settled.count} started`)]);
+      return promoteResult(options, settled, 'done', null, [
+        ...lines,
+        doneEarlier(`promotion ${settled.count} started`),
+      ]);
     if (settled.open !== null)
       throw new UsageError(
         `${liveFile}: promotion ${settled.open.started.promotion} is under way, at ${settled.open.stage}; end it first with: puntas promote back -c ${liveFile} --reason "..."`,
@@ -101,19 +104,19 @@ export async function startPromotion(
     };
     const standing = noteInJournal(dir, started);
     const said = [...lines, `promotion ${promotion} started with ${name}; its criteria are now fixed`];
-    return told(options, standing, 'done', null, said);
+    return promoteResult(options, standing, 'done', null, said);
   });
 }
 
 /** Checks the current stage and records the result. Rejects with `UsageError` if no promotion is under way. */
 export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
-  afterLook(
+  checkThenDecide(
     options,
     ['check'],
     () => null,
     ({ open, standing }) => options.judge.checkStage(open, standing, options),
     ({ open, lines }, { check }) =>
-      told(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
+      promoteResult(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
   );
 
 /**
@@ -128,7 +131,7 @@ export const approvePromotion = (
   anyway: boolean,
   stage: Stage | null = null,
 ): Promise<Promoted> =>
-  afterLook(
+  checkThenDecide(
     options,
     ['approve', stage, anyway],
     (settled, earlier) => approvedBefore(options, stage, settled, earlier),
@@ -149,7 +152,7 @@ function approvedBefore(
 ): Promoted | null {
   const own = earlier.findLast(record => record.kind === 'approved' || record.kind === 'refused');
   if (own?.kind === 'refused')
-    return told(options, standing, 'refused', standing.open?.checked ?? null, [
+    return promoteResult(options, standing, 'refused', standing.open?.checked ?? null, [
       ...lines,
       doneEarlier(`${own.stage} was not approved`),
     ]);
@@ -163,7 +166,7 @@ function approvedBefore(
   const said = isDone
     ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; no further stage is approved`
     : 'no further stage is approved; name the stage with puntas promote approve STAGE';
-  return told(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
+  return promoteResult(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
 }
 
 /** Returns the approval of the named stage in the newest promotion; `undefined` if there is none. */
@@ -182,7 +185,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
     const why = result === 'failed' ? 'criteria are not met' : 'some evidence is still missing';
-    return told(options, after, 'refused', look, [
+    return promoteResult(options, after, 'refused', look, [
       ...lines,
       `not approved: ${why}; --anyway approves the stage nevertheless, which the journal records`,
     ]);
@@ -202,9 +205,9 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   } as const;
   const decided = noteInJournal(options.dir, record);
   const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
-  if (text === null) return told(options, decided, 'done', look, said);
+  if (text === null) return promoteResult(options, decided, 'done', look, said);
   const placed = place(options, decided);
-  return told(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
+  return promoteResult(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
 }
 
 /**
@@ -212,14 +215,16 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
  * running bot reloads.
  */
 export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
-  if (journalOf(options).standing.count === 0) throw nothingToGoBack(options);
-  return asCommand(options, ['back'], async earlier => {
+  if (journalOf(options).standing.count === 0) throw nothingToRollBack(options);
+  return runPromoteCommand(options, ['back'], async earlier => {
     const { dir, liveFile } = options;
     const own = earlier.findLast(record => record.kind === 'back');
     if (own !== undefined) {
       const before = promotionJournal(dir).standing;
       const said = [doneEarlier(`promotion ${own.promotion} was rolled back`)];
-      return own.to === undefined ? told(options, before, 'done', null, said) : goneBack(options, before, own.to, said);
+      return own.to === undefined
+        ? promoteResult(options, before, 'done', null, said)
+        : restorePrevious(options, before, own.to, said);
     }
     const { standing } = promotionJournal(dir);
     const { open } = standing;
@@ -233,7 +238,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
         held === null
           ? ''
           : `; it has the content of promotion ${held}; to roll that promotion back too, run puntas promote back again`;
-      return told(options, ended, 'done', null, [
+      return promoteResult(options, ended, 'done', null, [
         `promotion ${promotion} is abandoned at ${open.stage}; ${liveFile} stays unchanged${beside}`,
       ]);
     }
@@ -241,15 +246,15 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     // A rollback that was decided but not completed comes first, whatever the file contains now.
     if (pending?.isBack === true) {
       const said = 'completed an interrupted rollback';
-      return goneBack(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
+      return restorePrevious(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
     }
     const last = standing.placed.at(-1);
-    if (last === undefined) throw nothingToGoBack(options);
+    if (last === undefined) throw nothingToRollBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
     // This throws if the copy is missing, because the decision would have no effect.
     if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
-    return goneBack(options, noteInJournal(dir, back), last.before, kept);
+    return restorePrevious(options, noteInJournal(dir, back), last.before, kept);
   });
 }
 
@@ -260,16 +265,23 @@ const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { li
     : [`${liveFile} had been changed manually; the changed text is kept as ${dir}/files/${found}.yaml`];
 
 /** Executes a rollback that is in the journal: restores the file, and reloads a running bot. */
-async function goneBack(
+async function restorePrevious(
   options: PromoteOptions,
   decided: Standing,
   to: string | null,
   lines: readonly string[],
 ): Promise<Promoted> {
   const placed = place(options, decided);
-  const { end, lines: reloaded } = await takenUp(options, to);
+  const { end, lines: reloaded } = await reloadRunningBot(options, to);
   // A bot that did not apply the file keeps its old configuration, so the next step is the reload.
-  return told(options, placed.standing, end, null, [...placed.lines, ...lines, ...reloaded], end === 'refused');
+  return promoteResult(
+    options,
+    placed.standing,
+    end,
+    null,
+    [...placed.lines, ...lines, ...reloaded],
+    end === 'refused',
+  );
 }
 
 /** Returns the text of the live file after this stage is approved. */

@@ -6,7 +6,7 @@ import type { Looking, PromotionJudge, StageCheck } from './promotionJudge.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
-import { alone, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';
+import { withPromotionLock, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';
 import type { Check, PromotionRecord, StageLook } from './records.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand.ts';
@@ -44,7 +44,7 @@ type Before = (settled: ReturnType<typeof finishPending>, earlier: readonly Prom
  * Checks a stage, then decides. The check may take long and has no lock, so a rollback need not wait. Rejects with
  * `UsageError` if the journal changed meanwhile.
  */
-export async function afterLook(
+export async function checkThenDecide(
   options: PromoteOptions,
   asked: readonly unknown[],
   before: Before,
@@ -55,7 +55,7 @@ export async function afterLook(
   // Without a promotion, no files are created.
   const { standing } = journalOf(options);
   if (standing.count === 0) underWay(standing, liveFile, []);
-  return asCommand(
+  return runPromoteCommand(
     options,
     asked,
     async earlier => {
@@ -67,7 +67,7 @@ export async function afterLook(
     },
     async begun => {
       const looked = await look(begun);
-      return alone(options, async () => {
+      return withPromotionLock(options, async () => {
         if (promotionJournal(dir).records.length !== begun.records)
           throw new UsageError(
             `${liveFile}: its promotion advanced during this check of ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
@@ -85,7 +85,7 @@ export async function afterLook(
  * Two commands are the same if `asked` and the options' reason and name are equal. `earlier` has the records that the
  * same command wrote before it was killed.
  */
-export async function asCommand<T extends object = never>(
+export async function runPromoteCommand<T extends object = never>(
   options: PromoteOptions,
   asked: readonly unknown[],
   first: (earlier: readonly PromotionRecord[]) => Promise<Promoted | T>,
@@ -94,7 +94,7 @@ export async function asCommand<T extends object = never>(
   const { dir, liveFile, by, reason, onEnd } = options;
   let command: ReturnType<typeof startCommand> | null = null;
   try {
-    const begun = await alone(options, async () => {
+    const begun = await withPromotionLock(options, async () => {
       removeHalfWritten(dir, liveFile);
       const { records } = promotionJournal(dir);
       command = startCommand(dir, [...asked, by, reason], records.length);
@@ -183,7 +183,7 @@ export const signature = (
  * Returns the result of a command. `isPlaced`: whether the live file has changed, so that the next step is a reload or
  * a start.
  */
-export function told(
+export function promoteResult(
   { liveFile, dir, clock }: PromoteOptions,
   standing: Standing,
   end: Promoted['end'],

@@ -60,7 +60,7 @@ type Line = PromotionRecord & { readonly after: string | null; readonly digest?:
  * Asserts that other users cannot write in the folder, because the journal decides the live file's text.
  * @throws UsageError otherwise.
  */
-function heedPromotions(dir: string): void {
+function assertPromotionsTrusted(dir: string): void {
   if (!existsSync(dir)) return;
   try {
     for (const folder of [dir, join(dir, 'files')])
@@ -75,7 +75,7 @@ function heedPromotions(dir: string): void {
  * @throws UsageError if the journal was changed or the folder is not trusted.
  */
 export function promotionJournal(dir: string): PromotionJournal {
-  heedPromotions(dir);
+  assertPromotionsTrusted(dir);
   const file = join(dir, FILE);
   let standing = NOTHING;
   let last: string | null = null;
@@ -118,7 +118,7 @@ export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJour
 }
 
 /** Returns the error of `back` and its preview if there is nothing to roll back. */
-export const nothingToGoBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
+export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
   new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
 
 /**
@@ -154,7 +154,7 @@ function isWhole(text: string, { digest }: Line, areSealed: boolean): boolean {
 }
 
 /** Runs `work` under the lock of the folder. Rejects with `UsageError` (code 1) if another process has the lock. */
-export async function alone<T>({ liveFile, dir }: Place, work: () => Promise<T>): Promise<T> {
+export async function withPromotionLock<T>({ liveFile, dir }: Place, work: () => Promise<T>): Promise<T> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(dir);
   if (unlock === null)

@@ -18,7 +18,7 @@ type Asked = {
 };
 
 /** Reloads the live file in a running bot. `digest` is the digest of the file; `null` if there is no file to reload. */
-export async function takenUp(
+export async function reloadRunningBot(
   { liveFile, by, reason, clock }: Asked,
   digest: string | null,
 ): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {

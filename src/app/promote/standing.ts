@@ -61,7 +61,7 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
     if (pending?.promotion !== record.promotion) return cannot('no decision of it is pending');
     return { ...standing, pending: null };
   }
-  if (record.kind === 'back') return wentBack(standing, record, cannot);
+  if (record.kind === 'back') return afterRollback(standing, record, cannot);
   if (pending !== null) return cannot('the last decision is not in the live file yet');
   if (record.kind === 'started') {
     if (open !== null) return cannot(`promotion ${open.started.promotion} is under way`);
@@ -100,7 +100,7 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
  * Returns the state after a rollback. Before the stage `smallest`, the promotion ends and the live file is unchanged;
  * otherwise the live file's text before the newest promotion is restored.
  */
-function wentBack(
+function afterRollback(
   standing: Standing,
   { promotion, to, from }: Extract<PromotionRecord, { kind: 'back' }>,
   cannot: (why: string) => never,

@@ -18,7 +18,7 @@ import {
   type Metrics,
 } from '../../monitor/index.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
-import { dayTexts, lastWordOf } from '../../alerts/sentences.ts';
+import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
@@ -30,13 +30,13 @@ import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
 import { summaryOf, type Summary } from '../../messages/summary.ts';
-import { keepBeside } from './besideProcess.ts';
+import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './canceling.ts';
 import { Reloading } from './reloading.ts';
-import { journalLimits, misplaced, openOwnState, ownerOf } from './ownState.ts';
+import { journalLimits, throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
-import { giveUp, giveUpOn } from './startupCleanup.ts';
+import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = {
   readonly summary: Summary;
@@ -83,7 +83,7 @@ export class BotProcess {
       const journal = await openOwnState(options);
       options.onOpened?.();
       ends.push(startConsole(options));
-      if (journal instanceof DamagedState) return await giveUpOn(journal, options);
+      if (journal instanceof DamagedState) return await cleanUpDamagedState(journal, options);
       leftovers = journal.leftovers.orders;
       const bot = new BotProcess(options, journal, ends);
       const rotation = await bot.#open();
@@ -91,7 +91,7 @@ export class BotProcess {
       return await bot.#trade(rotation, scrapes, () => (leftovers = []));
     } catch (error) {
       if (leftovers.length === 0) throw error;
-      return await giveUp(error, leftovers, options);
+      return await cleanUpFailedStart(error, leftovers, options);
     } finally {
       for (const end of ends.reverse()) await end();
     }
@@ -263,7 +263,7 @@ export class BotProcess {
       onScrape: asker => scrapes.happened(asker),
       notReady: () => notReady(this.#snapshot(rotation.run)).concat(this.#journal.isWritable() ? [] : [DISK_FULL]),
       warnings: () => [this.#inbox?.state()?.problem ?? []].flat(),
-    }).catch(misplaced);
+    }).catch(throwAsUsageError);
     this.#ends.push(() => monitor.close());
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
     return scrapes;
@@ -302,7 +302,7 @@ export class BotProcess {
       this.#isStoppedCleanly = report.failure === null;
       this.#page?.forget();
     }
-    await this.#alerts?.close(lastWordOf(why, report));
+    await this.#alerts?.close(stopSummary(why, report));
     // Without this wait, Prometheus would see only a failed scrape, as after a crash.
     if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
@@ -407,6 +407,6 @@ const SENTINEL_STILL_MAX_MS = 60_000;
 /** Starts the console if configured. Returns the call that stops it. */
 function startConsole({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {
   if (config.console?.besideRun !== true || args === undefined) return async () => undefined;
-  const beside = keepBeside({ name: 'console', args, environment: process.env, clock: realClock(), log });
+  const beside = superviseChild({ name: 'console', args, environment: process.env, clock: realClock(), log });
   return () => beside.stop();
 }

@@ -58,12 +58,12 @@ function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   } catch (error) {
     return error instanceof DamagedState || error instanceof OtherKey
       ? error
-      : misplaced(new Error(sentenceOf(error)), error);
+      : throwAsUsageError(new Error(sentenceOf(error)), error);
   }
 }
 
 /** Throws the error as a `UsageError`, because the operator must fix the configuration. */
-export function misplaced(error: unknown, cause: unknown = error): never {
+export function throwAsUsageError(error: unknown, cause: unknown = error): never {
   const wrong = new UsageError(error instanceof Error ? error.message : String(error));
   wrong.cause = cause;
   throw wrong;

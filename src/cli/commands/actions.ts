@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { ActionAsk, ActionEnd } from '../../app/actions/actions.ts';
-import { carryOut, noted } from '../../app/actions/carryOut.ts';
+import { carryOut, journalResult } from '../../app/actions/carryOut.ts';
 import { previewAction } from '../../app/actions/previewAction.ts';
 import { botStatus } from '../../app/actions/botStatus.ts';
 import { botStatusText } from '../../app/actions/botStatusText.ts';
@@ -115,9 +115,9 @@ function addHalt(program: Command): void {
     const halted = await carryOut(bot, ask, realClock());
     if (!options.json) for (const line of halted.lines) print(line);
     process.exitCode = halted.end === 'done' ? EXIT.clean : EXIT.leftOrders;
-    const { lines, code } = await cancelBeside(bot, given);
+    const { lines, code } = await cancelInThisProcess(bot, given);
     const end = { end: code === EXIT.clean ? 'done' : 'refused', lines } as const;
-    const told = noted(bot, { ...ask, id: randomUUID(), action: 'cancel' }, realClock().now(), end);
+    const told = journalResult(bot, { ...ask, id: randomUUID(), action: 'cancel' }, realClock().now(), end);
     if (options.json) printJson({ end: worse(halted, told), lines: [...halted.lines, ...told.lines] });
     else for (const line of told.lines) print(line);
     process.exitCode = Math.max(process.exitCode, code);
@@ -130,7 +130,7 @@ const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done
  * Cancels orders with the bot's own key, in this process. `given`: the bot's configuration; without it, the
  * configuration of its last run.
  */
-async function cancelBeside(
+async function cancelInThisProcess(
   { stateDir }: WhichBot,
   given: ReturnType<typeof readConfig> | null,
 ): Promise<{ readonly lines: readonly string[]; readonly code: number }> {

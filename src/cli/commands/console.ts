@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
-import { keepHarmless } from '../../app/run/besideProcess.ts';
+import { keepHarmless } from '../../app/run/childProcess.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { portFlag, several } from '../terminal/flags.ts';
 import { signalsToStop } from '../terminal/signals.ts';

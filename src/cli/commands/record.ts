@@ -9,7 +9,7 @@ import { logger } from '../terminal/logger.ts';
 import { describeRecorded, record } from '../../app/tapes/record.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
-import { chosen, withMarketOf, type Source } from './source.ts';
+import { selectedInputs, withMarketOf, type Source } from './source.ts';
 import { errorTerminal, print, writeError } from '../terminal/output.ts';
 
 type ImportFlags = {
@@ -45,7 +45,7 @@ export function addRecordCommands(program: Command): void {
     .action(async (options: RecordFlags) => {
       const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
-      const { config, tape } = await chosen(source);
+      const { config, tape } = await selectedInputs(source);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
       await withMarketOf(config, tape, options, clock, async (addresses, seed) => {

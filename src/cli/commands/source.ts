@@ -26,7 +26,7 @@ export type Source = {
  * Returns the configuration with its file, and the recording of --tape. Without -c, it is the shipped configuration for
  * the recording's book. Rejects with `UsageError` if the inputs contradict each other or cannot be read.
  */
-export async function chosen(
+export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
   if (options.paper && options.tape !== undefined)
@@ -63,11 +63,11 @@ export const tapeOf = (dir: string, book?: string, session?: string): Promise<Ta
   withProgress(progressBar(), `reading ${dir}`, onShare =>
     openTape(dir, { ...(book !== undefined && { book }), ...(session !== undefined && { session }) }, onShare),
   ).catch((error: unknown) => {
-    throw wrongTape(error);
+    throw tapeUsageError(error);
   });
 
 /** Returns a `UsageError` that adds the flag for selecting a book to the error. */
-export function wrongTape(error: unknown): UsageError {
+export function tapeUsageError(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
 }

@@ -6,7 +6,7 @@ import { realClock } from '../../live/realClock.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { assertNoEarlierState } from '../../app/run/earlierPlace.ts';
+import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
@@ -15,7 +15,7 @@ import { ownCommand } from '../../messages/ownCommand.ts';
 import { remoteVenue } from '../../wiring/venue.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
-import { chosen, seedOf, withVenueOf, type Source } from './source.ts';
+import { selectedInputs, seedOf, withVenueOf, type Source } from './source.ts';
 import { describe } from '../../messages/summary.ts';
 import { outputTerminal, print } from '../terminal/output.ts';
 
@@ -70,7 +70,7 @@ function addRun(program: Command): void {
       const clock = realClock(options.speed);
       let isOpened = false;
       const started = async () => {
-        const { config: given, tape, file } = await chosen(options);
+        const { config: given, tape, file } = await selectedInputs(options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
         const { BotProcess } = await import('../../app/run/botProcess.ts');
@@ -81,7 +81,7 @@ function addRun(program: Command): void {
             ...(options.metricsPort === undefined ? {} : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
           };
           if (options.config !== undefined && options.state === undefined)
-            await assertNoEarlierState(shaped, file, process.cwd(), clock, log);
+            await assertNoOldState(shaped, file, process.cwd(), clock, log);
           // Without -c, the state is in the working directory, and hints cannot name a file.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
@@ -121,8 +121,8 @@ function addRun(program: Command): void {
       const { config: file, state, paper } = options;
       await started().catch(async (error: unknown) => {
         if (isOpened || paper || file === undefined) throw error;
-        const { withWhatLives } = await import('../../app/run/whatLives.ts');
-        throw await withWhatLives(error, { file, ...(state === undefined ? {} : { state }) }, clock);
+        const { withRemainingOrders } = await import('../../app/run/remainingOrders.ts');
+        throw await withRemainingOrders(error, { file, ...(state === undefined ? {} : { state }) }, clock);
       });
     });
 }
@@ -140,7 +140,7 @@ function addCheck(program: Command): void {
   )
     .option('--paper', 'follow the remote market without a key', false)
     .action(async (options: Source) => {
-      const { config, tape, file } = await chosen(options);
+      const { config, tape, file } = await selectedInputs(options);
       const { check } = await import('../../app/inspect/check.ts');
       const clock = realClock(options.speed);
       await withVenueOf(config, tape, options, clock, async (venue, _log, seed) => {
@@ -162,7 +162,7 @@ function addExchange(program: Command): void {
     .option('--port <n>', 'port on 127.0.0.1', portFlag, 8080)
     .action(async (options: Source & { port: number }) => {
       const signals = signalsToStop();
-      const { config, tape } = await chosen(options);
+      const { config, tape } = await selectedInputs(options);
       if (config.exchange.kind !== 'embedded')
         throw new UsageError(
           'this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded',

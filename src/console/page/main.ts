@@ -45,7 +45,7 @@ const state = new State(
       show();
     });
   },
-  () => lookLater(),
+  () => scheduleRetry(),
 );
 // Monotonic time from an event, because the page has no injected clock.
 const now = (): number => new Event('now').timeStamp;
@@ -54,13 +54,13 @@ const dialogs = new Dialogs(place('actions'), place('dialog') as HTMLDialogEleme
 const LOOK_AGAIN_MS = 2_000;
 let looking: number | undefined;
 /** Schedules the next attempt after a pause, to spare a console that is down or full. */
-function lookLater(): void {
+function scheduleRetry(): void {
   window.clearTimeout(looking);
-  looking = window.setTimeout(() => void whoIsThere(), LOOK_AGAIN_MS);
+  looking = window.setTimeout(() => void refreshSession(), LOOK_AGAIN_MS);
 }
 
 /** Starts the live stream if this page may read; otherwise clears the page. */
-async function whoIsThere(): Promise<void> {
+async function refreshSession(): Promise<void> {
   const session = await dialogs.access.look();
   if (session?.mustLogIn === true) state.forget();
   else state.listen();
@@ -196,4 +196,4 @@ place('range').addEventListener('click', range);
 place('period').addEventListener('click', period);
 place('keys').addEventListener('click', help);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
-void whoIsThere();
+void refreshSession();

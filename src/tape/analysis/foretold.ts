@@ -121,7 +121,7 @@ export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null 
  * Returns the predictor with the largest ratio of slope to error on the first two thirds, so that the last third stays
  * unused; `null` if there is none.
  */
-export function mostForetelling<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {
+export function strongestPredictor<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {
   let best: T | null = null;
   for (const one of of)
     if (one.foretold !== null && !(one.foretold.firstRatio <= (best?.foretold?.firstRatio ?? -Infinity))) best = one;

@@ -7,7 +7,7 @@ import {
   FORETOLD_STRETCHES,
   foretoldOf,
   foretoldSums,
-  mostForetelling,
+  strongestPredictor,
   stretchOfEach,
   type Foretold,
 } from './foretold.ts';
@@ -109,7 +109,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
     foretold: known >= 4 * seconds * FORETOLD_STRETCHES ? foretoldOf(sums[h]!) : null,
   }));
   // The strongest horizon decides whether there is a prediction; the longest valid horizon gives the weight.
-  const has = mostForetelling(horizons)?.foretold?.holds === true;
+  const has = strongestPredictor(horizons)?.foretold?.holds === true;
   const furthest = has ? horizons.findLast(({ foretold }) => foretold?.holds === true) : undefined;
   return {
     horizons,

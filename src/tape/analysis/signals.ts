@@ -11,7 +11,7 @@ import {
   type Depth,
   type Millis,
 } from '../../core/index.ts';
-import { foretoldOf, foretoldSums, mostForetelling, stretchOfEach, type Foretold } from './foretold.ts';
+import { foretoldOf, foretoldSums, strongestPredictor, stretchOfEach, type Foretold } from './foretold.ts';
 import type { LogSeconds } from './seconds.ts';
 import type { RecordedBook, RecordedSide } from '../model/recordedBook.ts';
 import type { Tape } from '../model/tape.ts';
@@ -43,7 +43,7 @@ const AHEAD_S = 10;
  * `null`.
  */
 export function imbalanceOf({ imbalances }: Signals): { readonly depthBps: number; readonly slope: number } | null {
-  const best = mostForetelling(imbalances);
+  const best = strongestPredictor(imbalances);
   return best?.foretold?.holds === true ? { depthBps: best.depthBps, slope: best.foretold.slope.value } : null;
 }
 

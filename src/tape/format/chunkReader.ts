@@ -43,7 +43,7 @@ export class ChunkReader {
     this.#unit = options.micros ? 1000 : 1;
     this.#tickSizes = days.flatMap(day => day.rules.map(({ rules }) => rules.tickSize));
     const all = stepsOf(days, options);
-    this.#continued = new Set(days.flatMap((day, i) => (follows(days[i - 1], day) ? opening(day.blocks) : [])));
+    this.#continued = new Set(days.flatMap((day, i) => (continuesDay(days[i - 1], day) ? opening(day.blocks) : [])));
     const begin = beginOf(all, options.from);
     if (begin === null) {
       this.#steps = all.filter(isWanted(days, all));
@@ -134,7 +134,7 @@ export class ChunkReader {
  * Returns the blocks that a reader of these days needs. A start inside the tape adds a snapshot, which starts with
  * `clear`.
  */
-export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
+export function blocksToRead(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
   const all = stepsOf(days, options);
   const begin = beginOf(all, options.from);
   const wanted = isWanted(days, all);
@@ -169,7 +169,7 @@ function stepsOf(days: readonly ScannedDay[], { to, snapshots = true }: ReadOpti
 
 /** Returns a filter that accepts every row block, but only those snapshots before which the rows are unknown. */
 function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Step) => boolean {
-  const unknown = new Set(days.filter((day, i) => !follows(days[i - 1], day)).flatMap(day => opening(day.blocks)));
+  const unknown = new Set(days.filter((day, i) => !continuesDay(days[i - 1], day)).flatMap(day => opening(day.blocks)));
   // If the reader starts with the first day, no rows precede the first snapshot.
   const first = new Set(opening(all.map(({ block }) => block)));
   return ({ block }) => !block.isSnapshot || block.afterLoss || unknown.has(block) || first.has(block);
@@ -179,7 +179,7 @@ function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Ste
  * Whether `day` continues `before`, so that its opening snapshots repeat a known book: `before` was closed, and `day`
  * names it as its previous day.
  */
-export function follows(before: ScannedDay | undefined, day: ScannedDay): boolean {
+export function continuesDay(before: ScannedDay | undefined, day: ScannedDay): boolean {
   return before?.closed === true && day.head.previous === before.day;
 }
 

@@ -62,7 +62,7 @@ export function headOf(value: unknown, path: string): Head {
     isRules(rules);
   if (!isWhole)
     throw new Error(`${path}: invalid or missing book, day, lot, source, depth or rules in the first frame`);
-  return { ...(head as Head), source: toldText(source) };
+  return { ...(head as Head), source: printableText(source) };
 }
 
 /** Valid name of a book, without characters that are special in HTML, paths or terminals. */
@@ -75,12 +75,12 @@ const isAmount = (value: unknown): boolean =>
 const TOLD_MAX = 1_000;
 
 /** Makes text from a tape safe to print, because the tape may be from an untrusted author. */
-const toldText = (text: string): string => shownText(text.slice(0, TOLD_MAX));
+const printableText = (text: string): string => shownText(text.slice(0, TOLD_MAX));
 
 /** Parses the gap of a frame; returns `null` if it is invalid. */
 export function gapOf({ from, to, why }: Readonly<Record<string, unknown>>): Gap | null {
   if (!Number.isFinite(from) || !Number.isFinite(to) || !((from as number) <= (to as number))) return null;
-  return { from: from as number, to: to as number, why: toldText(String(why)) };
+  return { from: from as number, to: to as number, why: printableText(String(why)) };
 }
 
 /** Parses the flaws of a frame; returns `null` if any is invalid. */
@@ -91,8 +91,8 @@ export function flawsOf(entries: unknown): readonly DataFlaw[] | null {
     const { what, count, done, first } = (entry ?? {}) as Readonly<Record<string, unknown>>;
     const isFlaw = typeof what === 'string' && typeof done === 'string' && Number.isSafeInteger(count);
     if (!isFlaw || !(first === undefined || typeof first === 'string')) return null;
-    const place = first === undefined ? {} : { first: toldText(first) };
-    found.push({ what: toldText(what), count: count as number, done: toldText(done), ...place });
+    const place = first === undefined ? {} : { first: printableText(first) };
+    found.push({ what: printableText(what), count: count as number, done: printableText(done), ...place });
   }
   return found;
 }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { instrumentOf, type BookRules, type DecimalText, type Instrument, type Millis } from '../../core/index.ts';
 import { chunksAhead, chunksHere } from './chunksAhead.ts';
-import { blocksMet, follows, type TapeChunk } from './chunkReader.ts';
+import { blocksToRead, continuesDay, type TapeChunk } from './chunkReader.ts';
 import { ContentHash } from './contentHash.ts';
 import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
 import { scanDay, type ScannedDay } from './scanDay.ts';
@@ -123,7 +123,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     .filter(gap => gap.to >= from && gap.from <= to)
     .sort((a, b) => a.from - b.from);
   const rules = rulesOf(days);
-  const blocks = blocksMet(read, { from, to, micros: false });
+  const blocks = blocksToRead(read, { from, to, micros: false });
   const session = options.session === undefined ? null : sessionOf(options.session);
   const all = { from: Math.max(from, first.from), to: Math.min(to, days.at(-1)?.to ?? Infinity), gaps };
   const { gaps: told, ...bounds } = session === null ? all : spanInSession(all, session);
@@ -187,7 +187,7 @@ function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book
   if (name === undefined || name !== day.head.previous) return [];
   try {
     const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
-    return follows(before, day) && before.head.lot === day.head.lot ? [before] : [];
+    return continuesDay(before, day) && before.head.lot === day.head.lot ? [before] : [];
   } catch {
     // A day outside the requested time may be unreadable: the book is then known only from the first row on.
     return [];
@@ -219,7 +219,7 @@ function missingBetween(days: readonly ScannedDay[]): {
       flaws.push({ what: `day ${day.day} was not closed`, count: 1, done });
     }
     if (!next) return;
-    if (follows(day, next)) return;
+    if (continuesDay(day, next)) return;
     const { previous } = next.head;
     if (previous === day.day) gaps.push({ from: day.to, to: next.from, why: `day ${day.day} was not closed` });
     else {

@@ -10,7 +10,7 @@ import { bitstamp } from './bitstamp.ts';
 import { WrongFile } from './read/findings.ts';
 import { gemini } from './gemini.ts';
 import type { Grid } from './grid.ts';
-import { hftbacktest, hftbacktestGrid, isHftbacktest, tellsOrders } from './hftbacktest.ts';
+import { hftbacktest, hftbacktestGrid, isHftbacktest, hasOrderRecords } from './hftbacktest.ts';
 import { hyperliquid } from './hyperliquid.ts';
 import { firstLines } from './lines.ts';
 import {
@@ -206,7 +206,7 @@ function hftbacktestBooks({ dir, files }: Found): readonly BookChoice[] {
   const open: BookChoice['open'] = async (book, given, onBytes) => {
     const { grid, notes } = await gridOf(given, () => hftbacktestGrid(paths, onBytes));
     const instrument = tapeRules(book, grid.tick, grid.lot).instrument;
-    return hftbacktest(paths, instrument, await tellsOrders(paths), notes);
+    return hftbacktest(paths, instrument, await hasOrderRecords(paths), notes);
   };
   return [{ name: null, open }];
 }

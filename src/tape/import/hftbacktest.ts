@@ -75,7 +75,7 @@ export async function hftbacktestGrid(files: readonly string[], onBytes: (count:
  * Whether per-order records define the book, by the first record of either kind. Rejects with a WrongFile that names
  * the file.
  */
-export async function tellsOrders(files: readonly string[]): Promise<boolean> {
+export async function hasOrderRecords(files: readonly string[]): Promise<boolean> {
   for (const file of files) {
     for await (const records of recordsOf(file, () => undefined)) {
       for (let at = 0; at + RECORD_BYTES <= records.length; at += RECORD_BYTES) {

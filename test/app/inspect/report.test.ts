@@ -18,7 +18,7 @@ import {
 } from '../../../src/core/index.ts';
 import { exportLedger } from '../../../src/app/inspect/exportLedger.ts';
 import { ledger } from '../../../src/app/inspect/ledger.ts';
-import { isBeginning, profitBy } from '../../../src/app/inspect/ledgerProfit.ts';
+import { isOpeningEntry, profitBy } from '../../../src/app/inspect/ledgerProfit.ts';
 import { entryRows, bookedFill } from '../../../src/app/inspect/ledgerTables.ts';
 import { profitReport, reportJson, reportText } from '../../../src/app/inspect/profitReport.ts';
 import { ledgerFileIn, type LedgerFile } from '../../../src/live/state/ledgerFile.ts';
@@ -105,7 +105,7 @@ const entriesOf = fc
 /** The same another way: no steps and no order, only what the ledger has of this book, with inventory at `mark`. */
 function netOf(entries: readonly LedgerEntry[], mark: Money | null): bigint {
   const own = entries.filter(entry => {
-    if (isBeginning(entry)) return false;
+    if (isOpeningEntry(entry)) return false;
     if (entry.source.startsWith('trade '))
       return entry.why === null ? entry.changes[0]?.currency === 'btc' : entry.why.startsWith('btc_mxn at ');
     return entry.changes.some(({ cause }) => cause === 'conversions' || cause === 'fees');

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { textOfError, type Clock, type Millis, type Timer } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 
-export type BesideOptions = {
+export type ChildOptions = {
   /** Name of the child in the log. */
   readonly name: string;
   /** Script and arguments for node. */
@@ -43,7 +43,7 @@ export function keepHarmless(environment: NodeJS.ProcessEnv): void {
 }
 
 /** Returns the harmless part of an environment. */
-export const harmless = (environment: BesideOptions['environment']): Record<string, string> =>
+export const harmless = (environment: ChildOptions['environment']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
       HARMLESS.test(name) && value !== undefined ? [[name, value]] : [],
@@ -51,7 +51,7 @@ export const harmless = (environment: BesideOptions['environment']): Record<stri
   );
 
 /** Keeps a child process running until stopped. Never throws: without the child, the run continues. */
-export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
+export function superviseChild(options: ChildOptions): { stop(): Promise<void> } {
   const { name, clock, log } = options;
   let child: ChildProcess | null = null;
   let again: Timer | null = null;
@@ -88,7 +88,7 @@ export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
   };
 }
 
-function begun({ name, args, environment, log }: BesideOptions): ChildProcess {
+function begun({ name, args, environment, log }: ChildOptions): ChildProcess {
   // The child ends when the channel closes, even if this process is killed.
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
     env: harmless(environment),

@@ -22,7 +22,7 @@ const NAMED_MAX = 20;
 /**
  * Returns the error of a failed start, with the orders that may be live added; the error unchanged if there are none.
  */
-export async function withWhatLives(
+export async function withRemainingOrders(
   error: unknown,
   of: { readonly file: string; readonly state?: string },
   clock: Clock,

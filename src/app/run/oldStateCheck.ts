@@ -17,7 +17,7 @@ import { UsageError } from '../../wiring/usageError.ts';
  * are a ledger that the new folder lacks, a halt, and orders that may still be open. `file` is the YAML, `cwd` the
  * working directory.
  */
-export async function assertNoEarlierState(
+export async function assertNoOldState(
   config: Config,
   file: string,
   cwd: string,
