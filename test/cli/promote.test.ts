@@ -109,7 +109,7 @@ describe('puntas promote', () => {
     ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
-    expect(gone.lines.at(-1)).toMatch(/^reload: applied: run \d+ resumed with it/);
+    expect(gone.lines.at(-1)).toMatch(/^reload: applied: run \d+ resumed with the new configuration/);
     expect((await promote(live)).lines).toEqual([]);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);

@@ -207,7 +207,7 @@ describe('what no list tells of', () => {
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25' });
       // The same command again, after it was booked.
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(
-        /^nothing was booked: 77\.25 mxn by ana for this reason is in the ledger since 20.*; to book it again, give another --reason$/,
+        /^nothing was booked: 77\.25 mxn by ana for this reason is in the ledger since 20.*; to book the amount again, give another --reason$/,
       );
       expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
       expect(latchIn(at.stateDir).read()).not.toBeNull();
@@ -248,7 +248,7 @@ describe('what no list tells of', () => {
   });
 
   test.each([
-    [{ amount: '0' }, /--amount: expected something other than 0/],
+    [{ amount: '0' }, /--amount: expected a number other than 0/],
     [{ amount: '1e3' }, /--amount: expected decimal digits like 12\.5 or -12\.5, found 1e3/],
     [{ currency: 'b/c' }, /--currency: expected a ticker like btc, found b\/c/],
     [{ reason: ' x ' }, /--reason: expected a few words that say/],

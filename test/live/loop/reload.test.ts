@@ -140,7 +140,7 @@ describe('a new configuration for a bot that runs', () => {
     const narrow = spreadOf(bot);
     const [answer, away] = await Promise.all([bot.ask(), bot.away(10)]);
     expect(answer.end).toBe('taken');
-    expect(answer.lines.at(-1)).toMatch(/^applied: run \d+ resumed with it after \d\.\d s$/);
+    expect(answer.lines.at(-1)).toMatch(/^applied: run \d+ resumed with the new configuration after \d\.\d s$/);
     expect(away).toBeLessThan(4);
     expect(spreadOf(bot)).toBeGreaterThan(2 * narrow);
     const last = recordingsIn(bot.world.stateDir).at(-1)!.run;
@@ -216,7 +216,7 @@ describe('a new configuration for a bot that runs', () => {
     for (const isPreview of [true, false]) {
       const answer = await bot.ask(isPreview);
       expect(answer.end, answer.lines.join('; ')).toBe('kept');
-      expect(answer.lines[0]).toMatch(/^it would halt immediately: /);
+      expect(answer.lines[0]).toMatch(/^the bot would halt immediately: /);
       expect(answer.lines[0]).toMatch(told);
     }
     expect(await bot.away(10)).toBe(0);
