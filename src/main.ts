@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The entry: looks at the limits of this process with the few modules that can always be loaded, and then loads the command line. */
+/**
+ * Entry point: checks the limits of this process with the few modules that can always be loaded, then loads the command
+ * line.
+ */
 import { writeSync } from 'node:fs';
 import { smallLimitOf } from './wiring/processLimits.ts';
 import { closeToDebuggers } from './wiring/safeProcess.ts';
@@ -15,7 +18,7 @@ else {
   try {
     writeSync(2, `${tooSmall}\n`);
   } catch {
-    // The exit code says it too.
+    // The exit code also reports the failure.
   }
   process.exitCode = 2;
 }

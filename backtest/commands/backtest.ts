@@ -18,7 +18,7 @@ import { cadenceFlag, driftNumber, feesFlag, sweepFlag, tradedTime, venueFees } 
 import { withProgress } from '../../src/messages/progress.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../app/backtest/reportFiles.ts';
-import { chosen, tapeOf } from '../../src/cli/commands/source.ts';
+import { selectedInputs, tapeOf } from '../../src/cli/commands/source.ts';
 import { chosenStored, referenceTapes } from './recordings.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import { writeOut } from '../../src/wiring/outFiles.ts';
@@ -175,7 +175,7 @@ async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   const stored = chosenStored(tape, config, book, session);
   return (
     stored ??
-    (await chosen({
+    (await selectedInputs({
       ...(config === undefined ? {} : { config }),
       ...(tape === undefined ? {} : { tape }),
       ...(book === undefined ? {} : { book }),

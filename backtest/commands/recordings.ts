@@ -5,7 +5,7 @@ import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
 import type { OpenedTape } from '../app/backtest/market.ts';
 import { readConfig, readShipped, shippedConfig } from '../../src/wiring/configFile.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
-import { bookOf, nameFor, tapeOf, wrongTape } from '../../src/cli/commands/source.ts';
+import { bookOf, nameFor, tapeOf, tapeUsageError } from '../../src/cli/commands/source.ts';
 
 /**
  * Opens a stored tape without loading it, otherwise like `chosen`; `null` if --tape is not a stored tape. Throws
@@ -26,7 +26,7 @@ export function chosenStored(
     const shipped = nameFor(tape.book);
     return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape: { tape, options } };
   } catch (error) {
-    throw error instanceof UsageError ? error : wrongTape(error);
+    throw error instanceof UsageError ? error : tapeUsageError(error);
   }
 }
 

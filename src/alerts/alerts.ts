@@ -1,6 +1,6 @@
 /**
- * Alerts of one process: checks it twice per second and reports to every channel. Inactive without the section in the
- * YAML.
+ * Alerts of one process: the bot is checked twice per second, and alerts go to every channel. Inactive without `alerts`
+ * in the YAML.
  */
 import { randomBytes } from 'node:crypto';
 import { ALERT_EVENT_NAMES, type AlertEvent, type Config } from '../config.ts';
@@ -13,21 +13,23 @@ import { Outbox, type AlertChannel, type Count } from './outbox.ts';
 
 export type AlertsOptions = {
   readonly config: Pick<Config, 'alerts' | 'book' | 'instance'>;
-  /** Real time. */
+  /** Clock of real time, even if the bot's clock is accelerated. */
   readonly clock: Clock;
   readonly log: Log;
-  /** Texts that no message may show: key and secret of the exchange. */
+  /** Texts that no message may show: the API key and its secret. */
   readonly hidden: readonly string[];
   readonly isPaper?: boolean;
 };
 
-/** Thresholds of slow requests and decisions, whose shares over five minutes are alert conditions. */
+/**
+ * Durations above which a request or decision is slow, in ms. The slow share over five minutes is an alert condition.
+ */
 const SLOW_REQUEST_MS = 2_000;
 const SLOW_DECISION_MS = 50;
 const LOOK_EVERY_MS = 500;
 
 /**
- * Starts the alerts; returns `null` if none are configured.
+ * Starts the alerts; returns `null` if no channel is configured.
  * @throws UsageError if a secret is missing.
  */
 export function startAlerts(options: AlertsOptions): Alerts | null {
@@ -59,7 +61,7 @@ export class Alerts {
     );
   }
 
-  /** Reports an event that happens or starts. */
+  /** Reports an event that happens once, or the start of a lasting event. */
   raise(event: AlertEvent, text: string, isQuiet = false): void {
     for (const outbox of this.#outboxes) outbox.raise(event, text, isQuiet);
   }
@@ -94,7 +96,7 @@ export class Alerts {
           this.#digest(dayText());
         }
       } catch (error) {
-        // A failing alert check must not affect the bot.
+        // A failed alert check must not affect the bot.
         log.error({ error: textOfError(error) }, 'alerts: check failed; retrying in 500 ms');
       }
       this.#timer = clock.after(LOOK_EVERY_MS, turn);
@@ -161,7 +163,7 @@ export async function testAlerts(
 const titleOf = ({ config, isPaper = false }: Pick<AlertsOptions, 'config' | 'isPaper'>): string =>
   `${isPaper ? 'paper: ' : ''}${config.instance} ${config.book}`;
 
-/** Returns the number of occurrences of each event, and of those not delivered. */
+/** Returns a text with the number of occurrences of each event, and the number not delivered. */
 function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
   const words = ALERT_EVENT_NAMES.filter(event => counts.has(event) && event !== 'digest').map(event => {
     const { happened, dropped } = counts.get(event)!;
@@ -170,7 +172,7 @@ function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
   return words.length === 0 ? 'no alerts' : words.join(', ');
 }
 
-/** Returns the next occurrence of that time of day (UTC) after `now`; both in ms since 1970. */
+/** Returns when a time of day (UTC) comes next after `now`; both in epoch ms. */
 export function nextAt(time: string, now: Millis): Millis {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   const today = Math.floor(now / DAY_MS) * DAY_MS + (hours * 60 + minutes) * 60_000;

@@ -11,18 +11,21 @@ import { UsageError } from '../wiring/usageError.ts';
 import { cut, messageText, type Message } from './message.ts';
 import type { AlertChannel, SendOutcome } from './outbox.ts';
 
-/** Deadline of a request, so that an alert arrives within five seconds of its cause, of which it may wait two. */
+/**
+ * Deadline of a request, in ms: with a wait of two seconds before the request, an alert still arrives within five
+ * seconds of its cause.
+ */
 const DEADLINE_MS = 3_000;
-/** Maximum length of a Telegram message. */
+/** Maximum length of a Telegram message, in UTF-16 units. */
 const TELEGRAM_MAX = 4_096;
 const WEBHOOK_TEXT_MAX = 16_384;
-/** Maximum bytes of an answer, which is only needed for an error reason. */
+/** Maximum size of an answer in bytes; an answer is only read for its error reason. */
 const ANSWER_MAX = 4_096;
 const RETRY_AFTER_MAX_S = 600;
 
 /**
  * Reads the required secrets and removes them from the environment.
- * @throws UsageError with the missing ones.
+ * @throws UsageError that names the missing secrets.
  */
 export function alertSecrets(settings: AlertSettings): AlertSecrets<Secret> {
   const read = readAlertSecrets(settings, process.env, readSecretFile, text => new Secret(text));
@@ -33,7 +36,7 @@ export function alertSecrets(settings: AlertSettings): AlertSecrets<Secret> {
 }
 
 /**
- * Returns every configured channel. `hidden`: further texts that no message may show; `deadlineMs`: limit for a
+ * Returns every configured channel. `hidden`: further texts that no message may show; `deadlineMs`: time limit for a
  * complete answer.
  */
 export function channelsOf(
@@ -58,12 +61,12 @@ export function channelsOf(
 type Mask = (text: string) => string;
 
 /**
- * Returns a channel by Standard Webhooks 1.0: id, time and signature in three headers; type, timestamp and data in the
- * body.
+ * Returns a webhook channel by Standard Webhooks 1.0: id, time and signature in three headers; type, timestamp and data
+ * in the body.
  */
 function webhookChannel(url: string, secret: Secret | null, way: Way): AlertChannel {
   return {
-    // The path of some addresses is a secret.
+    // The name has no path, because the path of some addresses is a secret.
     name: `webhook at ${new URL(url).origin}`,
     close: () => way.close(),
     send: async message => {
@@ -84,20 +87,20 @@ function webhookChannel(url: string, secret: Secret | null, way: Way): AlertChan
   };
 }
 
-/** Masks secrets before anything is cut, because a partial secret would not be recognized. */
+/** Masks secrets before texts are cut, because a partial secret would not be recognized. */
 const fit = (message: Message, mask: Mask): Message => ({
   ...message,
   entries: message.entries.map(entry => ({ ...entry, text: mask(shownText(entry.text)) })),
 });
 
-/** Signs a text. A secret with the prefix whsec_ is base64 after it, as in Standard Webhooks. */
+/** Signs a text. For a secret like `whsec_…`, the key is the base64 after the prefix, as in Standard Webhooks. */
 function signatureOf(secret: Secret, text: string): string {
   const shown = secret.reveal();
   const key = shown.startsWith('whsec_') ? Buffer.from(shown.slice(6), 'base64') : Buffer.from(shown, 'utf8');
   return createHmac('sha256', key).update(text).digest('base64');
 }
 
-/** Returns a channel by sendMessage of the Bot API, as plain text: no markup, no link previews. */
+/** Returns a Telegram channel by the Bot API's sendMessage: plain text without markup or link previews. */
 function telegramChannel(
   { chatId, url }: { readonly chatId: string; readonly url: string },
   token: Secret,
@@ -131,7 +134,7 @@ function replyJson(text: string): { description?: unknown; parameters?: { retry_
   }
 }
 
-/** Classifies an answer: delivered, to be retried, or permanently refused. */
+/** Classifies an answer: delivered, to be retried, or permanently rejected. */
 function judged({ status, retryAfter }: { status: number; retryAfter: unknown }, why: string): SendOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status < 500 && ![408, 425, 429].includes(status)) return { kind: 'refused', why };
@@ -155,7 +158,7 @@ class Way {
     this.#agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: deadlineMs } });
   }
 
-  /** Posts a body. Never rejects. */
+  /** Posts a body and resolves to the answer or to a reason. Never rejects. */
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer | { why: string }> {
     try {
       const answer = await request(url, {

@@ -1,12 +1,12 @@
 /**
- * Alert conditions of a running bot: those of config/prometheus/alerts.yml and each regime, checked twice per second.
+ * Alert conditions of a running bot, checked twice per second: those of config/prometheus/alerts.yml and each regime.
  */
 import { textOfMoney, type LimitUse, type Millis, type Snapshot } from '../core/index.ts';
 import type { AlertEvent } from '../config.ts';
 
 /** State of a bot at one point in time. */
 export type Look = {
-  /** Monotonic real time. */
+  /** Monotonic real time, in ms. */
   readonly elapsed: Millis;
   readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts'> & {
     readonly booked: Pick<Snapshot['booked'], 'fills'>;
@@ -19,30 +19,30 @@ export type Look = {
   readonly diskFreeBytes: number | null;
   readonly journalWritable: boolean;
   readonly budget: { readonly public: number; readonly private: number };
-  /** Counts since the start. */
+  /** Counts of requests since the start. */
   readonly requests: { readonly all: number; readonly failed: number; readonly slow: number };
   readonly decisions: { readonly all: number; readonly slow: number };
 };
 
-/** `key` distinguishes causes; the text may contain changing figures. */
+/** Cause of an event. `key` distinguishes causes; `text` may contain changing figures. */
 type Cause = { readonly key: string; readonly text: string };
 
 type Condition = {
   readonly event: AlertEvent;
-  /** Durations after which the event is reported, and reported loudly. */
+  /** Times after which a lasting event is reported, and reported with sound, in ms. */
   readonly holdMs: Millis;
   readonly loudMs: Millis;
   readonly cause: (look: Look, past: Past) => Cause | null;
 };
 
 const MINUTE = 60_000;
-/** Minimum length of a reported pause. */
+/** Minimum duration of a reported pause, in ms. */
 const BLINK = 1_000;
-/** Time that a start or a change of runs may take. */
+/** Time that a start or a change of runs may take, in ms. */
 const START = 30_000;
 const causeOfText = (text: string): Cause => ({ key: text, text });
 
-/** Pauses that are separate events. */
+/** Pause reasons that have alert events of their own. */
 const OWN_PAUSES = ['book stale', 'ledger differs from the balances', 'sentinel is missing', 'halted'];
 
 const pause = (reason: Snapshot['quoting']) => (look: Look) =>
@@ -153,8 +153,8 @@ function nothingShown({ snapshot: { quoting, unshown, emptySidesText: whyNot } }
 }
 
 /**
- * Returns a cause if no run is quoting. An ended run stays `stopping` until the next one starts; a start and a stop are
- * shorter than the hold.
+ * Returns a cause if no run is quoting. An ended run stays `stopping` until the next run starts; a start or stop is
+ * shorter than the hold time.
  */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
   if (quoting === 'stopping')
@@ -164,7 +164,7 @@ function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
     : null;
 }
 
-/** Also applies while paused or halted, because reduce-only continues afterwards. */
+/** Returns a cause if the bot is reduce-only, also while paused or halted, because reduce-only continues afterwards. */
 function reducing({ snapshot: { regime } }: Look): Cause | null {
   const why = regime.reduce ?? regime.near?.why ?? null;
   return why === null ? null : causeOfText(`reduce-only: the bot quotes only to reduce inventory: ${why}`);
@@ -179,7 +179,7 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
   };
 }
 
-/** Checks a share over five minutes, if there are enough cases. */
+/** Returns a check of a share over five minutes, if there are enough cases. */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
     const [of, some] = [past.rise(5 * MINUTE, all), past.rise(5 * MINUTE, which)];
@@ -203,7 +203,7 @@ const countsOf = ({ snapshot: { counts, booked }, requests, decisions }: Look): 
   slowDecisions: decisions.slow,
 });
 
-/** Counts of the last six hours, for the rise of each. */
+/** Counts of the last six hours, to compute increases. */
 class Past {
   readonly #kept: { readonly elapsed: Millis; readonly counts: Counts }[] = [];
   #elapsed: Millis = 0;
@@ -217,7 +217,7 @@ class Past {
     if (this.#kept.length > KEEP_MAX) this.#kept.shift();
   }
 
-  /** Returns the rise in the last `ms`, or since the start if shorter. */
+  /** Returns the increase of a count in the last `ms`, or since the start if that is shorter. */
   rise(ms: Millis, of: keyof Counts): number {
     let i = this.#kept.length - 1;
     while (i > 0 && this.#kept[i - 1]!.elapsed >= this.#elapsed - ms) i--;
@@ -233,7 +233,7 @@ type Told = {
   end(event: AlertEvent): void;
 };
 
-/** One event without interruption; its condition and cause may change meanwhile. */
+/** A lasting event, from its start to its end; condition and cause may change meanwhile. */
 type Held = {
   readonly since: Millis;
   condition: Condition;
@@ -246,8 +246,8 @@ type Held = {
 };
 
 /**
- * Reports of events: when one has lasted long enough, when it becomes loud, when another cause lasts, and when a
- * reported event ends.
+ * Decides when to report an event: once it has lasted long enough, when it becomes loud, when another cause lasts, and
+ * when it ends.
  */
 export class Conditions {
   readonly #past = new Past();
@@ -280,8 +280,8 @@ export class Conditions {
 }
 
 /**
- * Reports an event if due. Changing causes delay neither the first report nor its loud one, and add no lines. Another
- * cause is reported when it lasts as long.
+ * Reports an event if due. A changing cause neither delays a report nor adds lines. Another cause is reported once it
+ * has lasted for the same hold time.
  */
 function tell(held: Held, cause: Cause, now: Millis, to: Told): void {
   const { event, holdMs, loudMs } = held.condition;
@@ -289,7 +289,7 @@ function tell(held: Held, cause: Cause, now: Millis, to: Told): void {
   const isNews = held.told === null ? now - held.conditionSince >= holdMs : isOther && now - held.keySince >= loudMs;
   const isLoudNow = !held.wasLoud && now - held.since >= loudMs;
   if (!isNews && !isLoudNow) return;
-  // Keeps the first text, so that the same cause does not count as another.
+  // The first text of a cause stays, so that its changing figures do not count as another cause.
   if (held.told === null || isOther) held.told = cause;
   held.wasLoud ||= isLoudNow;
   to.raise(event, held.told.text, !isLoudNow && holdMs < loudMs);

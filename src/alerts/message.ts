@@ -1,33 +1,36 @@
-/** One alert message: the events since the last one, as text that fits. Lines are kept complete if possible. */
+/**
+ * One alert message: the events since the previous message, as text of limited length. Lines are kept complete if
+ * possible.
+ */
 import type { AlertEvent } from '../config.ts';
 import type { Millis } from '../core/index.ts';
 
 /** One event of a message. */
 export type Entry = {
-  /** `test`: sent by the test command. */
+  /** Alert event, or `test` for a message of the test command. */
   readonly event: AlertEvent | 'test';
-  /** `over`: it has ended; `once`: it does not last. */
+  /** State of the event. `over`: a lasting event has ended; `once`: the event does not last. */
   readonly state: 'begins' | 'over' | 'once';
   readonly text: string;
   /** Time of the last occurrence or of the end, in ms since 1970. */
   readonly at: Millis;
-  /** Number of occurrences since the last report; 0 if only its end or its continuation is reported. */
+  /** Number of occurrences since the last report; 0 if only the event's end or continuation is reported. */
   readonly times: number;
 };
 
 export type Message = {
-  /** Equal at each retry, so that receivers can detect duplicates. */
+  /** Id of the message, equal at each retry, so that receivers can detect duplicates. */
   readonly id: string;
   readonly at: Millis;
   /** Name of the bot. */
   readonly title: string;
   readonly isSilent: boolean;
-  /** Most severe first. */
+  /** Entries of the message, most severe first. */
   readonly entries: readonly Entry[];
 };
 
 /**
- * Returns a message as text of at most `max` UTF-16 units. Every entry is included; long ones are cut evenly, if
+ * Returns a message as text of at most `max` UTF-16 units. Every entry is included; long entries are cut evenly, if
  * possible at a word.
  */
 export function messageText({ title, entries }: Pick<Message, 'title' | 'entries'>, max: number): string {
@@ -42,7 +45,7 @@ function lineOf({ event, state, text, at, times }: Entry): string {
   return `${time} ${event}${often}: ${state === 'over' ? 'over: ' : ''}${text}`;
 }
 
-/** Fits the lines: short ones stay complete, and long ones share the rest. */
+/** Shortens the lines to a total of `room` units: short lines stay complete, and long lines share the rest. */
 function fitted(lines: readonly string[], room: number): readonly string[] {
   let left = room;
   let share = Infinity;

@@ -1,15 +1,15 @@
 /**
- * Pending alerts of one channel: grouped, limited in lines per event and in messages per ten minutes, and without loss.
- * There is no queue. One record per event holds its last reported state and the number of occurrences since, so that a
- * flood needs no space. One message is sent at a time. Failed messages are retried with a growing delay; abandoned ones
- * are logged and counted.
+ * Pending alerts of one channel: events are grouped, none is lost, and the rates of lines and messages are limited.
+ * There is no queue: one record per event has its last reported state and the number of occurrences since, so that a
+ * flood needs no space. One message is sent at a time. Failed messages are retried with a growing delay; abandoned
+ * messages are logged and counted.
  */
 import type { Clock, Millis, Timer } from '../core/index.ts';
 import { ALERT_EVENT_NAMES, alertKind, type AlertEvent, type AlertMode } from '../config.ts';
 import type { Log } from '../live/log.ts';
 import type { Entry, Message } from './message.ts';
 
-/** Outcome of one attempt. `later`: not delivered, to be retried; `afterMs` as the receiver requests. */
+/** Outcome of one attempt. `later`: not delivered, to be retried after `afterMs` if the receiver requests a delay. */
 export type SendOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'later'; readonly why: string; readonly afterMs?: Millis }
@@ -19,18 +19,18 @@ export type SendOutcome =
 export interface AlertChannel {
   /** Name for display, without secrets. */
   readonly name: string;
-  /** Never rejects, and ends within its own deadline. */
+  /** Sends a message. Never rejects, and ends within a deadline of its own. */
   send(message: Message): Promise<SendOutcome>;
   /** Closes the channel; current and later messages are not delivered. */
   close(): Promise<void>;
 }
 
 export type OutboxOptions = {
-  /** Real time, even if the bot's clock is accelerated. */
+  /** Clock of real time, even if the bot's clock is accelerated. */
   readonly clock: Clock;
   readonly log: Log;
   readonly channel: AlertChannel;
-  /** Title of every message, which identifies the bot. */
+  /** Title of every message, with the name of the bot. */
   readonly title: string;
   /** Prefix of every message id, unique to this outbox. */
   readonly idPrefix: string;
@@ -39,27 +39,28 @@ export type OutboxOptions = {
 };
 
 export const WINDOW_MS = 600_000;
-/** Time within which events are grouped. */
+/** Time within which events are grouped, in ms. */
 const GROUP_MS = 200;
 /**
- * Minimum pause between messages. With grouping and checks every half second, a cause is reported within five seconds.
+ * Minimum pause between messages, in ms. With grouping and checks every half second, a cause is reported within five
+ * seconds.
  */
 export const GAP_MS = 2_000;
 /**
- * Maximum lines of one event per `WINDOW_MS`, enough for start, end and restart. Further changes wait and are reported
- * as one state.
+ * Maximum number of lines about one event per `WINDOW_MS`, enough for start, end and restart. Further changes wait and
+ * are reported as one state.
  */
 export const LINES_MAX = 3;
 const BACKOFF_MS = { first: 1_000, most: 30_000 };
-/** Time after which an undelivered message is abandoned. */
+/** Time after which an undelivered message is abandoned, in ms. */
 const GIVE_UP_MS = 3_600_000;
 const CLOSE_MS = 4_000;
 
 type Known = {
   isOn: boolean;
-  /** Whether its start was reported and its end was not. */
+  /** Whether the event's start was reported and its end was not. */
   isTold: boolean;
-  /** Whether it was loud since its last report (`isLoud`), and since its start (`wasLoud`). */
+  /** Whether the event was loud since its last report (`isLoud`), and since its start (`wasLoud`). */
   isLoud: boolean;
   wasLoud: boolean;
   text: string;
@@ -67,13 +68,13 @@ type Known = {
   /** Number of occurrences since the last report. */
   untold: number;
   pendingSince: Millis;
-  /** Start and end of a lasting event, by the monotonic clock. */
+  /** Start and end of a lasting event, by the monotonic clock in ms. */
   beganAt: Millis;
   endedAt: Millis;
   readonly toldAt: Millis[];
 };
 
-/** Counts of one event since they were last taken. */
+/** Counts of one event since the last `takeCounts`. */
 export type Count = { happened: number; dropped: number };
 
 export class Outbox {
@@ -92,8 +93,8 @@ export class Outbox {
   }
 
   /**
-   * Reports an event that happens or starts. `isQuiet`: silent even if the event is loud. An equal text of a lasting
-   * event is only reported if it becomes loud.
+   * Reports an event that happens once, or the start of a lasting event. `isQuiet`: without sound even if the event is
+   * loud. A repeated text of a lasting event is reported only if the event becomes loud.
    */
   raise(event: AlertEvent, text: string, isQuiet = false): void {
     const { clock, modes } = this.#options;
@@ -134,7 +135,7 @@ export class Outbox {
     return counts;
   }
 
-  /** Sends pending alerts as one message and waits for a bounded time. Logs undelivered ones. */
+  /** Sends pending alerts as one message and waits for a bounded time. Logs undelivered alerts. */
   async close(): Promise<void> {
     const { clock, channel } = this.#options;
     this.#closing = true;
@@ -151,7 +152,7 @@ export class Outbox {
     await Promise.race([last, late]);
     (deadline as Timer | null)?.stop();
     await channel.close();
-    // Anything undelivered fails now and is logged.
+    // A message still undelivered now fails and is logged.
     await last;
   }
 
@@ -176,7 +177,7 @@ export class Outbox {
     return count;
   }
 
-  /** Returns pending events in the order of their table, most severe first. */
+  /** Returns pending events in the order of the event table, most severe first. */
   #pending(): readonly AlertEvent[] {
     return ALERT_EVENT_NAMES.filter(event => {
       const known = this.#known.get(event);
@@ -188,7 +189,7 @@ export class Outbox {
     return untold > 0 || isLoud || (isTold && !isOn);
   }
 
-  /** Sends what may be sent now, or schedules the next attempt. */
+  /** Sends a message if one is due, or schedules the next attempt. */
   #pump(): void {
     if (this.#underWay !== null || this.#closing) return;
     this.#timer?.stop();
@@ -205,7 +206,7 @@ export class Outbox {
     else this.#send(pending.filter(event => this.#lineAt(event) <= now));
   }
 
-  /** Returns when this event may cause a message. */
+  /** Returns the earliest time of a message because of this event. */
   #mayAt(event: AlertEvent): Millis {
     const { messagesPer10Min } = this.#options;
     const allowed =
@@ -214,7 +215,7 @@ export class Outbox {
     return Math.max(slot, this.#lineAt(event), this.#of(event).pendingSince + GROUP_MS);
   }
 
-  /** Returns when the event may have a line in a message. */
+  /** Returns the earliest time of another line about this event. */
   #lineAt(event: AlertEvent): Millis {
     return (this.#of(event).toldAt.at(-LINES_MAX) ?? -Infinity) + WINDOW_MS;
   }
@@ -237,7 +238,7 @@ export class Outbox {
     const known = this.#of(event);
     const { isOn, at, beganAt, endedAt, untold: times } = known;
     const isMoment = alertKind(event).isMoment === true;
-    // For an event reported before, the duration is the news.
+    // The duration is given for an event that was reported before.
     const forMs = isOn ? now - beganAt : endedAt - beganAt;
     const text = isMoment || times > 0 ? known.text : `${known.text}, for ${ageText(forMs)}`;
     known.untold = 0;

@@ -1,11 +1,11 @@
-/** Sentences for the operator about a day and about the end of a bot. */
+/** Texts for the operator about a day and about the end of a bot. */
 import { money, textOfMoney, type Instrument, type Money, type Snapshot } from '../core/index.ts';
 import { isAllGone, unverified, type StopReport } from '../live/loop/loopOptions.ts';
 import { profitSentence } from '../messages/shownProfit.ts';
 
 /**
- * Returns a function for the digest since its last call: profit with its parts, fills, and the share of time with live
- * quotes since the start.
+ * Returns a function that writes the daily digest: profit with its parts and fills since its last call, and the share
+ * of time with live quotes since the start.
  */
 export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
   let before = first.booked;
@@ -28,7 +28,7 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
 }
 
 /** Returns the summary of a stop, with each order that may still be live. */
-export function lastWordOf(why: string, report: StopReport): string {
+export function stopSummary(why: string, report: StopReport): string {
   const { failure, ledgerMatches } = report;
   return [
     `stopped (${why})`,

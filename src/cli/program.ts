@@ -1,4 +1,4 @@
-/** Command line: adds every command and converts each end to an exit code. Importing it runs it; `main.ts` does. */
+/** Command line: adds every command and converts each result to an exit code. `main.ts` runs it by importing it. */
 import { Command, CommanderError, Help } from 'commander';
 import { refuseUncheckedCertificates } from '../wiring/safeProcess.ts';
 import { addCommands, guardsMoney } from './commands/index.ts';
@@ -21,7 +21,7 @@ const program = new Command('puntas')
   .version(version())
   .exitOverride()
   .configureHelp({
-    // A flag that is off unless it is given needs no default.
+    // A flag that is off by default needs no default in the help.
     optionDescription(option) {
       return option.defaultValue === false ? option.description : Help.prototype.optionDescription.call(this, option);
     },
@@ -33,24 +33,26 @@ const program = new Command('puntas')
       write(`${printed(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)`, errorTerminal())}\n`),
   });
 
-// Written files are private to the user: state, keys and tapes reveal an account.
+// Written files are private to the user, because state, keys and tapes reveal an account.
 process.umask(0o077);
 
 const args = process.argv.slice(2);
 const asksOnly =
   args[0] === undefined || args[0] === 'help' || args.some(arg => /^(-h|--help|-V|--version)$/.test(arg));
 
-// A pager may take any time, but a command that places or cancels must end even if its output is not read.
+// A pager may read at any time later, but a command that places or cancels orders must end even if its output is not
+// read.
 const stuckMsMax = guardsMoney(args[0]) ? 2_000 : Infinity;
 
 try {
-  // Checked for every command, even without an exchange, so that none is missed; and before its modules are loaded.
+  // The certificate check applies to every command, even without an exchange, and runs before the command's modules are
+  // loaded.
   if (!asksOnly) refuseUncheckedCertificates(process.env);
   await addCommands(program, args);
   await program.parseAsync();
   await settleOutput(stuckMsMax);
   const { count, code } = outputLost();
-  // The exit code of a command that places or cancels depends on orders, not on its output.
+  // The exit code of a command that places or cancels orders depends on the orders, not on its output.
   if (count > 0 && code !== 'EPIPE' && !guardsMoney(args[0])) {
     printError(`could not write the output (${code})`);
     process.exitCode ||= 1;

@@ -5,9 +5,9 @@ import { Pool, senderOf } from '../guard/index.ts';
 export type Role = 'viewer' | 'operator';
 
 export type ConsoleAccess = {
-  /** If null, everyone who reaches the page can read. */
+  /** Token for reading; if `null`, everyone who reaches the page can read. */
   readonly viewerToken: string | null;
-  /** If null, actions are off. */
+  /** Token for actions; if `null`, actions are off. */
   readonly operatorToken: string | null;
   /** Whether a TLS proxy is in front, and only the proxy can reach the port. */
   readonly behindTls: boolean;
@@ -18,7 +18,7 @@ export type ConsoleAccess = {
   readonly onEvent: (event: AccessEvent) => void;
 };
 
-/** `from` is the address of the connection. */
+/** Event of the access log; `from` is the address of the connection. */
 export type AccessEvent =
   | { readonly kind: 'wrong token'; readonly from: string }
   | { readonly kind: 'too many'; readonly from: string }
@@ -26,9 +26,9 @@ export type AccessEvent =
 
 export type Login = {
   readonly role: Role;
-  /** Name that the user gave; empty for a viewer without one. */
+  /** Name that the user gave; empty for a viewer without a name. */
   readonly name: string;
-  /** Key that each acting request must send. Only the page that logged in has it; it is in no cookie. */
+  /** Key that each acting request must send. Only the page that logged in has the key; no cookie contains it. */
   readonly key: string;
   readonly endsAt: number;
 };
@@ -39,17 +39,17 @@ export type LoginEnd =
   | { readonly kind: 'nameless' }
   | { readonly kind: 'wait'; readonly seconds: number };
 
-/** Time after which a login expires. */
+/** Time after which a login expires, in ms. */
 export const SESSION_MS = 8 * 3_600_000;
-/** Wrong tokens of one sender per minute after which even the right token is rejected. */
+/** Number of wrong tokens per minute after which a sender is rejected, even with the right token. */
 export const WRONG_MAX = 5;
 const MINUTE_MS = 60_000;
 /**
- * Maximum logins of each role. One more ends the oldest login of the sender with the most, so a viewer never ends an
- * operator's login.
+ * Maximum number of logins of each role. A further login ends the oldest login of the sender with the most, so a viewer
+ * never ends an operator's login.
  */
 const SESSIONS_MAX = { viewer: 64, operator: 64 };
-/** Maximum senders with remembered wrong tokens; the least recently used is dropped first. */
+/** Maximum number of senders with recorded wrong tokens; the least recently used is dropped first. */
 const SENDERS_MAX = 4_096;
 
 export class Sessions {
@@ -66,7 +66,7 @@ export class Sessions {
     this.#access = access;
   }
 
-  /** `name` must be cleaned already. */
+  /** Logs a sender in. `name` must be cleaned already. */
   login(token: string, name: string, from: string): LoginEnd {
     const { now, newSecret, onEvent, operatorToken, viewerToken } = this.#access;
     const at = now();
@@ -78,7 +78,7 @@ export class Sessions {
       return { kind: 'wait', seconds: Math.ceil((MINUTE_MS - (at - wrong.at[0]!)) / 1000) };
     }
     wrong.isTold = false;
-    // Always compares both, so that the time does not depend on the first result.
+    // Both tokens are always compared, so that the time does not depend on the first result.
     const [isOperator, isViewer] = [isSame(token, operatorToken), isSame(token, viewerToken)];
     if (!isOperator && !isViewer) {
       wrong.at.push(at);
@@ -96,7 +96,7 @@ export class Sessions {
     return { kind: 'in', cookie, session };
   }
 
-  /** Returns the login of a cookie, or null if it is unknown or expired. */
+  /** Returns the login of a cookie, or `null` if the cookie is unknown or expired. */
   of(cookie: string | null): Login | null {
     const session = cookie === null ? undefined : this.#all.get(cookieDigest(cookie));
     if (session === undefined || cookie === null) return null;
@@ -105,7 +105,7 @@ export class Sessions {
     return null;
   }
 
-  /** Whether the login has neither expired nor ended. */
+  /** Whether the login is still valid: neither expired nor ended. */
   lives(session: Login): boolean {
     return session.endsAt > this.#access.now() && [...this.#all.values()].includes(session);
   }
@@ -120,7 +120,7 @@ export class Sessions {
     this.#pools[role].delete(digest);
   }
 
-  /** Returns a sender's wrong tokens of the last minute. */
+  /** Returns the times of a sender's wrong tokens in the last minute. */
   #wrongOf(sender: string, now: number): { at: number[]; isTold: boolean } {
     const wrong = this.#wrong.get(sender) ?? { at: [], isTold: false };
     wrong.at = wrong.at.filter(at => now - at < MINUTE_MS);

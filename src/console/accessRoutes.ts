@@ -1,6 +1,5 @@
 /**
- * Routes that do more than read: login and logout, the preview of an action, its approval, and its result. Only these
- * routes accept a POST.
+ * Routes for login and logout, and for the preview, approval and result of an action. Only these routes accept a POST.
  */
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,20 +13,20 @@ export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confir
 /** Decides the access of requests. */
 export type Doorkeeper = {
   /**
-   * Returns null if the sender may not read. Otherwise returns a function that checks it again, because a stream
+   * Returns `null` if the sender may not read. Otherwise returns a function that repeats this check, because a stream
    * outlives its request.
    */
   mayRead(request: FastifyRequest): (() => boolean) | null;
-  /** Returns the role that the connection counts for. */
+  /** Returns the role under whose limits the connection counts. */
   roleOf(request: FastifyRequest): CallerRole;
 };
 
-/** Access without tokens: everyone can read, and actions are off. */
-export const openDoor: Doorkeeper = { mayRead: () => () => true, roleOf: () => 'anonymous' };
+/** Access guard without tokens: everyone can read, and actions are off. */
+export const openAccess: Doorkeeper = { mayRead: () => () => true, roleOf: () => 'anonymous' };
 
 const NAME_MAX = 40;
 const REASON = { min: 4, max: 500 };
-/** One week. */
+/** Maximum length of a pause, in minutes: one week. */
 const MINUTES_MAX = 10_080;
 
 const KEY_HEADER = 'x-puntas-key';
@@ -51,7 +50,7 @@ export function addAccess(
   server.get('/session', async request => shownSession(request, sessionOf(request), access, actions));
 
   server.post('/login', async (request, reply) => {
-    const why = whyNotHere(request, access);
+    const why = accessBlockedReason(request, access);
     if (why !== null) return replyProblem(reply, 403, why);
     const { token, name } = fieldsOf(request.body);
     if (typeof token !== 'string') return replyProblem(reply, 422, 'expected a token');
@@ -61,7 +60,7 @@ export function addAccess(
       return replyProblem(
         reply.header('retry-after', end.seconds),
         429,
-        `too many wrong tokens: try again in ${end.seconds} s`,
+        `too many wrong tokens; try again in ${end.seconds} s`,
       );
     if (end.kind === 'wrong') return replyProblem(reply, 401, 'wrong token');
     if (end.kind === 'nameless') return replyProblem(reply, 422, 'enter your name; it is recorded with your actions');
@@ -69,10 +68,10 @@ export function addAccess(
     return { role: end.session.role, key: end.session.key };
   });
 
-  /** Returns the login if the request is allowed; otherwise answers it and returns null. */
+  /** Returns the login if the request is allowed; otherwise answers the request and returns `null`. */
   const allowed = (request: FastifyRequest, reply: FastifyReply, role: Role | null): Login | null => {
     const refuse = (code: number, why: string) => (void replyProblem(reply, code, why), null);
-    const why = whyNotHere(request, access);
+    const why = accessBlockedReason(request, access);
     if (why !== null) return refuse(403, why);
     const session = sessionOf(request);
     if (session === null) return refuse(401, 'log in first');
@@ -112,7 +111,7 @@ function addActions(
     if (session === null) return reply;
     const asked = requestOf(fieldsOf(request.body), actions.names, session.name);
     if (typeof asked === 'string') return replyProblem(reply, 422, asked);
-    return toldOnItsWay(reply, async onShare => {
+    return replyWithProgress(reply, async onShare => {
       const opened = await approvals.open(session, asked, onShare);
       return { ...opened, ...asked, endsInMs: APPROVAL_MS };
     });
@@ -123,7 +122,7 @@ function addActions(
     if (session === null) return reply;
     if (!actions.names.includes('flatten'))
       return replyProblem(reply, 422, 'this bot has no hedger to close inventory');
-    return toldOnItsWay(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
+    return replyWithProgress(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
   server.post('/actions/confirm', async (request, reply) => {
@@ -134,7 +133,7 @@ function addActions(
     return replyProblem(
       reply,
       409,
-      'nothing was done: this preview has expired or was already confirmed; request a new one',
+      'the action was not executed: this preview has expired or was already confirmed; request a new preview',
     );
   });
 
@@ -146,10 +145,10 @@ function addActions(
 }
 
 /**
- * Answers with one line of JSON. If the replay takes long, progress lines precede it; a later error is then a line
- * instead of a status code.
+ * Answers with one line of JSON. If the replay takes long, progress lines precede it; a later error is a line instead
+ * of a status code.
  */
-async function toldOnItsWay(
+async function replyWithProgress(
   reply: FastifyReply,
   work: (onShare: OnReplayed) => Promise<object>,
 ): Promise<FastifyReply> {
@@ -205,9 +204,9 @@ function shownSession(
     mustLogIn: access.viewerToken !== null && session === null,
     role: session?.role ?? null,
     name: session?.name ?? '',
-    // Names of the available actions, if this page can act.
+    // Names of the actions that this page can execute.
     actions: isKeyed && session.role === 'operator' ? (actions?.names ?? []) : [],
-    whyNot: whyNotHere(request, access),
+    whyNot: accessBlockedReason(request, access),
   };
 }
 
@@ -215,7 +214,7 @@ function shownSession(
  * Returns the reason why login and actions are off on this connection, or null if they are allowed. Tokens must not
  * travel unencrypted over a network.
  */
-function whyNotHere({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string | null {
+function accessBlockedReason({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string | null {
   if (behindTls) return null;
   const isPassedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip'].some(
     name => name in headers,
@@ -239,7 +238,7 @@ function callerOf({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAcc
 /** Whether the text is an address or a name of this machine. */
 const isLoopback = (name = ''): boolean => /^(?:localhost|\[?::1\]?|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i.test(name);
 
-/** Returns the cookie's value; null if the name occurs more than once. */
+/** Returns the value of a cookie; `null` if absent or if the name occurs more than once. */
 function cookieOf({ headers: { cookie = '' } }: FastifyRequest, name: string): string | null {
   const found = cookie
     .split(';')

@@ -5,16 +5,16 @@ export type ActionRequest = {
   readonly action: string;
   readonly reason: string;
   readonly by: string;
-  /** Duration of a temporary pause. */
+  /** Duration of a temporary pause, in minutes; `null` for a pause until resume. */
   readonly minutes: number | null;
-  /** Maximum total cost of a flatten, as decimal text in the minor currency. */
+  /** Maximum total cost of a flatten, as decimal text in the quote currency. */
   readonly costMax: string | null;
 };
 
 export type ActionOver = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
 
 export type Prepared = {
-  /** Predicted effects. */
+  /** Predicted effects of the action, one text each. */
   readonly lines: readonly string[];
   carryOut(): Promise<ActionOver>;
 };
@@ -39,14 +39,14 @@ type Approval = {
   readonly session: Login;
   readonly prepared: Prepared;
   readonly endsAt: number;
-  /** Null until confirmed. */
+  /** Result of the action; `null` until confirmed. */
   outcome: Outcome | null;
 };
 
-/** Time in which a preview can be confirmed. */
+/** Time in which a preview can be confirmed, in ms. */
 export const APPROVAL_MS = 60_000;
 /** Maximum number of previews kept; the oldest are dropped first. */
-const KEPT_MAX = 64;
+const PREVIEWS_MAX = 64;
 
 export class Approvals {
   readonly #actions: ConsoleActions;
@@ -60,7 +60,9 @@ export class Approvals {
     this.#newId = newId;
   }
 
-  /** Prepares a preview. The minute starts when the preview is ready. Rejects with a message for the operator. */
+  /**
+   * Prepares a preview, which can be confirmed for a minute once it is ready. Rejects with a message for the operator.
+   */
   async open(
     session: Login,
     request: ActionRequest,
@@ -73,7 +75,7 @@ export class Approvals {
     return { id, lines: prepared.lines };
   }
 
-  /** Starts the previewed action. Returns false if the id is unknown, used, expired, or of another login. */
+  /** Starts the previewed action. Returns false if the id is unknown, used, expired, or belongs to another login. */
   confirm(session: Login, id: string): boolean {
     const found = this.#all.get(id);
     if (found === undefined || found.session !== session || found.outcome !== null || found.endsAt <= this.#now())
@@ -89,7 +91,7 @@ export class Approvals {
     return true;
   }
 
-  /** Returns the result of an action, or null if it is not confirmed or of another login. */
+  /** Returns the result of an action, or `null` if the action is not confirmed or belongs to another login. */
   outcome(session: Login, id: string): Outcome | null {
     const found = this.#all.get(id);
     return found?.session === session ? found.outcome : null;
@@ -103,7 +105,7 @@ export class Approvals {
 
   #forgetOldest(): void {
     for (const id of this.#all.keys()) {
-      if (this.#all.size <= KEPT_MAX) return;
+      if (this.#all.size <= PREVIEWS_MAX) return;
       this.#all.delete(id);
     }
   }

@@ -2,7 +2,7 @@
 
 const panel = (id: string, title: string): string =>
   `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2><div class="body" id="${id}"></div></section>`;
-/** Entry of a legend: color, name, and optionally a sign in place of the line. */
+/** Entry of a legend: color, name, and optionally a sign that replaces the line. */
 type Key = readonly [colour: string, name: string, sign?: string];
 const legend = (keys: readonly Key[]): string =>
   keys
@@ -17,8 +17,8 @@ const plot = (id: string, title: string, keys: readonly Key[], beside = ''): str
 const KEYS = {
   price: [
     ['soft', 'best bid and ask'],
-    ['buy', 'our bid'],
-    ['sell', 'our ask'],
+    ['buy', "the bot's bid"],
+    ['sell', "the bot's ask"],
     ['buy', 'bought', '▲'],
     ['sell', 'sold', '▼'],
   ],
@@ -73,7 +73,7 @@ ${plot('profit-plot', 'Profit', KEYS.profit)}
 ${panel('regime', 'Regime')}
 ${panel('limits', 'Limits')}
 ${panel('budgets', 'Requests')}
-${panel('levels', 'Why each level is there')}
+${panel('levels', 'Reasons for each level')}
 ${panel('orders', 'Orders')}
 ${panel('fills', 'Fills and markouts')}
 ${plot('hours-plot', 'Profit net of fees', KEYS.hours, '<button id="period" type="button">by hour</button>')}

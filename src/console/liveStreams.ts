@@ -1,11 +1,14 @@
 /**
- * Streams to open pages, in a bounded pool for each role. A slow page misses views in between, and never delays others
- * or uses more memory.
+ * Streams to open pages, in a bounded pool for each role. A slow page skips views, and never delays other pages or uses
+ * more memory.
  */
 import type { ServerResponse } from 'node:http';
 import { Pool, senderOf, type CallerRole } from '../guard/index.ts';
 
-/** Maximum pages of each role. One more closes the oldest page of the sender with the most; its browser reconnects. */
+/**
+ * Maximum number of pages of each role. A further page closes the oldest page of the sender with the most; its browser
+ * reconnects.
+ */
 const PAGES_MAX: Readonly<Record<CallerRole, number>> = { anonymous: 200, viewer: 100, operator: 32 };
 
 type Page = { readonly to: ServerResponse; readonly may: () => boolean; isFull: boolean; hasMissed: boolean };
@@ -23,7 +26,10 @@ export class LiveStreams {
     return this.#pages.size;
   }
 
-  /** Sends every view to the page, until it closes or `may` returns false. `address`: of the page's connection. */
+  /**
+   * Sends every view to the page, until the page closes or `may` returns false. `address`: address of the page's
+   * connection.
+   */
   add(to: ServerResponse, may: () => boolean, role: CallerRole, address: string): void {
     const page: Page = { to, may, isFull: false, hasMissed: false };
     const pool = this.#pools[role];
@@ -45,14 +51,14 @@ export class LiveStreams {
     write(page, this.#last ?? ': nothing yet\n\n');
   }
 
-  /** Sends `view`, JSON on one line. */
+  /** Sends a view to every page, as JSON on one line. */
   send(view: string): void {
     this.#last = `data: ${view}\n\n`;
     this.#dismiss();
     for (const page of this.#pages) write(page, this.#last);
   }
 
-  /** Shows each page that the connection is alive. */
+  /** Sends a keep-alive to each page. */
   ping(): void {
     this.#dismiss();
     for (const page of this.#pages) if (!page.isFull) page.isFull = !page.to.write(': still here\n\n');

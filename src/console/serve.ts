@@ -1,11 +1,11 @@
 /**
  * HTTP server of the console: one page with its scripts, the live view as an event stream, and past views. Without an
- * operator token it is read-only.
+ * operator token the console is read-only.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
-import { addAccess, openDoor, POSTED, type Doorkeeper } from './accessRoutes.ts';
+import { addAccess, openAccess, POSTED, type Doorkeeper } from './accessRoutes.ts';
 import type { ConsoleActions } from './approvals.ts';
 import { DOCUMENT } from './document.ts';
 import { LiveStreams } from './liveStreams.ts';
@@ -13,7 +13,7 @@ import type { ShownSession } from './page/view.ts';
 import { STYLE } from './style.ts';
 
 export type ConsoleSource = {
-  /** Scripts of the page and their libraries by name, then the libraries' style. */
+  /** Scripts of the page and its libraries by name; then the style of the libraries. */
   readonly scripts: Readonly<Record<string, string>>;
   readonly libraryStyle: string;
   /** Returns points and fills of the current run as JSON, or null before the first run. */
@@ -27,7 +27,7 @@ export type ConsoleServer = {
   readonly url: string;
   /** Number of open pages. */
   readonly pages: number;
-  /** Sends a view, JSON on one line, to every open page. */
+  /** Sends a view to every open page, as JSON on one line. */
   send(view: string): void;
   /** Keeps connections alive while nothing changes. */
   ping(): void;
@@ -35,9 +35,9 @@ export type ConsoleServer = {
 };
 
 export type ConsoleOptions = {
-  /** Tokens. If null, everyone can read, and actions are off. */
+  /** Access tokens. If `null`, everyone can read, and actions are off. */
   readonly access?: ConsoleAccess | null;
-  /** Actions of operators; null for none. */
+  /** Actions of operators; `null` if the console is read-only. */
   readonly actions?: ConsoleActions | null;
   readonly host: string;
   /** Port; 0 selects a free port. */
@@ -47,8 +47,8 @@ export type ConsoleOptions = {
 };
 
 /**
- * Maximum connections of each role: its open pages plus requests. Only other operators' connections can close an
- * operator's.
+ * Maximum number of connections of each role: its open pages plus requests. Only another operator's connection can
+ * replace an operator's.
  */
 const CONNECTIONS = { anonymous: { all: 264 }, viewer: { all: 164 }, operator: { all: 96 } };
 
@@ -61,9 +61,9 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
     host: options.host,
     port: options.port,
     remedies: {
-      portInUse: 'choose another one with --port, or 0 for any free port',
+      portInUse: 'choose another port with --port, or 0 for any free port',
       forbidden: 'choose a port of 1024 or above with --port',
-      addressNotLocal: 'choose an available one with --host',
+      addressNotLocal: 'choose an available address with --host',
     },
     allowedHosts: options.allowedHosts ?? [],
     headers: HEADERS,
@@ -96,7 +96,9 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
   };
 }
 
-/** Headers of every answer. The page's scripts set styles through properties, which the policy allows. */
+/**
+ * Headers of every answer. The page's scripts set styles through properties, which the content security policy allows.
+ */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -110,7 +112,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Rejects pages of other sites with 403, and POSTs without the origin that every browser sends. */
+/** Rejects pages of other sites with 403, and POSTs without an Origin header, which every browser sends. */
 function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null): void {
   server.addHook('onRequest', async ({ headers, method }, reply) => {
     const { origin, host = '' } = headers;
@@ -133,7 +135,7 @@ function addDoor(server: GuardedServer, { access = null, actions = null }: Conso
     ...{ hasLogin: false, mustLogIn: false, role: null, name: '', actions: [], whyNot: null },
   };
   server.routes.get('/session', async () => nobody);
-  return openDoor;
+  return openAccess;
 }
 
 function addPage(server: FastifyInstance, { scripts, libraryStyle }: ConsoleSource): void {
@@ -154,7 +156,7 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
     const { raw } = request;
     if (may === null) return textAnswer(reply, 401, 'log in first');
     reply.hijack();
-    // A stream without changes sends nothing, so it has no idle timeout. TCP keep-alive detects lost readers.
+    // A stream without changes sends nothing, so it has no idle timeout. TCP keep-alive detects closed pages.
     raw.socket.setTimeout(0);
     raw.socket.setKeepAlive(true, 30_000);
     reply.raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
@@ -165,7 +167,7 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
     const history = source.history();
     return history === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(history);
   });
-  // Lines of JSON: the replayed share whenever it changes, then the past view.
+  // The answer has lines of JSON: the replayed share whenever it changes, then the past view.
   server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
     const at = Number(query.at);
     if (query.at === undefined || !/^\d{1,15}$/.test(query.at))

@@ -1,4 +1,4 @@
-/** Colours and layout of the console: the report's palette, dense rows, tabular figures, one column on a phone. */
+/** Colors and layout of the console: the report's palette, dense rows, tabular figures, one column on a phone. */
 
 const LIGHT = `--paper:#f4f5f7;--panel:#fff;--ink:#1b1f24;--soft:#667079;--rule:#e3e6ea;--line:#d8dce1;
 --buy:#0067a8;--sell:#b54900;--buyback:#0067a81f;--sellback:#b549001f;--own:#fff4d6;

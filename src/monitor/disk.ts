@@ -1,4 +1,4 @@
-/** Disk metrics: whether the disk accepts the journal, and what the webhook inbox stores. */
+/** Disk metrics: whether the journal can be written, and how much the webhook inbox stores. */
 import { gauge, total } from './entry.ts';
 import type { InboxOutcome } from './monitored.ts';
 

@@ -2,35 +2,35 @@
 import type { Millis, Money, Side } from '../core/index.ts';
 import type { Monitored, OrderEvent, RequestOutcome } from './monitored.ts';
 
-/** Labels of one series, except `book`, which is added. A label of null is omitted. */
+/** Labels of one series, except `book`, which is added automatically. A label of `null` is omitted. */
 export type Labels<L extends string> = Readonly<Record<Exclude<L, 'book'>, string | null>>;
 /** Labels of a series and its value. */
 export type MetricSample<L extends string, V = number> = readonly [Labels<L>, V];
 
-/** Events that counters and histograms receive. */
+/** Events for counters and histograms. */
 export type Events = {
   order: [side: Side, event: OrderEvent];
   /** One execution of the bot's orders, with its volume in both currencies. */
   fill: [side: Side, volume: readonly { readonly currency: string; readonly sum: Money }[]];
-  /** `endpoint` is a method and a path without ids, like "POST orders". */
+  /** One request. `endpoint` is a method and a path without ids, like "POST orders". */
   request: [endpoint: string, outcome: RequestOutcome, ms: Millis];
-  /** One decision, from the event to its approved commands. */
+  /** One decision: the time from the event to its approved commands. */
   loop: [ms: Millis];
 };
 
 type Named<L extends string> = {
-  /** Meaning, unit, and when it is absent. */
+  /** Help text: meaning, unit, and when the metric is absent. */
   readonly help: string;
   /** Labels in display order. */
   readonly labels: readonly L[];
-  /** Labels with arbitrary values; the number of their values is limited. */
+  /** Labels whose values are not a fixed set; the number of their values is limited. */
   readonly bounded?: readonly NoInfer<L>[];
 };
-/** Reader of rows from a snapshot; a single number is for a metric of one series. */
+/** Reads rows from a snapshot; a single number is for a metric of one series. */
 type Read<L extends string, V> = {
   readonly read: (now: Monitored, version: string) => V | readonly MetricSample<L, V>[];
 };
-/** Reader of rows from an event. */
+/** Returns rows from an event. */
 type EventHandler<L extends string> = {
   readonly onEvent: { readonly [E in keyof Events]?: (...told: Events[E]) => readonly MetricSample<L>[] };
 };
@@ -38,28 +38,28 @@ type EventHandler<L extends string> = {
 type Gauge<L extends string> = Named<L> &
   // A row of null removes its series.
   Read<NoInfer<L>, number | null> & {
-    /** Treatment of a series without a row in the snapshot. If omitted, the series stays unchanged. */
+    /** Treatment of a series that the snapshot has no row for. If omitted, the series keeps its value. */
     readonly whenUnset?: 'gone' | 'zero';
   };
 type Total<L extends string> = Named<L> & Read<NoInfer<L>, number>;
 type Counter<L extends string> = Named<L> &
   EventHandler<NoInfer<L>> & {
     /**
-     * Series that start at 0, since a series without a first value has no rate. Called with null at the start, then
-     * with each snapshot.
+     * Returns the series that start at 0, since a series without a first value has no rate. Called with `null` at the
+     * start, then with each snapshot.
      */
     readonly zeros: (now: Monitored | null) => readonly Labels<NoInfer<L>>[];
   };
 type Histogram<L extends string> = Named<L> &
   EventHandler<NoInfer<L>> & {
-    /** Upper bounds, in the unit of the metric. */
+    /** Upper bounds of the histogram buckets, in the unit of the metric. */
     readonly buckets: readonly number[];
   };
 
-/** Name of a metric and of its alerts, as literal types. */
+/** Name of a metric and names of its alerts, as literal types. */
 type Called<N extends string, A extends string> = {
   readonly name: N;
-  /** Rules of config/prometheus/alerts.yml about the metric. */
+  /** Names of the rules in config/prometheus/alerts.yml that use the metric. */
   readonly alerts?: readonly A[];
 };
 
@@ -71,19 +71,19 @@ export type MetricEntry<N extends string = string, A extends string = string> = 
     | ({ readonly type: 'histogram' } & Histogram<string>)
   );
 
-/** Creates a gauge of a snapshot value. */
+/** Creates a gauge that shows a snapshot value. */
 export const gauge = <L extends string, const N extends string, const A extends string = never>(
   entry: Gauge<L> & Called<N, A>,
 ): MetricEntry<N, A> => ({ type: 'gauge', ...entry });
-/** Creates a total: a count that the snapshot's source keeps. */
+/** Creates a total, which shows a count from the snapshot. */
 export const total = <L extends string, const N extends string, const A extends string = never>(
   entry: Total<L> & Called<N, A>,
 ): MetricEntry<N, A> => ({ type: 'total', ...entry });
-/** Creates a counter, which counts events here. */
+/** Creates a counter, which counts events itself. */
 export const counter = <L extends string, const N extends string, const A extends string = never>(
   entry: Counter<L> & Called<N, A>,
 ): MetricEntry<N, A> => ({ type: 'counter', ...entry });
-/** Creates a histogram of durations, from events. */
+/** Creates a histogram of durations from events. */
 export const histogram = <L extends string, const N extends string, const A extends string = never>(
   entry: Histogram<L> & Called<N, A>,
 ): MetricEntry<N, A> => ({ type: 'histogram', ...entry });

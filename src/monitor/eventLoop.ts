@@ -2,9 +2,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Millis } from '../core/index.ts';
 
-/** Sampling interval, which each sample includes. */
+/** Sampling interval in ms, which each sample includes. */
 const EVERY_MS = 20;
-/** Values cover one to two of these windows. */
+/** Length of a window in ms. Values cover one to two windows. */
 const WINDOW_MS = 30_000;
 
 export type EventLoopDelay = Readonly<Record<Stat, Millis>>;
@@ -13,16 +13,16 @@ const PERCENTILES: Readonly<Record<Stat, number>> = { median: 50, p99: 99, longe
 
 export type EventLoopWatch = {
   /**
-   * Returns the maximum of the current window and the one before. If the last read was longer ago, the values cover the
-   * time since then.
+   * Returns the maximum delay of the current and the previous window. If the last read was longer ago, the maximum
+   * covers the time since then.
    */
   read(): EventLoopDelay;
   close(): void;
 };
 
 /**
- * Watches the event loop of this thread. `elapsed`: ms of the wall clock from any start. Several readers can call
- * `read` without affecting each other.
+ * Watches the event loop of this thread. `elapsed` returns monotonic ms. Several readers can call `read` without
+ * affecting each other.
  */
 export function watchEventLoop(elapsed: () => Millis): EventLoopWatch {
   const delays = monitorEventLoopDelay({ resolution: EVERY_MS });

@@ -1,4 +1,4 @@
-/** Fee metrics: the account's maker rate, its volume, and the next tier with its savings. */
+/** Fee metrics: the account's maker rate and volume, and the next fee tier with its savings. */
 import { approximately, type AccountTier, type Money } from '../core/index.ts';
 import { gauge } from './entry.ts';
 import type { Monitored } from './monitored.ts';

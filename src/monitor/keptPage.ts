@@ -1,17 +1,17 @@
-/** Cached metrics page: rendered at most once per second, so that frequent scrapes take no time from quoting. */
+/** Cached metrics page: rendered at most once per second, so that frequent scrapes do not delay quoting. */
 import type { Millis } from '../core/index.ts';
 
-/** Maximum age of a served page, in ms of the wall clock. */
+/** Maximum age of a served page, in ms. */
 export const KEPT_MS = 1_000;
 
 export type CachedPage = {
-  /** Returns the page in Prometheus' text format. If rendering fails, rejects and caches nothing. */
+  /** Returns the page in Prometheus' text format. If rendering fails, rejects without caching. */
   text(): Promise<string>;
-  /** Clears the cache, so that the next request renders again. */
+  /** Clears the cache, so that the next request renders the page again. */
   forget(): void;
 };
 
-/** Caches the result of `render`, which runs only on request. `elapsed`: ms of the wall clock from any start. */
+/** Caches the result of `render`, which runs only on request. `elapsed` returns monotonic ms. */
 export function cachedPage(render: () => Promise<string>, elapsed: () => Millis): CachedPage {
   let kept: { readonly at: Millis; readonly text: Promise<string> } | null = null;
   const forget = () => void (kept = null);

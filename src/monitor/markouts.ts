@@ -1,4 +1,4 @@
-/** Markout metrics: by side and level at each horizon, and how far quotes are widened for them. */
+/** Markout metrics by side and level at each horizon, and the widening of quotes that results. */
 import type { MarkoutCurve } from '../core/index.ts';
 import { gauge } from './entry.ts';
 import { SIDES, type Monitored } from './monitored.ts';
@@ -26,7 +26,7 @@ export const MARKOUTS = [
   }),
 ];
 
-/** Returns the known values at the horizons of each side's curves. */
+/** Returns the known values of each side's curves at the horizons. */
 const markoutSamples = ({ markouts }: Monitored, valuesOf: (curve: MarkoutCurve) => MarkoutCurve['bps']) =>
   (markouts?.curves ?? []).flatMap(curve => {
     const { side, level, seconds } = curve;

@@ -10,7 +10,7 @@ import { SIDES, type Monitored, type OrderEvent, type PnlPart } from './monitore
 const ORDER_EVENTS: readonly OrderEvent[] = ['placed', 'canceled', 'filled', 'refused', 'unknown'];
 const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees', 'hedging'];
 const REGIMES: readonly Regime[] = ['normal', 'wide', 'reduce only', 'paused', 'halted'];
-/** Decisions that every bot makes; their counts start at 0. */
+/** Decisions that every bot makes; their series start at 0. */
 const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
   (
     [
@@ -226,9 +226,9 @@ const QUOTING = [
 
 export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...DISK] as const;
 
-/** Literal types, so that a panel or alert on an unknown metric does not compile. */
+/** Metric names as literal types, so that a panel or alert about an unknown metric does not compile. */
 export type MetricName = (typeof METRICS)[number]['name'];
 export type AlertName = NonNullable<(typeof METRICS)[number]['alerts']>[number];
 
-/** Alerts of the shipped rules, in the order of their metrics. */
+/** Names of the alerts in the shipped rules, in the order of their metrics. */
 export const ALERT_NAMES: readonly AlertName[] = METRICS.flatMap(({ alerts = [] }) => alerts);

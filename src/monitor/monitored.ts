@@ -1,4 +1,4 @@
-/** Snapshot that metrics are read from: the current state of one book of a running bot. */
+/** Snapshot behind the metrics: the current state of one book of a running bot. */
 import type { AccountTier, DecisionCount, LimitUse, Millis, Money, Regime, Side, Snapshot } from '../core/index.ts';
 import type { EventLoopDelay } from './eventLoop.ts';
 
@@ -12,42 +12,45 @@ export type Monitored = {
   readonly quotesLive: Readonly<Record<Side, number>>;
   /** Holdings by currency; null if they could not be compared with the balances. */
   readonly position: ReadonlyMap<string, Money> | null;
-  /** Prices of the bot's best live orders; null on a side without one. */
+  /** Prices of the bot's best live orders; `null` on a side without orders. */
   readonly quotePrice: Readonly<Record<Side, Money | null>>;
-  /** Mid price of the market without the bot's orders; null while the book is not two-sided. */
+  /** Mid price of the market without the bot's orders; `null` if a side is empty. */
   readonly mid: Money | null;
-  /** Parts of the profit, in the minor currency; fees are negative. Null if trades could not be read. */
+  /** Parts of the profit, in the quote currency; fees are negative. Null if trades could not be read. */
   readonly pnl: Readonly<Record<PnlPart, Money>> | null;
   /** Parts of the profit since the opening of the ledger, then of the last run. */
   readonly profitSinceOpening: Readonly<Record<PnlPart, Money>> | null;
   readonly profitOfRun: Readonly<Record<PnlPart, Money>> | null;
   /** Spread between the bot's best live bid and ask, in bps of their mid price; null unless both are live. */
   readonly spreadBps: number | null;
-  /** Spread between the market's best bid and ask, in bps of their mid price; null while the book is not two-sided. */
+  /** Spread between the market's best bid and ask, in bps of their mid price; `null` if a side is empty. */
   readonly marketSpreadBps: number | null;
-  /** Time since the last full book was received; null before the first. */
+  /** Time since the last full book was received; `null` before the first book. */
   readonly bookAgeMs: Millis | null;
   readonly budget: { readonly public: number; readonly private: number };
   /** Whether market data comes from the stream; null if the stream is off or not available. */
   readonly streamUp: boolean | null;
-  /** Amount of others in the major currency that fills before the bot's best order of each side; null if unknown. */
+  /**
+   * Amount of other traders that fills before the bot's best order of each side, in the base currency; `null` if
+   * unknown.
+   */
   readonly queueAhead: Readonly<Record<Side, Money | null>>;
   /**
-   * Reasons why a wanted quote is not live; empty if there are none. A small fixed set of words: each becomes a time
+   * Reasons why a wanted quote is not live; empty if all are. The reasons are a small fixed set, because each is a time
    * series.
    */
   readonly notQuoting: readonly string[];
-  /** Counts of all decisions on levels, by reason: a closed set of words. */
+  /** Counts of all decisions on levels, by reason. The reasons are a fixed set. */
   readonly decisions: readonly DecisionCount[];
   readonly regime: Regime;
-  /** Number of times that each regime was entered. */
+  /** Number of times that the bot entered each regime. */
   readonly regimes: Readonly<Record<Regime, number>>;
-  /** Figures that the strategy computes with, of a small fixed set of names. */
+  /** Figures that the strategy computes, with a small fixed set of names. */
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
   readonly markouts: Snapshot['markouts'];
   readonly fees: MonitoredFees;
   readonly limits: MonitoredLimits;
-  /** Whether the run was stopped by request, and all of the bot's orders are verified to be gone. */
+  /** Whether the run was stopped by request, with all of its orders verified as gone. */
   readonly isStoppedCleanly: boolean;
   readonly disk: MonitoredDisk;
   readonly eventLoop: EventLoopDelay;
@@ -60,18 +63,21 @@ export type MonitoredFees = { readonly makerRate: number; readonly tier?: Accoun
 export type MonitoredLimits = {
   readonly uses: readonly LimitUse[];
   /**
-   * Time since the sentinel's last heartbeat. Null if no sentinel is expected; Infinity if one is required but has sent
-   * none.
+   * Time since the sentinel's last heartbeat. `null` if no sentinel is expected; Infinity if a required sentinel has
+   * sent no heartbeat.
    */
   readonly sentinelAgeMs: Millis | null;
-  /** Bytes that this user may still write in the state directory; null if unknown. */
+  /** Bytes that this user can still write in the state directory; `null` if unknown. */
   readonly diskFreeBytes: number | null;
 };
 
 export type MonitoredDisk = {
   /** Whether the last write of the journal succeeded. */
   readonly journalWritable: boolean;
-  /** Null without webhooks, and during the first second. `counts`: deliveries by outcome, since the start. */
+  /**
+   * State of the webhook inbox; `null` without webhooks, and during the first second. `counts`: deliveries by outcome,
+   * since the start.
+   */
   readonly inbox: {
     readonly counts: Readonly<Record<InboxOutcome, number>>;
     readonly keptBytes: number;

@@ -1,6 +1,6 @@
 /**
  * Prometheus registry of all entries. Values are read from a snapshot at each request, so that a stalled loop cannot
- * look fresh.
+ * look up to date.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { MetricEntry, Events, Labels, MetricSample } from './entry.ts';
@@ -9,7 +9,7 @@ import type { Monitored } from './monitored.ts';
 
 export type Metrics = {
   readonly registry: Registry;
-  /** Returns the page in Prometheus' text format, with current gauges. */
+  /** Returns the metrics page in Prometheus' text format, with current gauges. */
   readonly text: () => Promise<string>;
 } & { readonly [E in keyof Events]: (...told: Events[E]) => void };
 
@@ -47,7 +47,8 @@ export function metrics(book: string, version: string, read: () => Monitored): M
  */
 export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
   collectDefaultMetrics({ register: registry });
-  // Gauges whose names end in _total, which Prometheus reserves for counters. The gauges by type, without _total, stay.
+  // These gauges have names that end in _total, which Prometheus reserves for counters. The gauges by type, without
+  // _total, stay.
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
 }
 
@@ -114,7 +115,8 @@ const rowsOf = <V extends number | null>(
 ): readonly MetricSample<string, V>[] => (typeof told === 'object' && told !== null ? told : [[{}, told]]);
 
 /**
- * Returns a function that completes the labels of an entry's series: in order, with the book, bounded where required.
+ * Returns a function that completes the labels of a series: in order, with the book, and with bounded values where
+ * required.
  */
 function labelsOf({ labels, bounded = [] }: MetricEntry, book: string): (given: Labels<string>) => Full {
   const bounds = new Map(bounded.map(label => [label, boundedLabel()]));
@@ -129,8 +131,8 @@ function labelsOf({ labels, bounded = [] }: MetricEntry, book: string): (given: 
 }
 
 /**
- * Returns a filter that keeps the first values and replaces the rest by "other", so that a label cannot grow without
- * limit.
+ * Returns a filter that keeps the first values of a label and replaces further values by "other", so that a label
+ * cannot grow without limit.
  */
 function boundedLabel(): (value: string) => string {
   const seen = new Set<string>();

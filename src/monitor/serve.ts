@@ -1,4 +1,4 @@
-/** HTTP server of the Prometheus page and two probes: three read-only addresses, only for expected host names. */
+/** HTTP server of the metrics page and two probes: three read-only addresses, only for expected host names. */
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
@@ -17,9 +17,9 @@ export type MonitorOptions = {
   readonly port: number;
   /** Additional host names that requests may use, without port. */
   readonly allowedHosts?: readonly string[];
-  /** Returns the reasons why quoting is not possible now; empty if it is possible. */
+  /** Returns the reasons why quoting is not possible now; empty if quoting is possible. */
   readonly notReady: () => readonly string[];
-  /** Called after /metrics was answered; `asker`: address and program of the caller. */
+  /** Called after an answer to /metrics; `asker` is the address and program of the caller. */
   readonly onScrape?: (asker: string) => void;
   /** Returns problems that do not prevent quoting. */
   readonly warnings?: () => readonly string[];
@@ -35,9 +35,9 @@ export async function serveMonitor(options: MonitorOptions): Promise<MonitorServ
     host: options.host,
     port: options.port,
     remedies: {
-      portInUse: 'set metrics.port to another one, or start with --metrics-port 0 for any',
+      portInUse: 'set metrics.port to another port, or start with --metrics-port 0 for any free port',
       forbidden: 'set metrics.port to 1024 or above',
-      addressNotLocal: 'set metrics.host to one that is',
+      addressNotLocal: 'set metrics.host to an available address',
     },
     allowedHosts: options.allowedHosts ?? [],
     headers: HEADERS,
@@ -71,7 +71,7 @@ function addPages(server: FastifyInstance, { page, notReady, warnings = () => []
     {
       onResponse: async ({ ip, headers }) => {
         const agent = headers['user-agent'] ?? '';
-        // A clean stop waits for scrapes, but not for the console's requests.
+        // A clean stop waits for Prometheus, but not for the console's requests.
         if (agent !== CONSOLE_AGENT) onScrape?.(`${ip} ${agent}`);
       },
     },

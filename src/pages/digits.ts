@@ -1,8 +1,8 @@
 /** Numbers rounded to their significant digits, for JSON and for readers. */
 
-/** Rounds to nine digits, which is more than any plot shows. Never returns −0. */
+/** Rounds to nine digits, more than a plot can show. Never returns −0. */
 export const short = (x: number): number => Number(x.toPrecision(9)) + 0;
-/** Rounds as `short`; returns `null` for `null`, NaN and infinity. */
+/** Rounds like `short`; returns `null` for `null`, NaN and infinity. */
 export const shortOrNull = (x: number | null): number | null => (x !== null && Number.isFinite(x) ? short(x) : null);
 
 /** Formats a number with about six digits, never in exponential notation. */
@@ -17,7 +17,7 @@ const COIN_DIGITS = 8;
 const STABLE = new Set(['usdt', 'usdc', 'usdd', 'tusd', 'busd', 'fdusd', 'pyusd', 'dai', 'rlusd', 'mxnb', 'brl1']);
 const MONIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
-/** Returns the decimals of a currency: those of ISO 4217, two for a stable coin, eight for another coin. */
+/** Returns the number of decimals of a currency: that of ISO 4217, two for a stable coin, eight for another coin. */
 export function moneyDigits(currency: string): number {
   const code = currency.toUpperCase();
   if (STABLE.has(currency.toLowerCase())) return 2;
@@ -28,8 +28,8 @@ export function moneyDigits(currency: string): number {
 }
 
 /**
- * Formats a sum with the decimals of its currency, without the currency's name. A sum below the last decimal has two
- * significant digits. The minus sign is U+2212.
+ * Formats a sum with the decimals of its currency, without the name of the currency. A smaller sum has two significant
+ * digits. The minus sign is U+2212.
  */
 export function sumText(sum: string | number, currency: string): string {
   const x = Number(sum);
@@ -42,7 +42,7 @@ export function sumText(sum: string | number, currency: string): string {
   return x < 0 && /[1-9]/.test(text) ? `−${text}` : text;
 }
 
-/** Formats as `sumText`, with a plus sign before a gain. */
+/** Formats a sum like `sumText`, with a plus sign before a gain. */
 export const gainText = (sum: string | number, currency: string): string => {
   const text = sumText(sum, currency);
   return Number(sum) > 0 && /[1-9]/.test(text) ? `+${text}` : text;
@@ -51,7 +51,10 @@ export const gainText = (sum: string | number, currency: string): string => {
 /** Formats a share, such as 0.5, as a percentage with one decimal. */
 export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-/** Formats seconds: `90 s` below two minutes, then `5 min`, `1 h 30 min`, and `2 d 3 h` from two days on. Rounds to the nearest unit, but hours after days down. */
+/**
+ * Formats seconds: `90 s` below two minutes, then `5 min`, `1 h 30 min`, and `2 d 3 h` from two days on. Rounds to the
+ * nearest unit, but rounds hours after days down.
+ */
 export function durationText(seconds: number): string {
   if (seconds < 120) return `${numberText(Number(seconds.toPrecision(3)))} s`;
   const minutes = Math.round(seconds / 60);
@@ -61,10 +64,10 @@ export function durationText(seconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Formats a number; a dash for `null`. */
+/** Formats a number; returns a dash for `null`. */
 export const numberOr = (x: number | null, decimals = 2): string =>
   x === null ? '–' : x.toLocaleString('en-US', { maximumFractionDigits: decimals });
-/** Formats as `durationText`; a dash for `null`. */
+/** Formats seconds like `durationText`; returns a dash for `null`. */
 export const secondsOr = (x: number | null): string => (x === null ? '–' : durationText(x));
 
 /** Shortens an ISO 8601 time to minutes, such as `2026-01-31 12:00`. */

@@ -2,12 +2,15 @@
 
 const MADE = Symbol('made by a template');
 
-/** Markup, which only `html` makes. */
+/** Markup, which only the template `html` creates. */
 export type Html = { readonly [MADE]: string };
 
 type Part = string | number | Html | readonly Html[];
 
-/** Makes markup from a template. Values become escaped text, in elements or quoted attributes; `Html` values and lists of them remain markup. */
+/**
+ * Creates markup from a template. Values become escaped text, in elements or quoted attributes; `Html` values and lists
+ * of them remain markup.
+ */
 export function html(markup: TemplateStringsArray, ...values: readonly Part[]): Html {
   return { [MADE]: markup.map((piece, i) => (i === 0 ? piece : `${partText(values[i - 1]!)}${piece}`)).join('') };
 }
@@ -25,7 +28,10 @@ function partText(part: Part): string {
 
 const isList = (part: Part): part is readonly Html[] => Array.isArray(part);
 
-/** Escapes text for an element or a quoted attribute. Numbers pass through it too, since a value typed as a number may be text. */
+/**
+ * Escapes text for an element or a quoted attribute. Numbers are escaped too, because a value typed as a number may be
+ * text.
+ */
 const escaped = (text: string): string =>
   text
     .replaceAll('&', '&amp;')

@@ -3,21 +3,25 @@ import { createHash } from 'node:crypto';
 import { html, NO_HTML, textOfHtml, type Html } from './html.ts';
 import type { Plot } from './script/plot.ts';
 
-/** Code embedded in the page: the chart library with its style, and the page's own script. */
+/** Code embedded in the page: the chart library with its style, and the script of the page. */
 export type PageParts = { readonly library: string; readonly libraryStyle: string; readonly script: string };
 
 export type PageContent = {
   readonly title: string;
-  /** Content of the page, with a place for every plot. */
+  /** Content of the page, with an element for every plot. */
   readonly body: Html;
   readonly plots: readonly Plot[];
   readonly parts: PageParts;
 };
 
-/** Returns the text of the complete HTML file. Its content security policy allows only the two scripts of `parts`, by their SHA-256, and no fetch. */
+/**
+ * Returns the text of the complete HTML file. Its content security policy allows only the two scripts of `parts`, by
+ * their SHA-256, and no requests.
+ */
 export function pageWith({ title, body, plots, parts }: PageContent): string {
   const scripts = [parts.library, parts.script].map(text => text.replaceAll('</script', '<\\/script'));
-  // Only these two scripts can run, whatever else the page contains. The page cannot fetch, submit forms or change its base address.
+  // Only these two scripts can run, whatever else the page contains. The page cannot load data, submit forms or change
+  // its base address.
   const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; script-src ${scripts.map(text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`).join(' ')}`;
   return `<!doctype html>
 <html lang="en">
@@ -52,11 +56,14 @@ export const section = (heading: string, inside: Html | readonly Html[]): Html =
     ${inside}
   </section>`;
 
-/** Returns places for plots: a single one as wide as the page, several next to each other, in narrower columns with `row many`. */
+/**
+ * Returns elements for plots: a single plot as wide as the page, several next to each other, in narrower columns with
+ * `row many`.
+ */
 export const placesOf = (plots: readonly Plot[], size: 'row' | 'row many' = 'row'): Html =>
   plots.length === 1 ? html`${plots.map(place(''))}` : html`<div class="${size}">${plots.map(place('small'))}</div>`;
 
-/** Returns the range of all known values plus a margin, as a shared scale of plots; `null` if none is known. */
+/** Returns the range of all known values plus a margin, as a shared scale of plots; `null` if no value is known. */
 export function rangeOf(values: readonly (number | null)[]): readonly [number, number] | null {
   let low = Infinity;
   let high = -Infinity;
@@ -70,11 +77,11 @@ export function rangeOf(values: readonly (number | null)[]): readonly [number, n
   return [low - margin, high + margin];
 }
 
-/** Returns places for plots below each other, as wide as the page: the first tall, the others low. */
+/** Returns elements for plots below each other, as wide as the page: the first plot tall, the others low. */
 export const stacked = (plots: readonly Plot[]): Html =>
   html`${plots.map((plot, i) => place(i === 0 ? '' : 'low')(plot))}`;
 
-/** Returns a collapsed section, whose plots are drawn when it is opened. */
+/** Returns a collapsed section; its plots are drawn when the section is opened. */
 export const folded = (name: string, inside: Html): Html =>
   html`<details class="part">
     <summary>${name}</summary>
@@ -92,7 +99,7 @@ const place =
 /** Encodes JSON for a script element, so that no data can end the element. */
 const dataText = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
 
-/** Returns a table. `head` and `rows` are table rows; `head` is `NO_HTML` for a table without one. */
+/** Returns a table. `head` and `rows` are table rows; an empty `head` is `NO_HTML`. */
 export const table = (head: Html, rows: readonly Html[]): Html =>
   html`<div class="wide">
     <table>
@@ -109,7 +116,9 @@ export const table = (head: Html, rows: readonly Html[]): Html =>
     </table>
   </div>`;
 
-/** Style of the page. Model colors follow Okabe and Ito, so that color-blind readers can distinguish them. */
+/**
+ * Style of the page. The colors of fill models follow Okabe and Ito, so that color-blind readers can distinguish them.
+ */
 const STYLE = `
 :root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#6a737d;--grid:#e3e6ea;--gap:#8884;--panel:#f6f7f9;
 --model-0:#d55e00;--model-1:#0072b2;--model-2:#009e73;--model-3:#cc79a7;--model-4:#b8860b;--model-5:#56a0d3;--model-6:#7b5ea7;--model-7:#555;

@@ -14,12 +14,12 @@ import type { EmbeddedExchange } from './exchange.ts';
 export type PaperTransportOptions = {
   readonly box: EmbeddedExchange;
   readonly clock: Clock;
-  /** The traded book; all other books are read from `followedExchange`. */
+  /** Simulated book; all other books are read from `followedExchange`. */
   readonly book: string;
   /** Latency of each direction, in ms. */
   readonly latencyMs: Millis;
   /**
-   * Whether the followed market has data. If not, requests for its public data fail, as with an exchange that does not
+   * Whether the followed market has data. Otherwise requests for its public data fail, as if the exchange did not
    * answer.
    */
   readonly hasMarketData: () => boolean;
@@ -30,8 +30,8 @@ const PEER = '127.0.0.1';
 const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
 
 /**
- * Returns the paper transport. `send` rejects with a TransportFailure (`sent` is true) for a book that cannot be read,
- * and for market data while the followed market has none.
+ * Returns the paper transport. `send` rejects with a TransportFailure (`sent` is true) if another book cannot be read,
+ * or if the followed market has no data.
  */
 export function paperTransport({
   box,
@@ -47,7 +47,7 @@ export function paperTransport({
       if (asked !== undefined && asked !== book) return otherBook(followedExchange, asked);
       await sleep(clock, latencyMs);
       if (PUBLIC_MARKET.test(request.target) && !hasMarketData())
-        throw new TransportFailure('the followed market is silent, behind or gone', true);
+        throw new TransportFailure('the followed market has no data', true);
       const reply = box.respond(request, PEER);
       await sleep(clock, latencyMs);
       return reply;
@@ -56,7 +56,7 @@ export function paperTransport({
   };
 }
 
-/** Reads another book within the request budget of the followed exchange, and formats it as an exchange reply. */
+/** Reads another book within the followed exchange's rate budget, and formats it as an exchange reply. */
 async function otherBook(exchange: Pick<Exchange, 'orderBook'>, book: string): Promise<WireReply> {
   const outcome = await exchange.orderBook(book, true);
   if (outcome.kind !== 'done')

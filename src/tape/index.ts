@@ -1,4 +1,4 @@
-/** Public interface of tape for the other layers. */
+/** Exports of tape for other layers. */
 export * from './model/tape.ts';
 export { RecordedBook, RecordedSide } from './model/recordedBook.ts';
 export { booksIn, isStoredTape, openTape } from './format/open.ts';

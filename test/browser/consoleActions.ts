@@ -219,7 +219,7 @@ describe('each action', () => {
     await page.locator('#close').click();
     writeFileSync(config, changed);
     const { end } = await act(page, 'reload', 'a wider spread');
-    expect(end).toMatch(/: done\n[^]*applied: run \d+ resumed with it/);
+    expect(end).toMatch(/: done\n[^]*applied: run \d+ resumed with the new configuration/);
   });
 
   test('flatten says first what it costs, takes a bound, and is begun with that bound', async () => {

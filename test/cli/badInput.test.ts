@@ -108,7 +108,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a busy port for metrics': {
     args: () => run(sandbox('metrics:\n  port: 0', `metrics:\n  port: ${port}`)),
     code: 2,
-    says: /metrics: port 127\.0\.0\.1:\d+ is taken by another process: set metrics\.port to another one, or start with --metrics-port 0/,
+    says: /metrics: port 127\.0\.0\.1:\d+ is taken by another process: set metrics\.port to another port, or start with --metrics-port 0/,
   },
   'a seed for a remote exchange': {
     args: () => [...run(live()), '--seed', '7'],
@@ -169,7 +169,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a tape folder that holds no recording': {
     args: () => ['run', '--tape', `${ROOT}/docs`],
     code: 2,
-    says: /docs: no recording recognised; known are: /,
+    says: /docs: no known recording format; known formats: /,
   },
   'a configuration that is missing': {
     args: () => ['run', '-c', bench.path('nowhere.yaml')],

@@ -57,11 +57,11 @@ const CANNOT: readonly (readonly [string, () => string, RegExp])[] = [
 describe('where nothing can be quoted', () => {
   test.each(CANNOT)('because %s, check ends with 2 and the reason', async (_, file, says) => {
     const { code, stdout, stderr } = await ran(['check', '-c', file()]);
-    const sentence = stderr.split('\n').find(line => line.startsWith('nothing would be quoted: '));
+    const sentence = stderr.split('\n').find(line => line.startsWith('the bot would not quote: '));
     expect(sentence).toMatch(says);
     expect(code).toBe(2);
     // What it would have placed is shown all the same.
-    expect(stdout).toContain('# quotes that it would place now');
+    expect(stdout).toContain('# quotes that the bot would place now');
   });
 
   test.each(CANNOT)('because %s, run says so instead of quoting, and /readyz is 503', async (_, file, says) => {

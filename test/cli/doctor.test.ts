@@ -86,7 +86,7 @@ describe('what is wrong fails, with what to do', () => {
       'requests',
       /more than the 60/,
     ],
-    ['a sentinel that is needed', [/$/, '\nsentinel: { required: true }\n'], 'sentinel', /nothing would be quoted/],
+    ['a sentinel that is needed', [/$/, '\nsentinel: { required: true }\n'], 'sentinel', /the bot would not quote/],
   ])('%s', async (_, [from, to], check, says) => {
     const wide = (text: string) =>
       text.replace(/positionMax: .*/, 'positionMax: "9"').replace(/orderValueMax: .*/, 'orderValueMax: "9000000"');
@@ -189,7 +189,9 @@ describe('the order', () => {
     expect((await ran(['replay', dir])).stdout).toMatch(/every command the same/);
     withOpenHedge(dir);
     const again = await asked(config, ['--order', '--yes']);
-    expect(again.of('order')).toMatchObject([{ result: 'warn', says: 'not sent: hedge h-1 is still open' }]);
+    expect(again.of('order')).toMatchObject([
+      { result: 'warn', says: 'trial order not sent: hedge h-1 is still open' },
+    ]);
     expect(again.told.left).toEqual([]);
   });
 
@@ -198,7 +200,7 @@ describe('the order', () => {
     await operator('PATCH', `accounts/${closed.id}`, { trading: false });
     const { code, of } = await asked(live(), ['--order', '--yes'], closed);
     expect(of('order')[0]?.says).toMatch(
-      /-1\): trading is halted: place was refused with .*; verified by two reads: none left/,
+      /-1\): trading is halted: place was refused with .*; no open orders \(verified by two reads\)/,
     );
     expect(code).toBe(1);
   });
@@ -228,7 +230,7 @@ describe('the order', () => {
     proxy.close();
     const failed = told.findings.filter(({ result }) => result === 'fail');
     expect({ failed, placements }).toEqual({ failed: [], placements: 1 });
-    expect(of('order')[0]?.says).toMatch(/no answer; not retried; verified by two reads: none left/);
+    expect(of('order')[0]?.says).toMatch(/no answer; not retried; no open orders \(verified by two reads\)/);
     expect(code).toBe(0);
   });
 });

@@ -42,7 +42,7 @@ test.each(['btc_mxn', 'xrp_mxn', 'usd_mxn'])(
     expect(made.stderr.match(/^--[a-z-]+ \S+ \(proposed: .+\)$/gm)).toHaveLength(9);
     const text = readFileSync(file, 'utf8');
     expect(text.match(/\(proposed:/g)).toHaveLength(9);
-    expect(text).toMatch(/# Read then: .*maker fee 0\.1/);
+    expect(text).toMatch(/# Read at that time: .*maker fee 0\.1/);
     const checked = await ran(['check', '-c', file]);
     expect([checked.code, checked.stderr.includes('unknown key')]).toEqual([0, false]);
     expect(checked.stdout.match(/^ {2}(bid|ask) .* at /gm)).toHaveLength(4);
@@ -90,7 +90,7 @@ test('answers by flags stand in it as they were said, the fees are those of the 
 test('without a key the fee of the entry tier is taken, and said to be that', async () => {
   const file = bench.path('keyless.yaml');
   const made = await ran(['init', file, '--exchange', face.url, '--book', 'btc_mxn', '--yes']);
-  expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(/the entry tier; set a key/)]);
+  expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(/the fee of the first tier; set a key/)]);
   expect(written(file).strategy['halfSpreadBps']).toBeGreaterThan(30);
 });
 
@@ -163,7 +163,7 @@ test('each of the ten is asked in turn, and again where the answer cannot be', a
     'expected found, or digits like 0.5',
   ]);
   expect(said).toContainEqual(expect.stringMatching(/orders of one side are 2000000 xrp.*worth 50000: pay in more/));
-  expect(problem).toMatch(/^nothing would be quoted: no bid: insufficient funds/);
+  expect(problem).toMatch(/^the bot would not quote: no bid: insufficient funds/);
   expect(written(file)).toMatchObject({
     ...{ book: 'xrp_mxn', instance: 'x1', inventory: { target: '7' } },
     exchange: { kind: 'embedded', balances: { xrp: '50000', mxn: '2000000' } },
@@ -191,7 +191,7 @@ test('with nobody to be asked, what is missing is named', async () => {
 describe('what cannot be is refused with what could, and nothing is written', () => {
   const [book, nowhere] = ['btc_mxn', 'http://127.0.0.1:1'];
   test.each<[string, Partial<Record<QuestionName | 'stream' | 'file', string>>, RegExp]>([
-    ['no book', {}, /--book is needed: which book/],
+    ['no book', {}, /--book is needed: book to trade/],
     [
       'a book that is not there',
       { book: 'btc_eur' },

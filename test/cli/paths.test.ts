@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readConfig, readShipped } from '../../src/wiring/configFile.ts';
-import { assertNoEarlierState } from '../../src/app/run/earlierPlace.ts';
+import { assertNoOldState } from '../../src/app/run/oldStateCheck.ts';
 import { VirtualClock } from '../../src/core/index.ts';
 import { openJournal } from '../../src/live/state/journal.ts';
 import { latchIn } from '../../src/live/safety/latch.ts';
@@ -79,7 +79,7 @@ describe('a state where the working directory put it before', () => {
       file,
       dir,
       warned,
-      heed: () => assertNoEarlierState(readConfig(file), file, cwd, new VirtualClock(), log),
+      heed: () => assertNoOldState(readConfig(file), file, cwd, new VirtualClock(), log),
     };
   }
 

@@ -109,7 +109,7 @@ describe('puntas promote', () => {
     ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
-    expect(gone.lines.at(-1)).toMatch(/^reload: applied: run \d+ resumed with it/);
+    expect(gone.lines.at(-1)).toMatch(/^reload: applied: run \d+ resumed with the new configuration/);
     expect((await promote(live)).lines).toEqual([]);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);
@@ -151,10 +151,7 @@ describe('puntas promote', () => {
       '--reason',
       'changed',
     ]);
-    expect([changed.code, complaints(changed)]).toEqual([
-      2,
-      [expect.stringContaining('was changed after it was tuned')],
-    ]);
+    expect([changed.code, complaints(changed)]).toEqual([2, [expect.stringContaining('was changed after tuning')]]);
   });
 
   test('a look that takes long keeps nobody from going back, and after a kill -9 the next one works', async () => {
@@ -203,7 +200,7 @@ describe('puntas promote', () => {
       expect.stringMatching(/^reload: .*no bot accepted the request/),
     ]);
     bot.signal('SIGCONT');
-    const behind = `the file is back, but the running bot still has the other; reload again by: puntas reload -c ${live} --reason "..."`;
+    const behind = `the file is back, but the running bot still uses the previous file; reload again with: puntas reload -c ${live} --reason "..."`;
     // It shows life again within seconds.
     let told = await promote(live);
     for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);

@@ -41,7 +41,7 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
     names,
     cost: async (by, onShare) => {
       if (by === 'Luz') onShare(0.5);
-      return ['through the book, all of it would now cost about 12.30 mxn now'];
+      return ['hedging all inventory through the book would now cost about 12.30 mxn now'];
     },
     prepare: async (request, onShare) => {
       if (request.reason.includes('long')) onShare(0.25);
@@ -116,7 +116,7 @@ describe('an action', () => {
     names.push('flatten');
     expect(json(await ask('/session', 'GET', as))['actions']).toContain('flatten');
     expect(json(await ask('/actions/cost', 'GET', as))).toEqual({
-      lines: ['through the book, all of it would now cost about 12.30 mxn now'],
+      lines: ['hedging all inventory through the book would now cost about 12.30 mxn now'],
     });
     for (const costMax of [undefined, null, '', '0', '0.00', '-5', '1e3', '12.3 ', 12.3, ['12'], '1'.repeat(16)]) {
       const answer = await post('/actions/preview', { action: 'flatten', reason: REASON, costMax }, as);

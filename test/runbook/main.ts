@@ -158,7 +158,7 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     await bot.hears(/booked under deposits: 777 mxn/);
     expect((await stage.stops(bot)).code).toBe(0);
     const checked = await stage.types(['check', '-c', bot.file], account);
-    expect([checked.code, checked.text]).toEqual([0, expect.stringContaining('# quotes that it would place now')]);
+    expect([checked.code, checked.text]).toEqual([0, expect.stringContaining('# quotes that the bot would place now')]);
     const again = stage.run(bot, account);
     await again.hears(QUOTING);
     expect((await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn'])).text).toMatch(/^deposits +777/m);

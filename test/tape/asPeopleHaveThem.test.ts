@@ -114,13 +114,13 @@ describe('one line says what is wrong with', () => {
     [
       'a folder of something else',
       { 'a.txt': 'x', 'b.txt': 'x', 'c.txt': 'x' },
-      /no recording recognised; known are: .*; found a\.txt, b\.txt, 1 more$/,
+      /no known recording format; known formats: .*; found a\.txt, b\.txt, 1 more$/,
     ],
-    ['an empty folder', {}, /no recording recognised; .*; found nothing$/],
+    ['an empty folder', {}, /no known recording format; .*; found nothing$/],
     [
       'books without their trades',
       { 'orderbooks_BTC.csv': BOOKS.join('\n') },
-      /orderbooks_BTC\.csv: there is no trades_BTC\.csv beside it$/,
+      /orderbooks_BTC\.csv: no trades_BTC\.csv next to this file$/,
     ],
     [
       'a file under the name of another format',
@@ -165,7 +165,7 @@ describe('one line says what is wrong with', () => {
     [
       'two symbols in one file',
       { 'spot_btcusdt_1.jsonl': [SNAPSHOT, diff('BTCUSDT', 2), diff('ETHUSDT', 3)].join('\n') },
-      /spot_btcusdt_1\.jsonl: line 3: expected messages of BTCUSDT, found "ETHUSDT": one book a file, please$/,
+      /spot_btcusdt_1\.jsonl: line 3: expected messages of BTCUSDT, found "ETHUSDT"; expected one book per file$/,
     ],
     ['a mapping that is no YAML', mapped(quotes(ROWS), 'book: [\n'), /mapping\.yaml: /],
     ['headers alone', mapped(quotes([])), /: no book in the recording$/],
@@ -198,9 +198,7 @@ describe('one line says what is wrong with', () => {
       async dir => {
         const whole = gzipSync(text);
         writeFileSync(join(dir, name), whole.subarray(0, whole.length / 2));
-        await expect(openTape(dir)).rejects.toThrow(
-          new RegExp(`${name}: the compressed file ends early: it was cut off$`),
-        );
+        await expect(openTape(dir)).rejects.toThrow(new RegExp(`${name}: the compressed file is incomplete$`));
         writeFileSync(join(dir, name), text);
         await expect(openTape(dir)).rejects.toThrow(
           new RegExp(`${name}: the compressed file is damaged \\(incorrect header check\\)$`),

@@ -112,11 +112,11 @@ describe('a writer that died', () => {
     const tail = join(dayFolder(), 'rows.tail');
     truncateSync(tail, statSync(tail).size - 3);
     const stored = openStoredTape(dir);
-    expect(stored.flaws.map(({ what }) => what)).toContain(`torn end of ${tail}`);
+    expect(stored.flaws.map(({ what }) => what)).toContain(`incomplete end of ${tail}`);
     expect(amountsOf()).toEqual(numbers(1, 21));
     const again = writerOf();
     expect(again.mended).toEqual([
-      expect.stringMatching(/rows\.tail: cut off the torn last \d+ bytes, after byte \d+$/),
+      expect.stringMatching(/rows\.tail: removed the incomplete last \d+ bytes, after byte \d+$/),
     ]);
     again.close();
     expect(amountsOf()).toEqual(numbers(1, 21));
@@ -155,9 +155,7 @@ describe('a writer that died', () => {
     levels(two, 3, 3);
     two.flush();
     levels(one, 3, 3);
-    expect(() => one.flush()).toThrow(
-      /day=2026-11-21: changed while it was written .* does another process record into it/,
-    );
+    expect(() => one.flush()).toThrow(/day=2026-11-21: changed during a write .* stop the other process/);
   });
 });
 
@@ -190,7 +188,7 @@ describe('a damaged tape', () => {
     const block = frames(rowsFile(), TAG.rows)[2]!;
     flip(rowsFile(), block.at + block.length - 1);
     expect(() => amountsOf()).toThrow(
-      /rows\.tape: ROWS at byte \d+ is damaged .*rows 20 to 30, 2026-11-21T00:00:20.000Z to 2026-11-21T00:00:29.000Z.*--skip-damaged leaves out/,
+      /rows\.tape: ROWS at byte \d+ is damaged .*rows 20 to 30, 2026-11-21T00:00:20.000Z to 2026-11-21T00:00:29.000Z.*--skip-damaged turns/,
     );
     const stored = openStoredTape(dir, { damaged: 'skip' });
     expect(stored.gaps).toEqual([{ from: START + 19_000, to: START + 159_000, why: 'a damaged block' }]);
@@ -211,7 +209,7 @@ describe('a damaged tape', () => {
     const [, block] = frames(rowsFile(), TAG.rows);
     // The last byte of the time of its first row: as a time it would be none.
     flip(rowsFile(), block!.at + 16 + 23);
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: ROWS at byte \d+ is damaged; --skip-damaged leaves out/);
+    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: ROWS at byte \d+ is damaged; --skip-damaged turns/);
     expect(amountsOf({ damaged: 'skip' })).toEqual(numbers(1, 11));
   });
 
@@ -221,7 +219,7 @@ describe('a damaged tape', () => {
     truncateSync(rowsFile(), third!.at + 20);
     const stored = openStoredTape(dir);
     expect(stored.flaws.map(({ what }) => what)).toEqual([
-      `torn end of ${rowsFile()}`,
+      `incomplete end of ${rowsFile()}`,
       'day 2026-11-21 was not closed',
     ]);
     expect(amountsOf()).toEqual(numbers(1, 21));
@@ -237,7 +235,7 @@ describe('a damaged tape', () => {
     closed(50);
     flip(rowsFile(), frames(rowsFile(), TAG.rows)[1]!.at + 30);
     expect(() => writerOf()).toThrow(
-      /rows\.tape: damaged at byte \d+, with whole frames behind it; record into another folder/,
+      /rows\.tape: damaged at byte \d+, with complete frames after that byte; record into another folder/,
     );
   });
 
@@ -257,7 +255,7 @@ describe('a damaged tape', () => {
 describe('the wrong tape', () => {
   test('a book that is not there is refused with those that are', () => {
     closed(5);
-    expect(() => openStoredTape(dir, { book: 'eth_mxn' })).toThrow(`${dir}: holds no book eth_mxn; it has: btc_mxn`);
+    expect(() => openStoredTape(dir, { book: 'eth_mxn' })).toThrow(`${dir}: no book eth_mxn; expected one of: btc_mxn`);
   });
 
   test('a folder whose files are of another book is refused', () => {
@@ -284,7 +282,7 @@ describe('the wrong tape', () => {
     const head = file.json(file.frames(false).frames[0]!) as object;
     file.close();
     writeFileSync(rowsFile(), jsonFrame(TAG.head, { ...head, version: 2 }));
-    expect(() => openStoredTape(dir)).toThrow(/is of version 2 of the format; this program reads version 1/);
+    expect(() => openStoredTape(dir)).toThrow(/has format version 2; this program reads version 1/);
   });
 
   test('a file that is something else, an empty one, and a folder without a tape are refused', () => {
@@ -293,7 +291,7 @@ describe('the wrong tape', () => {
     mkdirSync(dayFolder(), { recursive: true });
     expect(() => openStoredTape(dir)).toThrow(/day=2026-11-21: has no rows\.tape/);
     writeFileSync(rowsFile(), 'time,price\n1,2\n');
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: holds no whole frame: nothing was recorded/);
+    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: has no complete frame; no data was recorded/);
   });
 });
 

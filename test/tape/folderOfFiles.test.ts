@@ -167,12 +167,14 @@ describe('folders of days and hours', () => {
         expect(plain(await openTape(folder))).toEqual(plain(whole));
         expect(plain(await openTape(folder, { book: 'eth_usd' }))).toEqual(plain(whole));
         expect(await booksIn(folder)).toEqual(['eth_usd']);
-        await expect(openTape(folder, { book: 'btc_usd' })).rejects.toThrow(/holds no book btc_usd; it has: eth_usd$/);
+        await expect(openTape(folder, { book: 'btc_usd' })).rejects.toThrow(
+          /no book btc_usd; expected one of: eth_usd$/,
+        );
       });
       const two = { ...files, 'a.mapping.yaml': mapping.replace('eth_usd', 'eth_usdc'), 'mapping.yaml': mapping };
       await withFolder(two, async folder => {
         expect(await booksIn(folder)).toEqual(['eth_usdc', 'eth_usd']);
-        await expect(openTape(folder)).rejects.toThrow(/holds several books; choose one of: eth_usdc, eth_usd$/);
+        await expect(openTape(folder)).rejects.toThrow(/has several books; choose one of: eth_usdc, eth_usd$/);
         expect((await openTape(folder, { book: 'eth_usdc' })).instrument.symbol).toBe('eth_usdc');
       });
     },
@@ -202,7 +204,7 @@ tables:
   it('are looked for only where nothing is known beside them, and only under names of times', async () => {
     const set = files('2025');
     await expect(withFolder(within('notes', set), folder => openTape(folder))).rejects.toThrow(
-      /no recording recognised; known are: .*; found notes$/,
+      /no known recording format; known formats: .*; found notes$/,
     );
     expect((await withFolder(within('2025-09-04', set), folder => openTape(folder))).instrument.symbol).toBe('sol_usd');
   });
@@ -297,7 +299,7 @@ describe('a folder that does not fit together', () => {
     await withFolder(files, async dir => {
       const inferred = await findRecording(dir);
       expect(inferred.instrument).toMatchObject({ symbol: 'sol_usd', tick: '0.05' });
-      expect(inferred.notes).toContain('orderbooks_SOL_b.csv left out: there is no trades_SOL_b.csv beside it');
+      expect(inferred.notes).toContain('orderbooks_SOL_b.csv skipped: no trades_SOL_b.csv next to this file');
       const { instrument } = await findRecording(dir, { tick: '0.01', lot: '0.5' });
       expect(instrument).toMatchObject({ tick: '0.01', lot: '0.5' });
     });

@@ -163,7 +163,10 @@ describe('Tardis files', () => {
     const text = [L2, ...rows.map(row => l2Row(true, row))].join('\n');
     await withFolder({ 'x.csv': text }, async dir => {
       const inferred = await report(dir);
-      expect([inferred.tick, inferred.notes[0]]).toEqual(['0.5', 'tick 0.5 inferred from the prices (or say --tick)']);
+      expect([inferred.tick, inferred.notes[0]]).toEqual([
+        '0.5',
+        'tick 0.5 inferred from the prices (override with --tick)',
+      ]);
       expect((await report(dir, { tick: '0.25' })).tick).toBe('0.25');
       await expect(report(dir, { tick: '1' })).rejects.toThrow(/x\.csv: line 2: price 0\.50 is not a multiple/);
     });
@@ -173,7 +176,7 @@ describe('Tardis files', () => {
     const [row] = timed([{ wait: 0, way: 0, side: SIDE.buy, ticks: 5, lots: 1 }]);
     const text = [L2, l2Row(true, row!), l2Row(true, row!).replace('ETHUSD', 'BTCUSD')].join('\n');
     await expect(withFolder({ 'x.csv': text }, dir => report(dir))).rejects.toThrow(
-      /holds several books; choose one of: eth_usd, btc_usd$/,
+      /has several books; choose one of: eth_usd, btc_usd$/,
     );
   });
 
@@ -318,7 +321,7 @@ describe('hftbacktest arrays', () => {
       depth(BOTH + BUY + 11, 5, 0, 5n, 77n),
     ]);
     expect(bids).toEqual([[6, 100_000_000]]);
-    expect(flawsIn(tape)['changes of orders that never came']).toBe(1);
+    expect(flawsIn(tape)['changes of unknown orders']).toBe(1);
     expect([...new Set(tape.columns.id)]).toEqual([1, 2]);
   });
 
@@ -326,7 +329,7 @@ describe('hftbacktest arrays', () => {
     const { bids, tape } = await bookAfter([depth(2 ** 31 + BUY + 1, 5, 2), depth((1 << 30) + BUY + 1, 5, 2)]);
     expect(bids).toEqual([[5, 200_000_000]]);
     expect(tape.columns.length).toBe(1);
-    expect(flawsIn(tape)['records for the local clock alone']).toBe(1);
+    expect(flawsIn(tape)['records only for the local clock']).toBe(1);
   });
 
   it.each([
@@ -353,7 +356,7 @@ describe('hftbacktest arrays', () => {
 
   it('need a book that only a person knows', async () => {
     await withFolder({ 'x.npz': 'x' }, async dir => {
-      await expect(report(dir)).rejects.toThrow(/does not say which book it is of; name it with --book/);
+      await expect(report(dir)).rejects.toThrow(/the recording does not name its book; give the name with --book/);
     });
   });
 });
@@ -490,7 +493,7 @@ describe('recorded replies of the exchange', () => {
     expect(dirt).toContainEqual({
       what: 'lines that cannot be read',
       count: 2,
-      done: 'the line was left out',
+      done: 'the line was skipped',
       first: expect.stringMatching(/x\.jsonl:201$/) as string,
     });
     await expect(
@@ -501,7 +504,7 @@ describe('recorded replies of the exchange', () => {
   itOnRecording('bitso-api-fixtures', 'of other people are read: a whole file that is one reply', async dir => {
     const { book: name, trades, dirt } = await report(join(dir, 'bitso-java'));
     expect([name, trades]).toEqual(['btc_mxn', 25]);
-    expect(flawsIn({ flaws: dirt })['replies without a market in them']).toBeGreaterThan(0);
+    expect(flawsIn({ flaws: dirt })['replies without market data']).toBeGreaterThan(0);
   });
 });
 
@@ -522,7 +525,7 @@ describe('an import', () => {
         expect([stored.depth, stored.rules]).toEqual([tape.depth, tape.rules]);
         expect(report).toMatchObject({ rows: tape.columns.length, days: 1, format: 'bitstamp' });
         expect(report.notes.at(-1)).toBe(
-          `${left}: left by an interrupted import, or in use by a running one; remove it if no import is running`,
+          `${left}: left by an interrupted import, or in use by a running one; remove the folder if no import is running`,
         );
       });
     },
@@ -594,6 +597,8 @@ describe('whatever is in a file', () => {
 
   it('every format has a name to ask for it by, and another name is answered with them', async () => {
     expect(formats()).toContain('tardis');
-    await expect(report('.', { format: 'excel' })).rejects.toThrow(/no format excel; there are bitso-replies, tardis/);
+    await expect(report('.', { format: 'excel' })).rejects.toThrow(
+      /unknown format excel; expected one of bitso-replies, tardis/,
+    );
   });
 });

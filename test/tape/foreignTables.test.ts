@@ -141,20 +141,20 @@ describe('one line says what is wrong with', () => {
       '',
       /line 2: expected a number with \. before its decimals and "," between thousands, found "1,00"/,
     ],
-    ['a line that is not JSON', { 'q.jsonl': '{"t":1\n' }, quotes('t'), '', /line 1: .*no JSON where that is expected/],
+    ['a line that is not JSON', { 'q.jsonl': '{"t":1\n' }, quotes('t'), '', /line 1: .*the line is not JSON/],
     [
       'a file beside that is shorter',
       { 'q.csv': '10,11\n10,11\n', 'z.csv': `${AT}\n` },
       quotes('{ column: t, unit: ms }', ', header: [b, a], beside: { files: z*, header: [t] }'),
       '',
-      /z\.csv: has fewer rows than .*q\.csv, beside which it stands$/,
+      /z\.csv: has fewer rows than .*q\.csv, its companion$/,
     ],
     [
       'a file beside that is longer',
       { 'q.csv': '10,11\n', 'z.csv': `${AT}\n${AT}\n` },
       quotes('{ column: t, unit: ms }', ', header: [b, a], beside: { files: z*, header: [t] }'),
       '',
-      /z\.csv: has more rows than .*q\.csv, beside which it stands$/,
+      /z\.csv: has more rows than .*q\.csv, its companion$/,
     ],
     [
       'a zone that is none',
@@ -216,7 +216,7 @@ describe('one line says what is wrong with', () => {
         join(dir, 'm.yaml'),
         `book: btc_usd\ntick: 1\ntables:\n  - { files: '${'*a'.repeat(60)}*b', kind: quotes, time: t, bid: b, ask: a }\n`,
       );
-      await expect(mappedRecording(dir, join(dir, 'm.yaml'))).rejects.toThrow(/no file is like/);
+      await expect(mappedRecording(dir, join(dir, 'm.yaml'))).rejects.toThrow(/no file matches/);
     });
   });
 });

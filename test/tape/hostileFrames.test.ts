@@ -48,9 +48,7 @@ describe('the first frame', () => {
     ['rules', { ...RULES, tickSize: MARKUP }],
     ['rules', { ...RULES, maximumValue: '1e9' }],
   ])('whose %s is %j is refused with the name of the file', (key, value) => {
-    expect(() => headOf({ ...HEAD, [key]: value }, 'x/rows.tape')).toThrow(
-      /^x\/rows\.tape: its first frame lacks book/,
-    );
+    expect(() => headOf({ ...HEAD, [key]: value }, 'x/rows.tape')).toThrow(/^x\/rows\.tape: invalid or missing book/);
   });
 
   test('says where it comes from in text that commands nothing, and is not endless', () => {
@@ -70,12 +68,12 @@ describe('a frame of dirt or of a gap', () => {
 
   test('with text where a number is meant is refused: this is how markup came into a report', () => {
     withFrame(TAG.flaws, { entries: [{ what: 'a', count: MARKUP, done: 'b' }] });
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: DIRT at byte \d+ does not say what it should$/);
+    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: DIRT at byte \d+ has invalid content$/);
   });
 
   test('with times that are none is refused', () => {
     withFrame(TAG.gap, { from: MARKUP, to: START, why: 'x' });
-    expect(() => openStoredTape(dir)).toThrow(/GAPS at byte \d+ does not say what it should$/);
+    expect(() => openStoredTape(dir)).toThrow(/GAPS at byte \d+ has invalid content$/);
   });
 
   test('tells its sentences without what a terminal obeys', () => {

@@ -148,7 +148,7 @@ describe('what is written to a file comes back from the importer', () => {
           ]),
         );
         expect(rowsOf(tape, [KIND.trade])).toEqual([[KIND.trade, SIDE.unknown, at(0), 5001, 10_000, 0]]);
-        expect(tape.flaws.find(entry => entry.what === 'book rows that appear twice')?.count).toBe(books.length);
+        expect(tape.flaws.find(entry => entry.what === 'repeated book rows')?.count).toBe(books.length);
       }),
       RUNS,
     );
@@ -251,7 +251,7 @@ describe('a folder that cannot be opened', () => {
       'is named when nothing in it is known, with what is known',
       { 'notes.txt': 'x' },
       undefined,
-      /no recording recognised; known are: replies of .* Gemini/,
+      /no known recording format; known formats: replies of .* Gemini/,
     ],
     [
       'is named when it holds several books, with their names',
@@ -263,7 +263,7 @@ describe('a folder that cannot be opened', () => {
       'is named when it lacks the book, with the books it has',
       { 'spot_ethusdt_1.jsonl': '' },
       'btc_mxn',
-      /holds no book btc_mxn; it has: eth_usdt$/,
+      /no book btc_mxn; expected one of: eth_usdt$/,
     ],
     ['is named when its file is empty', { 'spot_ethusdt_1.jsonl': '' }, undefined, /no book in the recording/],
     ['is named when its file is not gzip', { 'bitstamp_btcusd_x.log': 'x' }, undefined, /x\.log: line 1/],

@@ -87,7 +87,7 @@ describe('rows that come late', () => {
       expect(tradesOf({ columns })).toEqual(lines.map((_, i) => [(i + 1) * 1_000, i + 1]));
       expect(report.dirt).toContainEqual(
         expect.objectContaining({
-          what: 'lines that come more than a minute late',
+          what: 'lines more than a minute late',
           count: 1,
           first: expect.stringMatching(/trades_2023-11-14_BTCUSDT\.csv:300$/) as string,
         }),
@@ -99,7 +99,7 @@ describe('rows that come late', () => {
     const lines = Array.from({ length: 300 }, (_, i) => tradeLine((300 - i) * 1_000, i + 1, (300 - i) * 1_000));
     const files = { [BOOK_NAME]: BOOK, [TRADES_NAME]: [TRADES_HEADER, ...lines].join('\n') };
     await expect(imported(files, false)).rejects.toThrow(
-      /the time goes back by \d+\.\d s; sort the rows by exchange time first, or say --sort 10m \(and \d+ more/,
+      /the time goes back by \d+\.\d s; sort the rows by exchange time first, or use --sort 10m \(and \d+ more/,
     );
   });
 });

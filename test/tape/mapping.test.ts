@@ -402,7 +402,7 @@ describe('a mapping file', () => {
       QUOTES.replace('ask: a', 'ask: best_ask'),
       /a\.csv: no column best_ask; it has t, b, a/,
     ],
-    ['files that are not there', QUOTES.replace('a*.csv', 'z*.csv'), /no file is like z\*\.csv/],
+    ['files that are not there', QUOTES.replace('a*.csv', 'z*.csv'), /no file matches z\*\.csv/],
     [
       'another unit than the times have',
       QUOTES.replace('ms', 's'),

@@ -214,7 +214,7 @@ describe('a file that asks for much', () => {
     const length = Buffer.alloc(4);
     length.writeUInt32LE(footer.length);
     writeFileSync(path, Buffer.concat([Buffer.from('PAR1'), footer, length, Buffer.from('PAR1')]));
-    expect(await said(path)).toMatch(/list\.parquet: is no Parquet file, or damaged: a list of 2147483647$/);
+    expect(await said(path)).toMatch(/list\.parquet: not a Parquet file, or damaged: a list of 2147483647$/);
   });
 
   test('by a million rows of nothing is refused when the file is small, and its size is what decides', async () => {

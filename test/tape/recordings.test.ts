@@ -49,7 +49,7 @@ describe('the recordings', () => {
         expect(dirtOf(tape)['crossed books']).toBeUndefined();
         expect(dirtOf(tape)['locked books']).toBeUndefined();
         expect(tape.gaps).toEqual([]);
-        if (book === 'btc_usdt') expect(dirtOf(tape)['diffs written before the snapshot they go on from']).toBe(1);
+        if (book === 'btc_usdt') expect(dirtOf(tape)['diffs written before their snapshot']).toBe(1);
       }
     },
   );
@@ -60,7 +60,7 @@ describe('the recordings', () => {
     async dir => {
       const tape = await openTape(dir);
       const dirt = dirtOf(tape);
-      expect(dirt['book rows that appear twice']).toBe(10_386);
+      expect(dirt['repeated book rows']).toBe(10_386);
       expect(dirt['locked books']).toBeGreaterThan(5000);
       expect(dirt['trades without a taker side']).toBe(9_933);
       expect(dirt['crossed books']).toBeUndefined();

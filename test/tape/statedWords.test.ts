@@ -149,7 +149,7 @@ describe('words that a mapping states', () => {
     const tape = await imported(CASES['trades']!, (key, words) => (key === 'sell' ? ['3.0', 'Sell'] : words));
     expect(tape.flaws).toContainEqual(
       expect.objectContaining({
-        what: 'words of the mapping that no row has',
+        what: 'words of the mapping that are in no row',
         count: 1,
         done: expect.stringMatching(/^side\.sell: "Sell"; column s holds .*"S" \(\d+\)/) as string,
       }),

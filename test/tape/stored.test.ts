@@ -125,7 +125,7 @@ describe('a part of a stored tape', () => {
     tape.clear(START, START);
     tape.close();
     expect(() => openStoredTape(dir, { from: START + 3 * DAY })).toThrow(
-      /no rows between the times asked for; it has the days 2026-11-21 to 2026-11-21/,
+      /no rows in the requested time; the tape has the days 2026-11-21 to 2026-11-21/,
     );
   });
 });

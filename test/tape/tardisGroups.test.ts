@@ -80,10 +80,10 @@ test('quotes give the best prices with their amounts, and an empty side is empty
 test('a group without a book named says which there are, and not all of thousands', async () => {
   const lines = Array.from({ length: 2_000 }, (_, i) => `x,OPT-${i},${START + i},${START + i},1,2,1,1`);
   await withFolder({ 'x_quotes_2023-11-14_OPTIONS.csv': [QUOTES, ...lines].join('\n') }, async dir => {
-    await expect(openTape(dir)).rejects.toThrow(/holds several books; choose one of: OPT-0, OPT-1, .* and 1970 more$/);
+    await expect(openTape(dir)).rejects.toThrow(/has several books; choose one of: OPT-0, OPT-1, .* and 1970 more$/);
     await expect(openTape(dir, { book: 'OPT-7' })).rejects.toThrow(
-      /OPT-7 does not say its two currencies; say them too, like --book btc_usd=OPT-7$/,
+      /OPT-7 does not name its two currencies; give them too, like --book btc_usd=OPT-7$/,
     );
-    await expect(openTape(dir, { book: 'btc_usd=OPT-x' })).rejects.toThrow(/holds no OPT-x; it has: OPT-0, /);
+    await expect(openTape(dir, { book: 'btc_usd=OPT-x' })).rejects.toThrow(/no OPT-x; expected one of: OPT-0, /);
   });
 });

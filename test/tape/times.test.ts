@@ -194,9 +194,9 @@ describe('a time is refused in one line where', () => {
       'it has no zone',
       '2023-11-14 10:00:00',
       undefined,
-      /expected a time in text with a zone, found .*; the mapping may say its `zone`/,
+      /expected a time in text with a zone, found .*; the mapping may give its `zone`/,
     ],
-    ['the day is none', '2023-02-30 10:00:00', 'Z', /expected a day of the calendar/],
+    ['the day is none', '2023-02-30 10:00:00', 'Z', /expected a valid date/],
     ['there is no such hour', '2023-02-03 24:00:00', 'Z', /expected a time of day/],
     ['the hour is not one of half a day', '2023-02-03 13:00:00 PM', 'Z', /expected an hour from 1 to 12/],
     ['the zone is an abbreviation', '2023-02-03 13:00:00[EST]', undefined, /zone like America\/New_York, found EST/],
@@ -226,7 +226,7 @@ describe('while the clocks change', () => {
     const at = FOLD.map(clock => new Date(read(`2023-11-05 ${clock}`)).toISOString().slice(11, 16));
     expect(at).toEqual(['04:59', '05:00', '05:30', '05:59', '06:00', '06:30', '06:59', '07:00']);
     expect(findings.flaws.map(({ what, count }) => [what, count])).toEqual([
-      ['local times that are there twice, as the clocks go back', 6],
+      ['local times that occur twice because the clocks go back', 6],
     ]);
   });
 

@@ -11,15 +11,15 @@ export type ActionEntry = ActionEnd & {
   readonly via: ActionVia;
   readonly action: ActionName;
   readonly reason: string;
-  /** Expiry time of a pause. */
+  /** Expiry time of a pause, in epoch ms. */
   readonly untilMs?: Millis;
-  /** Maximum cost of a flatten, in the minor currency. */
+  /** Maximum cost of a flatten, in the quote currency. */
   readonly costMax?: string;
 };
 
 const FILE = 'actions.jsonl';
 
-/** Writes an entry, durable on return. Throws if the disk does not accept it. */
+/** Writes an entry, durable on return. Throws if the entry cannot be written to disk. */
 export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, lines }: ActionEnd): void {
   const { id, by, via, action, reason } = ask;
   const until = ask.action === 'pause' && ask.untilMs !== undefined ? { untilMs: ask.untilMs } : {};
@@ -28,13 +28,13 @@ export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, 
   appendLineDurably(join(stateDir, FILE), JSON.stringify(entry));
 }
 
-/** Bounds on the entries shown; an entry has about 300 bytes. */
+/** Maximum number of bytes and lines read for display; an entry has about 300 bytes. */
 const SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
-/** Returns the last entries, oldest first; empty if there are none. An unreadable line is omitted. */
+/** Returns the last entries, oldest first; empty if there are none. Unreadable lines are omitted. */
 export const actionsIn = (stateDir: string): readonly ActionEntry[] => actionTail(stateDir)();
 
-/** Returns a repeatable `actionsIn`; each call reads only what is new. */
+/** Returns a function with the result of `actionsIn` that reads only new lines at each call. */
 export function actionTail(stateDir: string): () => readonly ActionEntry[] {
   const tail = new TailedLines(join(stateDir, FILE), SHOWN, entryOf);
   return () => tail.read();

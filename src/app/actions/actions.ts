@@ -1,7 +1,4 @@
-/**
- * Operator's actions on a bot, running or not, from a command or the console: the same verbs, texts and journal for
- * both.
- */
+/** Operator's actions on a bot, running or not. Commands and console use the same action names, texts and journal. */
 import type { Millis } from '../../core/index.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -15,10 +12,10 @@ export type ActionName = (typeof ACTION_NAMES)[number];
 export type ActionVia = 'command' | 'console';
 
 type Asked<Name extends ActionName> = {
-  /** Unique id; letters, digits and dashes. */
+  /** Unique id of the request: letters, digits and dashes. */
   readonly id: string;
   readonly action: Name;
-  /** Reason, for the record; only a reload may have none. */
+  /** Reason, for the record; only a reload may have an empty reason. */
   readonly reason: string;
   /** Name of the operator. */
   readonly by: string;
@@ -26,17 +23,17 @@ type Asked<Name extends ActionName> = {
 };
 
 export type PauseAsk = Asked<'pause'> & {
-  /** Expiry time. If absent, only `resume` ends the pause. */
+  /** Expiry time, in epoch ms. If absent, only `resume` ends the pause. */
   readonly untilMs?: Millis;
 };
 
 export type FlattenAsk = Asked<'flatten'> & {
-  /** Maximum total cost, fees included: decimal text in the minor currency. A preview needs none. */
+  /** Maximum total cost, fees included: decimal text in the quote currency. Not used by a preview. */
   readonly costMax: string;
 };
 
 export type ReloadActionAsk = Asked<'reload'> & {
-  /** SHA-256 (hex) of the previewed file; if absent, the file as it is now. */
+  /** SHA-256 (hex) of the previewed file. If absent, the current file is used. */
   readonly digest?: string;
 };
 
@@ -45,15 +42,15 @@ export type ActionAsk = {
   readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
 }[ActionName];
 
-/** Lines for the operator: what will be canceled, and what will be quoted then. */
+/** Lines for the operator: orders to be canceled, and the quotes after the action. */
 export type ActionPreview = { readonly lines: readonly string[] };
 
-/** Result of an action. `refused`: not done, or only partly; the lines say why, and what is in effect. */
+/** Result of an action. `refused`: not or only partly executed; the lines have the reason and the state in effect. */
 export type ActionEnd = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
 
 /**
  * Returns the request with its reason and name normalized: no control characters, trimmed, bounded in length.
- * @throws UsageError on input that would be unclear in the record.
+ * @throws UsageError if a field would be unclear in the record.
  */
 export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
   const reason = checkedReason(ask.reason, { canBeEmpty: ask.action === 'reload' });
@@ -62,7 +59,7 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
     throw new UsageError('--for: expected a time in the future, like 30m; this pause would already be over');
   if (ask.action === 'flatten' && !isSum(ask.costMax))
     throw new UsageError(
-      `--max-cost: expected the maximum total cost in the minor currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
+      `--max-cost: expected the maximum total cost in quote currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
     );
   return { ...ask, reason, by };
 }
@@ -70,8 +67,8 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
 const isSum = (text: string): boolean => /^\d{1,15}(?:\.\d{1,8})?$/.test(text) && /[1-9]/.test(text);
 
 /**
- * Returns the state directory.
- * @throws UsageError if it does not exist.
+ * Returns the state directory of a bot.
+ * @throws UsageError if the directory does not exist.
  */
 export function stateDirOf({ stateDir }: WhichBot): string {
   requireStateFolder(stateDir);

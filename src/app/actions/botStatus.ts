@@ -29,29 +29,29 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
-  /** Time of the request, and end of the recording; `recordedTo` is `null` without a recording. */
+  /** Time of the request; then the end of the recording, `null` without a recording. */
   readonly at: Millis;
   readonly recordedTo: Millis | null;
   readonly bot: BotLife;
-  /** Known open orders, and the time of that knowledge. */
+  /** Known open orders, with the time at which they were known. */
   readonly openOrders: OpenOrders;
-  /** Problem of the state's disk that prevents writes; `null` if there is none, or if unknown. */
+  /** Disk problem that prevents writes to the state; `null` if there is no problem, or if unknown. */
   readonly disk: DiskTrouble | null;
   /** Active stops; empty if there are none. */
   readonly heldBy: readonly HeldBy[];
   /**
-   * Profit since the opening, with the run's part, equal to `puntas report`, the console and the metrics; `null` if
+   * Profit since the opening of the ledger, with the run's part, equal to `puntas report`, the console and the metrics; `null` if
    * none was kept, or if trades of the account could not be read.
    */
   readonly profit: PrintedProfit | null;
   readonly run: RunStatus | null;
   /** Last entry of `actions.jsonl`; `null` if there is none. */
   readonly lastAction: ActionEntry | null;
-  /** Caveat about the figures. */
+  /** Note that limits the reliability of the figures; `null` if there is none. */
   readonly note: string | null;
 };
 
-/** `count` is `null` if unknown. `by`: source of the count; `bot` means its recording. */
+/** Number of open orders, `null` if unknown. `by` is the source of the number; `bot` means its recording. */
 export type OpenOrders = {
   readonly count: number | null;
   readonly at: Millis | null;
@@ -64,12 +64,12 @@ export type RunStatus = {
   readonly book: string;
   readonly instance: string;
   readonly regime: { readonly regime: string; readonly since: Millis | null; readonly why: string };
-  /** Reason why nothing, or one side, is not quoted; `null` if both sides are. */
+  /** Reason why at least one side is not quoted; `null` if both sides are. */
   readonly whyNot: string | null;
-  /** Live quotes, best first; `null` if unknown because the bot has no heartbeat. */
+  /** Live quotes, best first; `null` if unknown, because the bot sends no heartbeat. */
   readonly bids: readonly StatusQuote[] | null;
   readonly asks: readonly StatusQuote[] | null;
-  /** State at the end of the recording. */
+  /** State at the end of the recording; the fields below are of that time. */
   readonly recorded: {
     readonly regime: string;
     readonly bids: readonly StatusQuote[];
@@ -81,18 +81,18 @@ export type RunStatus = {
   };
   /** Reason for a `null` in `inventory.fromTarget`, `holdings`, `fills` or `profit`; `null` if all are known. */
   readonly unknown: string | null;
-  /** Best prices of other traders. */
+  /** Best bid and ask of other traders; `null` on an empty side. */
   readonly market: { readonly bid: string | null; readonly ask: string | null };
   readonly inventory: { readonly currency: string; readonly fromTarget: string | null };
   readonly holdings: Readonly<Record<string, string>> | null;
   readonly limits: readonly StatusLimit[];
   readonly fills: number | null;
-  /** Profit since the start of the run. */
+  /** Profit since the start of the run, in the quote currency. */
   readonly profit: (PrintedProfitParts & { readonly currency: string }) | null;
 };
 
 export type StatusQuote = { readonly price: string; readonly amount: string };
-/** `share`: used divided by max; 1 or more exceeds the limit. */
+/** Use of a limit. `share`: used divided by maximum; 1 or more exceeds the limit. */
 export type StatusLimit = {
   readonly limit: string;
   readonly currency: string | null;
@@ -102,7 +102,7 @@ export type StatusLimit = {
 };
 
 /**
- * Reads the status. `onInput` as for `explain`.
+ * Reads the status of a bot; `onInput` receives the time of each replayed input.
  * @throws UsageError if there is no state.
  */
 export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis) => void): Promise<BotStatus> {
@@ -128,8 +128,8 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
 }
 
 /**
- * Returns the newest evidence of open orders: the bot's own while it runs or after a normal stop, otherwise a later
- * read by another process.
+ * Returns the newest evidence of open orders: the bot's own data while it runs or after a normal stop, otherwise a
+ * later read by another process.
  */
 function openOrdersOf(
   dir: string,
@@ -143,15 +143,15 @@ function openOrdersOf(
   const { bids, asks } = run?.recorded ?? {};
   if (state === 'runs' && bids && asks) return { count: bids.length + asks.length, at: recordedTo, by: 'bot' };
   if (state === 'stopped') return { count: 0, at: beatAt, by: 'bot' };
-  // An observation before its last heartbeat does not cover orders sent afterwards.
+  // An observation before the last heartbeat does not cover orders sent after it.
   if (state === 'silent' && seen !== null && beatAt !== null && seen.at >= beatAt)
     return { count: seen.count, at: seen.at, by: seen.by };
   return { count: null, at: null, by: null };
 }
 
 /**
- * Without a heartbeat, the current quotes are unknown unless another process has checked. Trades after the last record
- * were not read.
+ * Returns the run status without current quotes: without a heartbeat they are unknown, unless another process has
+ * checked. Trades after the last record were not read.
  */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
@@ -164,7 +164,7 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   };
 }
 
-/** An unreadable state file must not prevent the rest of the status. */
+/** Returns the profit. An unreadable state file must not prevent the rest of the status. */
 async function profitOf(
   dir: string,
   clock: Clock,
@@ -227,7 +227,7 @@ function limitOf(use: LimitUse): StatusLimit {
     return { limit, currency: null, max: String(max), used: String(Number(used.toFixed(2))), share: used / max };
   }
   const { currency, used, max } = use;
-  // Precision of the display: 1/10,000.
+  // The share is displayed with a precision of 1/10,000.
   const share = max > 0n ? Number((used * 10_000n) / max) / 10_000 : used > 0n ? Infinity : 0;
   return { limit, currency, max: textOfMoney(max), used: textOfMoney(used), share };
 }

@@ -8,7 +8,7 @@ import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus
 const WIDTH = 80;
 const NAME = 11;
 
-/** Returns the lines without newlines; `where` names a bot that never ran. */
+/** Returns the lines of the status without newlines; `where` names a bot that has never run. */
 export function botStatusText(of: BotStatus, where: string): string {
   const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;
@@ -26,7 +26,7 @@ export function botStatusText(of: BotStatus, where: string): string {
     ...(profit === null && run !== null && run.profit === null && run.unknown !== null
       ? statusRow('profit', `unknown: ${run.unknown}; the bot reads the trades again when it runs`)
       : []),
-    ...statusRow('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
+    ...statusRow('last done', lastAction === null ? 'no action by command or console' : lastText(lastAction)),
     ...(note === null ? [] : statusRow('note', note)),
   ].join('\n');
 }
@@ -86,7 +86,10 @@ function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): stri
   return `${known}; cancel them with puntas halt --cancel`;
 }
 
-/** Reasons of an operator or a limit are shown below, with their source. */
+/**
+ * Formats the regime. The reasons of an operator or a limit are omitted, because other lines show them with their
+ * source.
+ */
 function regimeText({ regime: { regime, since, why } }: RunStatus, heldBy: BotStatus['heldBy']): string {
   const isBelow = heldBy.some(({ reason }) => why.startsWith(reason));
   return `${regime} since ${since === null ? 'the start' : time(since)}${isBelow ? '' : `: ${why}`}`;
@@ -116,14 +119,17 @@ function limitsText(limits: readonly StatusLimit[]): string {
   return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `; ${rest} others unused`}`;
 }
 
-/** Rounds up, but not to 100%: any use shows, and 100% means reached. */
+/**
+ * Formats the use of a limit as a percentage, rounded up, but never to 100%: any use is visible, and 100% means that
+ * the limit is reached.
+ */
 const limitText = ({ limit, share }: StatusLimit): string =>
   `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))} %` : 'BEYOND'}`;
 
 const lastText = ({ action, by, via, at, end, reason }: NonNullable<BotStatus['lastAction']>): string =>
   `${action} by ${by}${via === 'console' ? ' in the console' : ''} at ${time(at)}${end === 'refused' ? ', refused' : ''}: ${reason === '' ? 'no reason given' : reason}`;
 
-/** UTC, to the second. */
+/** Formats a UTC time to the second. */
 const time = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 function ago(ms: Millis): string {
@@ -133,7 +139,7 @@ function ago(ms: Millis): string {
   return `${Math.floor(s / 3_600)} h ${Math.floor((s % 3_600) / 60)} min`;
 }
 
-/** Returns the same sentence as report, ledger and console, with its parts. */
+/** Returns the profit with its parts, in the words of report, ledger and console. */
 const profitText = (profit: NonNullable<BotStatus['profit']>): string =>
   `${profitSentenceOf(profit)}: ${(['spread', 'inventory', 'fees', 'hedging'] as const)
     .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)

@@ -26,8 +26,8 @@ import { fileOf } from './previewAction.ts';
 import { resumed, resumeOnce } from './resumeOnce.ts';
 
 /**
- * Writes the request for the bot, waits for its answer if there is one, and writes the journal. Rejects with
- * `UsageError`, without a journal entry, if the request is invalid.
+ * Executes an action: writes the request, waits for the bot's answer if there is one, and writes the journal. Rejects
+ * with `UsageError`, without a journal entry, if the request is invalid.
  */
 export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
   if (ask.action === 'reload') {
@@ -40,13 +40,14 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
     if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
     throw error;
   });
-  const told = noted(bot, checked, clock.now(), end);
+  const told = journalResult(bot, checked, clock.now(), end);
   if (checked.action === 'resume') resumed(bot);
   return told;
 }
 
 /**
- * Like `carryOut`, but returns the bot's own answer. Rejects with `UsageError` if there is none, and journals that too.
+ * Executes a reload like `carryOut`, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
+ * answer; the journal then has an entry too.
  */
 export async function carryOutReload(
   bot: WhichBot,
@@ -59,17 +60,20 @@ export async function carryOutReload(
   const asked = { ...file, paper: false, preview: false, by, id, reason };
   try {
     const { end, lines, digest: taken } = await askReload(asked, clock);
-    const kept = noted(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines });
+    const kept = journalResult(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines });
     return { end, lines: kept.lines, digest: taken };
   } catch (error) {
     if (error instanceof UsageError)
-      noted(bot, checked, clock.now(), { end: 'refused', lines: error.message.split('\n') });
+      journalResult(bot, checked, clock.now(), { end: 'refused', lines: error.message.split('\n') });
     throw error;
   }
 }
 
-/** Journals the result and returns it; an action stays done even if the journal cannot be written. */
-export function noted({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
+/**
+ * Writes the result to the journal and returns it; an executed action counts as executed even if the journal cannot be
+ * written.
+ */
+export function journalResult({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
   try {
     if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
     return end;
@@ -99,7 +103,10 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
   }
 }
 
-/** Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns what is in effect. */
+/**
+ * Pauses quoting until a resume or the expiry time; replaces an earlier pause. Returns a line about each stop in
+ * effect.
+ */
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
   const latch = latchIn(bot.stateDir);
   const before = latch.readPause();
@@ -108,8 +115,8 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
   const until = end === null ? '' : `until ${end.text}, or `;
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
-      ? 'paused: within seconds the bot cancels its orders and quotes nothing'
-      : 'paused: no bot is running; it will quote nothing after its start';
+      ? 'paused: within seconds the bot cancels its orders and stops quoting'
+      : 'paused: no bot is running; after its start the bot will not quote';
   const [halt, reducing] = [latch.read(), latch.readReduce()];
   return [
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
@@ -121,7 +128,7 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
 
 /**
  * Returns the expiry of a pause by the bot's clock.
- * @throws UsageError if that clock differs from the machine's and no running bot shows it.
+ * @throws UsageError if that clock differs from the machine's and no running bot shows its time.
  */
 function endOfPause(
   { stateDir }: WhichBot,
@@ -133,7 +140,7 @@ function endOfPause(
   if (clock.speed === 1) return { at: untilMs, text: wall };
   if (lifeOf(stateDir, now).state !== 'runs')
     throw new UsageError(
-      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the time of its next run is unknown; pause it without --for, and end the pause with puntas resume`,
+      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the time of the bot's next run is unknown; pause the bot without --for, and end the pause with puntas resume`,
     );
   const at = clock.at(untilMs);
   return {
@@ -145,7 +152,7 @@ function endOfPause(
 async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock): Promise<ActionEnd> {
   const dir = bot.stateDir;
   const request = { id, at: clock.now(), by, reason };
-  const unheard = `To cancel orders that a stopped bot left, run: ${ownCommand('halt --cancel', bot)}`;
+  const unheard = `To cancel remaining orders of a stopped bot, run: ${ownCommand('halt --cancel', bot)}`;
   const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
   const more = `${ownCommand('halt --cancel', bot)} cancels them with the bot's key, and halts trading`;
   return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };

@@ -1,4 +1,4 @@
-/** Flattening of all inventory by the hedger: the estimated cost, and the request. */
+/** Flatten action: the hedger closes all inventory. Estimates the cost, and writes the request. */
 import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes, type Millis } from '../../core/index.ts';
 import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
@@ -12,8 +12,8 @@ import { UsageError } from '../../wiring/usageError.ts';
 import type { FlattenAsk } from './actions.ts';
 
 /**
- * Returns the inventory beyond the target and its cost by the last recorded book. Desk prices are requested only on
- * execution.
+ * Returns lines about the inventory beyond the target and the cost of closing it by the last recorded book. Desk prices
+ * are requested only on execution.
  */
 export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Millis): readonly string[] {
   const plan = hedgePlanOf(setup);
@@ -21,10 +21,10 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const { major, minor } = rules.instrument;
   const view = hedgeViewOf(engine, { ...rules, balancesAt: at }, at);
   const { inventory, mid, refusal } = view;
-  if (inventory === 0n) return ['inventory is at its target; nothing would be hedged'];
+  if (inventory === 0n) return ['inventory is at its target; there is nothing to hedge'];
   const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;
   const venues = plan.venues.join(', ');
-  const limits = `hedged by ${venues}, whichever is cheapest, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and at most --max-cost in total`;
+  const limits = `hedged by the cheapest of ${venues}, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and at most --max-cost in total`;
   const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
   if (refusal !== null) return [`${beyond}; cost unknown: ${refusal}`, limits];
   const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
@@ -36,7 +36,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const cost =
     book === undefined || book.cost === null
       ? `through the book: ${book?.rejectedReason ?? 'no price'}`
-      : `through the book, all of it would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
+      : `hedging all inventory through the book would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
   return [beyond, cost, limits, 'until puntas resume, the bot quotes only to reduce inventory'];
 }
 
@@ -47,7 +47,7 @@ const NO_HEDGER =
   'this bot has no hedge section, so only quotes reduce its inventory; use puntas reduce to quote only to reduce inventory';
 
 /**
- * Requests that the hedger close all inventory while quotes only reduce it. Returns what is in effect.
+ * Requests that the hedger close all inventory while quotes only reduce it. Returns a line about each state in effect.
  * @throws UsageError if the bot has no hedger.
  */
 export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {
@@ -55,9 +55,9 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (lastConfigOf(dir).hedge === undefined) throw new UsageError(NO_HEDGER);
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
-  // Sets reduce-only first, so that the hedger does not close what quotes open.
+  // Reduce-only is set first, so that the hedger does not close inventory that quotes open.
   latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
-  // An identical request continues the earlier one: its costs count, even if the earlier command was killed.
+  // An identical request continues the earlier request, whose costs count, even if the earlier command was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;
@@ -67,7 +67,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
     ...(before === null
       ? []
       : isSame
-        ? ['this was already requested; its costs so far count towards the maximum']
+        ? ['this flatten was already requested; its costs so far count towards the maximum']
         : [`replaces the earlier request, whose costs do not count for this one: ${before.reason}`]),
     ...(halt === null
       ? []

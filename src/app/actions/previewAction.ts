@@ -1,4 +1,4 @@
-/** Preview of an action: replays the bot's recording to its end and queries the replayed engine. */
+/** Preview of an action: replays the bot's recording to its end and reads the replayed engine. */
 import type { Clock, EngineEvent, Millis, Preview } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -15,8 +15,8 @@ import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPre
 import { costOfFlatten } from './flatten.ts';
 
 /**
- * Returns the preview. Reads only the state directory, and for a reload the bot's answer. `onInput` as for `explain`.
- * Rejects with `UsageError` if nothing can be done.
+ * Returns the preview. Reads only the state directory, and for a reload the bot's answer; `onInput` receives the time
+ * of each replayed input. Rejects with `UsageError` if the action would have no effect.
  */
 export async function previewAction(
   bot: WhichBot,
@@ -38,7 +38,7 @@ export async function previewAction(
 
 /**
  * Returns the bot's configuration file.
- * @throws UsageError if only its state directory is known.
+ * @throws UsageError if only the state directory is known.
  */
 export function fileOf({ configFile, stateDir }: WhichBot): string {
   if (configFile === undefined)
@@ -46,7 +46,7 @@ export function fileOf({ configFile, stateDir }: WhichBot): string {
   return configFile;
 }
 
-/** Lists the stops in effect and which of them the action would lift. */
+/** Lists the stops in effect, and which of these stops the action would lift. */
 function standing(dir: string, { action }: ActionAsk, now: Millis): readonly string[] {
   const holders = holdersOf(dir, now);
   if (action !== 'resume') return holders.map(held => `already in force: ${holderText(held)}: ${held.reason}`);
@@ -71,7 +71,7 @@ function quotesThen(
   const { engine, seen, rules } = moment;
   const at = seen.at ?? now;
   const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];
-  // Copied, because the engine changes its order objects.
+  // Orders are copied, because the engine changes its order objects.
   const liveOrders = engine.liveOrders.map(order => ({ ...order }));
   const event = eventOf(ask, dir, at, now);
   const commands = event === null ? [] : engine.step(event);
@@ -86,7 +86,10 @@ function quotesThen(
   ];
 }
 
-/** After a resume, the bot reads everything again before it quotes; this shows its quotes on current knowledge. */
+/**
+ * Returns the quotes after an action. A real bot reads all data again before it quotes after a resume; the preview uses
+ * the known data.
+ */
 const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: ReplayedMoment, at: Millis): Preview =>
   action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.preview(at);
 
@@ -95,12 +98,12 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   reduce: 'takes effect at the next start',
   halt: 'takes effect at the next start',
   resume: 'takes effect at the next start',
-  cancel: 'no process would cancel; cancel open orders with puntas halt --cancel',
+  cancel: 'no process would cancel orders; cancel open orders with puntas halt --cancel',
   reload: 'the next start reads the file',
   flatten: 'the hedger applies it from the next start',
 };
 
-/** Returns the engine event of the action; `null` if there is none. */
+/** Returns the engine event of the action; `null` if the action has none. */
 function eventOf({ action, reason }: ActionAsk, dir: string, at: Millis, now: Millis): EngineEvent | null {
   switch (action) {
     case 'pause':

@@ -1,6 +1,6 @@
 /**
- * Idempotent resume: if it is killed and repeated, it lifts no more than one resume. After a pause it must not also
- * lift the halt.
+ * Idempotent resume: a resume that is killed and repeated has the effect of a single resume. If it ended a pause, it
+ * must not also lift the halt.
  */
 import { existsSync, rmSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
@@ -12,8 +12,8 @@ import { resume } from '../inspect/stateCommands.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 
 /**
- * Lifts what `resume` lifts and describes it. Repeated after a kill, the same command ends only the pause that it had
- * found. Throws as `resume` does.
+ * Resumes and returns a description. Repeated after a kill, the same command ends only the pause that it had found.
+ * Throws like `resume`.
  */
 export function resumeOnce(
   bot: WhichBot,
@@ -26,12 +26,12 @@ export function resumeOnce(
   const isPause = existsSync(dir) && pauseAt(latchIn(dir), botClockIn(dir).at(at)) !== null;
   if (left?.isPause === true && left.by === by && left.reason === reason && !isPause) {
     forgetEndedPause(dir);
-    return 'the pause is over: an interrupted run of the same command had ended it; nothing else is lifted';
+    return 'the pause is over: an interrupted run of this command had ended the pause; no other stop is lifted';
   }
   if (existsSync(dir)) box.put({ by, reason, isPause });
   return resume(bot, reason, at, by);
 }
 
-/** Forgets the started resume. Must be called when the action is in the journal. */
+/** Deletes the record of a started resume. Call it when the action is in the journal. */
 export const resumed = ({ stateDir }: WhichBot): void =>
   rmSync(new Mailbox(stateDir, 'resuming').path(), { force: true });

@@ -1,4 +1,4 @@
-/** Data outside the recordings: ledger, heartbeats, halts with their history, and the bot's metrics. Read-only. */
+/** Data outside the recordings: ledger, heartbeats, current and past halts, and the bot's metrics. Read-only. */
 import { readBody } from '../../guard/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
@@ -9,14 +9,17 @@ import { latchIn, liftedIn } from '../../live/safety/latch.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 
-/** Time without a heartbeat after which the bot counts as silent; a running bot writes one every second. */
+/**
+ * Time without a heartbeat after which the bot is shown as silent, in ms; a running bot writes a heartbeat every
+ * second.
+ */
 const SILENT_MS = 15_000;
-/** Deadline of a metrics read. */
+/** Time limit of a read of the metrics, in ms. */
 const METRICS_WITHIN_MS = 2_000;
 /** Maximum bytes of the metrics; usually about 60 kB. */
 const METRICS_BYTES_MAX = 4_194_304;
 
-/** Required parts of a configuration: texts and numbers. */
+/** Parts of the configuration that this data needs: texts and numbers. */
 export type BesideConfig = Pick<Config, 'book' | 'state' | 'metrics' | 'exchange'>;
 
 export class BesideRun {
@@ -29,7 +32,7 @@ export class BesideRun {
   /** Error of the last read of the ledger; `null` if it succeeded. */
   trouble: string | null = null;
 
-  /** `told`: further events, in any order. */
+  /** Creates the reader. `told` returns further events, in any order. */
   constructor(config: BesideConfig, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
     this.#config = config;
     this.#told = told;
@@ -40,7 +43,7 @@ export class BesideRun {
     );
   }
 
-  /** `writtenAgo`: time since the recording last grew. */
+  /** Returns the process state of the bot. `writtenAgo`: time since the recording last grew. */
   bot(writtenAgo: Millis | null): ShownBot {
     const { dir } = this.#config.state;
     const beatAgo = this.#watch.stillForMs();
@@ -48,7 +51,7 @@ export class BesideRun {
     return { state: stateOf(record, beatAgo), beatAgo, writtenAgo, halts: haltsIn(dir, this.#clock.now()) };
   }
 
-  /** Returns external actions on the bot, oldest first. */
+  /** Returns the events outside the recordings, oldest first. */
   events(): readonly ShownEvent[] {
     const { dir } = this.#config.state;
     const latch = latchIn(dir);
@@ -86,7 +89,7 @@ export class BesideRun {
     }
   }
 
-  /** Reads the metrics. Never rejects; without an answer, there are no budgets. */
+  /** Reads the metrics. Never rejects; without an answer, budgets are not shown. */
   async readMetrics(): Promise<void> {
     const { host } = this.#config.metrics;
     // The running bot knows its port, also with --metrics-port or a free one.
@@ -101,7 +104,7 @@ export class BesideRun {
         signal: AbortSignal.timeout(METRICS_WITHIN_MS),
       });
       const text = answer.body === null ? '' : await readBody(answer.body, METRICS_BYTES_MAX);
-      // The port may belong to another bot.
+      // Another bot may use the port.
       if (!answer.ok || !text.includes(`{book="${this.#config.book}"`)) throw new Error('not of this bot');
       const stream = sampleOf(text, 'puntas_stream_up', '');
       this.budgets = {
@@ -138,7 +141,7 @@ function stateOf(record: ReturnType<typeof readHeartbeat>, beatAgo: Millis | nul
   return isThere(record) === false || (beatAgo ?? 0) > SILENT_MS ? 'silent' : 'running';
 }
 
-/** Returns the first sample of a metric whose labels contain that text; `null` if there is none. */
+/** Returns the first sample of a metric whose labels contain the text `label`; `null` if there is none. */
 function sampleOf(page: string, metric: string, label: string): number | null {
   const line = page
     .split('\n')

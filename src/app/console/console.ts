@@ -1,6 +1,6 @@
 /**
- * `puntas console`: a separate process that follows a bot's recording and shows it on a page. It holds no key and sends
- * nothing to an exchange; operators act through the bot's state directory.
+ * `puntas console`: a separate process that follows a bot's recording and shows it on a page. The process has no API
+ * key and sends nothing to an exchange; operators act through the bot's state directory.
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { BesideRun } from './besideRun.ts';
-import { consoleAccess, DoorEvents } from './consoleAccess.ts';
+import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
@@ -28,7 +28,7 @@ export type ConsoleAsk = {
   readonly clock: Clock;
   /** Environment variables of the console process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Receives a line for each login and for wrong tokens. */
+  /** Receives a line for each login, and for wrong tokens. */
   readonly onLine?: (line: string) => void;
 };
 
@@ -38,17 +38,17 @@ const LEDGER_EVERY_MS = 30_000;
 const METRICS_EVERY_MS = 5_000;
 const PING_EVERY_MS = 10_000;
 
-/** Starts the server. Rejects with a remedy if a key is in the environment, or if the port is unavailable. */
+/** Starts the console. Rejects with a remedy if a key is in the environment, or if the port is unavailable. */
 export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const { config, clock } = ask;
   refuseKeys(ask.environment);
   refuseOpenInspector();
-  const door = new DoorEvents(clock, ask.onLine ?? (() => undefined));
+  const door = new LoginEvents(clock, ask.onLine ?? (() => undefined));
   const access = consoleAccess(config.console, clock, event => door.add(event));
   const live = new LiveRun(config.state.dir, clock);
   const { book, state, metrics, exchange } = config;
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot: ask.bot }, clock);
-  // Runs may have been reloaded since this process read the file.
+  // The bot may have reloaded another configuration since this process read the file.
   const hasHedger = () => (live.replay?.now?.setup ?? config).hedge !== undefined;
   const actions = access?.operatorToken
     ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
@@ -103,7 +103,7 @@ function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {
   });
 }
 
-/** Returns the view before there is a run to show. */
+/** Returns the view to show before the first run. */
 const waiting = (live: LiveRun, beside: BesideRun) => ({
   kind: 'waiting',
   bot: beside.bot(null),
@@ -111,8 +111,8 @@ const waiting = (live: LiveRun, beside: BesideRun) => ({
 });
 
 /**
- * Rejects an environment with credentials: a server reachable from outside must hold none.
- * @throws UsageError if there are any.
+ * Rejects an environment with credentials, because a server reachable from outside must not have any.
+ * @throws UsageError if there are credentials.
  */
 function refuseKeys(environment: ConsoleAsk['environment']): void {
   const found = Object.keys(environment).filter(name => SECRETS.test(name) && environment[name] !== undefined);
@@ -123,15 +123,15 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
 }
 
 /**
- * Variables that may hold a secret of the bot, its alerts, webhooks, queue or recording bucket. Paths of files are not
- * secrets; they are not read here.
+ * Names of variables that may contain a secret of the bot, its alerts, webhooks, queue or recording bucket. Names of
+ * files with secrets are allowed.
  */
 export const SECRETS =
   /^(?:PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
 
 const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
 
-/** Returns the page's scripts by name, from their build folder. Throws if one is missing. */
+/** Returns the page's scripts by name, from their build folder. Throws if a script is missing. */
 export function pageScripts(built = new URL('../../console/page/', import.meta.url)): Readonly<Record<string, string>> {
   const own = [
     'main',
@@ -150,13 +150,13 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
   const read = (path: string): string => readRegularFile(path, LARGE_FILE);
   return {
     'uPlot.js': read(fromPackages('uplot/dist/uPlot.iife.min.js')),
-    // Located relative to the main module, because the package does not export it.
+    // The file is located relative to the main module, because the package does not export it.
     'preact.js': read(join(dirname(fromPackages('preact')), 'preact.min.umd.js')),
     ...Object.fromEntries(own.map(name => [`${name}.js`, readRegularFile(new URL(`${name}.js`, built), LARGE_FILE)])),
   };
 }
 
-/** Calls immediately and then every `ms`. */
+/** Calls `call` immediately and then every `ms`. */
 function again(clock: Clock, ms: number, call: () => void): Timer {
   let timer: Timer;
   const turn = () => {

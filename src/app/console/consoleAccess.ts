@@ -7,7 +7,7 @@ import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
- * Returns the access rules; `null` if no token is configured, so that everyone can read and no one can act.
+ * Returns the access rules; `null` if no token is configured: everyone can then read, and actions are off.
  * @throws UsageError if a token is invalid or its file is readable by others.
  */
 export function consoleAccess(
@@ -48,18 +48,18 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
   return text;
 }
 
-/** Time within which consecutive wrong tokens count as one event. */
+/** Time within which consecutive wrong tokens count as one event, in ms. */
 const ONE_EVENT_MS = 600_000;
-const KEPT_MAX = 50;
+const EVENTS_MAX = 50;
 
 /** Last logins and failed attempts since the console started. */
-export class DoorEvents {
+export class LoginEvents {
   readonly #clock: Clock;
   readonly #onLine: (line: string) => void;
   #all: readonly ShownEvent[] = [];
   #wrong: { readonly since: Millis; readonly last: Millis; readonly count: number } | null = null;
 
-  /** `onLine` receives logins and wrong tokens for the operator of the process. */
+  /** Creates the record. `onLine` receives a line for each login and wrong token. */
   constructor(clock: Clock, onLine: (line: string) => void) {
     this.#clock = clock;
     this.#onLine = onLine;
@@ -88,7 +88,7 @@ export class DoorEvents {
   }
 
   #tell(event: ShownEvent): void {
-    this.#all = [...this.#all, event].slice(-KEPT_MAX);
+    this.#all = [...this.#all, event].slice(-EVENTS_MAX);
     this.#onLine(`${event.who}: ${event.text}`);
   }
 }

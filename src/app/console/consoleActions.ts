@@ -1,6 +1,4 @@
-/**
- * Operator actions through the console: the same verbs as the commands, previewed and executed with the same request.
- */
+/** Operator actions through the console: the actions of the commands, previewed and executed with the same request. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';
@@ -14,8 +12,8 @@ import { digestOf } from '../run/reloading.ts';
 type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly string[]>;
 
 /**
- * Returns the actions on one bot. They need no key, because they write requests into its state directory. `hasHedger`:
- * whether flattening is possible now.
+ * Returns the actions on one bot. They need no API key, because they write requests into the bot's state directory.
+ * `hasHedger` returns whether flattening is possible now.
  */
 export function consoleActions(
   bot: WhichBot,
@@ -23,7 +21,7 @@ export function consoleActions(
   hasHedger: () => boolean,
   preview: PreviewLines,
 ): ConsoleActions {
-  // Uses a separate id, so that a preview's answer is not mistaken for that of the confirmed action.
+  // The preview has an id of its own, so that its answer is not mistaken for the answer to the confirmed action.
   const previewed = (ask: ActionAsk, onShare: OnReplayed) => preview({ ...ask, id: randomUUID() }, onShare);
   return {
     get names() {
@@ -32,7 +30,7 @@ export function consoleActions(
     prepare: async (request, onShare) => {
       const asked = askOf(request, clock);
       const seen = fileSeen(bot, asked);
-      // The digest ensures that the confirmed file is the one shown; a changed file is rejected.
+      // The digest ensures that the confirmed file is the previewed file; a changed file is rejected.
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
       const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in total, fees included`] : [];
@@ -45,14 +43,14 @@ export function consoleActions(
       };
     },
     cost: (by, onShare) => {
-      // The preview ignores the bound and the reason, as in the command.
+      // The estimate of the cost ignores the maximum and the reason.
       const ask = { id: randomUUID(), action: 'flatten', reason: 'what would it cost', by, via: 'console' } as const;
       return previewed({ ...ask, costMax: '1' }, onShare);
     },
   };
 }
 
-/** Digest of the file that a reload applies; `null` for other actions. */
+/** Returns the digest of the file that a reload applies; `null` for other actions. */
 const fileSeen = ({ configFile }: WhichBot, { action }: ActionAsk): string | null =>
   action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
 
@@ -67,8 +65,8 @@ function askOf({ action, reason, by, minutes, costMax }: ActionRequest, clock: C
 }
 
 /**
- * Returns a function for the actions by command or console, with operator and reason, oldest first. Each call reads
- * only what is new.
+ * Returns a function that lists the actions by command or console, with operator and reason, oldest first. Each call
+ * reads only new entries.
  */
 export function actionEvents(stateDir: string): () => readonly ShownEvent[] {
   const entries = actionTail(stateDir);

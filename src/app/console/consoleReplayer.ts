@@ -1,6 +1,6 @@
 /**
- * Replays for the console: past points in time, and previews of actions. In a separate thread if possible, so that the
- * live page stays responsive.
+ * Replays for the console: past points in time, and previews of actions. They run in a separate thread if possible, so
+ * that the live page stays responsive.
  */
 import type { ConsoleView, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
@@ -12,21 +12,21 @@ import { actionEvents } from './consoleActions.ts';
 import { botOfPast, consoleView } from './consoleView.ts';
 import { PastMoments } from './pastMoments.ts';
 
-/** Identification of the bot, cloneable to a thread. */
+/** Identification of the bot, as plain data that can be sent to a thread. */
 export type ReplayedBot = { readonly config: BesideConfig; readonly bot: WhichBot };
 
-/** `door`: events at the console itself, which are in no file. */
+/** Request for a past view. `door`: login events of the console, which are in no file. */
 export type PastAsk = {
   readonly at: Millis;
   readonly runs: ConsoleView['runs'];
   readonly door: readonly ShownEvent[];
 };
 
-/** Time for which a copy of the ledger is reused. */
+/** Time for which a copy of the ledger is reused, in ms. */
 const LEDGER_FOR_MS = 30_000;
 /** Interval of progress reports, in ms. */
 const TELL_EVERY_MS = 200;
-/** Inputs between two checks of the clock. */
+/** Number of inputs between two checks of the clock. */
 const LOOK_EVERY = 500;
 
 export class ConsoleReplayer {
@@ -52,8 +52,8 @@ export class ConsoleReplayer {
   }
 
   /**
-   * Returns the view at that time as one line of JSON, or `null` as `PastMoments` does. Rejects if the recording cannot
-   * be read.
+   * Returns the view of a time as one line of JSON, or `null` in the cases of `PastMoments`. Rejects if the recording
+   * cannot be read.
    */
   async past({ at, runs, door }: PastAsk, signal: AbortSignal, onProgress: (share: number) => void): Promise<string> {
     this.#door = door;
@@ -64,9 +64,12 @@ export class ConsoleReplayer {
     return JSON.stringify(await this.#moments.at(at, runs, signal, onProgress));
   }
 
-  /** Returns lines for the operator. Rejects with one line if nothing can be done. */
+  /**
+   * Returns the preview of an action, as lines for the operator. Rejects with one line if the action would have no
+   * effect.
+   */
   async preview(ask: ActionAsk, onProgress: (share: number) => void): Promise<readonly string[]> {
-    const tell = teller(this.#clock, onProgress);
+    const tell = progressReporter(this.#clock, onProgress);
     const { lines } = await previewAction(this.#of.bot, ask, this.#clock, tell);
     return lines;
   }
@@ -76,8 +79,8 @@ export class ConsoleReplayer {
   }
 }
 
-/** Returns a function that converts input times to progress, from the first input to now. */
-function teller(clock: Clock, onProgress: (share: number) => void): (at: Millis) => void {
+/** Returns a function that takes the time of each input and reports the progress from the first input to now. */
+function progressReporter(clock: Clock, onProgress: (share: number) => void): (at: Millis) => void {
   const to = clock.now();
   let from: Millis | null = null;
   let told = clock.elapsed();

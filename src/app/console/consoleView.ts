@@ -1,6 +1,6 @@
 /**
- * Console view of a run at one point in time: the content of `puntas explain`, the book with the bot's orders, and data
- * outside the recording.
+ * Console view of a run at one point in time: the data of `puntas explain`, the book with the bot's orders, and data
+ * from outside the recording.
  */
 import {
   amount,
@@ -36,17 +36,17 @@ import { explanationOf } from '../inspect/explain.ts';
 import { profitByTime } from './journalProfit.ts';
 import type { Replayable, RunReplay } from './runReplay.ts';
 
-/** Maximum prices per side. */
+/** Maximum number of prices per side. */
 const DEPTH_ROWS = 14;
 const FILLS = 40;
 const EVENTS = 80;
 const HOURS = 48;
 
-/** Data that does not come from the recording of the run. */
+/** Data from outside the recording of the run. */
 export type OutsideRun = Pick<ConsoleView, 'kind' | 'bot' | 'runs' | 'catchingUp'> & {
   readonly budgets: ShownBudgets | null;
   readonly ledger: LedgerFile | null;
-  /** External actions, oldest first. */
+  /** Events outside the recording, oldest first. */
   readonly events: readonly ShownEvent[];
   readonly note: string | null;
 };
@@ -105,7 +105,8 @@ function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
 }
 
 /**
- * Returns events, newest first. Actions on an ended bot are later than its recording, but are shown in the live view.
+ * Returns events, newest first. Actions on a stopped bot are later than its recording, and are shown only in the live
+ * view.
  */
 const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Millis): readonly ShownEvent[] =>
   [...events.filter(event => kind === 'live' || event.at <= at), ...history.events]
@@ -114,7 +115,7 @@ const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Mil
 
 const mayShow = ({ state }: Order): boolean => state !== 'closed-unsettled' && state !== 'done';
 
-/** Returns the best prices of others and all prices of the bot, best first. */
+/** Returns the best prices of other traders and all prices of the bot, best first. */
 function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis): ConsoleView['depth'] {
   const { depth, orders } = engine.riskContext(at);
   const rows = (side: Side): readonly DepthRow[] => {
@@ -142,7 +143,7 @@ function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis
   return { bids: rows('buy'), asks: rows('sell') };
 }
 
-/** Lists asks from the outermost inward, then bids from the best outward. */
+/** Returns the bot's orders as in a book: asks from the highest down, then bids from the best down. */
 function ordersOf({ history }: Replayable, { orders }: Snapshot, at: Millis): readonly ShownOrder[] {
   const { instrument } = history;
   const text = (lots: number) => textOfAmount(instrument, amount(lots));
@@ -190,7 +191,7 @@ const ledgerOf = ({ causes, checked }: LedgerFile): ShownLedger => ({
     }),
 });
 
-/** Returns the bot's state for a past view, without heartbeat times and stops. */
+/** Returns the bot's process state for a past view, without heartbeat times and stops. */
 export const botOfPast = (state: ShownBot['state']): ShownBot => ({
   state,
   beatAgo: null,

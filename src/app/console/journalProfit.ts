@@ -1,4 +1,4 @@
-/** Profit by UTC hour and day for the page of the console process. */
+/** Profit by UTC hour and day for the page of the console. */
 import { approximately, type LedgerEntry, type Millis, type Money, type ProfitSinceOpening } from '../../core/index.ts';
 import type { ShownHour } from '../../console/index.ts';
 import { earnedBy, profitBy, type BookNames, type EarnedSums, type ProfitSums } from '../inspect/ledgerProfit.ts';
@@ -7,7 +7,7 @@ type Periods = { readonly hours: Sums; readonly days: Sums };
 type Sums = ReadonlyMap<Millis, Readonly<ProfitSums>>;
 
 /**
- * Returns profit by hour and day, oldest first, as `earnedBy` does. Entries and moments after `until` are ignored.
+ * Returns profit by hour and day, oldest first, computed by `earnedBy`. Entries and moments after `until` are ignored.
  * `moments`: profit since the opening at the ends of hours, in order of time.
  */
 export function profitByTime(
@@ -16,7 +16,7 @@ export function profitByTime(
   until: Millis,
   moments: readonly ProfitSinceOpening[],
 ): { readonly hours: readonly ShownHour[]; readonly days: readonly ShownHour[] } {
-  // Sums over all entries are cached: there may be fifty thousand entries and a view every second.
+  // Results over all entries are cached: there may be fifty thousand entries and a view every second.
   const isWhole = (entries.at(-1)?.at ?? -Infinity) <= until;
   const { hours, days } = (isWhole ? WHOLE.get(entries) : undefined) ?? {
     hours: profitBy('hour', entries, names, until),

@@ -1,6 +1,6 @@
 /**
- * Current run, followed in its recording while the bot writes it. The console only reads files, and the bot is not
- * involved.
+ * Current run, followed in its recording while the bot writes it. The console only reads files, so that the bot is not
+ * affected.
  */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis, Timer } from '../../core/index.ts';
@@ -9,9 +9,9 @@ import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts'
 import { chainOf, RunChain } from './runChain.ts';
 import type { RunReplay } from './runReplay.ts';
 
-/** Interval between reads of the recording, in ms of real time; the bot writes it once per second. */
+/** Interval between reads of the recording, in ms of real time; the bot writes its recording once per second. */
 const LOOK_EVERY_MS = 500;
-/** Maximum time for which one slice of a replay may block this process. */
+/** Maximum time for which one slice of a replay may block this process, in ms. */
 const SLICE_MS = 25;
 
 export class LiveRun {
@@ -32,7 +32,7 @@ export class LiveRun {
     this.#clock = clock;
   }
 
-  /** Returns the replay; `null` if there is none yet. */
+  /** Returns the replay; `null` if there is no run yet. */
   get replay(): RunReplay | null {
     return this.#chain.replay;
   }
@@ -41,12 +41,12 @@ export class LiveRun {
     return this.#runs;
   }
 
-  /** Returns the progress from 0 to 1; `null` once it has caught up. */
+  /** Returns the progress of the replay from 0 to 1; `null` once its end is reached. */
   get catchingUp(): number | null {
     return this.#isBehind && this.replay !== null ? this.#chain.share : null;
   }
 
-  /** Returns the time since the recording last grew; `null` before. */
+  /** Returns the time since the recording last grew, in ms; `null` before the first growth. */
   get writtenAgo(): Millis | null {
     return this.#grewAt === null ? null : Math.round(this.#clock.elapsed() - this.#grewAt);
   }
@@ -65,7 +65,7 @@ export class LiveRun {
     this.#chain.close();
   }
 
-  /** Returns whether more can be read immediately. */
+  /** Reads a slice of the recording. Returns whether more can be read immediately. */
   #look(): boolean {
     const began = this.#clock.elapsed();
     const isOver = () => this.#clock.elapsed() - began > SLICE_MS;
@@ -87,7 +87,7 @@ export class LiveRun {
     this.#runs = found.flatMap(({ run }) => {
       const one = known.get(run);
       if (one) return [one];
-      // `null` while its first piece is incomplete.
+      // The result is `null` while the first piece of the recording is incomplete.
       const of = recordedRunOf(this.#dir, run);
       return of === null ? [] : [{ run, from: of.startedAt }];
     });

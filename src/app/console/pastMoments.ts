@@ -1,4 +1,4 @@
-/** Past points in time: replays the run of that time and the runs before it. Requests are handled one after another. */
+/** Past points in time: replays the run of that time and its preceding runs. Requests are handled one after another. */
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ConsoleHistory, ConsoleView } from '../../console/index.ts';
 import { chainOf, RunChain } from './runChain.ts';
@@ -6,7 +6,7 @@ import { RunReplay } from './runReplay.ts';
 
 /** Maximum time for which one slice of a replay may block the process, in ms. */
 const SLICE_MS = 25;
-/** Maximum number of waiting requests; further ones are rejected. */
+/** Maximum number of waiting requests; further requests are rejected. */
 const WAITING_MAX = 8;
 
 /** View and charts at a past point in time. */
@@ -18,7 +18,7 @@ export class PastMoments {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #viewOf: ViewOfMoment;
-  /** Position of the last request; a later time continues from there. */
+  /** Replay of the last request; a request for a later time continues it. */
   #last: RunChain | null = null;
   #lastFirst: number | undefined;
   #lastAt: Millis = -Infinity;
@@ -32,8 +32,8 @@ export class PastMoments {
   }
 
   /**
-   * Returns the view at that time. `runs`: oldest first. `null` if nothing was kept of that time, if too many requests
-   * wait, or if the request was aborted.
+   * Returns the view at a time; `runs` are oldest first. Resolves to `null` if nothing was recorded at that time, if
+   * too many requests wait, or if the request was aborted.
    */
   async at(
     at: Millis,
@@ -83,7 +83,7 @@ export class PastMoments {
     const seenAt = replay?.now?.seen.at ?? null;
     const isOver = seenAt !== null && at - seenAt > 30_000;
     const note = isOver
-      ? `the bot was not running at ${new Date(at).toISOString()}; this is the state in which it stopped before`
+      ? `the bot was not running at ${new Date(at).toISOString()}; this is its state when it last stopped`
       : null;
     const view = replay && this.#viewOf(replay, note, runs);
     if (view && replay?.now) return { view, history: replay.now.history.shown };
@@ -107,13 +107,13 @@ export class PastMoments {
     try {
       return chain.advance(...rest);
     } catch (error) {
-      // A failed chain is discarded.
+      // A failed replay is discarded.
       this.close();
       throw error;
     }
   }
 
-  /** Returns the last chain if the time is ahead on it, otherwise a new one. */
+  /** Returns the last replay if the requested time is later, otherwise a new replay. */
   #chainTo(at: Millis, runs: ConsoleView['runs']): RunChain {
     if (this.#last !== null && this.#lastFirst === runs[0]?.run && this.#lastAt <= at) return this.#last;
     this.close();

@@ -1,4 +1,6 @@
-/** Thread for the console's replays: handles requests one after another, reports progress, and drops aborted ones. */
+/**
+ * Thread for the console's replays: handles requests one after another, reports progress, and drops aborted requests.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { textOfError } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -6,7 +8,7 @@ import { ConsoleReplayer, type ReplayedBot } from './consoleReplayer.ts';
 import type { FromReplays, ToReplays } from './replays.ts';
 
 const replayer = new ConsoleReplayer(workerData as ReplayedBot, realClock());
-/** Requests for points in time that are still wanted. */
+/** Waiting requests for past views, by id. */
 const waiting = new Map<number, AbortController>();
 const tell = (news: FromReplays): void => parentPort?.postMessage(news);
 

@@ -1,6 +1,6 @@
 /**
- * Main-thread side of the console's replays: one thread for each kind, started on first use. When run from source,
- * replays run in the main thread.
+ * Main-thread side of the console's replays: one thread for each kind of replay, started on first use. If the program
+ * runs from its sources, replays run in the main thread.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import { ConsoleReplayer, type PastAsk, type ReplayedBot } from './consoleReplay
 export type ToReplays =
   | { readonly id: number; readonly kind: 'past'; readonly ask: PastAsk }
   | { readonly id: number; readonly kind: 'preview'; readonly ask: ActionAsk }
-  /** The request was aborted. */
+  /** Message that a request was aborted. */
   | { readonly id: number; readonly kind: 'leave' };
 
 export type FromReplays =
@@ -22,14 +22,14 @@ export type FromReplays =
 
 type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'close'>;
 
-/** Returns the replayer. `file`: compiled thread script. */
+/** Returns the replayer. `file` is the compiled script of the threads. */
 export function replaysOf(
   of: ReplayedBot,
   clock: Clock,
   file = fileURLToPath(new URL('./replayThread.js', import.meta.url)),
 ): ConsoleReplays {
   if (!existsSync(file)) return new ConsoleReplayer(of, clock);
-  // Separate threads, so that sliders and previews do not wait for each other.
+  // Separate threads let sliders and previews run without waiting for each other.
   const [moments, previews] = [new ReplayThread(file, of), new ReplayThread(file, of)];
   return {
     past: async (ask, signal, onProgress) => String(await moments.ask({ kind: 'past', ask }, onProgress, signal)),

@@ -1,6 +1,6 @@
 /**
- * Consecutive runs of one bot, replayed in order. Each continues the data of earlier ones, so that a reload or restart
- * does not reset the page.
+ * Consecutive runs of one bot, replayed in order. Each run continues the data of earlier runs, so that a reload or
+ * restart does not reset the page.
  */
 import type { ConsoleView } from '../../console/index.ts';
 import type { Millis } from '../../core/index.ts';
@@ -8,11 +8,11 @@ import { RunReplay } from './runReplay.ts';
 
 type Runs = ConsoleView['runs'];
 
-/** Time before the last run at which a chain starts, and its maximum number of runs. */
+/** Maximum time between the first and the last run of a chain, in ms; then the maximum number of runs. */
 const BACK_MS = 86_400_000;
 const RUNS_MAX = 20;
 
-/** Returns the runs that a page of the last one covers, oldest first. */
+/** Returns the runs that a page of the last run covers, oldest first. */
 export function chainOf(runs: Runs): Runs {
   const last = runs.at(-1);
   return last === undefined ? [] : runs.filter(({ from }) => from >= last.from - BACK_MS).slice(-RUNS_MAX);
@@ -21,7 +21,7 @@ export function chainOf(runs: Runs): Runs {
 export class RunChain {
   readonly #dir: string;
   #replay: RunReplay | null = null;
-  /** Next run, until it has read its book's rules. */
+  /** Next run, until it has read the rules of its book. */
   #next: RunReplay | null = null;
   #left = 0;
   #taken = 0;
@@ -30,7 +30,7 @@ export class RunChain {
     this.#dir = dir;
   }
 
-  /** Returns the current run; `null` before the first. */
+  /** Returns the replay of the current run; `null` before the first run. */
   get replay(): RunReplay | null {
     return this.#replay;
   }
@@ -40,14 +40,14 @@ export class RunChain {
     return this.#next?.ended?.difference ?? null;
   }
 
-  /** Returns the progress from 0 to 1. */
+  /** Returns the progress of the replay from 0 to 1. */
   get share(): number {
     return (this.#taken + (this.#replay?.share ?? 0)) / (this.#taken + this.#left + 1);
   }
 
   /**
-   * Replays `runs`, oldest first, up to a time, as `RunReplay.advance` does. Skips a run that never read its rules once
-   * there is a later one. Throws the error of opening the last run.
+   * Replays `runs`, oldest first, up to a time; the result is that of `RunReplay.advance`. Skips a run that never read
+   * its rules, if there is a later run. Throws if the last run cannot be opened.
    */
   advance(runs: Runs, isOver: () => boolean, until: Millis = Infinity): 'more' | 'end' | 'there' {
     for (;;) {
@@ -74,7 +74,7 @@ export class RunChain {
     [this.#replay, this.#next] = [next, null];
   }
 
-  /** Opens the first available run; returns `false` if there is none. */
+  /** Opens the first available run; returns `false` if no run is available. */
   #open(later: Runs): boolean {
     const last = later.at(-1);
     for (const one of later) {
@@ -84,7 +84,7 @@ export class RunChain {
         this.#next = opened;
         return true;
       } catch (error) {
-        // Old recordings are deleted first.
+        // An error for an older run is ignored, because old recordings are deleted first.
         if (one === last) throw error;
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Chart and list data collected during a replay: points of market and account, fills with markouts, events, queue
- * positions.
+ * Data for charts and lists, collected during a replay: points of market and account, fills with markouts, events,
+ * queue positions.
  */
 import {
   approximately,
@@ -43,11 +43,11 @@ export class RunHistory {
   #whole: number[][] = [];
   #wholeStep = 1_000;
   #fills: Kept[] = [];
-  /** Fills whose minute is not over, oldest first. */
+  /** Fills that are less than a minute old, oldest first. */
   #waiting: Kept[] = [];
   readonly #markouts = { bid: { fills: 0, sum: 0, weight: 0 }, ask: { fills: 0, sum: 0, weight: 0 } };
   #events: ShownEvent[] = [];
-  /** Profit since the opening at the end of each UTC hour. */
+  /** Profit since the opening of the ledger at the end of each UTC hour. */
   #hourEnds: ProfitSinceOpening[] = [];
   #startedAt: Millis | null = null;
   /** Counts of earlier runs. */
@@ -68,7 +68,7 @@ export class RunHistory {
     this.#log = { debug: () => undefined, info: tell('info'), warn: tell('warn'), error: tell('error') };
   }
 
-  /** Sets the engine that the data is read from. */
+  /** Sets the engine to read data from. */
   watch(engine: Engine): void {
     this.#engine = engine;
     this.#depth = engine.riskContext(0).depth;
@@ -80,8 +80,7 @@ export class RunHistory {
 
   /** Continues the charts, fills, events and counts of an earlier run. */
   follow(earlier: RunHistory): void {
-    // Keeps only earlier points before the start of this run, so that a clock set back does not draw a line back in
-    // time.
+    // Later points of earlier runs are dropped, so that after a clock correction no line goes back in time.
     const before = ([at = 0]: readonly number[]): boolean => at < (this.#startedAt ?? Infinity);
     this.#recent = [...earlier.#recent.filter(before), ...this.#recent].slice(-RECENT_MAX);
     this.#wholeStep = Math.max(this.#wholeStep, earlier.#wholeStep);
@@ -107,7 +106,7 @@ export class RunHistory {
     return this.#earlier.with(now, now.at - (this.#startedAt ?? now.at));
   }
 
-  /** Returns profit since the opening at the end of each replayed UTC hour, oldest first. */
+  /** Returns profit since the opening of the ledger at the end of each replayed UTC hour, oldest first. */
   get hourEnds(): readonly ProfitSinceOpening[] {
     return this.#hourEnds;
   }
@@ -116,7 +115,7 @@ export class RunHistory {
     return this.#events;
   }
 
-  /** Records engine news at the current input. */
+  /** Records events of the engine at the current input. */
   hear(news: EngineNews): void {
     if (news.kind === 'fill') {
       const kept = { fill: news.fill, markoutBps: null };
@@ -132,10 +131,10 @@ export class RunHistory {
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
   }
 
-  /** Records an input after the engine handled it. */
+  /** Records an input after the engine has processed it. */
   see(event: EngineEvent): void {
     const { at } = event;
-    // Uses the market before this input.
+    // Markouts use the market before this input.
     this.#settleMarkouts(at);
     this.#startedAt ??= at;
     this.#at = at;
@@ -146,12 +145,12 @@ export class RunHistory {
     if (at - (this.#recent.at(-1)?.[0] ?? -Infinity) >= 1_000) this.#sample(at);
   }
 
-  /** Returns the maximum amount of others ahead of an order, in lots; `null` if unknown. */
+  /** Returns the maximum amount of other traders ahead of an order, in lots; `null` if unknown. */
   ahead(order: Order): number | null {
     return this.#ahead.get(order.id) ?? null;
   }
 
-  /** Returns a point with the fields of `POINT`. */
+  /** Returns a chart point with the fields of `POINT`. */
   point(at: Millis): readonly number[] {
     const { bid, ask, booked, orders } = this.#engine!.snapshot(at);
     const { inventory, sinceOpening } = booked;
@@ -177,7 +176,7 @@ export class RunHistory {
     };
   }
 
-  /** Returns fills, newest first. */
+  /** Returns up to `most` fills, newest first. */
   fills(most: number): readonly ShownFill[] {
     const { major, minor } = this.instrument;
     return this.#fills
@@ -248,7 +247,7 @@ export class RunHistory {
 
 const isLive = ({ state }: Order): boolean => state === 'open' || state === 'partially filled' || state === 'canceling';
 
-/** Returns lots of others at a price; `null` beyond the known levels. */
+/** Returns the amount of other traders at a price, in lots; `null` beyond the known levels. */
 function othersAt(depth: Depth, side: Order['side'], price: number): number | null {
   const [prices, amounts, count] =
     side === 'buy' ? [depth.bidPrices, depth.bidAmounts, depth.bids] : [depth.askPrices, depth.askAmounts, depth.asks];

@@ -12,10 +12,10 @@ import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { RunHistory } from './runHistory.ts';
 
-/** Lines between two checks of the clock. */
+/** Number of lines between two checks of the clock. */
 const LOOK_EVERY = 64;
 
-/** State that exists once the book's rules were read. */
+/** State that exists once the run has read the rules of its book. */
 export type Replayable = {
   readonly engine: Engine;
   readonly setup: Config;
@@ -30,19 +30,19 @@ export class RunReplay {
   #read: ((text: string) => RecordingLine) | null = null;
   #texts: readonly string[] = [];
   #next = 0;
-  /** Lines read but not yet replayed: before the rules, or after the requested time. */
+  /** Lines read but not yet replayed: those before the rules, or after the requested time. */
   #held: RecordingLine[] = [];
   #replaying: Replaying | null = null;
   #now: Replayable | null = null;
   #ended: Replayed | null = null;
 
-  /** Opens the recording. Throws the error of opening a missing file. */
+  /** Opens the recording. Throws if a file of the recording is missing. */
   constructor(dir: string, run: number) {
     this.run = run;
     this.#pieces = followRecording(dir, run);
   }
 
-  /** Returns the state; `null` before the rules. */
+  /** Returns the state; `null` before the rules were read. */
   get now(): Replayable | null {
     return this.#now;
   }
@@ -58,8 +58,8 @@ export class RunReplay {
   }
 
   /**
-   * Replays lines until `isOver`, which is checked periodically. `more`: lines are left. `end`: none until more is
-   * written, or permanently. `there`: the next line is later than `until`.
+   * Replays lines until `isOver` returns true, which is checked periodically. `more`: further lines can be replayed.
+   * `end`: the recording has no further line yet. `there`: the next line is later than `until`.
    */
   advance(isOver: () => boolean, until: Millis = Infinity): 'more' | 'end' | 'there' {
     for (let taken = 1; this.#ended === null; taken++) {
@@ -90,7 +90,7 @@ export class RunReplay {
     return { run: this.run, inputs: 0, commands: 0, difference, gap: false, broke: null };
   }
 
-  /** Returns the next line; `null` if there is none. */
+  /** Returns the next line; `null` if there is none yet. */
   #line(): RecordingLine | null {
     while (this.#replaying === null) {
       const line = this.#readLine();

@@ -41,7 +41,7 @@ import {
   EMBEDDED,
   limitQuestions,
   LIVE,
-  moneyShort,
+  balanceWarning,
   placeQuestions,
   quoteQuestions,
   targetQuestion,
@@ -53,11 +53,11 @@ import {
 
 export type InitOptions = {
   readonly file: string;
-  /** Answers from flags. */
+  /** Answers given by flags. */
   readonly given: Readonly<Partial<Record<QuestionName, string>>>;
-  /** Stream of an exchange given by its address; if absent, its books are polled. */
+  /** Stream address of an exchange given by its address; if absent, books are polled. */
   readonly stream?: string;
-  /** Returns the answer to a question, empty for its proposal. `null` accepts every proposal. */
+  /** Returns the answer to a question; empty accepts the proposal. `null` accepts every proposal. */
   readonly ask: ((question: InitQuestion, problem: string | null) => Promise<string>) | null;
   readonly say: (line: string) => void;
   readonly clock: Clock;
@@ -68,7 +68,7 @@ export type InitOptions = {
 type Answers = Map<QuestionName, { readonly value: string; readonly from: string; readonly text: string }>;
 
 /**
- * Writes the configuration. Resolves to why nothing would be quoted now, or to `null`.
+ * Writes the configuration. Resolves to the reason why the bot would not quote now, or to `null`.
  * @throws UsageError if the file exists or an answer is invalid.
  */
 export async function init(options: InitOptions): Promise<string | null> {
@@ -85,7 +85,7 @@ export async function init(options: InitOptions): Promise<string | null> {
     const book = await whichBook(Object.keys(FLOW_PROFILES), options, answers);
     const [major, minor] = pairOf(book);
     const base = readShipped('sandbox');
-    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml is of another exchange');
+    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml is for another exchange');
     const balances = { [major]: worthOf(PLAY_MONEY, FLOW_PROFILES[book]?.startPrice ?? '1'), [minor]: PLAY_MONEY };
     const settings = { ...base.exchange, balances };
     return withVenue(
@@ -97,7 +97,7 @@ export async function init(options: InitOptions): Promise<string | null> {
     );
   }
   const base = readShipped('live');
-  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml is of another exchange');
+  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml is for another exchange');
   const { streamUrl, ...rest } = base.exchange;
   const stream = exchange === LIVE ? streamUrl : options.stream;
   const restUrl = exchange === LIVE ? rest.restUrl : exchange;
@@ -121,7 +121,7 @@ export async function init(options: InitOptions): Promise<string | null> {
 
 const PLAY_MONEY = '2000000';
 
-/** Returns the base amount that this quote amount buys, to two digits. */
+/** Returns the base amount that a quote amount buys, to two digits. */
 function worthOf(minor: string, price: string): string {
   const whole = (moneyOf(minor) * moneyOf('1')) / moneyOf(price);
   return textOfMoney(twoDigits(whole) as Money);
@@ -129,11 +129,15 @@ function worthOf(minor: string, price: string): string {
 
 async function whichBook(names: readonly string[], options: InitOptions, answers: Answers): Promise<string> {
   const sorted = names.toSorted();
-  if (options.ask !== null && options.given.book === undefined) options.say(`traded there: ${sorted.join(', ')}`);
+  if (options.ask !== null && options.given.book === undefined)
+    options.say(`books of the exchange: ${sorted.join(', ')}`);
   return answered(placeQuestions.book(sorted), options, answers);
 }
 
-/** Returns the answer: given by flag, requested until valid, or as proposed and reported. */
+/**
+ * Returns the answer to a question: given by flag, entered at the prompt until valid, or the proposal, which is
+ * printed.
+ */
 async function answered(question: InitQuestion, { given, ask, say }: InitOptions, answers: Answers): Promise<string> {
   const { name, proposal, text, why, problem } = question;
   const take = (value: string, from: string): string => {
@@ -144,7 +148,7 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
   if (flag !== undefined) {
     const wrong = problem(flag);
     if (wrong !== null) throw new UsageError(`--${name} ${flag}: ${wrong}`);
-    return take(flag, 'as you said');
+    return take(flag, 'from your flag');
   }
   const proposed = `proposed: ${why}`;
   if (ask === null) {
@@ -156,11 +160,11 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
     const said = await ask(question, wrong);
     if (said === '' && proposal !== null) return take(proposal, proposed);
     wrong = said === '' ? 'an answer is needed' : problem(said);
-    if (wrong === null) return take(said, 'as you said');
+    if (wrong === null) return take(said, 'from your flag');
   }
 }
 
-/** `venue` as a client has no key. */
+/** Requests data from an exchange: `venue` as a client has no key. */
 async function asked(
   options: InitOptions,
   answers: Answers,
@@ -182,7 +186,7 @@ async function asked(
   for (const question of quoteQuestions(market)) await answered(question, options, answers);
   const amount = await answered(amountQuestion(market), options, answers);
   const levels = Number(answers.get('levels')?.value);
-  const short = moneyShort(market, (moneyOf(amount) * BigInt(levels)) as Money);
+  const short = balanceWarning(market, (moneyOf(amount) * BigInt(levels)) as Money);
   if (short !== null) say(short);
   for (const question of limitQuestions(market, levels, amount)) await answered(question, options, answers);
   await answered(targetQuestion(market), options, answers);
@@ -237,17 +241,17 @@ async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price
   return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
 }
 
-/** Returns the facts that were read, one per line. */
+/** Returns the market data that was read, one item per line. */
 function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
   const { instrument: i, makerRate, tier } = rules;
   const rate = `maker fee ${makerRate / 1e6} %`;
   return [
     balances === null
-      ? `${rate}: the entry tier; set a key in the environment to read your own`
+      ? `${rate}: the fee of the first tier; set a key in the environment to read the fee of your account`
       : tier
         ? describeTier(tier)
         : rate,
-    `${i.symbol}: tick ${i.tick}, mid price ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, least order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
+    `${i.symbol}: tick ${i.tick}, mid price ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, minimum order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
     ...(balances ?? [])
       .filter(({ currency }) => currency === i.major || currency === i.minor)
       .map(({ currency, total }) => `you hold ${textOfMoney(moneyOf(total))} ${currency}`),
@@ -287,36 +291,39 @@ function configText(
     comment(
       `Written by puntas init at ${new Date(now).toISOString().slice(0, 16)}Z. Every key: docs/configuration.md.`,
     ),
-    ...facts.map(fact => comment(`Read then: ${fact}`)),
+    ...facts.map(fact => comment(`Read at that time: ${fact}`)),
     `\n${said('book')}book: ${value('book')}\n`,
     `${said('instance')}instance: ${value('instance')}\n`,
     `\n${said('exchange')}`,
-    'balances' in exchange ? comment('play money (follows: about equally much of both currencies)') : '',
+    'balances' in exchange ? comment('play money (derived: about the same value in both currencies)') : '',
     block('exchange', exchange),
     `\nstrategy:\n  name: ${name}\n`,
     `${said('half-spread', '  ')}  halfSpreadBps: ${half}\n`,
     `${said('levels', '  ')}  levels: ${levels}\n`,
     `${said('amount', '  ')}  amount: '${amount}'\n`,
     comment(
-      'Follow from the half spread: levels a fifth of it apart, quotes left where they are within a tenth, and both sides moved by a third of it against a full position.',
+      'Derived from the half spread: a fifth of the half spread between levels, a tenth as tolerance before quotes move, a third as skew at the maximum position.',
       '  ',
     ),
     `  levelSpacingBps: ${ladder.levelSpacingBps}\n  refreshToleranceBps: ${ladder.refreshToleranceBps}\n`,
     `  skew: { priceBpsAtLimit: ${ladder.skew.priceBpsAtLimit} }\n`,
-    comment('What a round trip must earn over both maker fees, in bps (written for every new bot).', '  '),
+    comment('Minimum profit of a round trip after both maker fees, in bps (written for every new bot).', '  '),
     `  minEdgeBps: ${ladder.minEdgeBps}\n`,
     `\nlimits:\n${limit('positionMax', 'position-max')}`,
     `${limit('drawdownMax', 'drawdown-max')}${limit('dayLossMax', 'day-loss-max')}`,
-    comment(`largest value of one order, in ${i.minor} (follows: one and a half times an order now)`, '  '),
+    comment(`maximum value of one order, in ${i.minor} (derived: 1.5 times the current value of an order)`, '  '),
     `  orderValueMax: '${orderValueMax}'\n`,
-    comment('live orders on both sides together (follows: all levels, and room to replace)', '  '),
+    comment(
+      'maximum number of live orders on both sides (derived: all levels, and spare orders for replacements)',
+      '  ',
+    ),
     `  ordersMax: ${2 * levels + 4}\n`,
-    comment('no order farther than this from the mid price, in bps (follows: beyond the last level)', '  '),
+    comment('maximum distance of an order from the mid price, in bps (derived: beyond the last level)', '  '),
     `  collarBps: ${Math.min(5_000, Math.max(200, Math.ceil(furthest * 1.5)))}\n`,
     `\n${said('target')}`,
     value('target') === AS_FOUND ? "# inventory: { target: '…' }\n" : `inventory: { target: '${value('target')}' }\n`,
     'balances' in exchange ? '' : `\n${comment(PAPER_COMMENT)}${block('paper', paperKeys(market, value))}`,
-    `\n# Everything that survives a restart; of this bot alone.\nstate: { dir: ./state-${value('instance')} }\n`,
+    `\n# Data that survives a restart; only for this bot.\nstate: { dir: ./state-${value('instance')} }\n`,
   ].join('');
 }
 

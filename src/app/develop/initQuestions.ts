@@ -21,10 +21,10 @@ export type InitQuestion = {
   readonly name: QuestionName;
   /** Description with its unit. */
   readonly text: string;
-  /** Proposed answer; `null` if only the operator knows. */
+  /** Proposed answer; `null` if only the operator can know it. */
   readonly proposal: string | null;
   readonly why: string;
-  /** Returns why the answer is invalid; `null` if it is valid. */
+  /** Returns the problem of an answer; `null` if it is valid. */
   readonly problem: (answer: string) => string | null;
 };
 
@@ -45,13 +45,13 @@ export type QuestionName = (typeof QUESTION_NAMES)[number];
 /** Market data read before the questions about money. */
 export type MarketRead = {
   readonly rules: Rules;
-  /** In ticks, rounded down. */
+  /** Mid price in ticks, rounded down. */
   readonly mid: Price;
-  /** `null` without a key. */
+  /** Balances of the account; `null` without a key. */
   readonly balances: readonly Balance[] | null;
 };
 
-/** Answers for the embedded exchange, and for the addresses in config/live.yaml. */
+/** Answers that stand for the embedded exchange, and for the addresses in config/live.yaml. */
 export const EMBEDDED = 'embedded';
 export const LIVE = 'live';
 /** Answer that omits `inventory.target`. */
@@ -59,19 +59,19 @@ export const AS_FOUND = 'found';
 
 const NAMES = Array.from({ length: 9 }, (_, i) => `mm${i + 1}`);
 
-/** Returns why the configuration would reject an address; `null` if it would not. */
+/** Returns the reason why the configuration would reject an address; `null` if the address is valid. */
 export function addressProblem(addresses: { readonly restUrl: string; readonly streamUrl?: string }): string | null {
   const { error } = configSchema.shape.exchange.safeParse({ kind: 'remote', ...addresses });
   return error?.issues[0]?.message ?? null;
 }
 
-/** Questions about exchange, book and name, before anything is read. */
+/** Questions about exchange, book and name, asked before any data is read. */
 export const placeQuestions = {
   exchange: (): InitQuestion => ({
     name: 'exchange',
-    text: `where to trade: ${EMBEDDED} (play money), ${LIVE} (the addresses of config/live.yaml), or the https address of a REST interface`,
+    text: `exchange to trade on: ${EMBEDDED} (play money), ${LIVE} (the addresses of config/live.yaml), or the https address of a REST interface`,
     proposal: EMBEDDED,
-    why: 'nothing can be lost there',
+    why: 'play money cannot be lost',
     problem: answer =>
       answer === EMBEDDED || answer === LIVE
         ? null
@@ -81,20 +81,20 @@ export const placeQuestions = {
   }),
   book: (books: readonly string[]): InitQuestion => ({
     name: 'book',
-    text: 'which book, <major>_<minor>',
+    text: 'book to trade, <base>_<quote>',
     proposal: null,
     why: '',
     problem: answer =>
       !BOOK_NAME.test(answer)
-        ? 'expected <major>_<minor>, like btc_mxn'
+        ? 'expected <base>_<quote>, like btc_mxn'
         : books.includes(answer)
           ? null
           : `${answer} is not traded at this exchange; expected one of ${books.join(', ')}`,
   }),
-  /** `isFree`: whether no state of that name exists. */
+  /** Returns the question about the name. `isFree`: whether no state of a name exists. */
   instance: (isFree: (name: string) => boolean): InitQuestion => ({
     name: 'instance',
-    text: 'name of this bot in its order ids, never that of another bot of the account',
+    text: 'name of this bot in its order ids; must differ from the names of other bots of the account',
     proposal: NAMES.find(isFree) ?? null,
     why: 'no other bot here uses this name',
     problem: answer => (/^[A-Za-z0-9]{1,12}$/.test(answer) ? null : 'expected 1 to 12 letters and digits, like mm1'),
@@ -119,7 +119,7 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
           ? 'expected bps up to 1000, like 65'
           : Number(answer) >= least
             ? null
-            : `a round trip would not pay; expected at least ${least}, half a bps above the maker fee`,
+            : `a round trip would lose money; expected at least ${least}, half a bps above the maker fee`,
     },
     {
       name: 'levels',
@@ -131,22 +131,24 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
   ];
 };
 
-/** Divisor of the proposed amount: a hundredth of the smaller balance. */
+/** Divisor of the smaller balance for the proposed amount: a hundredth. */
 const SHARE = 100n;
-/** Multiple of the minimum order proposed without a key or a balance. */
+/** Multiple of the minimum order, proposed without a key or a balance. */
 const LEAST_TIMES = 20n;
 
-/** Returns a warning if the balances cannot cover all orders of a side; `null` if they can, or if unknown. */
-export function moneyShort({ rules: { instrument: i }, mid, balances }: MarketRead, side: Money): string | null {
+/**
+ * Returns a warning if the balances cannot cover all orders of a side; `null` if they can, or if balances are unknown.
+ */
+export function balanceWarning({ rules: { instrument: i }, mid, balances }: MarketRead, side: Money): string | null {
   if (balances === null) return null;
   const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
   if (there >= side) return null;
-  return `the orders of one side are ${textOfMoney(side)} ${i.major}, and the smaller of both balances is worth ${textOfMoney(there)}: pay in more, or some are not placed`;
+  return `the orders of one side are ${textOfMoney(side)} ${i.major}, and the smaller balance is worth ${textOfMoney(there)}: deposit more, or some orders are not placed`;
 }
 
 /** Returns the question about the amount of one order. */
 export function amountQuestion({ rules: { instrument: i }, mid, balances }: MarketRead): InitQuestion {
-  const least = leastLots(i, mid);
+  const least = minimumLots(i, mid);
   const share = balances === null ? 0n : smallerSide(i, mid, balances) / SHARE;
   const isShare = share >= BigInt(least);
   return {
@@ -154,17 +156,17 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
     text: `amount of one order, in ${i.major}`,
     proposal: lotsText(i, isShare ? share : LEAST_TIMES * BigInt(least)),
     why: isShare
-      ? 'a hundredth of the smaller of both balances'
-      : `${LEAST_TIMES} times the least order${balances === null ? '; without a key your balances are unknown' : ''}`,
+      ? 'a hundredth of the smaller balance'
+      : `${LEAST_TIMES} times the minimum order${balances === null ? '; without a key your balances are unknown' : ''}`,
     problem: answer =>
       notAmount(answer) ??
       (moneyOf(answer) >= moneyOfAmount(i, least as Amount)
         ? null
-        : `the book accepts no order below ${lotsText(i, BigInt(least))} ${i.major}`),
+        : `the book rejects orders below ${lotsText(i, BigInt(least))} ${i.major}`),
   };
 }
 
-/** Returns the questions about limits. `levels` and `amount` as answered. */
+/** Returns the questions about limits. `levels` and `amount` are earlier answers. */
 export function limitQuestions(
   { rules: { instrument: i }, mid }: MarketRead,
   levels: number,
@@ -178,21 +180,21 @@ export function limitQuestions(
     name,
     text: `${text}, in ${i.minor}`,
     proposal: textOfMoney(loss as Money),
-    why: 'a twentieth of what the largest position is worth now',
+    why: 'a twentieth of the current value of the maximum position',
     problem: notAmount,
   });
   return [
     {
       name: 'position-max',
-      text: `how far inventory may be from its target, in ${i.major}`,
+      text: `maximum distance of inventory from its target, in ${i.major}`,
       proposal: textOfMoney(position as Money),
       why: 'four times all orders of one side',
       problem: answer =>
         notAmount(answer) ??
         (moneyOf(answer) >= side ? null : `less than all orders of one side together, ${textOfMoney(side as Money)}`),
     },
-    lossQuestion('drawdown-max', 'trading halts when the profit has fallen this far from its highest'),
-    lossQuestion('day-loss-max', 'trading halts when this much was lost in a UTC day'),
+    lossQuestion('drawdown-max', 'drawdown of the profit at which trading halts'),
+    lossQuestion('day-loss-max', 'loss in a UTC day at which trading halts'),
   ];
 }
 
@@ -201,9 +203,9 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
   const held = balances?.find(({ currency }) => currency === i.major)?.total;
   return {
     name: 'target',
-    text: `inventory to come back to, in ${i.major}; ${AS_FOUND}: what is held at the first start`,
+    text: `target inventory, in ${i.major}; ${AS_FOUND}: the holdings at the first start`,
     proposal: AS_FOUND,
-    why: held === undefined ? 'the balance at that time' : `now that would be ${textOfMoney(moneyOf(held))}`,
+    why: held === undefined ? 'the balance at that time' : `the current holdings are ${textOfMoney(moneyOf(held))}`,
     problem: answer =>
       answer === AS_FOUND || isDecimalText(answer) ? null : `expected ${AS_FOUND}, or digits like 0.5`,
   };
@@ -212,8 +214,8 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
 const notAmount = (answer: string): string | null =>
   isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected digits above zero, like 2000 or 0.01';
 
-/** Returns the minimum lots, also valid at a price 10% below the mid. */
-function leastLots(i: Instrument, mid: Price): number {
+/** Returns the minimum order amount in lots, also valid at a price 10% below the mid price. */
+function minimumLots(i: Instrument, mid: Price): number {
   const far = BigInt(Math.max(1, Math.floor(mid * 0.9)));
   return Math.max(i.amountMin, Number(i.valueMin / far + 1n));
 }
@@ -228,7 +230,7 @@ function smallerSide(i: Instrument, mid: Price, balances: readonly Balance[]): b
 
 const lotsText = (i: Instrument, lots: bigint): string => textOfMoney((twoDigits(lots) * i.lotMoney) as Money);
 
-/** Rounds up to two digits, enough for a proposal. */
+/** Rounds up to two digits, which suffices for a proposal. */
 export function twoDigits(n: bigint): bigint {
   const unit = 10n ** BigInt(Math.max(0, n.toString().length - 2));
   return ((n + unit - 1n) / unit) * unit;

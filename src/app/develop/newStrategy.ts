@@ -1,22 +1,22 @@
 /**
- * `puntas new-strategy`: the smallest strategy that passes the common invariants, as a folder, an index entry, a
- * configuration and a test.
+ * `puntas new-strategy`: writes the smallest strategy that passes the common invariants: folder, index entry,
+ * configuration and test.
  */
 import { readRegularFile, TEXT_FILE, writeOutputFile } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** Lower-case words with digits, separated by dashes, as in avellaneda-stoikov. */
+/** Name of a strategy: lower-case words with digits, separated by dashes, as in avellaneda-stoikov. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /**
- * Writes into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. The index
+ * Writes a strategy into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. The index
  * changes last, so that repeating a killed command completes it.
  */
 export function newStrategy(root: string, name: string): readonly string[] {
   if (!(NAME.test(name) && name.length <= 40)) {
-    throw new UsageError(`expected a name of small letters, digits and dashes, like order-flow; found ${name}`);
+    throw new UsageError(`expected a name of lower-case letters, digits and dashes, like order-flow; found ${name}`);
   }
   const index = join(root, 'strategies/index.ts');
   if (!existsSync(index)) {
@@ -43,7 +43,7 @@ function indexWith(text: string, name: string, word: string): string {
   const start = text.indexOf('\nexport const strategies = byName({\n');
   const end = text.indexOf('});\n', start);
   if (start < 1 || end < 0 || text.slice(start, end).includes('}')) {
-    throw new UsageError('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
+    throw new UsageError('strategies/index.ts has an unexpected form; add the line manually (docs/strategies.md)');
   }
   const line = importOf(name, word);
   return `${text.slice(0, start)}${line}${text.slice(start, end)}  ${word},\n${text.slice(end)}`;
@@ -52,11 +52,11 @@ function indexWith(text: string, name: string, word: string): string {
 const importOf = (name: string, word: string): string => `import { ${word} } from './${name}/strategy.ts';\n`;
 
 type Names = {
-  /** Name in the configuration. */
+  /** Name of the strategy in the configuration. */
   readonly name: string;
-  /** Prefix of its function names. */
+  /** Prefix of the strategy's function names. */
   readonly word: string;
-  /** Name of its parameter type. */
+  /** Name of the strategy's parameter type. */
   readonly type: string;
 };
 

@@ -28,8 +28,9 @@ import { finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 
 /**
- * Returns the findings about the key, which can already read. The permission to cancel is tested on an id that no order
- * can have (runs are numbered from 2020). Only an order tests the permission to place; nothing tests that to withdraw.
+ * Returns the findings about a key that can read. The permission to cancel is tested with an id that no order can have
+ * (runs are numbered from 2020). Only the trial order tests the permission to place; the permission to withdraw is not
+ * tested.
  */
 export async function keyFindings(client: VenueClient, instance: string): Promise<readonly Finding[]> {
   const id = await client.account?.id();
@@ -38,11 +39,11 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
   const withdrawals = warn(
     'withdrawals',
     'the API does not show whether the key may withdraw',
-    'check its permissions at the exchange: it must not have this one',
+    'check at the exchange that the key has no permission to withdraw',
   );
   if (canceled.kind === 'done')
     return [
-      pass('key', `${whose}; may read and cancel; whether it may place orders shows only with --order`),
+      pass('key', `${whose}; may read and cancel; only --order tests the permission to place orders`),
       withdrawals,
     ];
   if (canceled.kind === 'unknown')
@@ -56,7 +57,7 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
   return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
 }
 
-/** Returns the bounds of the book, and each level that they or a limit reject. */
+/** Returns the bounds of the book, and each level that the bounds or a limit reject. */
 export function bookFindings(
   { instrument: i }: Pick<Rules, 'instrument'>,
   { preview }: PreviewNow,
@@ -79,17 +80,19 @@ export function bookFindings(
   const { levels, refusal } = preview;
   const shown = levels.filter(({ verdict }) => verdict === 'would be placed').length;
   if (needsOperator(preview.unshown))
-    found.push(fail('quotes', preview.emptySidesText ?? 'none', 'change what is named there'));
+    found.push(fail('quotes', preview.emptySidesText ?? 'none', 'change the key named in the message'));
   else if (preview.halt !== null)
     found.push(
       fail(
         'quotes',
         `the bot would halt immediately after a start: ${preview.halt}`,
-        'fix this first; every start would halt again',
+        'fix the cause first; every start would halt again',
       ),
     );
   else if (preview.emptySidesText !== null)
-    found.push(warn('quotes', preview.emptySidesText, 'check whether this is intended; puntas check shows each price'));
+    found.push(
+      warn('quotes', preview.emptySidesText, 'check whether these levels are intended; puntas check shows each price'),
+    );
   else if (refusal !== null)
     found.push(
       warn('quotes', `none now: ${refusal}`, 'run puntas doctor again; for a running bot, see puntas explain'),
@@ -98,14 +101,12 @@ export function bookFindings(
   return found;
 }
 
-/**
- * Compares both sides of all configured levels with the available balances, excluding what other programs have locked.
- */
+/** Compares both sides of all configured levels with the available balances, which exclude locks of other programs. */
 export function balanceFindings({ preview, riskContext }: PreviewNow): readonly Finding[] {
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
   if (levels.length === 0)
-    return [warn('balances', 'no level can be computed now, so none can be compared', 'run puntas doctor again')];
+    return [warn('balances', 'no level can be computed now, so no amount can be compared', 'run puntas doctor again')];
   return (['buy', 'sell'] as const).map(side => {
     const of = levels.filter(level => level.side === side);
     const needed = of.reduce((sum, level) => sum + costOf(i, level), 0n) as Money;
@@ -139,25 +140,25 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
   const apart = ((ask - bid) * 20_000) / (ask + bid);
   const fees = (2 * makerRate) / 10_000;
   const { instrument: i } = riskContext;
-  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, both maker fees take ${fees.toFixed(1)} bps: ${(apart - fees).toFixed(1)} bps are left of a round trip`;
+  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, both maker fees take ${fees.toFixed(1)} bps: a round trip earns ${(apart - fees).toFixed(1)} bps`;
   found.push(
     apart > fees
       ? pass('spread', says)
-      : warn('spread', says, 'widen it, unless you mean to pay for volume (strategy.minEdgeBps below 0)'),
+      : warn('spread', says, 'widen the spread, unless you mean to pay for volume (strategy.minEdgeBps below 0)'),
   );
   return found;
 }
 
-/** Returns the findings if the quotes cannot earn the fees; then nothing else can be computed. */
+/** Returns the only finding if the quotes cannot earn the fees: no quotes can then be computed. */
 export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] => [
   ...(tier === null ? [] : [pass('fee tier', tier)]),
-  fail('spread', message, 'widen it in the YAML, or trade at a better tier'),
+  fail('spread', message, 'widen the spread in the YAML, or trade at a better fee tier'),
 ];
 
 /** Minimum rate per minute at which a bot must be able to move all its quotes. */
 const MOVES_MIN = 6;
 
-/** Compares the requests for polling and for orders with the exchange's limit. */
+/** Compares the request rates of polling and of orders with the exchange's limit. */
 export function budgetFindings(config: Config, levels: number): readonly Finding[] {
   const { budgets } = config.exchange;
   const { bookPollMs, privatePollMs } = config.timing;
@@ -168,15 +169,15 @@ export function budgetFindings(config: Config, levels: number): readonly Finding
   };
   const left = budgets.privatePerMinute - reads.private;
   const moves = levels === 0 ? Infinity : Math.floor(left / levels);
-  const orders = `${left} are left for orders${levels === 0 ? '' : `: all ${levels} quotes can be moved ${moves} times a minute`}`;
-  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests a minute, ${orders}; public ones: ${reads.public} of ${budgets.publicPerMinute} while there is no stream`;
+  const orders = `${left} are left for orders${levels === 0 ? '' : `: all ${levels} quotes can be moved ${moves} times per minute`}`;
+  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, ${orders}; public ones: ${reads.public} of ${budgets.publicPerMinute} while there is no stream`;
   const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);
   return [
     over
       ? fail(
           'requests',
           `exchange.budgets ${budgets.publicPerMinute} and ${budgets.privatePerMinute} are more than the ${allows.public} and ${allows.private} that the exchange allows`,
-          'lower them; clients that exceed the limits are locked out for a minute',
+          'lower the budgets; the exchange locks out clients that exceed its limits for a minute',
         )
       : moves < MOVES_MIN
         ? warn('requests', says, 'raise timing.privatePollMs or strategy.refreshToleranceBps, or quote fewer levels')

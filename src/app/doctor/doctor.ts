@@ -1,4 +1,4 @@
-/** `puntas doctor`: checks every requirement of a live bot in advance, with a remedy for each finding. */
+/** `puntas doctor`: checks all requirements of a live bot in advance, with a remedy for each finding. */
 import { sleep, type Clock, type Observation, type VenueClient } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
@@ -14,7 +14,7 @@ import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ClockGap } from './clockGap.ts';
 import { encryptionFindings } from './encryption.ts';
-import { brokenOff, finding, type Finding } from './finding.ts';
+import { checkAborted, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
 import { planTrial, tryOrder } from './trialOrder.ts';
 
@@ -30,18 +30,18 @@ export type DoctorOptions = {
   readonly openLog: (level: string, secrets: readonly string[]) => Log;
   /** Called with each finding as soon as it is known. */
   readonly tell: (found: Finding) => void;
-  /** Asks for permission before the order is placed, with its description; if absent, no order is placed. */
+  /** Requests permission before the order is placed, with its description; if absent, no order is placed. */
   readonly mayOrder?: (what: string) => Promise<boolean>;
   readonly onStarted: RunOptions['onStarted'];
 };
 
 export type Diagnosis = {
   readonly findings: readonly Finding[];
-  /** Ids of orders that may still be on the exchange. */
+  /** Ids of orders that may still be live on the exchange. */
   readonly left: readonly string[];
 };
 
-/** Runs all checks. A check that cannot run is a finding too; external conditions cause no rejection. */
+/** Runs all checks. A check that cannot run is a finding too; problems outside the program never reject. */
 export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   const { config, clock } = options;
   const findings: Finding[] = [];
@@ -59,7 +59,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   if (config.exchange.kind === 'embedded') {
     const left = await withVenue(config, null, { speed: 1, openLog: options.openLog }, clock, (venue, log) =>
       withKey({ ...options, tell }, venue, log),
-    ).catch((error: unknown) => (tell(brokenOff('exchange', error)), []));
+    ).catch((error: unknown) => (tell(checkAborted('exchange', error)), []));
     return { findings, left };
   }
   tell(await encryptionFindings(config.exchange, clock.now()));
@@ -70,7 +70,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   try {
     venue = remoteAccess(config.exchange);
   } catch (error) {
-    tell(brokenOff('key', error, 'then run puntas doctor again'));
+    tell(checkAborted('key', error, 'then run puntas doctor again'));
     await withoutKey({ ...options, tell }, venueOf(config).restUrl(restUrl));
     return { findings, left: [] };
   }
@@ -89,23 +89,23 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
 
 type Asking = Omit<DoctorOptions, 'tell'> & { readonly tell: (found: Finding | readonly Finding[]) => void };
 
-/** Checks the public part of the exchange, if the key is missing or wrong. */
+/** Checks the public part of the exchange, if the key is missing or invalid. */
 async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string): Promise<void> {
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
   const client = publicClientOf(config, restUrl, clock, seed, { onRequest });
   try {
     await readBookRow(client, config.book);
-    tell(pass('exchange', `answers, and trades ${config.book}`));
+    tell(pass('exchange', `answers, and lists ${config.book}`));
     tell(gap.finding);
   } catch (error) {
-    tell(brokenOff('exchange', error));
+    tell(checkAborted('exchange', error));
   } finally {
     await client.close();
   }
 }
 
-/** Runs all other checks. Resolves to the ids of orders that may be left. */
+/** Runs all checks that need the key. Resolves to the ids of orders that may be live. */
 async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<readonly string[]> {
   const { config, clock, seed, tell } = options;
   const gap = new ClockGap();
@@ -114,10 +114,10 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   let seen: PreviewNow | null = null;
   try {
     await readBookRow(client, config.book);
-    tell(pass('exchange', `answers, and trades ${config.book}`));
+    tell(pass('exchange', `answers, and lists ${config.book}`));
     seen = await accountFindings(options, client);
   } catch (error) {
-    tell(brokenOff('exchange', error));
+    tell(checkAborted('exchange', error));
   } finally {
     await client.close();
   }
@@ -129,7 +129,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     tell(
       fail(
         'order',
-        'not sent: the required data could not be read',
+        'trial order not sent: the required data could not be read',
         'fix the findings above, then run puntas doctor again',
       ),
     );
@@ -149,7 +149,7 @@ async function accountFindings({ config, clock, tell }: Asking, client: VenueCli
     tell(feeFindings(rules, seen));
     return seen;
   } catch (error) {
-    tell(error instanceof FeesTooHigh ? feesTooHigh(error) : brokenOff('account', error));
+    tell(error instanceof FeesTooHigh ? feesTooHigh(error) : checkAborted('account', error));
     return null;
   }
 }
@@ -183,7 +183,13 @@ async function orderFinding(
 ): Promise<readonly string[]> {
   const { config, tell } = options;
   if (alive(config.state.dir, 'bot') !== null) {
-    tell(warn('order', 'not sent: the bot is running, and its own orders show it', 'stop it first to try one'));
+    tell(
+      warn(
+        'order',
+        'trial order not sent: the bot is running, and its orders show the permission',
+        'to place a trial order, stop the bot first',
+      ),
+    );
     return [];
   }
   const hedge = await openHedgeFinding(config, options.clock);
@@ -197,7 +203,7 @@ async function orderFinding(
     return [];
   }
   if (!(await mayOrder(plan.text))) {
-    tell(warn('order', `not sent: you declined ${plan.text}`, 'run again with --order --yes'));
+    tell(warn('order', `trial order not sent: you declined ${plan.text}`, 'run again with --order --yes'));
     return [];
   }
   const tried = await tryOrder(plan, { ...options, venue, log });
@@ -205,17 +211,17 @@ async function orderFinding(
   return tried.left;
 }
 
-/** The trial order runs without a hedger, so no hedge may be open. Returns `null` if none is. */
+/** Returns a finding if a hedge is open, because the trial order runs without a hedger; `null` if no hedge is open. */
 async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
   try {
     const open = await openHedgeOf(dir, clock);
     if (open === null) return null;
     return warn(
       'order',
-      `not sent: hedge ${open} is still open`,
+      `trial order not sent: hedge ${open} is still open`,
       'start the bot, which completes it; puntas hedges shows its progress',
     );
   } catch (error) {
-    return brokenOff('order', error);
+    return checkAborted('order', error);
   }
 }

@@ -10,7 +10,7 @@ const WITHIN_MS = 5_000;
 const DAY_MS = 86_400_000;
 const SHORT_DAYS = 14;
 
-/** Returns one finding for each host of the configuration. `now` in ms since 1970. */
+/** Returns one finding for each host of the configuration. `now` is in ms since 1970. */
 export async function encryptionFindings(
   { restUrl, streamUrl, rfqUrl, webhookUrl }: RemoteSettings,
   now: number,
@@ -22,7 +22,7 @@ export async function encryptionFindings(
 
 async function encryptionFinding(url: URL, now: number): Promise<Finding> {
   const check = 'tls';
-  // The configuration allows plain text only on this machine.
+  // The configuration allows unencrypted connections only on this machine.
   if (!/^(https|wss):$/.test(url.protocol))
     return pass(check, `${url.host} is on this machine; traffic is not encrypted, and does not leave the machine`);
   const told = await certificateOf(url);
@@ -38,7 +38,7 @@ async function encryptionFinding(url: URL, now: number): Promise<Finding> {
   return warn(check, says, 'check again before it expires; after that no request can be sent');
 }
 
-/** Returns the certificate, or a sentence with the reason why no trusted one exists. */
+/** Returns the certificate, or a reason as text if there is no trusted certificate. */
 function certificateOf(url: URL): Promise<{ readonly until: number; readonly protocol: string } | string> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return new Promise(done => {
@@ -56,6 +56,8 @@ function certificateOf(url: URL): Promise<{ readonly until: number; readonly pro
       end({ until: Date.parse(socket.getPeerCertificate().valid_to), protocol: socket.getProtocol() ?? 'TLS' }),
     );
     socket.once('timeout', () => end(`no answer within ${WITHIN_MS / 1_000} s`));
-    socket.once('error', (error: NodeJS.ErrnoException) => end(error.message || (error.code ?? 'it failed')));
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      end(error.message || (error.code ?? 'the connection failed')),
+    );
   });
 }

@@ -1,15 +1,15 @@
 /** Finding of one `puntas doctor` check: its result, and the remedy. */
 import { sentenceOf } from '../../messages/exits.ts';
 
-/** `warn`: the bot runs, but the operator should know; or the check cannot decide. */
+/** Result of a check. `warn`: the bot can run, but the operator should know; or the check cannot decide. */
 export type FindingResult = 'pass' | 'warn' | 'fail';
 
 export type Finding = {
-  /** Subject of the check, in a word or two. */
+  /** Subject of the check, in one or two words. */
   readonly check: string;
   readonly result: FindingResult;
   readonly says: string;
-  /** Remedy for the operator; `null` if nothing is to be done. */
+  /** Remedy for the operator; `null` if nothing needs to be done. */
   readonly todo: string | null;
 };
 
@@ -20,6 +20,6 @@ export const finding = {
   fail: (check: string, says: string, todo: string): Finding => ({ check, result: 'fail', says, todo }),
 };
 
-/** Returns the finding of a check that failed to run. The error's message has the remedy, if known. */
-export const brokenOff = (check: string, error: unknown, todo = 'fix it, then run puntas doctor again'): Finding =>
+/** Returns the finding of a check that could not run. The error's message contains the remedy, if known. */
+export const checkAborted = (check: string, error: unknown, todo = 'fix it, then run puntas doctor again'): Finding =>
   finding.fail(check, sentenceOf(error).split('\n').join('; '), todo);

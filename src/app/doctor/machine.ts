@@ -15,11 +15,11 @@ import { lookInto } from '../../live/state/stateSummary.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { brokenOff, finding, type Finding } from './finding.ts';
+import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** Checks for a state in use by another bot, one that others can write, and one that blocks the bot. */
+/** Returns findings about a state that another bot uses, that other users can write, or that blocks the bot. */
 export async function stateFindings(config: Config, which: WhichBot, clock: Clock): Promise<readonly Finding[]> {
   const { dir } = config.state;
   const check = 'state';
@@ -28,11 +28,11 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   try {
     assertStateDirTrusted(dir);
   } catch (error) {
-    return [brokenOff(check, error, 'then ask again')];
+    return [checkAborted(check, error, 'then run puntas doctor again')];
   }
   if (isPaperState(dir))
     return [fail(check, `${dir} belongs to paper trading`, 'give this bot a state.dir of its own')];
-  const found = await lookInto(dir, clock).catch((error: unknown) => brokenOff(check, error));
+  const found = await lookInto(dir, clock).catch((error: unknown) => checkAborted(check, error));
   if (found !== null && 'check' in found) return [found];
   const owner = found?.owner ?? null;
   if (owner !== null && owner.venue !== null && config.exchange.kind === 'remote') {
@@ -60,7 +60,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   ];
 }
 
-/** Checks read permissions; write permissions were checked before. */
+/** Checks who can read the state; write permissions were checked before. */
 function secrecyFinding(dir: string, more: string): Finding {
   const mode = statSync(dir).mode & 0o777;
   return (mode & 0o077) === 0 || process.geteuid === undefined
@@ -68,7 +68,7 @@ function secrecyFinding(dir: string, more: string): Finding {
     : warn('state', `other users can read ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
-/** Returns why a start would quote nothing, or would be reduce-only. */
+/** Returns the reasons why a started bot would not quote, or would be reduce-only. */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
   const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
@@ -85,19 +85,19 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
 const processOf = ({ process: where }: HeartbeatRecord): string =>
   where === undefined ? '' : ` (process ${where.pid} on ${where.host})`;
 
-/** Returns the heartbeat of a process that may be running; `null` if it stopped or its process is gone. */
+/** Returns the heartbeat of a process that may be running; `null` if the process stopped or no longer exists. */
 export function alive(dir: string, whose: Whose): HeartbeatRecord | null {
   const record = readHeartbeat(dir, whose);
   return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
 }
 
-/** Number of disk samples: enough for a median, and less than a second on a slow disk. */
+/** Number of disk samples: enough for a median, in less than a second on a slow disk. */
 const SYNCS = 21;
-/** Thresholds of one sync. Every order waits for a sync; cancels do not. */
+/** Thresholds of the duration of one sync, in ms. Every order waits for a sync; cancels do not. */
 const SYNC_SLOW_MS = 20;
 const SYNC_HOPELESS_MS = 500;
 const MB = 1_000_000;
-/** Disk space for state file, ledger and deliveries, in addition to the recordings. */
+/** Required disk space for state file, ledger and deliveries, in addition to the recordings, in MB. */
 const ROOM_MB = 200;
 
 /** Checks the disk space, and how long an order waits for the disk. */
@@ -116,10 +116,10 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
   const room = free === null ? null : `${Math.floor(free / MB)} MB are free at ${dir}`;
   const most = `${Math.ceil(needed / MB)} MB may be used (journal.keepMb ${journal.keepMb})`;
   const [median, worst] = [times[times.length >> 1] ?? 0, times.at(-1) ?? 0];
-  const speed = `a write is durable after ${ms(median)}, the slowest of ${SYNCS} after ${ms(worst)}; every order waits for one`;
+  const speed = `a write is durable after ${ms(median)} (median), the slowest of ${SYNCS} after ${ms(worst)}; every order waits for a write`;
   return [
     room === null || free === null
-      ? warn('disk', 'the system does not report free disk space', `see that ${most}`)
+      ? warn('disk', 'the system does not report free disk space', `make sure that ${most}`)
       : free < needed
         ? (free < (ROOM_MB / 2) * MB ? fail : warn)(
             'disk',
@@ -137,24 +137,24 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
 
 const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
 
-/** Time within which a sentinel writes a heartbeat; normally once per second. */
+/** Time within which a running sentinel writes a heartbeat, in ms; normally it writes one per second. */
 const BEATS_WITHIN_MS = 3_000;
 
-/** Checks that a sentinel would cancel for a dead bot. */
+/** Checks that a sentinel would cancel the orders of a bot that is down. */
 export async function sentinelFinding(config: Config, clock: Clock): Promise<Finding> {
   const check = 'sentinel';
   const { required } = config.sentinel;
   if (config.exchange.kind === 'embedded')
     return required
       ? fail(check, 'the embedded exchange ends with the bot, and has no sentinel', 'remove sentinel.required')
-      : pass(check, 'not needed: the embedded exchange ends with the bot');
+      : pass(check, 'no sentinel is needed: the embedded exchange ends with the bot');
   const { dir } = config.state;
   const start = `start a sentinel with its own key: puntas sentinel (docs/sentinel.md)`;
   const seen = alive(dir, 'sentinel');
   if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
-    return pass(check, `one watches ${dir}${processOf(seen)}`);
+    return pass(check, `a sentinel watches ${dir}${processOf(seen)}`);
   if (required)
-    return fail(check, 'no sentinel heartbeat, and sentinel.required is set: nothing would be quoted', start);
+    return fail(check, 'no sentinel heartbeat, and sentinel.required is set: the bot would not quote', start);
   return warn(
     check,
     'no sentinel heartbeat; if the bot goes down, its orders stay live',
@@ -167,7 +167,7 @@ async function moves(dir: string, seen: HeartbeatRecord, clock: Clock): Promise<
   return readHeartbeat(dir, 'sentinel')?.counter !== seen.counter;
 }
 
-/** Checks whether metrics and webhooks can be served, and from where they are reachable. */
+/** Checks whether the ports of metrics and webhooks are available, and from where they are reachable. */
 export async function portFindings({ metrics, webhooks, state }: Config): Promise<readonly Finding[]> {
   const isRunning = alive(state.dir, 'bot') !== null;
   const found = [await portFinding('metrics', metrics, isRunning)];
@@ -188,7 +188,7 @@ export async function portFindings({ metrics, webhooks, state }: Config): Promis
       found.push(fail('callback', `${at} is not encrypted`, 'put a proxy with TLS in front, and write https://'));
     else found.push(pass('callback', `${at}, and the secret path is long enough`));
   } catch (error) {
-    found.push(brokenOff('callback', error, 'then ask again'));
+    found.push(checkAborted('callback', error, 'then run puntas doctor again'));
   }
   return found;
 }
@@ -220,7 +220,7 @@ async function portFinding(
   );
 }
 
-/** Returns the system's error code; `null` if the port could be opened and was released. */
+/** Returns the system's error code; `null` if the port could be opened (it is closed again). */
 function listenProblem(host: string, port: number): Promise<string | null> {
   return new Promise(done => {
     const server = createServer();

@@ -1,6 +1,6 @@
 /**
- * Trial order of the minimum size, far from the market, through the production run with its journal, gate and client;
- * then canceled and verified.
+ * Trial order of the minimum size, far from the market, placed by a complete run with its journal, risk gate and
+ * client; then canceled and verified.
  */
 import { unverified } from '../../live/loop/loopOptions.ts';
 import {
@@ -22,25 +22,25 @@ import {
 import { loneOrder } from '../../../strategies/index.ts';
 import type { Config } from '../../config.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
-import { cancelCommand } from '../run/whatLives.ts';
+import { cancelCommand } from '../run/remainingOrders.ts';
 import { BotProcess } from '../run/botProcess.ts';
 import type { Summary } from '../../messages/summary.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { brokenOff, finding, type Finding } from './finding.ts';
+import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 const CHECK = 'order';
 
-/** Distance from the mid: ten percent, where no one trades and exchanges accept orders. */
+/** Distance from the mid price: ten percent, where an order is accepted and does not trade. */
 const FAR_BPS = 1_000;
-/** Divisor of the minimum value; the quotient is a margin for a market that moves before the order arrives. */
+/** Divisor of the minimum value; the quotient is a margin against price moves before the order arrives. */
 const ROOM_SHARE = 20n;
-/** Collar margin, because the market may move between decision and gate. */
+/** Added to the price collar, because the market may move between decision and risk gate. */
 const COLLAR_ROOM_BPS = 200;
-/** Time after which no order will be placed any more; a start only takes seconds. */
+/** Time after which the order is no longer placed, in ms; a start takes only seconds. */
 const NONE_AFTER_MS = 30_000;
-/** Time added to the interval of open-order reads, so that a read shows the order. */
+/** Time added to the interval of open-order reads, in ms, so that a read includes the order. */
 const LIES_MORE_MS = 500;
 
 export type TrialPlan = {
@@ -51,7 +51,7 @@ export type TrialPlan = {
   readonly text: string;
 };
 
-/** Plans an order on a side with sufficient balance; returns a finding if there is none. */
+/** Plans an order on a side with sufficient balance; returns a finding if neither side has enough. */
 export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   const { instrument: i, depth } = riskContext;
   const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
@@ -59,7 +59,7 @@ export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
     return fail(CHECK, 'the book does not have both a bid and an ask', 'run puntas doctor again');
   const tried = (['buy', 'sell'] as const).map(side => {
     const price = farPrice(i, side, (bid + ask) / 2);
-    const lots = leastLots(i, price);
+    const lots = minimumLots(i, price);
     const needed = side === 'sell' ? moneyOfAmount(i, lots) : moneyOfValue(i, valueOf(price, lots));
     const what = `${side} ${textOfMoney(moneyOfAmount(i, lots))} ${i.major} at about ${textOfPrice(i, price)}`;
     const text = `${what}, ${FAR_BPS / 100} % from the mid price`;
@@ -81,8 +81,8 @@ const farPrice = (i: Instrument, side: Side, mid: number): Price =>
     Math.max(i.priceMin, Math.floor((mid * (10_000 + (side === 'buy' ? -FAR_BPS : FAR_BPS))) / 10_000)),
   ) as Price;
 
-/** Returns the minimum lots at a price, plus a margin. */
-function leastLots(i: Instrument, price: Price): Amount {
+/** Returns the minimum amount at a price, plus a margin, in lots. */
+function minimumLots(i: Instrument, price: Price): Amount {
   const byValue = (i.valueMin + i.valueMin / ROOM_SHARE) / BigInt(price) + 1n;
   return Math.max(i.amountMin, Number(byValue)) as Amount;
 }
@@ -93,7 +93,7 @@ export type TrialOptions = Pick<RunOptions, 'config' | 'venue' | 'clock' | 'seed
 
 export type Tried = { readonly finding: Finding; readonly left: readonly string[] };
 
-/** Places the order exactly once and returns the result. Never rejects. */
+/** Places the order once and returns the result. Never rejects. */
 export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<Tried> {
   const { clock, which, config } = options;
   const liesMs = config.timing.privatePollMs + LIES_MORE_MS;
@@ -117,7 +117,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
         left,
         finding: fail(CHECK, `${text}; not verified to be gone: ${left.join(', ')}`, cancelCommand(which)),
       };
-    const gone = 'verified by two reads: none left';
+    const gone = 'no open orders (verified by two reads)';
     if (summary.halted !== undefined)
       return {
         left,
@@ -130,15 +130,15 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
     if (failure !== null) return { left, finding: fail(CHECK, `${text}; failed: ${failure}; ${gone}`, 'see the log') };
     return { left, finding: watch.finding(summary, gone) };
   } catch (error) {
-    return { left: [], finding: brokenOff(CHECK, error) };
+    return { left: [], finding: checkAborted(CHECK, error) };
   } finally {
     watch.end();
   }
 }
 
 /**
- * Returns the bot's configuration with one order as its strategy, a sufficient collar, and without sections that do not
- * concern orders.
+ * Returns the bot's configuration with this order as its strategy, a sufficient collar, and without sections that do
+ * not concern orders.
  */
 const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config => ({
   ...config,
@@ -161,7 +161,10 @@ class TrialWatch {
   #end: 'accepted' | 'refused' | 'unknown' | 'taken out' | null = null;
   #refusal = '';
 
-  /** An accepted order stays for `liesMs`; an unanswered one for `unansweredMs`, in which it may be found. */
+  /**
+   * Creates the watcher. An accepted order stays for `liesMs`; an order without an answer for `unansweredMs`, in which
+   * it may be found.
+   */
   constructor(clock: Clock, liesMs: Millis, unansweredMs: Millis) {
     this.#clock = clock;
     this.#liesMs = liesMs;
@@ -179,14 +182,14 @@ class TrialWatch {
 
   /** Returns a description of the order. */
   get text(): string {
-    return this.#order ?? 'no order was sent';
+    return this.#order ?? 'no trial order was sent';
   }
 
   hear(news: EngineNews, instrument: Instrument): void {
     if (news.kind === 'placing') {
       const { id, side, price, amount } = news.command;
       this.#order = `${side} ${textOfMoney(moneyOfAmount(instrument, amount))} ${instrument.major} at ${textOfPrice(instrument, price)} (${id})`;
-      this.#after(this.#unansweredMs, 'the trial is over');
+      this.#after(this.#unansweredMs, 'the trial order has ended');
     } else if (news.kind === 'quoting' && this.#order === null) {
       this.#why = news.why ?? news.reason;
     } else if (news.kind === 'refused') {
@@ -195,17 +198,17 @@ class TrialWatch {
   }
 
   #counted(event: Extract<EngineNews, { kind: 'count' }>['event']): void {
-    // Counts before the order belong to an earlier run's orders.
+    // Counts before this order belong to orders of an earlier run.
     if (this.#order === null) return;
     if (event === 'placed') {
-      // Also applies to an order with an unknown outcome that was then found.
+      // This also applies to an order that was found after its outcome had been unknown.
       this.#end = 'accepted';
-      this.#after(this.#liesMs, 'the trial is over');
+      this.#after(this.#liesMs, 'the trial order has ended');
       return;
     }
     if (event === 'canceled' && this.#end === 'accepted' && !this.#isOver) this.#end = 'taken out';
     if (event === 'refused' || event === 'unknown') this.#end = event;
-    this.#over('the trial is over');
+    this.#over('the trial order has ended');
   }
 
   #isOver = false;
@@ -218,7 +221,7 @@ class TrialWatch {
     this.#timer = this.#clock.after(ms, () => this.#over(why));
   }
 
-  /** Returns the finding of a run that ended cleanly; `gone` states that no order is left. */
+  /** Returns the finding of a run that ended cleanly; `gone` is the text that no order remains. */
   finding({ fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>, gone: string): Finding {
     const { text } = this;
     if (fills === null && this.#end !== 'refused')
@@ -242,7 +245,7 @@ class TrialWatch {
         return fail(
           CHECK,
           `${text}: accepted, and canceled by the exchange; ${gone}`,
-          'ask the exchange for the reason',
+          'ask the exchange for the reason of the cancel',
         );
       case 'unknown':
       case null:
@@ -252,7 +255,7 @@ class TrialWatch {
             `not sent: ${this.#why ?? 'it was stopped before'}`,
             'fix it, then run puntas doctor again',
           );
-        // Also applies if the order was found in the meantime.
+        // This also applies if the order was found in the meantime.
         return warn(
           CHECK,
           `${text}: no answer; not retried; ${gone}`,

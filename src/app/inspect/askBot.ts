@@ -5,7 +5,7 @@ import { sleep, type Clock, type Millis } from '../../core/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 
-/** Storage of request and answer. */
+/** Files of a request and its answer. */
 export type AskBox<Request, Answer> = {
   waiting(): { readonly id: string; readonly at: Millis; readonly by: string } | null;
   put(request: Request): void;
@@ -13,14 +13,14 @@ export type AskBox<Request, Answer> = {
   answered(): Answer | null;
 };
 
-/** Time for the bot to accept the request. */
+/** Time for the bot to accept the request, in ms. */
 const HEARD_WITHIN_MS = 10_000;
-/** Time for the answer; longer than a bot waits for a suitable time plus a change of runs. */
+/** Time for the answer, in ms; longer than a bot waits for a suitable time plus a change of runs. */
 const ANSWERED_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 200;
 
 /**
- * Resolves to the bot's answer. `unheard`: advice if there is none.
+ * Resolves to the bot's answer. `unheard`: advice if there is no answer.
  * @throws UsageError (code 1) if no bot runs or answers.
  */
 export async function askBot<Request extends { readonly id: string }, Answer extends { readonly id: string }>(
@@ -32,7 +32,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
 ): Promise<Answer> {
   requireStateFolder(dir);
   const other = box.waiting();
-  // An older unaccepted request is from a command that was killed.
+  // An older request that was not accepted is from a killed command.
   if (other !== null && clock.now() - other.at < HEARD_WITHIN_MS)
     throw new UsageError(`${dir}: a request by ${other.by} is still pending; retry in a second`, 1);
   box.put(request);
@@ -47,7 +47,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     // The bot may have answered just before it ended.
     if (dead === null || box.answered()?.id === request.id) return;
     if (box.waiting()?.id === request.id) box.take();
-    throw new UsageError(`${dir}: ${dead}, so nothing answers. ${unheard}`, 1);
+    throw new UsageError(`${dir}: ${dead}, so no bot answers. ${unheard}`, 1);
   };
   while (box.waiting()?.id === request.id) {
     if (passed() > HEARD_WITHIN_MS) {
@@ -70,15 +70,15 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
   }
 }
 
-/** Time without a heartbeat after which the bot counts as dead; longer than a change of runs. */
+/** Time without a heartbeat after which the bot counts as down, in ms; longer than a change of runs. */
 const DEAD_AFTER_MS = 90_000;
 
-/** Returns why no bot of a state directory can answer; `null` if one may, or if there was never a heartbeat. */
+/** Returns the reason why no bot can answer; `null` if a bot may answer, or if there has never been a heartbeat. */
 function deathIn(dir: string, watch: Watch): string | null {
   const record = readHeartbeat(dir, 'bot');
   const stillMs = watch.stillForMs() ?? 0;
   if (record === null) return null;
   if (record.state === 'stopped') return 'the bot has stopped';
-  if (isThere(record) === false) return 'the bot is down: its process is gone';
-  return stillMs > DEAD_AFTER_MS ? `no heartbeat of the bot for ${Math.round(stillMs / 1000)} s` : null;
+  if (isThere(record) === false) return 'the bot is down: its process does not exist';
+  return stillMs > DEAD_AFTER_MS ? `no heartbeat from the bot for ${Math.round(stillMs / 1000)} s` : null;
 }

@@ -10,16 +10,16 @@ import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {
   readonly config: string;
-  /** State directory; overrides the one in the file. */
+  /** State directory; overrides the directory in the file. */
   readonly state?: string;
   /** Whether to use the state directory of a paper run. */
   readonly paper: boolean;
   readonly preview: boolean;
   readonly reason: string;
   readonly by: string;
-  /** SHA-256 (hex) of the previewed file, or its first characters; if absent, the file as it is now. */
+  /** SHA-256 (hex) of the previewed file, or its first characters. If absent, the current file is used. */
   readonly digest?: string | undefined;
-  /** Unique id. */
+  /** Unique id of the request. */
   readonly id: string;
 };
 
@@ -50,17 +50,19 @@ export async function askReload(
   return { ...answer, digest };
 }
 
-/** Time for which a preview is valid. */
+/** Time for which a preview is valid, in ms. */
 const PREVIEW_COUNTS_MS = 3_600_000;
 
-/** Returns the SHA-256 of this operator's last preview that was not applied; `undefined` if there is none. */
+/**
+ * Returns the SHA-256 of the file that this operator last previewed but did not apply; `undefined` if there is none.
+ */
 function lastPreviewed(dir: string, by: string, now: Millis): string | undefined {
   const preview = existsSync(dir) ? new ReloadBox(dir).previewed() : null;
   const counts = preview !== null && preview.by === by && Math.abs(now - preview.at) < PREVIEW_COUNTS_MS;
   return counts ? preview.digest : undefined;
 }
 
-/** A preview must work even if the disk cannot store a note of it. */
+/** Runs `work` and ignores its errors: a preview must work even if it cannot be recorded on disk. */
 function quietly(work: () => void): void {
   try {
     work();

@@ -1,4 +1,4 @@
-/** Whether a bot runs, from its state directory: heartbeat, process, and active stops. */
+/** Process state of a bot, from its state directory: heartbeat, process, and active stops. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOfMoney, type Millis } from '../../core/index.ts';
@@ -7,32 +7,35 @@ import { flattenIn, type Flatten } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 
-/** `silent`: it has not stopped, but has no heartbeat. */
+/** Process state of a bot. `silent`: the bot has not stopped, but sends no heartbeat. */
 export type BotLife = {
   readonly state: 'runs' | 'stopped' | 'silent' | 'never ran';
-  /** Start time of its process; `null` if there was none. */
+  /** Start time of the bot's process; `null` if there was none. */
   readonly since: Millis | null;
   /** Time since the last heartbeat; `null` if there is none. */
   readonly beatAgo: Millis | null;
 };
 
-/** Stop in effect that restricts quoting. */
+/** Stop in effect that limits quoting. */
 export type HeldBy = {
   readonly what: 'halt' | 'pause' | 'hold' | 'reduce' | 'flatten';
   readonly reason: string;
   readonly at: Millis;
-  /** Source: the bot itself, its sentinel, or the operator (`person`). */
+  /** Source of the stop: the bot itself, its sentinel, or the operator (`person`). */
   readonly by: string;
   /** Name of the operator; `null` if not given. */
   readonly who: string | null;
-  /** Expiry time; `null` if it ends by a resume or with its cause. */
+  /** Expiry time; `null` if the stop ends by a resume or with its cause. */
   readonly until: Millis | null;
 };
 
-/** Time without a heartbeat after which the bot counts as silent; a running bot writes one every two seconds. */
+/**
+ * Time without a heartbeat after which the bot counts as silent, in ms; a running bot writes a heartbeat every two
+ * seconds.
+ */
 const SILENT_MS = 15_000;
 
-/** Returns the state of the bot's process, only from the state directory. `now`: wall time. */
+/** Returns the state of the bot's process, from the state directory only. `now` is wall-clock time. */
 export function lifeOf(dir: string, now: Millis): BotLife {
   const record = readHeartbeat(dir, 'bot');
   if (record === null) return { state: 'never ran', since: null, beatAgo: null };

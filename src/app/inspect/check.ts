@@ -1,6 +1,6 @@
 /**
- * `puntas check`: the validated configuration, and the quotes that it would place now with the reason for each price.
- * Places nothing.
+ * `puntas check`: the validated configuration, and the quotes that the bot would place now with the reason for each
+ * price. Places nothing.
  */
 import { stringify } from 'yaml';
 import {
@@ -25,14 +25,12 @@ import { previewNow } from './previewNow.ts';
 export type CheckResult = {
   /** Lines for stdout. */
   readonly text: string;
-  /**
-   * Reason why nothing could be quoted until the operator changes something, in one line; `null` if something could.
-   */
+  /** Reason why the bot could not quote until the operator changes something, in one line; `null` if it could quote. */
   readonly problem: string | null;
 };
 
 /**
- * Checks the configuration read from `configFile`. Rejects with one line for the operator if it has nothing to show.
+ * Checks the configuration from `configFile`. Rejects with one line for the operator if there are no quotes to show.
  */
 export async function check(
   config: Config,
@@ -59,7 +57,7 @@ export async function check(
     ].join('\n');
     return {
       text,
-      problem: needsOperator(preview.unshown) ? `nothing would be quoted: ${preview.emptySidesText ?? ''}` : null,
+      problem: needsOperator(preview.unshown) ? `the bot would not quote: ${preview.emptySidesText ?? ''}` : null,
     };
   } finally {
     await client.close();
@@ -75,8 +73,8 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
   const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
     ...(now === null ? [] : [`run would halt immediately: ${now}`]),
-    ...(halted === null ? [] : [would('quote nothing: halted', halted)]),
-    ...(held === null ? [] : [would('quote nothing: held', held)]),
+    ...(halted === null ? [] : [would('not quote: halted', halted)]),
+    ...(held === null ? [] : [would('not quote: held', held)]),
     ...(reducing === null ? [] : [would('quote only to reduce inventory', reducing)]),
   ];
 }
@@ -86,7 +84,7 @@ function previewLines(instrument: Instrument, preview: Preview): string[] {
   const asks = preview.levels.filter(({ level }) => level.side === 'sell').reverse();
   const bids = preview.levels.filter(({ level }) => level.side === 'buy');
   return [
-    ...(preview.refusal === null ? [] : [`none would be placed: ${preview.refusal}; otherwise`]),
+    ...(preview.refusal === null ? [] : [`no quote would be placed: ${preview.refusal}; otherwise`]),
     ...asks.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
     `  mid price ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
     ...bids.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
@@ -98,7 +96,7 @@ function previewLines(instrument: Instrument, preview: Preview): string[] {
   ];
 }
 
-/** Returns the values that a model used. */
+/** Returns the figures that the strategy's model used. */
 const figures = ({ quote }: Preview): string[] =>
   quote.figures === undefined
     ? []
@@ -115,7 +113,7 @@ function levelRow(instrument: Instrument, level: NormalizedLevel, verdict: strin
   return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${amountSteps(instrument, level)}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
 }
 
-/** Returns how the amount was derived, if it is not the configured one. */
+/** Returns how the amount of a level was computed, if it differs from the configured amount. */
 function amountSteps(instrument: Instrument, { amount, amounts }: NormalizedLevel): string {
   if (amounts === undefined) return '';
   const asked = amounts.reduce((sum, { lots }) => sum + lots, 0);

@@ -1,6 +1,6 @@
 /**
- * `puntas explain`: a decision of the bot and its reasons, from a replay of the recording up to that time. Does not
- * affect a running bot.
+ * `puntas explain`: a decision of the bot and its reasons, from a replay of the recording up to that time. A running
+ * bot is not affected.
  */
 import { existsSync } from 'node:fs';
 import {
@@ -34,7 +34,7 @@ import { timeText } from '../../messages/timeText.ts';
 
 /** Explanation as `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {
-  /** Time of the last engine input at or before the requested time; everything below is as of then. */
+  /** Time of the last engine input at or before the requested time; the fields below show the state at this time. */
   readonly at: Millis;
   readonly run: number;
   readonly book: string;
@@ -42,9 +42,9 @@ export type Explanation = {
   readonly tick: string;
   readonly decidedAt: Millis | null;
   readonly regime: RegimeChange;
-  /** Last changes, oldest first; the last one is the current regime. */
+  /** Last changes of the regime, oldest first; the last one is the current regime. */
   readonly changes: readonly RegimeChange[];
-  /** Reason why nothing could be quoted; `null` if it could. */
+  /** Reason why the bot could not quote; `null` if it could. */
   readonly refusal: string | null;
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
   readonly fair: { readonly ticks: number; readonly steps: readonly Step[] } | null;
@@ -56,13 +56,13 @@ export type Explanation = {
   };
   readonly figures: Snapshot['figures'];
   readonly levels: readonly ExplainedLevel[];
-  /** Last hedges, oldest first, as of that time. */
+  /** Last hedges, oldest first, as of this time. */
   readonly hedges: readonly HedgeRow[];
-  /** First difference between this Puntas and the one that ran; `null` if every command up to there is equal. */
-  readonly difference: string | null;
   /**
-   * Note on the requested time: the bot was not running, the recording has a gap, or the engine failed with an error.
+   * First difference between the replay and the recorded commands; `null` if every command up to this time is equal.
    */
+  readonly difference: string | null;
+  /** Note on the requested time: the bot was not running, the recording has a gap, or the engine failed. */
   readonly note: string | null;
 };
 
@@ -70,7 +70,7 @@ export type RegimeChange = { readonly regime: string; readonly since: Millis; re
 
 export type ExplainedLevel = {
   readonly side: 'bid' | 'ask';
-  /** Level number from 1, best first; `null` for a whole side, or an order without a wanted level. */
+  /** Level number from 1, best first; `null` for a whole side, or an order that no level wants. */
   readonly level: number | null;
   readonly decision: string;
   readonly reason: string;
@@ -83,7 +83,7 @@ export type ExplainedLevel = {
     readonly id: string;
     readonly price: string;
     readonly remaining: string;
-    /** Order state at the decision and at the requested time, or `ended`. */
+    /** Order state at the decision; then at the requested time, or `ended`. */
     readonly then: string;
     readonly now: string;
   } | null;
@@ -102,7 +102,7 @@ export function progress(clock: Clock, write: (line: string) => void): (at: Mill
   let told = clock.elapsed();
   let inputs = 0;
   return at => {
-    // Reading the clock costs more than an input.
+    // Reading the clock takes longer than processing an input.
     if (++inputs % 1_000 !== 0 || clock.elapsed() - told < PROGRESS_EVERY_MS) return;
     told = clock.elapsed();
     write(`replaying: ${inputs} inputs, at ${timeText(at)}\n`);
@@ -110,9 +110,11 @@ export function progress(clock: Clock, write: (line: string) => void): (at: Mill
 }
 
 const PROGRESS_EVERY_MS = 2_000;
-/** Time after the last input in which more may still follow; a bot writes its recording once per second. */
+/** Time after the last input in which further inputs may follow, in ms; a bot writes its recording once per second. */
 const SLACK_MS = 10_000;
-/** Time without an input after which the bot was not running; it has one at least every few seconds. */
+/**
+ * Time without an input after which the bot counts as not running, in ms; a running bot has an input every few seconds.
+ */
 const SILENT_MS = 30_000;
 const HEDGES_MAX = 5;
 
@@ -131,14 +133,14 @@ export type ReplayedMoment = {
 
 /**
  * Explains a decision.
- * @throws UsageError if there is no recording, or none of that time.
+ * @throws UsageError if there is no recording, or none at that time.
  */
 export function explain(asked: Asked): Explanation {
   const { engine, seen, rules, setup, run, difference, note } = replayedMoment(asked);
   return { ...explanationOf(engine, seen, rules.instrument, setup), run, difference, note };
 }
 
-/** Returns the traced engine at that time, owned by the caller. Throws as `explain` does. */
+/** Returns the traced engine at a time; the caller must close it. Throws like `explain`. */
 export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at);
   const { setup, rules } = madeFrom(dir, run);
@@ -164,12 +166,12 @@ export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   };
 }
 
-/** Returns the run that was current at that time, or had ended last. */
+/** Returns the run that was current at a time, or the last one before. */
 function chosenRun(dir: string, at: Millis | null): { readonly run: number; readonly next: number | null } {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
     throw new UsageError(
-      `${dir}: no recording of a run there; expected the state directory of a bot that has run (state.dir, or --state)`,
+      `${dir}: no recording of a run in this directory; expected the state directory of a bot that has run (state.dir, or --state)`,
     );
   for (let i = runs.length - 1; i >= 0; i--) {
     const run = runs[i]!;
@@ -177,7 +179,9 @@ function chosenRun(dir: string, at: Millis | null): { readonly run: number; read
     if (startedAt === null || firstRulesOf(dir, run) === null) continue;
     if (at === null || startedAt <= at) return { run, next: runs[i + 1] ?? null };
   }
-  throw new UsageError(at === null ? `${dir}: no run there has read the rules of its book` : outside(dir, at));
+  throw new UsageError(
+    at === null ? `${dir}: no run in this directory has read the rules of its book` : outside(dir, at),
+  );
 }
 
 function outside(dir: string, at: Millis): string {
@@ -188,7 +192,7 @@ function outside(dir: string, at: Millis): string {
   return `${dir}: no recording of ${timeText(at)}; the recordings cover ${kept}`;
 }
 
-/** Returns the time of the last input of a run; `null` if there is none. */
+/** Returns the time of the last input of a run; `null` if the run has no input. */
 function endOf(dir: string, run: number): Millis | null {
   return damaged(dir, run, () => {
     let last: string | null = null;
@@ -222,10 +226,10 @@ function damaged<T>(dir: string, run: number, read: () => T): T {
 function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean): string | null {
   if (gap) return 'the recording ends early because the disk was full; this is the last recorded state';
   if (asked === null || asked - at <= SILENT_MS || !isPast) return null;
-  return `the bot was not running at ${timeText(asked)}; this is the state in which it stopped before`;
+  return `the bot was not running at ${timeText(asked)}; this is its state when it last stopped`;
 }
 
-/** Data from a replay that the engine does not keep. */
+/** Data of a replay that the engine does not keep. */
 export class Seen {
   at: Millis | null = null;
   /** Last reference price. */
@@ -247,7 +251,7 @@ export class Seen {
   }
 }
 
-/** Returns the last decision of a traced engine; `seen` must have received all its inputs. */
+/** Returns the last decision of a traced engine; `seen` must have received all inputs of the engine. */
 export function explanationOf(
   engine: Engine,
   seen: Seen,
@@ -290,8 +294,8 @@ export function explanationOf(
 }
 
 /**
- * Sorts as in a book: asks from the outermost inward, then bids from the best outward; entries without a level come
- * last on their side.
+ * Sorts as in a book: asks from the highest down, then bids from the best down; entries without a level come last on
+ * their side.
  */
 function byPlace(a: Decided, b: Decided): number {
   if (a.side !== b.side) return a.side === 'sell' ? -1 : 1;
@@ -302,7 +306,7 @@ function byPlace(a: Decided, b: Decided): number {
 
 const asChange = ({ regime, since, why }: RegimeState): RegimeChange => ({ regime, since, why });
 
-/** If there is no composed fair value, returns the common first steps of both sides, without inventory. */
+/** Returns the fair value; without one, the common first steps of both sides, without inventory. */
 function fairOf(fair: Fair | undefined, bid: Level | undefined, ask: Level | undefined): Explanation['fair'] {
   const steps = fair?.steps ?? begun(bid?.why ?? ask?.why ?? [], ask?.why ?? bid?.why ?? []);
   return steps.length === 0 ? null : { ticks: steps.reduce((sum, { ticks }) => sum + ticks, 0), steps };

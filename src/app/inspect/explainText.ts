@@ -5,8 +5,8 @@ import { timeText } from '../../messages/timeText.ts';
 import type { ExplainedLevel, Explanation } from './explain.ts';
 
 /**
- * Returns the lines without newlines. Ticks have at most two decimals, model values four digits; prices and amounts are
- * exact.
+ * Returns the lines of an explanation without newlines. Ticks have at most two decimals, model values four digits;
+ * prices and amounts are exact.
  */
 export function explanationText(of: Explanation): string {
   const { market, inventory, fair, refusal, note, difference } = of;
@@ -15,7 +15,7 @@ export function explanationText(of: Explanation): string {
     ...(note === null ? [] : [`note: ${note}`]),
     ...(difference === null
       ? []
-      : [`DIFFERENT: this version decides differently from the one that ran; the replay stops: ${difference}`]),
+      : [`DIFFERENT: this version's decisions differ from the recorded ones; the replay stops: ${difference}`]),
     `regime: ${of.regime.regime} since ${Number.isFinite(of.regime.since) ? timeText(of.regime.since) : 'the start'}: ${of.regime.why}`,
     ...of.changes.slice(-6, -1).map(({ regime, since, why }) => `  before: ${regime} since ${timeText(since)}: ${why}`),
     `market: bid ${market.bid ?? 'none'}, ask ${market.ask ?? 'none'}${market.bookAgeMs === null ? ', never read' : `, ${(market.bookAgeMs / 1000).toFixed(1)} s old`}`,
@@ -32,7 +32,7 @@ export function explanationText(of: Explanation): string {
       : [
           `model: ${of.figures.map(({ name, value, unit }) => `${name} ${Number(value.toPrecision(4))} ${unit}`.trim()).join(', ')}`,
         ]),
-    ...(refusal === null ? [] : [`nothing is quoted: ${refusal}`]),
+    ...(refusal === null ? [] : [`not quoting: ${refusal}`]),
     ...of.levels.map(levelText),
     ...of.hedges.map(
       ({ at, state, amount, why, weighed }) =>

@@ -18,7 +18,7 @@ import {
 export type LedgerExport = {
   readonly rows: 'fills' | 'ledger';
   readonly from?: Millis;
-  /** Inclusive end. */
+  /** End of the exported time, inclusive. */
   readonly to?: Millis;
   /** Restricts fills to this book. */
   readonly book?: string;
@@ -26,20 +26,18 @@ export type LedgerExport = {
 
 /**
  * Reads the ledger of a state directory from a copy.
- * @throws UsageError if there is none.
+ * @throws UsageError if there is no ledger.
  */
 export async function ledgerAt(dir: string, clock: Clock): Promise<LedgerFile> {
   const file = await ledgerFileIn(dir, clock);
   if (file === null)
-    throw new UsageError(
-      `${dir}: no ledger there yet; expected the state directory of a bot that has read its balances`,
-    );
+    throw new UsageError(`${dir}: no ledger yet; expected the state directory of a bot that has read its balances`);
   return file;
 }
 
 /**
- * Writes the export. Replaces an existing file only once the new one is complete. Resolves to a summary, with what is
- * unknown.
+ * Writes the export. An existing file is replaced only once the new file is complete. Resolves to a summary that
+ * mentions unknown values.
  */
 export async function exportLedger(dir: string, asked: LedgerExport, path: string, clock: Clock): Promise<string> {
   const bytes = path.endsWith('.parquet') ? parquetOf : path.endsWith('.csv') ? csvOf : null;

@@ -1,6 +1,6 @@
 /**
- * `puntas halt`: the kill command. Latches the halt and, if requested, cancels the bot's orders, alongside a running
- * bot or after it ended.
+ * `puntas halt`: the kill command. Writes the halt to disk and, if requested, cancels the bot's orders, with or without
+ * a running bot.
  */
 import { existsSync } from 'node:fs';
 import { sleep, type Clock, type Exchange, type Millis, type Outcome } from '../../core/index.ts';
@@ -22,7 +22,7 @@ import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
-/** Latches the halt of a state directory. A failed disk write does not block the cancels. */
+/** Writes the halt into a state directory. A failed disk write does not block the cancels. */
 export function latchHalt(which: WhichBot, said: string, at: Millis, who?: string): Halted {
   const { stateDir } = which;
   const reason = checkedReason(said);
@@ -38,7 +38,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
   try {
     latch.set({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   } catch (error) {
-    // Another command, or the bot, may have latched it at the same time.
+    // Another command, or the bot, may have written a halt at the same time.
     const other = latch.read();
     if (other !== null)
       return {
@@ -48,7 +48,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
       };
     const why = error instanceof Error ? error.message : String(error);
     return {
-      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN (${why}); stop the process of the bot, or it continues to trade`,
+      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN TO DISK (${why}); stop the process of the bot, or the bot continues to trade`,
       ...{ code: EXIT.leftOrders, isLatched: false },
     };
   }
@@ -69,17 +69,17 @@ export function lastConfigOf(stateDir: string): Config {
   return recordedConfig(of.setup);
 }
 
-/** Returns why another process has nothing to cancel for such a bot; `null` if it may have. */
+/** Returns the reason why another process has no orders to cancel for this bot; `null` if there may be orders. */
 export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
   if (isPaperState(stateDir)) return 'paper trading places no real orders; nothing to cancel';
   if (exchange.kind === 'embedded')
-    return "the embedded exchange is part of the bot's process; a running bot cancels its orders itself, and none remains after it ends";
+    return "the embedded exchange is part of the bot's process; a running bot cancels its orders itself, and no order remains after the bot ends";
   return null;
 }
 
 /**
- * Cancels every order of the bot and verifies it; returns lines for the operator. Orders in the state are canceled
- * first, without a read. Nothing is verified before the request delay of the bot's requests has passed.
+ * Cancels every order of the bot and verifies the result; returns lines for the operator. Orders in the state are
+ * canceled first, without a read. Verification waits until the request delay of the bot's requests has passed.
  */
 export async function cancelOwn(
   config: Config,
@@ -111,11 +111,11 @@ export async function cancelOwn(
     if (left?.length === 0)
       return {
         lines: [
-          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (${canceled} more were seen and canceled)` : ''}`,
+          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (${canceled} further orders were found and canceled)` : ''}`,
         ],
         code: EXIT.clean,
       };
-    // If the list is truncated, each known order was looked up; `left` has those that remain.
+    // If the list is truncated, each known order was looked up; `left` has the orders that remain.
     const ids = left ?? (isCut ? [] : known);
     return {
       lines: [
@@ -137,14 +137,14 @@ export async function cancelOwn(
 type Beside = Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
 
 const AGAIN_MS = 200;
-/** Whether the nonce is not higher than that of another process, or the credentials are wrong. */
+/** Whether the exchange rejected a request because of its nonce or its credentials. */
 const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === 'refused' && outcome.meaning === 'nonce';
 
 /**
- * Opens a client with the bot's key in a second process. Its nonces derive from the clock, as the bot's do. So both
- * processes' requests stay acceptable to an exchange that requires rising nonces. If the bot's nonces are ahead of the
- * clock and these are rejected, they continue above every nonce that the bot may have used.
+ * Opens a client with the bot's key in a second process. Like the bot's nonces, its nonces derive from the clock, so an
+ * exchange that requires rising nonces accepts both processes' requests. If the bot's nonces are ahead of the clock,
+ * rejected nonces are replaced by nonces above every nonce that the bot may have used.
  */
 async function besideTheBot(
   config: Config,

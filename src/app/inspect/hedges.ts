@@ -10,25 +10,25 @@ import { readRecording, recordingsIn } from '../../live/recording/recordings.ts'
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Hedge with the last run that changed it, and its states. */
-export type ToldHedge = HedgeRow & {
+export type HedgeHistory = HedgeRow & {
   readonly book: string;
   readonly run: number;
   readonly states: readonly { readonly at: number; readonly state: HedgeRow['state']; readonly why: string | null }[];
 };
 
 /**
- * Returns the hedges, oldest first, also of a running bot: recordings are read up to their last complete piece. Hedges
+ * Returns the hedges, oldest first, also of a running bot: each recording is read up to its last complete piece. Hedges
  * of old runs exist while their recordings are kept.
  */
-export function hedgesIn(dir: string): readonly ToldHedge[] {
-  const found = new Map<string, ToldHedge>();
+export function hedgesIn(dir: string): readonly HedgeHistory[] {
+  const found = new Map<string, HedgeHistory>();
   for (const { run } of existsSync(dir) ? recordingsIn(dir) : []) {
     try {
       const recording = readRecording(dir, run);
       if (recording === null) continue;
       const { book } = recordedConfig(recording.of.setup);
       for (const text of recording.lines) {
-        // Other lines are not parsed: there are millions of them.
+        // Other lines are not parsed, because there are millions of them.
         if (!text.startsWith(BEGINS)) continue;
         const line = lineOf(text);
         if (line.kind !== 'input' || line.event.kind !== 'hedge') continue;
@@ -39,7 +39,7 @@ export function hedgesIn(dir: string): readonly ToldHedge[] {
         found.set(row.id, { ...row, book, run, states });
       }
     } catch (error) {
-      // `puntas replay` reports a damaged recording; the part before the damage is shown.
+      // `puntas replay` reports a damaged recording; here the part before the damage is used.
       if (!(error instanceof RangeError)) throw error;
     }
   }
@@ -54,14 +54,16 @@ const BEGINS = 'i{"event":{"kind":"hedge"';
  */
 export function hedges(dir: string, json: boolean): readonly string[] {
   if (!existsSync(dir) || recordingsIn(dir).length === 0)
-    throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
+    throw new UsageError(
+      `${dir}: no recording of a run in this directory; expected the state directory of a bot (state.dir)`,
+    );
   const told = hedgesIn(dir);
   if (json) return [JSON.stringify({ hedges: told })];
   return told.length === 0 ? ['no hedges yet'] : told.flatMap(linesOf);
 }
 
-/** Returns one hedge as text: the decision, its alternatives, and its end. */
-export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
+/** Returns one hedge as text: the decision, its alternatives, and its outcome. */
+export function linesOf({ book, route, ...row }: HedgeHistory): readonly string[] {
   const [major, minor] = pairOf(book);
   const what = row.amount.startsWith('-')
     ? `${row.amount.slice(1)} ${major} to acquire`

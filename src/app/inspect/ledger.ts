@@ -43,29 +43,31 @@ export type LedgerAsk = {
 
 type Row = {
   readonly currency: string;
-  /** Causes within the requested time; `opening` is everything before it. */
+  /** Changes within the requested time, by cause; `opening` is the balance before that time. */
   readonly causes: Causes;
   readonly closing: Money;
-  /** Balance as last reported; `null` if it never was. */
+  /** Balance as last reported by the exchange; `null` if never reported. */
   readonly exchange: Money | null;
   readonly difference: Money | null;
 };
 
-/** Returns lines for stdout. Rejects with one line if there is nothing to show. */
+/** Returns the ledger as lines for stdout. Rejects with one line if there is nothing to show. */
 export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
   const file = await ledgerAt(dir, clock);
   const { since = -Infinity } = ask;
   const shown = file.entries.filter(({ at }) => at >= since);
   const [first] = file.entries;
   if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
-    throw new UsageError(`--since: what came until ${timeText(first.at)} is kept as one sum; expected a later time`);
+    throw new UsageError(
+      `--since: entries until ${timeText(first.at)} are only kept as one sum; expected a later time`,
+    );
   const all = rowsOf(file, shown);
   const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
   if (rows.length === 0)
     throw new UsageError(
       ask.currency === undefined
         ? `${dir}: its ledger is empty`
-        : `${dir}: nothing is booked in ${ask.currency}; the ledger has ${all.map(({ currency }) => currency).join(', ')}`,
+        : `${dir}: the ledger has no entry in ${ask.currency}; it has ${all.map(({ currency }) => currency).join(', ')}`,
     );
   const mine = shown.filter(
     ({ changes }) => ask.currency === undefined || changes.some(c => c.currency === ask.currency),
@@ -99,9 +101,8 @@ export type AdjustAsk = {
 };
 
 /**
- * Writes a booking for the bot and returns the line to print. A booking equal in currency, amount, reason and name to
- * one that waits or is in the ledger is a repeated command and books nothing. Rejects with `UsageError` if the request
- * is wrong.
+ * Writes a booking for the bot and returns the line to print. A booking with the currency, amount, reason and name of a
+ * waiting or booked one is a repeated command and has no effect. Rejects with `UsageError` if the request is invalid.
  */
 export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise<string> {
   const reason = checkedReason(ask.reason, { what: 'what happened' });
@@ -116,15 +117,16 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
-  // The bot removes the file only after the booking is durable in the ledger, so one of the two has it.
+  // The bot removes the file only after the booking is durable in the ledger, so the booking is in at least one of
+  // them.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
-    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book it again, give another --reason`;
+    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book the amount again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
   return `requested: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, otherwise at its next start, before it quotes. A halt stays until you resume with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
-/** Returns the ledger entry of an operator's booking; `undefined` if it was never booked. */
+/** Returns the ledger entry of an operator's booking; `undefined` if there is none. */
 const bookedIn = (
   file: LedgerFile | null,
   { currency, amount, reason, by }: Pick<MailMessage<'adjust'>, 'currency' | 'amount' | 'reason' | 'by'>,
@@ -143,7 +145,7 @@ function amountOf(text: string): Money {
   } catch {
     throw new UsageError(`--amount: expected decimal digits like 12.5 or -12.5, found ${text}`);
   }
-  if (amount === 0n) throw new UsageError('--amount: expected something other than 0');
+  if (amount === 0n) throw new UsageError('--amount: expected a number other than 0');
   return amount;
 }
 
@@ -259,5 +261,5 @@ function profitLine({ booked, run, unknown }: ProfitNow, minor: string): string 
   return `profit ${profitSentence(booked, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
 }
 
-/** Returns the minor currency of the bot's book; empty if its state does not name the book. */
+/** Returns the quote currency of the bot's book; empty if the state does not name the book. */
 const minorOf = ({ book }: Pick<LedgerFile, 'book'>): string => (book === null ? '' : pairOf(book)[1]);

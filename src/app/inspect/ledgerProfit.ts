@@ -1,6 +1,6 @@
 /**
- * Exact profit of a book by UTC hour or day from ledger entries, which outlive restarts: trades, fees and conversions,
- * marked at the last fill.
+ * Exact profit of a book by UTC hour or day from ledger entries, which survive restarts: trades, fees and conversions,
+ * valued at the last fill.
  */
 import { midPriceOf } from '../../messages/shownProfit.ts';
 import {
@@ -17,15 +17,15 @@ import { isBroughtForward } from '../../live/state/entries.ts';
 
 export type BookNames = { readonly book: string; readonly major: string; readonly minor: string };
 
-/** Trade as the ledger keeps it; book and price are `null` for an older Puntas. */
+/** Trade in the ledger; book and price are `null` if written by an older Puntas. */
 export type BookedTrade = {
   readonly trade: string;
   readonly order: string;
   readonly book: string | null;
-  /** Text as the exchange sent it. */
+  /** Price as text from the exchange. */
   readonly price: string | null;
   /**
-   * Role, client order id and quote level of the fill. Each is `null` if an older Puntas did not keep it; the last two
+   * Role, client order id and quote level of the fill. Each is `null` if an older Puntas did not store it; the last two
    * also if the order is not the bot's.
    */
   readonly role: 'maker' | 'taker' | null;
@@ -33,7 +33,7 @@ export type BookedTrade = {
   readonly level: string | null;
 };
 
-/** Returns the trade of an entry; `null` if it is not a trade. */
+/** Returns the trade of an entry; `null` if the entry is not a trade. */
 export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>): BookedTrade | null {
   const [kind, trade, order] = source.split(' ');
   if (kind !== 'trade' || trade === undefined) return null;
@@ -47,40 +47,40 @@ export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>
 /** Format in which `Holdings` writes a trade. */
 const TRADE = /^(\S{1,40}) at (\d{1,40}(?:\.\d{1,40})?)(?: as (maker|taker))?(?: of (\S{1,40}))?(?: level (\d{1,4}))?$/;
 
-/** Profit of one hour or day, in the minor currency: `trading + fees + hedging` is the net. */
+/** Profit of one hour or day, in the quote currency: `trading + fees + hedging` is the net. */
 export type ProfitSums = {
   fills: number;
-  /** Traded value. */
+  /** Value of all trades. */
   volume: Money;
   /** Gain from trades, and the change in value of the inventory. */
   trading: Money;
   fees: Money;
-  /** Gain from conversions against the mark. */
+  /** Gain of conversions against the inventory's price. */
   hedging: Money;
-  /** Mark of the inventory, here the last fill up to the period's end; `null` before the first. */
+  /** Price that values the inventory, here the last fill up to the period's end; `null` before the first fill. */
   mark: { readonly price: Money; readonly at: Millis } | null;
 };
 
 /** Whether an entry is the opening or the sum of older entries, and so belongs to no day. */
-export const isBeginning = (entry: LedgerEntry): boolean => entry.source === 'opening' || isBroughtForward(entry);
+export const isOpeningEntry = (entry: LedgerEntry): boolean => entry.source === 'opening' || isBroughtForward(entry);
 
 /**
- * Sorts by time; entries of equal time stay as booked. No entry precedes the opening, even if a transfer listed late
- * has an earlier time.
+ * Sorts by time; entries of equal time keep their order. The opening stays first, even before a transfer of an earlier
+ * time that was listed late.
  */
-export function inTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
+export function sortedByTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
   const [first] = entries;
   if (first === undefined) return [];
-  const least = isBeginning(first) ? first.at : -Infinity;
+  const least = isOpeningEntry(first) ? first.at : -Infinity;
   return entries.map(entry => (entry.at < least ? { ...entry, at: least } : entry)).sort((a, b) => a.at - b.at);
 }
 
 /**
- * Whether an entry belongs to the book. A trade in another book does not; a conversion or a rebate does if it moved a
+ * Whether an entry belongs to the book. A trade in another book does not; a conversion or a rebate does if it changed a
  * currency of the book.
  */
 export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames): boolean {
-  if (isBeginning(entry)) return false;
+  if (isOpeningEntry(entry)) return false;
   const trade = bookedTrade(entry);
   const isOurs = (currency: string): boolean => currency === major || currency === minor;
   if (trade === null)
@@ -94,9 +94,9 @@ export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames):
 
 /**
  * Returns profit by the start of each hour or day, oldest first, without periods that have no entry. Inventory counts
- * from the first entry. The sums of all periods equal the ledger exactly: trades, fees and conversions in the minor
- * currency, and those in the major one at the last mark. A fee in the major currency counts at the price of its fill,
- * and is no longer inventory.
+ * from the first entry. The sums of all periods equal the ledger exactly: trades, fees and conversions in the quote
+ * currency, and those in the base currency at the last fill price. A fee in the base currency counts at the price of
+ * its fill, and no longer as inventory.
  */
 export function profitBy(
   period: 'hour' | 'day',
@@ -109,14 +109,14 @@ export function profitBy(
   const { major, minor } = names;
   let mark: ProfitSums['mark'] = null;
   let [held, worth] = [0n, 0n];
-  for (const entry of inTime(entries)) {
+  for (const entry of sortedByTime(entries)) {
     const { at, changes } = entry;
     if (at > until) break;
     if (!isOfBook(entry, names)) continue;
     const sums = found(periods, Math.floor(at / periodMs) * periodMs);
     const of = (cause: Cause, currency: string): bigint =>
       changes.reduce((sum, one) => (one.cause === cause && one.currency === currency ? sum + one.amount : sum), 0n);
-    /** Returns the gain from holding `more`. The value of all holdings is rounded, not each step. */
+    /** Returns the gain from additional base holdings `more`. The value of all holdings is rounded, not each change. */
     const hold = (more: bigint): bigint => {
       held += more;
       const before = worth;
@@ -139,19 +139,19 @@ export function profitBy(
   return periods;
 }
 
-/** Sums of one hour or day, and the kind of its mark. */
+/** Sums of one hour or day, and the kind of price that values its inventory. */
 export type EarnedSums = Readonly<ProfitSums> & {
   readonly marked: 'middle' | 'last fill' | null;
-  /** Parts of `trading`; `null` where the mid was not recorded. */
+  /** Parts of `trading`; `null` if the mid price was not recorded. */
   readonly spread: Money | null;
   readonly inventoryGain: Money | null;
 };
 
 /**
- * Returns profit by the start of each hour or day, oldest first. It is the difference between the profit since the
- * opening at its end and at the previous end, marked at the recorded mid. Periods before the first recorded moment, of
- * an older Puntas, use `byFills`. The first recorded period includes the difference of the marks, so that the sum is
- * the profit since the opening. Fills and volume are the ledger's. `moments` are in order of time.
+ * Returns profit by the start of each hour or day, oldest first: the difference of the profit since the opening between
+ * the period's end and the previous end, valued at the recorded mid price. Periods before the first recorded moment, of
+ * an older Puntas, use `byFills`. The first recorded period includes the difference between the two valuations, so that
+ * the sum is the profit since the opening. Fills and volume are the ledger's. `moments` are in order of time.
  */
 export function earnedBy(
   period: 'hour' | 'day',
@@ -195,7 +195,7 @@ export function earnedBy(
 
 type Parts = Readonly<Record<'trading' | 'fees' | 'hedging' | 'spread', Money>>;
 
-/** Trading is the captured spread plus the gain or loss of inventory. */
+/** Returns the parts of a profit. Trading is the captured spread plus the gain or loss of inventory. */
 const partsOf = ({ profit: { spread, inventory, fees, hedging } }: ProfitSinceOpening): Parts => ({
   ...{ trading: money(spread + inventory), fees, hedging, spread },
 });
@@ -219,7 +219,7 @@ const PERIOD_MS = { hour: 3_600_000, day: 86_400_000 };
 const priceOf = (told: string | null, major: bigint, minor: bigint): Money | null =>
   told === null ? rateOf(major, minor) : moneyOf(told);
 
-/** Returns the minor currency paid for one major, to 18 places; `null` if either did not move. */
+/** Returns the price paid in quote per base currency, to 18 places; `null` if either amount is zero. */
 function rateOf(major: bigint, minor: bigint): Money | null {
   const rate = major === 0n ? 0n : -(minor * 10n ** 18n) / major;
   return rate > 0n ? money(rate) : null;

@@ -29,7 +29,7 @@ export type EntryRow = {
   readonly amount: Money;
   readonly price: string | null;
   readonly why: string | null;
-  /** Trade of the entry; `null` if it is not a trade. */
+  /** Trade of the entry; `null` if the entry is not a trade. */
   readonly told: BookedTrade | null;
 };
 
@@ -68,18 +68,18 @@ export type BookedFill = {
   readonly order: string;
   readonly book: string;
   readonly side: 'buy' | 'sell';
-  /** Positive: amount in the book's first currency, and value paid or received in its second. */
+  /** Amount in the base currency, positive; then the value paid or received in the quote currency. */
   readonly amount: Money;
   readonly value: Money;
   readonly price: string | null;
-  /** Positive if paid. */
+  /** Fee, positive if paid. */
   readonly fee: Money;
   readonly feeCurrency: string | null;
 };
 
 /**
- * Returns the fill of an entry; `null` if it is not a trade, or if its book is unknown. A trade of an older Puntas
- * belongs to `own` if its currencies match.
+ * Returns the fill of an entry; `null` if the entry is not a trade, or if its book is unknown. A trade of an older
+ * Puntas belongs to the book `own` if its currencies match.
  */
 export function bookedFill(entry: LedgerEntry, own: BookNames): BookedFill | null {
   const told = bookedTrade(entry);
@@ -118,11 +118,11 @@ export const FILL_COLUMNS: readonly Column<BookedFill>[] = [
   { name: 'level', kind: 'text', of: ({ level }) => level },
 ];
 
-/** Returns the column names without a line end. */
+/** Returns the column names as a CSV line, without a line end. */
 export const csvHead = (columns: readonly { readonly name: string }[]): string =>
   columns.map(({ name }) => name).join(',');
 
-/** Returns a row without a line end. */
+/** Returns a row as a CSV line, without a line end. */
 export const csvLine = <R>(columns: readonly Column<R>[], row: R): string =>
   columns.map(column => quoted(cellOf(column, row))).join(',');
 
@@ -136,7 +136,7 @@ function cellOf<R>(column: Column<R>, row: R): string {
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
 /**
- * Returns a Parquet file. Money is DECIMAL(38, 18), which holds every sum of the ledger; times are TIMESTAMP in UTC.
+ * Returns a Parquet file. Money is DECIMAL(38, 18), which covers every sum of the ledger; times are TIMESTAMP in UTC.
  */
 export function parquetOf<R>(columns: readonly Column<R>[], rows: readonly R[]): Uint8Array {
   const buffer = parquetWriteBuffer({
@@ -151,7 +151,7 @@ export function parquetOf<R>(columns: readonly Column<R>[], rows: readonly R[]):
 const storedOf = <R>(column: Column<R>, row: R): string | bigint | null =>
   column.kind === 'time' ? BigInt(Math.floor(column.of(row))) * 1_000n : column.of(row);
 
-/** 38 digits need 16 bytes. */
+/** Returns the Parquet type of a column. Money needs 16 bytes for 38 digits. */
 function schemaOf<R>({ name, kind }: Column<R>) {
   if (kind === 'time')
     return { name, type: 'INT64', repetition_type: 'REQUIRED', converted_type: 'TIMESTAMP_MICROS' } as const;

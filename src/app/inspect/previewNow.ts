@@ -1,4 +1,4 @@
-/** Quotes that a configuration would place now: an engine with a start's data that places nothing. */
+/** Quotes that a configuration would place now, computed by an engine with the data of a start. Places nothing. */
 import {
   moneyOf,
   pairOf,
@@ -32,7 +32,7 @@ export type PreviewNow = {
 const isOwn = ({ book, originId }: OrderReport, config: Config): boolean =>
   book === config.book && originId?.startsWith(`${config.instance}-`) === true;
 
-/** Returns the balance without the locks of these orders. */
+/** Returns the balance without the locks of the bot's orders. */
 function unlocked(balance: Balance, own: readonly OrderReport[]): Balance {
   const { currency, locked } = balance;
   const one = moneyOf('1');

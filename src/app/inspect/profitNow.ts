@@ -1,4 +1,4 @@
-/** Profit of a bot at the last point in time on disk: its last recording replayed, or else its last checkpoint. */
+/** Profit of a bot at the latest time on disk: from a replay of its last recording, or from its last checkpoint. */
 import { existsSync } from 'node:fs';
 import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
@@ -24,8 +24,8 @@ export const printedProfit = (of: ProfitNow | null, minor: string): PrintedProfi
   of === null || of.unknown !== null ? null : shownProfit(of.booked, of.run, minor);
 
 /**
- * Returns the last recorded moment of a state directory; `null` without a recording, or the error if it cannot be
- * replayed.
+ * Returns the last recorded moment of a state directory; `null` without a recording, or the error if the recording
+ * cannot be replayed.
  */
 export function lastMoment(dir: string, onInput?: (at: Millis) => void): ReplayedMoment | UsageError | null {
   if (!existsSync(dir) || recordingsIn(dir).length === 0) return null;
@@ -38,8 +38,8 @@ export function lastMoment(dir: string, onInput?: (at: Millis) => void): Replaye
 }
 
 /**
- * Returns the later one of recording and checkpoint. A checkpoint without a time is an older Puntas': only it, not the
- * recording, has the profit of earlier runs.
+ * Returns the later profit of recording and checkpoint. A checkpoint without a time is from an older Puntas; only that
+ * checkpoint, not the recording, includes the profit of earlier runs.
  */
 export function profitAt(
   moment: ReplayedMoment | UsageError | null,

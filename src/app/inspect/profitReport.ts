@@ -19,8 +19,8 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { profitSentence } from '../../messages/shownProfit.ts';
 import {
   bookedTrade,
-  inTime,
-  isBeginning,
+  sortedByTime,
+  isOpeningEntry,
   isOfBook,
   earnedBy,
   profitBy,
@@ -34,28 +34,28 @@ export type ProfitDay = EarnedSums & {
   /** Start of the day, UTC. */
   readonly from: Millis;
   readonly net: Money;
-  /** Holdings of the book's two currencies at the end of the day, by the ledger: the whole account's. */
+  /** Holdings of the base currency, then of the quote currency, at the end of the day, by the ledger of the account. */
   readonly inventory: Money;
   readonly cash: Money;
-  /** All bookings of the day by currency, including those outside the profit. */
+  /** All changes of the day by currency and cause, including those outside the profit. */
   readonly booked: ReadonlyMap<string, Causes>;
   /** Reason why the day is incomplete; `null` for a complete day. */
   readonly cut: 'begins' | 'older entries are one sum' | 'so far' | null;
 };
 
 export type ProfitReport = BookNames & {
-  /** Time of the read. */
+  /** Time at which the ledger was read. */
   readonly at: Millis;
   /** Time of the ledger's first entry. */
   readonly knownFrom: Millis;
-  /** Whether that entry is the sum of older ones, whose days are unknown. */
+  /** Whether the first entry is the sum of older entries, whose days are unknown. */
   readonly isFolded: boolean;
   /** Every UTC day from the first to the last, including days without a fill. */
   readonly days: readonly ProfitDay[];
   readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
   /** Kinds of ledger entries outside the profit, with their numbers. */
   readonly leftOut: readonly { readonly what: string; readonly count: number }[];
-  /** Profit since the opening at the last recorded moment, and its run's part; `null` if none was kept. */
+  /** Profit since the opening at the last recorded moment, with the run's part; `null` if not recorded. */
   readonly profit: ProfitNow | null;
 };
 
@@ -63,8 +63,8 @@ export type ProfitReport = BookNames & {
 export type DaysAsked = { readonly from?: Millis; readonly to?: Millis };
 
 /**
- * Computes the report. `book`: used if the state does not contain it.
- * @throws UsageError if there is nothing to show.
+ * Computes the report. `book` is used if the state does not contain its name.
+ * @throws UsageError if there is nothing to report.
  */
 export function profitReport(
   file: LedgerFile,
@@ -74,10 +74,10 @@ export function profitReport(
   current: ProfitNow | null = file.profit && { booked: file.profit, run: null, unknown: null },
 ): ProfitReport {
   const name = file.book ?? book;
-  const entries = inTime(file.entries);
+  const entries = sortedByTime(file.entries);
   const [first] = entries;
-  if (name === undefined || first === undefined) throw new UsageError('nothing is booked there yet');
-  // The clock of an accelerated bot is ahead.
+  if (name === undefined || first === undefined) throw new UsageError('the ledger has no entry yet');
+  // The clock of an accelerated bot is ahead of the machine's.
   const at = Math.max(now, entries.at(-1)!.at, current?.booked.at ?? -Infinity);
   const [major, minor] = pairOf(name);
   const names = { book: name, major, minor };
@@ -86,9 +86,7 @@ export function profitReport(
   const { from = -Infinity, to = Infinity } = asked;
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
-    throw new UsageError(
-      `no such day: the ledger knows ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
-    );
+    throw new UsageError(`no such day: the ledger has ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`);
   const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {
     ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), profit: current },
@@ -110,7 +108,10 @@ type DaySources = {
   readonly moments: readonly ProfitSinceOpening[];
 };
 
-/** Days from the first recorded day end are marked at the mid; earlier ones, of an older Puntas, at the last fill. */
+/**
+ * Returns the profit of each day. Days from the first recorded day end on are valued at the mid price; earlier days, of
+ * an older Puntas, at the last fill.
+ */
 function profitDays({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
   const sums = earnedBy('day', profitBy('day', entries, names, Infinity), moments, Infinity);
   const byDay = new Map<Millis, LedgerEntry[]>();
@@ -149,13 +150,13 @@ const NOTHING = {
   ...{ spread: null, inventoryGain: null },
 };
 
-/** Counts movements that are not profit of this book. */
+/** Counts ledger entries that are not part of the book's profit. */
 function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitReport['leftOut'] {
   const counts = new Map<string, number>();
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const isOurs = (currency: string): boolean => currency === names.major || currency === names.minor;
   for (const entry of entries) {
-    if (isBeginning(entry)) continue;
+    if (isOpeningEntry(entry)) continue;
     const moved = entry.changes.filter(({ amount }) => amount !== 0n);
     if (isOfBook(entry, names)) {
       for (const { cause, currency } of moved)
@@ -202,16 +203,16 @@ const textsOf = ({ volume, trading, fees, hedging, net }: ProfitReport['total'])
 const causesText = (causes: Causes) =>
   Object.fromEntries(CAUSES.flatMap(cause => (causes[cause] === 0n ? [] : [[cause, textOfMoney(causes[cause])]])));
 
-/** Returns a UTC day such as `2026-11-23`. */
+/** Formats the UTC day of a time, such as `2026-11-23`. */
 export const dayText = (at: Millis): string => timeText(at).slice(0, 10);
 
 const secondOf = (at: Millis): string => `${timeText(at).slice(0, 19).replace('T', ' ')} UTC`;
-/** Returns a UTC minute such as `2026-11-23 14:05`. */
+/** Formats a UTC time to the minute, such as `2026-11-23 14:05`. */
 export const minuteOf = (at: Millis): string => timeText(at).slice(0, 16).replace('T', ' ');
 
 const WIDTH = 80;
 
-/** Returns a table of at most 80 columns if its digits allow it, with notes. */
+/** Returns the report as a table with notes; at most 80 columns if its digits allow. */
 export function reportText(report: ProfitReport): readonly string[] {
   const { book, major, minor, days } = report;
   return [
@@ -219,31 +220,31 @@ export function reportText(report: ProfitReport): readonly string[] {
     '',
     ...fitted(report),
     '',
-    ...[`${major}: held at the day's end.`, ...notesOf(report)].flatMap(note => wrapped(note, WIDTH)),
+    ...[`${major}: holdings at the day's end.`, ...notesOf(report)].flatMap(note => wrapped(note, WIDTH)),
   ];
 }
 
-/** Returns `2026-11-21 to 2026-11-23`, or a single day. */
+/** Formats the days as `2026-11-21 to 2026-11-23`, or as a single day. */
 export function daysText(days: readonly ProfitDay[]): string {
   const [first, last] = [days[0]!.from, days.at(-1)!.from];
   return first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`;
 }
 
-/** Returns notes on the report's reliability, shared by terminal and page. */
+/** Returns notes on the reliability of the report, for terminal and page. */
 export function notesOf(report: ProfitReport): readonly string[] {
   const { minor, at, days, isFolded, knownFrom, leftOut, profit } = report;
   const last = days.at(-1)!;
   return [
     ...(profit === null ? [] : [profitNote(profit, minor)]),
     last.mark === null
-      ? 'Nothing was traded, so inventory has no price.'
+      ? 'There was no trade, so inventory has no price.'
       : last.marked === 'middle'
-        ? `Inventory is marked at the mid price at each day's end, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
-        : `Inventory is marked at the last fill, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}. A later change of its value appears with the next fill.`,
+        ? `Inventory is valued at the mid price at each day's end; the last is ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
+        : `Inventory is valued at the last fill, at ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}. A later change of its value appears with the next fill.`,
     last.marked === 'middle'
       ? 'Trading: profit of quotes and of inventory. Hedging: conversions, and taker orders.'
       : 'Trading: profit of trades and of inventory. Hedging: conversions; a taker order counts as trading.',
-    ...(last.cut === 'so far' ? [`The last day is not over; its figures are as of ${minuteOf(at)}.`] : []),
+    ...(last.cut === 'so far' ? [`The last day has not ended; its figures are as of ${minuteOf(at)}.`] : []),
     isFolded
       ? `Before ${minuteOf(knownFrom)} the ledger keeps only the sum; those days are unknown.`
       : `The ledger begins at ${minuteOf(knownFrom)}.`,
@@ -258,13 +259,15 @@ function profitNote({ booked, run, unknown }: ProfitNow, minor: string): string 
   return `Profit at ${booked.at === null ? 'the last checkpoint' : secondOf(booked.at)}: ${profitSentence(booked, run, minor)}.`;
 }
 
-/** Days of an older Puntas have no recorded mid. */
+/** Returns the note that days of an older Puntas have no recorded mid price. */
 function byFillsNote(days: readonly ProfitDay[]): string {
   const last = days.findLast(({ marked }) => marked === 'last fill');
-  return last === undefined ? '' : ` Days up to ${dayText(last.from)} are of an older Puntas, marked at the last fill.`;
+  return last === undefined
+    ? ''
+    : ` Days up to ${dayText(last.from)} are from an older Puntas, valued at the last fill.`;
 }
 
-/** Drops decimals until the table fits. */
+/** Returns the table, with as many decimals as fit its width. */
 function fitted(report: ProfitReport): readonly string[] {
   for (let decimals = volumeDecimals(report.total.volume); ; decimals--) {
     const rows = tableOf(report, decimals);
@@ -272,7 +275,7 @@ function fitted(report: ProfitReport): readonly string[] {
   }
 }
 
-/** A book in money gets two decimals; one in coins, with small sums, eight. */
+/** Returns the decimals for volume: two for larger sums, eight for small sums, as in a book quoted in a coin. */
 const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 
 function tableOf({ days, total, major }: ProfitReport, decimals: number): readonly string[] {
@@ -297,7 +300,7 @@ function tableOf({ days, total, major }: ProfitReport, decimals: number): readon
   );
 }
 
-/** Rounds exactly to that many places, half away from zero. */
+/** Rounds exactly to `decimals` places, half away from zero. */
 function roundedMoney(sum: Money, decimals: number): string {
   const unit = 10n ** BigInt(18 - decimals);
   const size = ((sum < 0n ? -sum : sum) + unit / 2n) / unit;

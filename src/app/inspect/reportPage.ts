@@ -34,7 +34,7 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
     <p class="soft">${PLOT_ADVICE} Days are those of UTC.</p>
     ${section('Where it came from', placesOf(where, 'row many'))} ${section('Day by day', dayTable(report))}
     ${section(
-      'How to read it',
+      'Notes',
       notesOf(report).map(note => html`<p>${note}</p>`),
     )}
     <p class="soft">
@@ -47,7 +47,7 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
 function verdictOf({ days, total, minor }: ProfitReport): string {
   const gain = (sum: Money) => `${gainText(textOfMoney(sum), minor)} ${minor}`;
   const hedging = total.hedging === 0n ? '' : `, hedging ${gain(total.hedging)}`;
-  return `${daysText(days)}: ${gain(total.net)} net. Trading brought ${gain(total.trading)}, fees ${gain(total.fees)}${hedging}.`;
+  return `${daysText(days)}: ${gain(total.net)} net. Trading earned ${gain(total.trading)}, fees ${gain(total.fees)}${hedging}.`;
 }
 
 function tilesOf({ days, total, major, minor }: ProfitReport): Html {
@@ -63,7 +63,7 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
     [`best day, ${minor}`, gain(best.net), dayText(best.from)],
     [`worst day, ${minor}`, gain(worst.net), dayText(worst.from)],
     [`traded, ${minor}`, sumText(textOfMoney(total.volume), minor), `${total.fills.toLocaleString('en-US')} fills`],
-    [`held at the end, ${major}`, sumText(textOfMoney(last.inventory), major), cash],
+    [`holdings at the end, ${major}`, sumText(textOfMoney(last.inventory), major), cash],
   ];
   return html`<div class="tiles">
     ${tiles.map(
@@ -77,7 +77,7 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
   </div>`;
 }
 
-/** Maximum number of days labeled by name; more use a time axis. */
+/** Maximum number of days labeled by name; more days use a time axis. */
 const NAMED_MOST = 14;
 
 function plotOf({ days }: ProfitReport, id: string, title: string, unit: string, lines: readonly Line[]): Plot {
@@ -103,7 +103,7 @@ function plotOf({ days }: ProfitReport, id: string, title: string, unit: string,
 const valuesOf = (days: readonly ProfitDay[], of: (day: ProfitDay) => Money): readonly number[] =>
   days.map(day => approximately(of(day)));
 
-/** Gains and losses have separate colors. */
+/** Returns the plot of the net profit, with separate colors for gains and losses. */
 function netPlot(report: ProfitReport): Plot {
   const nets = valuesOf(report.days, ({ net }) => net);
   return plotOf(report, 'net', 'Net by day', report.minor, [
@@ -115,14 +115,14 @@ function netPlot(report: ProfitReport): Plot {
 function cumulative(report: ProfitReport): Plot {
   let sum = 0;
   const values = valuesOf(report.days, ({ net }) => net).map(net => (sum += net));
-  const line: Line = { label: 'net, added up', colour: 'model-1', style: 'line', dots: true, values };
-  return plotOf(report, 'sum', 'Net, added up', report.minor, [line]);
+  const line: Line = { label: 'cumulative net', colour: 'model-1', style: 'line', dots: true, values };
+  return plotOf(report, 'sum', 'Cumulative net', report.minor, [line]);
 }
 
 function held(report: ProfitReport): Plot {
   const values = valuesOf(report.days, ({ inventory }) => inventory);
-  const line: Line = { label: "held at the day's end", colour: 'inventory', style: 'line', dots: true, values };
-  return plotOf(report, 'held', `${report.major} held at the day's end`, report.major, [line]);
+  const line: Line = { label: "holdings at the day's end", colour: 'inventory', style: 'line', dots: true, values };
+  return plotOf(report, 'held', `${report.major} holdings at the day's end`, report.major, [line]);
 }
 
 function partPlots(report: ProfitReport): readonly Plot[] {
@@ -135,7 +135,7 @@ function partPlots(report: ProfitReport): readonly Plot[] {
   return [part('trading', 'spread'), part('fees', 'fees'), ...hedging, part('volume', 'model-1')];
 }
 
-/** Lists days, newest first. */
+/** Returns the table of days, newest first. */
 function dayTable({ days, total, major, minor }: ProfitReport): Html {
   const hasHedging = days.some(({ hedging }) => hedging !== 0n);
   const gain = (sum: Money): Html =>
@@ -159,7 +159,7 @@ function dayTable({ days, total, major, minor }: ProfitReport): Html {
     ${table(
       html`<tr>
         <th class="text">day (UTC)</th>
-        ${[...names, `${major} at its end`, 'marked at', 'of'].map(name => html`<th>${name}</th>`)}
+        ${[...names, `${major} at its end`, 'valued at', 'of'].map(name => html`<th>${name}</th>`)}
       </tr>`,
       [
         html`<tr>

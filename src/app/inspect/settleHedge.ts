@@ -1,5 +1,6 @@
 /**
- * `puntas hedges settle`: evidence about a hedge that cannot be looked up, and the operator's statement of its outcome.
+ * `puntas hedges settle`: evidence about a hedge whose outcome cannot be looked up, and the operator's statement of the
+ * outcome.
  */
 import {
   CAUSES,
@@ -20,20 +21,20 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hedgesIn, linesOf, type ToldHedge } from './hedges.ts';
+import { hedgesIn, linesOf, type HedgeHistory } from './hedges.ts';
 
 export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'>;
 type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };
 
 /**
- * Returns everything known of a hedge, as lines to print.
+ * Returns all data about a hedge, as lines to print.
  * @throws UsageError if there is no such hedge, or nothing to settle.
  */
 export async function hedgeEvidence(dir: string, id: string, clock: Clock): Promise<readonly string[]> {
   return (await evidenceOf(dir, id, clock)).lines;
 }
 
-/** Like `hedgeEvidence`, and writes the settlement for the bot. */
+/** Returns the lines of `hedgeEvidence`, and writes the settlement for the bot. */
 export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Promise<readonly string[]> {
   const reason = checkedReason(ask.reason, { what: 'how you know' });
   const by = checkedBy(ask.by);
@@ -42,7 +43,7 @@ export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Pr
   if (says === contrary)
     throw new UsageError([
       ...lines,
-      `the balances exactly contradict ${ask.as}; nothing was settled; a running bot derives the outcome from the balances`,
+      `the balances contradict ${ask.as}; the hedge was not settled; a running bot derives the outcome from the balances`,
     ]);
   new NumberedMailbox(dir, 'settle').put({ ...ask, reason, by, at: clock.now() });
   return [
@@ -65,7 +66,7 @@ async function evidenceOf(
   const conversion = conversionOf(told);
   const acceptedAt = told.states.find(({ state }) => state === 'accepted')?.at ?? told.at;
   const { before, after: last } = balancesAround(dir, acceptedAt);
-  // A read before its acceptance proves nothing.
+  // Balances read before the hedge was accepted are no evidence.
   const after = last !== null && last.at > acceptedAt ? last : null;
   const legs = [
     { ...conversion.give, executed: money(-conversion.give.amount) },
@@ -89,10 +90,10 @@ async function evidenceOf(
 const verdict = (says: 'completed' | 'failed' | null): string =>
   says === null
     ? 'the balances do not show the outcome; check the account at the exchange, then settle it with --as executed or --as failed'
-    : `the balances say: ${says === 'completed' ? 'executed' : 'failed'}`;
+    : `outcome according to the balances: ${says === 'completed' ? 'executed' : 'failed'}`;
 
 /**
- * Returns what the exchange has beyond the ledger, which does not include the hedge; `null` before a read of the
+ * Returns the exchange's balance minus the ledger's, which does not include the hedge; `null` before a read of the
  * balances.
  */
 function unexplained({ causes }: LedgerFile, after: Seen | null, currency: string): Money | null {
@@ -104,7 +105,7 @@ function unexplained({ causes }: LedgerFile, after: Seen | null, currency: strin
 function legLines(
   { currency, executed }: { readonly currency: string; readonly executed: Money },
   of: {
-    readonly told: ToldHedge;
+    readonly told: HedgeHistory;
     readonly file: LedgerFile;
     readonly before: Seen | null;
     readonly after: Seen | null;
@@ -117,15 +118,15 @@ function legLines(
   const rest = unexplained(file, after, currency);
   return [
     `${currency}: the exchange had ${total(before)} before${seenAtText(before)} and has ${total(after)}${seenAtText(after)}`,
-    ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since: ${line}`),
-    `  beyond the ledger: ${rest === null ? 'not known' : textOfMoney(rest)}; carried out it would be ${textOfMoney(executed)}, not carried out 0`,
+    ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since then: ${line}`),
+    `  exchange minus ledger: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
   ];
 }
 
 const seenAtText = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
 const ENTRIES_SHOWN = 20;
 
-/** Sums up fills; lists transfers and the operator's bookings one by one. */
+/** Returns the bookings since a time: fills as one sum, transfers and the operator's bookings one by one. */
 function bookedSince(entries: readonly LedgerEntry[], since: number, currency: string): readonly string[] {
   const sums = new Map<string, bigint>();
   const single: string[] = [];
@@ -144,7 +145,7 @@ function bookedSince(entries: readonly LedgerEntry[], since: number, currency: s
   ];
 }
 
-/** Returns the exchange's balances as last read before a time, and as last read. */
+/** Returns the last balances read before a time, and the last balances read at all. */
 function balancesAround(dir: string, at: number): { readonly before: Seen | null; readonly after: Seen | null } {
   let [before, after]: (Seen | null)[] = [null, null];
   for (const { run } of recordingsIn(dir)) {
@@ -159,7 +160,7 @@ function balancesAround(dir: string, at: number): { readonly before: Seen | null
         after = seen;
       }
     } catch (error) {
-      // `puntas replay` reports a damaged recording; the part before the damage is shown.
+      // `puntas replay` reports a damaged recording; here the part before the damage is used.
       if (!(error instanceof RangeError)) throw error;
     }
   }

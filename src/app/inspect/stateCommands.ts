@@ -14,13 +14,15 @@ import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 /**
- * Replays recorded runs (the last one, or all) and prints for each whether every command is the same. Returns `true` if
- * all are.
+ * Replays recorded runs (the last run, or all) and prints for each whether its commands are equal to the recorded ones.
+ * Returns `true` if all are.
  */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
-    throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
+    throw new UsageError(
+      `${dir}: no recording of a run in this directory; expected the state directory of a bot (state.dir)`,
+    );
   const chosen = which === 'all' ? runs : which === 'last' ? runs.slice(-1) : runs.filter(run => run === which);
   if (chosen.length === 0) throw new UsageError(`${dir}: no recorded run ${which}; it has ${runs.join(', ')}`);
   let same = true;
@@ -43,12 +45,12 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
       meaningOf: venueOf(setup).meaningOf,
     });
-    const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
+    const verdict = difference === null ? 'every command is equal' : `DIFFERENT ${difference}`;
     const end = gap ? ', up to the point where the disk was full' : '';
-    const broken = broke === null ? '' : `, and failed as it did then: ${broke}`;
+    const broken = broke === null ? '' : `, and the engine failed as in the recording: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
   } catch (error) {
-    // The recording is unreadable from its start.
+    // The result if the recording is unreadable from its start.
     return {
       same: false,
       text: `DIFFERENT before the first input: ${error instanceof Error ? error.message : String(error)}`,
@@ -56,7 +58,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
   }
 }
 
-/** Sets reduce-only until a resume. Returns what is in effect. */
+/** Sets reduce-only until a resume. Returns a text about the stops in effect. */
 export function reduce(which: WhichBot, said: string, at: Millis, who?: string): string {
   const dir = which.stateDir;
   const reason = checkedReason(said);
@@ -65,16 +67,14 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
   const before = latch.readReduce();
   const lift = ownCommand('resume', which);
   if (before !== null)
-    throw new UsageError(
-      `${dir}: nothing to do; the bot is already reduce-only: ${before.reason}; resume with: ${lift}`,
-    );
+    throw new UsageError(`${dir}: no change; the bot is already reduce-only: ${before.reason}; resume with: ${lift}`);
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
-  return `within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so nothing is quoted'}`;
+  return `within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so the bot does not quote'}`;
 }
 
 /**
- * Ends only a pause; without a pause, lifts a halt, a hold and reduce-only. Returns what was lifted, and what stays in
- * effect.
+ * Ends only a pause; without a pause, lifts a halt, a hold and reduce-only. Returns a text about the lifted stops and
+ * those still in effect.
  * @throws UsageError if there is nothing to lift.
  */
 export function resume(which: WhichBot, said: string, at: Millis, who?: string): string {

@@ -1,4 +1,7 @@
-/** The candidate of a promotion and its text at each stage: on paper with its own state, with the smallest sizes in the live file, and in full. */
+/**
+ * Candidate of a promotion, and its text at each stage: on paper with its own state, with the smallest sizes in the
+ * live file, and with full sizes.
+ */
 import { dirname, join, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
 import { loadConfig, type Config } from '../../config.ts';
@@ -15,27 +18,31 @@ import { tradingDigest } from './tradingDigest.ts';
 import { scaledSizes, smallestAmount, type SmallestAmount } from './smallestSizes.ts';
 
 export type Candidate = {
-  /** Absolute path. */
+  /** Absolute path of the candidate. */
   readonly file: string;
   readonly config: Config;
   readonly text: string;
   readonly tuned: TunedEvidence | null;
 };
 
-/** Reads a candidate. @throws UsageError if the file has errors, or was written by `puntas tune` and its evidence belongs to other content. */
+/**
+ * Reads a candidate.
+ * @throws UsageError if the file has errors, or if it was written by `puntas tune` and its evidence belongs to other
+ * content.
+ */
 export function readCandidate(path: string): Candidate {
   const { config, text } = readConfigText(path);
   const tuned = tunedEvidenceIn(text);
   if (typeof tuned === 'string')
     throw new UsageError(
-      `${path}: ${tuned}; tune again, or take the line out: then it is a candidate without that evidence`,
+      `${path}: ${tuned}; tune again, or remove the line to use the candidate without that evidence`,
     );
   return { file: resolve(path), config, text, tuned };
 }
 
 /**
- * Asserts that `text`, the proposed live file, trades at the same place as `before`, the current one. The keys are those
- * of `placeOf`.
+ * Asserts that `text`, the proposed live file, trades on the same exchange, book and account as `before`, the current
+ * live file. The keys are those of `placeOf`.
  * @throws UsageError with one line for each key that differs, or if a text is not a configuration.
  */
 export function samePlace(file: string, text: string, liveFile: string, before: string): void {
@@ -50,7 +57,7 @@ export function samePlace(file: string, text: string, liveFile: string, before: 
     throw new UsageError(
       wrong.map(
         key =>
-          `${file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}: a promotion changes what is traded, and not where`,
+          `${file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}: a promotion cannot change the exchange, book or account`,
       ),
     );
 }
@@ -58,7 +65,10 @@ export function samePlace(file: string, text: string, liveFile: string, before: 
 type ReadLive =
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Parses a text as the live file; `state.dir` is resolved from the folder of that file. Returns all errors if it is invalid. `called` names the text in errors. */
+/**
+ * Parses a text as the live file; `state.dir` is relative to the folder of the live file. Returns all errors if the
+ * text is invalid. `called` names the text in errors.
+ */
 export function readLive(text: string, liveFile: string, called = `what would be ${liveFile}`): ReadLive {
   const loaded = loadConfig(
     text,
@@ -87,7 +97,10 @@ export function wholeText({ file, text }: Candidate, to: string, head: string): 
   return withHead(head, document);
 }
 
-/** Returns the candidate's text for a paper run from the folder `to`: its own state there, a free port, and never real orders. */
+/**
+ * Returns the candidate's text for a paper run from the folder `to`: a separate state in that folder, a free port, and
+ * no real orders.
+ */
 export function paperText({ file, text, config }: Candidate, to: string, head: string): string {
   const document = parseDocument(text, { uniqueKeys: false });
   movePaths(document, dirname(file), to);
@@ -95,7 +108,7 @@ export function paperText({ file, text, config }: Candidate, to: string, head: s
     document.setIn(['paper', 'only'], true);
     document.setIn(['paper', 'stateDir'], PAPER_STATE);
   } else document.setIn(['state', 'dir'], PAPER_STATE);
-  // The live bot uses the port of the file.
+  // The live bot uses the port in the file.
   document.setIn(['metrics', 'port'], 0);
   return withHead(head, document);
 }
@@ -105,18 +118,24 @@ export const PAPER_STATE = './paper-state';
 /** Returns the path of the candidate's file for paper runs. */
 export const paperFile = (dir: string, promotion: number): string => join(dir, String(promotion), 'paper.yaml');
 
-/** Returns the configuration of the paper runs. @throws UsageError if its file no longer trades as the candidate does. */
+/**
+ * Returns the configuration of the paper runs.
+ * @throws UsageError if its file no longer trades like the candidate.
+ */
 export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   const file = paperFile(dir, started.promotion);
   const { config } = readConfigText(file);
   if (tradingDigest(config) !== started.trading)
     throw new UsageError(
-      `${file}: was changed in what it trades: a promotion is of one configuration; go back and start one with the other`,
+      `${file}: its trading keys were changed, but a promotion is for one configuration; go back and start a promotion with the changed file`,
     );
   return config;
 }
 
-/** Returns the candidate's text for a file in the folder `to`, with all sizes scaled in proportion, so that its orders are the smallest that the book accepts. */
+/**
+ * Returns the candidate's text for a file in the folder `to`, with all sizes reduced in proportion, so that its orders
+ * are the smallest that the book accepts.
+ */
 export function smallestText(
   { file, text, config }: Candidate,
   to: string,
@@ -133,7 +152,7 @@ export function smallestText(
     if (pair !== undefined && isScalar(pair.value)) pair.value.comment = ` was ${was}`;
   }
   const { instrument } = traded;
-  const why = `Its orders are the smallest that ${instrument.symbol} takes: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are all ${smallest.share} of the candidate's, so that it trades alike.`;
+  const why = `Its orders are the smallest that ${instrument.symbol} accepts: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are all ${smallest.share} of the candidate's, so that the proportions stay equal.`;
   return { text: withHead(`${head} ${why}`, document), smallest };
 }
 

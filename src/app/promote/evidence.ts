@@ -1,10 +1,13 @@
-/** Criteria of a promotion, and the evidence of replays and runs, as its journal stores them. Research gathers the evidence. */
+/**
+ * Criteria of a promotion, and the evidence of replays and runs, as stored in its journal. Research code gathers the
+ * evidence.
+ */
 import type { Millis } from '../../core/index.ts';
 import type { LevelModelName } from '../../fills/index.ts';
 
 type Model = LevelModelName | 'exact';
 
-/** The criteria of a stage that a bot runs. */
+/** Criteria of a stage in which a bot runs. */
 export type RunningCriteria = {
   readonly hoursLeast: number;
   readonly fillsLeast: number;
@@ -13,7 +16,7 @@ export type RunningCriteria = {
   readonly haltsMost: number;
 };
 
-/** The criteria of all stages; research reads them from YAML. Paths of recordings are absolute. */
+/** Criteria of all stages; research code reads them from YAML. Paths of recordings are absolute. */
 export type Criteria = {
   readonly replay: {
     readonly tapes?: readonly object[] | undefined;
@@ -33,7 +36,7 @@ export type Criteria = {
   readonly smallest: RunningCriteria;
 };
 
-/** The result of a candidate on recordings. */
+/** Result of a candidate on recordings. */
 export type ReplayEvidence = {
   readonly tapes: readonly {
     readonly name: string;
@@ -46,7 +49,7 @@ export type ReplayEvidence = {
   readonly latenciesMs: readonly string[];
   readonly minor: string;
   readonly major: string;
-  /** The worst value of all fill models, for each measure. See `puntas tune` for the definitions. */
+  /** Worst value over all fill models, for each measure. See `puntas tune` for the definitions. */
   readonly measures: {
     readonly net60s: number;
     readonly net: number;
@@ -59,24 +62,24 @@ export type ReplayEvidence = {
     readonly orderToTrade: number;
     readonly halts: number;
   };
-  /** 95% interval of `net60s`, in the minor currency; `null` with fewer than 20 time blocks. */
+  /** 95% confidence interval of `net60s`, in the quote currency; `null` with fewer than 20 time blocks. */
   readonly interval: { readonly low: number; readonly high: number } | null;
 };
 
-/** The result of every run of a stage, each replayed from its recording. */
+/** Results of all runs of a stage, each replayed from its recording. */
 export type RunEvidence = {
   readonly state: string;
   /** Whether the state belongs to `puntas run --paper`. */
   readonly isPaper: boolean;
   readonly runs: readonly ReplayedRun[];
-  /** Number of runs since the stage began that had another configuration. */
+  /** Number of runs since the start of the stage with another configuration. */
   readonly others: number;
   readonly hours: number;
-  /** Fills of the bot's orders; `judged` counts those that are at least 60 s old. */
+  /** Number of fills of the bot's orders; `judged` counts fills that are at least 60 s old. */
   readonly fills: number;
   readonly judged: number;
   readonly volume: number;
-  /** Share of the recorded time with a bid and an ask in the book. */
+  /** Share of the recorded time with a bid and an ask of the bot in the book. */
   readonly uptime: number;
   /** Markout after 60 s less fees, in bps of the volume; `null` if `judged` is 0. */
   readonly net60sBps: number | null;
@@ -85,7 +88,10 @@ export type RunEvidence = {
   readonly minor: string | null;
   /** Fill model of the paper runs; `null` with real orders. */
   readonly model: string | null;
-  /** Differences between ledger and exchange at the last comparison, by currency; `null` without a comparison since the stage began. */
+  /**
+   * Differences between ledger and exchange at the last comparison, by currency; `null` without a comparison since the
+   * stage started.
+   */
   readonly ledger: { readonly at: Millis; readonly differences: Readonly<Record<string, string>> } | null;
 };
 
@@ -93,8 +99,11 @@ export type ReplayedRun = {
   readonly run: number;
   readonly from: Millis;
   readonly to: Millis;
-  /** SHA-256 of the recording as it was read. */
+  /** SHA-256 of the recording as read. */
   readonly sha256: string;
-  /** First difference between the recorded commands and the replayed ones, up to which the run counts; `null` if all are equal. */
+  /**
+   * First difference between the recorded and the replayed commands, up to which the run counts; `null` if all are
+   * equal.
+   */
   readonly difference: string | null;
 };

@@ -24,7 +24,7 @@ export function liveDigestOf(file: string): string | null {
 
 const copyOf = (dir: string, digest: string): string => join(dir, 'files', `${digest}.yaml`);
 
-/** Stores a copy under the digest of the text and returns the digest. The copy is durable on return. */
+/** Stores a copy of a text under its digest and returns the digest. The copy is durable on return. */
 export function keptCopy(dir: string, text: string): string {
   const digest = digestOf(text);
   const file = copyOf(dir, digest);
@@ -33,7 +33,10 @@ export function keptCopy(dir: string, text: string): string {
   return digest;
 }
 
-/** Returns the text of a stored copy. @throws UsageError if the copy is missing or was changed. */
+/**
+ * Returns the text of a stored copy.
+ * @throws UsageError if the copy is missing or was changed.
+ */
 export function textOfCopy(dir: string, digest: string): string {
   const file = copyOf(dir, digest);
   const text = existsSync(file) ? readRegularFile(file, TEXT_FILE) : null;
@@ -43,14 +46,14 @@ export function textOfCopy(dir: string, digest: string): string {
 }
 
 /**
- * Returns the path of a file with every link followed. The file, and the target of its link, need not exist yet.
+ * Returns the path of a file with every link followed. Neither the file nor the target of its link must exist.
  * @throws UsageError if a link leads to itself.
  */
 export function realPlace(file: string): string {
   try {
     return followed(file);
   } catch (error) {
-    throw new UsageError(`${file}: cannot be followed (${(error as NodeJS.ErrnoException).code})`);
+    throw new UsageError(`${file}: the link cannot be followed (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -90,7 +93,10 @@ const isOneDisk = (one: string, other: string): boolean => {
   return statSync(one).dev === statSync(other).dev;
 };
 
-/** Copies owner and permissions; returns a message if the owner could not be kept. Sets the owner first, because a change of owner clears some permissions. */
+/**
+ * Copies owner and permissions; returns a message if the owner could not be copied. The owner is set first, because a
+ * change of owner clears some permissions.
+ */
 function keptRights(file: string, beside: string, { uid, gid, mode }: Stats): readonly string[] {
   const own = statSync(beside);
   const isSame = own.uid === uid && own.gid === gid;

@@ -1,4 +1,4 @@
-/** Commands that the operator can type next in a promotion. The program runs none of them. */
+/** Next commands for the operator in a promotion. The program runs none of them. */
 import type { Millis } from '../../core/index.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../../messages/ownCommand.ts';
@@ -11,7 +11,7 @@ export type Steps = {
   readonly dir: string;
   readonly standing: Standing;
   readonly now: Millis;
-  /** Whether the running bot has another configuration than the file. */
+  /** Whether the configuration of the running bot differs from the file. */
   readonly isBehind?: boolean;
 };
 
@@ -38,7 +38,10 @@ export function nextSteps(steps: Steps): readonly string[] {
   ];
 }
 
-/** Returns the commands after the live file has changed: a running bot applies it by a reload, otherwise the next start reads it. */
+/**
+ * Returns the commands after the live file has changed: a running bot needs a reload, otherwise the next start reads
+ * the file.
+ */
 export function placedSteps({ liveFile, standing, now }: Steps): readonly string[] {
   const config = readableConfig(liveFile);
   if (config === null) return [];

@@ -7,35 +7,39 @@ import { changeText } from '../run/reloading.ts';
 import { readLive } from './candidate.ts';
 import { liveTextOf, textOfCopy } from './liveFile.ts';
 import type { Promoted, PromoteOptions } from './promoteCommand.ts';
-import { journalOf, nothingToGoBack } from './promotionJournal.ts';
+import { journalOf, nothingToRollBack } from './promotionJournal.ts';
 
-/** Previews a rollback; changes nothing. @throws UsageError if there is nothing to roll back. */
+/**
+ * Returns the preview of a rollback; changes nothing.
+ * @throws UsageError if there is nothing to roll back.
+ */
 export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
   const { standing } = journalOf({ liveFile, dir });
   const { open, placed, pending } = standing;
-  // A rollback that was decided and not completed comes first.
+  // A rollback that was decided but not completed comes first.
   const last = pending?.isBack === true ? { promotion: pending.promotion, before: pending.to } : placed.at(-1);
   const shown = (lines: readonly string[]): Promoted => ({ end: 'shown', standing, check: null, lines, next: [] });
   if (open !== null && open.stage !== 'smallest')
     return shown([
-      `promotion ${open.started.promotion} would be given up at ${open.stage}; ${liveFile} would stay as it is`,
+      `promotion ${open.started.promotion} would be abandoned at ${open.stage}; ${liveFile} would not change`,
     ]);
-  if (last === undefined) throw nothingToGoBack({ liveFile });
+  if (last === undefined) throw nothingToRollBack({ liveFile });
   if (last.before === null)
-    return shown([`${liveFile} would be removed: there was none before promotion ${last.promotion}`]);
+    return shown([`${liveFile} would be removed: there was no live file before promotion ${last.promotion}`]);
   const would = `${liveFile} would be restored to its content before promotion ${last.promotion}`;
   const now = liveTextOf(liveFile);
   if (now === null) return shown([would]);
   const text = textOfCopy(dir, last.before);
-  const then = readLive(text, liveFile, `what ${liveFile} said before`);
-  if (!then.ok) return shown([would, 'no bot accepts it:', ...then.errors]);
+  const then = readLive(text, liveFile, `the previous ${liveFile}`);
+  if (!then.ok) return shown([would, 'its configuration is invalid:', ...then.errors]);
   const current = readLive(now, liveFile, liveFile);
   // Both state paths are relative to the same folder.
   const changes = current.ok
     ? configChanges(current.config, { ...then.config, state: current.config.state }).map(changeText)
     : ['not a valid configuration:', ...current.errors];
   const { dir: state } = (current.ok ? current : then).config.state;
-  if (lifeOf(state, clock.now()).state !== 'runs') return shown([would, ...changes, 'no bot is running with it']);
+  if (lifeOf(state, clock.now()).state !== 'runs')
+    return shown([would, ...changes, 'no bot is running with this file']);
   const { engine, rules, seen } = replayedMoment({ dir: state, at: null });
   const at = seen.at ?? clock.now();
   const hasOthers = then.config.reference !== undefined;

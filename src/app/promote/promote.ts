@@ -1,4 +1,7 @@
-/** `puntas promote`: commands that take a configuration through replay, paper and the smallest size into the live file, and roll it back. */
+/**
+ * `puntas promote`: commands that take a configuration through replay, paper and the smallest size into the live file,
+ * and roll it back.
+ */
 import { basename, dirname, resolve } from 'node:path';
 import { writeDurably } from '../../guard/index.ts';
 import { checkedAsk } from '../actions/actions.ts';
@@ -18,33 +21,35 @@ import {
 import type { StageCheck } from './promotionJudge.ts';
 import { keptCopy, liveTextOf, textOfCopy } from './liveFile.ts';
 import {
-  afterLook,
-  asCommand,
+  checkThenDecide,
+  runPromoteCommand,
   doneEarlier,
   noteCheck,
   place,
   finishPending,
   signature,
-  told,
+  promoteResult,
   type Begun,
   type Promoted,
   type PromoteOptions,
 } from './promoteCommand.ts';
-import { journalOf, noteInJournal, nothingToGoBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
+import { journalOf, noteInJournal, nothingToRollBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
 import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
 import { tradingDigest } from './tradingDigest.ts';
-import { takenUp } from './runningBot.ts';
+import { reloadRunningBot } from './runningBot.ts';
 import { inPlace, type OpenPromotion, type Standing } from './standing.ts';
 
-/** Returns the options of a command, with reason and operator name as the journal stores them. @throws UsageError if one is missing. */
+/**
+ * Returns the options of a command, with reason and operator name as stored in the journal.
+ * @throws UsageError if one is missing.
+ */
 export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly needsReason: boolean }): PromoteOptions {
   const { needsReason, ...options } = asked;
   const { reason, by } = checkedAsk(
     { id: '', action: 'reload', reason: options.reason, by: options.by, via: 'command' },
     options.clock.now(),
   );
-  if (needsReason && reason === '')
-    throw new UsageError('--reason: say in a few words why, for those who read it later');
+  if (needsReason && reason === '') throw new UsageError('--reason: give the reason in a few words, for the record');
   return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
 }
 
@@ -58,12 +63,12 @@ export async function startPromotion(
   }: { readonly candidate: string; readonly criteria?: string | undefined; readonly isNew?: boolean | undefined },
 ): Promise<Promoted> {
   const candidate = readCandidate(path);
-  if (!isNew) journalOf(options, ', or start with --new if the promotion is to create it');
+  if (!isNew) journalOf(options, ', or start with --new to create the file by the promotion');
   const { judge } = options;
   const criteria = criteriaPath === undefined ? judge.defaultCriteria : judge.readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
     throw new UsageError(
-      `${path}: nothing says what it is replayed on: name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
+      `${path}: no recordings to replay; name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
     );
   const { liveFile, dir } = options;
   const whole = (head: string): string => wholeText(candidate, dirname(liveFile), head);
@@ -71,19 +76,22 @@ export async function startPromotion(
   if (before === null) liveConfig(whole(''), liveFile);
   else samePlace(candidate.file, whole(''), liveFile, before);
   const asked = ['start', resolve(path), candidate.text, criteria, isNew];
-  return asCommand(options, asked, async earlier => {
+  return runPromoteCommand(options, asked, async earlier => {
     const { lines, standing: settled } = finishPending(options);
     if (earlier.some(({ kind }) => kind === 'started'))
-      return told(options, settled, 'done', null, [...lines, doneEarlier(`promotion ${settled.count} started`)]);
+      return promoteResult(options, settled, 'done', null, [
+        ...lines,
+        doneEarlier(`promotion ${settled.count} started`),
+      ]);
     if (settled.open !== null)
       throw new UsageError(
         `${liveFile}: promotion ${settled.open.started.promotion} is under way, at ${settled.open.stage}; end it first with: puntas promote back -c ${liveFile} --reason "..."`,
       );
     const promotion = settled.count + 1;
     const name = basename(candidate.file);
-    const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${name}, begun by ${options.by}: ${options.reason}.`;
+    const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${name}, started by ${options.by}: ${options.reason}.`;
     const file = paperFile(dir, promotion);
-    writeDurably(file, paperText(candidate, dirname(file), `${head} For paper: its state is its own.`));
+    writeDurably(file, paperText(candidate, dirname(file), `${head} For paper, with a separate state.`));
     const started: PromotionRecord = {
       ...{
         kind: 'started',
@@ -96,34 +104,34 @@ export async function startPromotion(
     };
     const standing = noteInJournal(dir, started);
     const said = [...lines, `promotion ${promotion} started with ${name}; its criteria are now fixed`];
-    return told(options, standing, 'done', null, said);
+    return promoteResult(options, standing, 'done', null, said);
   });
 }
 
 /** Checks the current stage and records the result. Rejects with `UsageError` if no promotion is under way. */
 export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
-  afterLook(
+  checkThenDecide(
     options,
     ['check'],
     () => null,
     ({ open, standing }) => options.judge.checkStage(open, standing, options),
     ({ open, lines }, { check }) =>
-      told(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
+      promoteResult(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
   );
 
 /**
- * Checks the stage again and continues with the next one if all criteria pass, or with `anyway`. From paper on, an
+ * Checks the stage again and continues with the next stage if all criteria pass, or with `anyway`. From paper on, an
  * approval also replaces the live file.
  *
- * `stage` names the stage to approve; an approved stage is not approved again. If `null`, the current stage is approved,
- * unless this command completes the decision of an earlier one: then it approves nothing.
+ * `stage` names the stage to approve; an approved stage is not approved again. If `null`, the current stage is
+ * approved, unless this command completes the decision of an earlier command: then it approves nothing.
  */
 export const approvePromotion = (
   options: PromoteOptions,
   anyway: boolean,
   stage: Stage | null = null,
 ): Promise<Promoted> =>
-  afterLook(
+  checkThenDecide(
     options,
     ['approve', stage, anyway],
     (settled, earlier) => approvedBefore(options, stage, settled, earlier),
@@ -132,7 +140,10 @@ export const approvePromotion = (
     (begun, looked) => approved(options, anyway, begun, looked),
   );
 
-/** Returns the result if nothing is left to approve, otherwise `null`. @throws UsageError if the promotion is not at the named stage. */
+/**
+ * Returns the result if the named stage is already approved, otherwise `null`.
+ * @throws UsageError if the promotion is not at the named stage.
+ */
 function approvedBefore(
   options: PromoteOptions,
   stage: Stage | null,
@@ -141,7 +152,7 @@ function approvedBefore(
 ): Promoted | null {
   const own = earlier.findLast(record => record.kind === 'approved' || record.kind === 'refused');
   if (own?.kind === 'refused')
-    return told(options, standing, 'refused', standing.open?.checked ?? null, [
+    return promoteResult(options, standing, 'refused', standing.open?.checked ?? null, [
       ...lines,
       doneEarlier(`${own.stage} was not approved`),
     ]);
@@ -149,16 +160,16 @@ function approvedBefore(
   const isDone = of !== undefined && (stage === null || of.stage === stage);
   if (!isDone && !(finished && stage === null)) {
     if (stage !== null && standing.open !== null && standing.open.stage !== stage)
-      throw new UsageError(`${options.liveFile}: its promotion is at ${standing.open.stage}, not at ${stage}`);
+      throw new UsageError(`${options.liveFile}: the promotion is at ${standing.open.stage}, not at ${stage}`);
     return null;
   }
   const said = isDone
-    ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; nothing more is approved`
-    : 'nothing more is approved: say which stage with puntas promote approve STAGE';
-  return told(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
+    ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; no further stage is approved`
+    : 'no further stage is approved; name the stage with puntas promote approve STAGE';
+  return promoteResult(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
 }
 
-/** Returns the approval of the named stage in the newest promotion. */
+/** Returns the approval of the named stage in the newest promotion; `undefined` if there is none. */
 const namedRecord = ({ dir }: PromoteOptions, { count }: Standing, stage: Stage | null): PromotionRecord | undefined =>
   promotionJournal(dir).records.findLast(
     record => record.kind === 'approved' && record.promotion === count && record.stage === stage,
@@ -174,9 +185,9 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
     const why = result === 'failed' ? 'criteria are not met' : 'some evidence is still missing';
-    return told(options, after, 'refused', look, [
+    return promoteResult(options, after, 'refused', look, [
       ...lines,
-      `not approved: ${why}; --anyway approves it nevertheless, which the journal records`,
+      `not approved: ${why}; --anyway approves the stage nevertheless, which the journal records`,
     ]);
   }
   const text = stage === 'replay' ? null : placedText(options, open, looked);
@@ -194,21 +205,26 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   } as const;
   const decided = noteInJournal(options.dir, record);
   const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
-  if (text === null) return told(options, decided, 'done', look, said);
+  if (text === null) return promoteResult(options, decided, 'done', look, said);
   const placed = place(options, decided);
-  return told(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
+  return promoteResult(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
 }
 
-/** Rolls back: ends the promotion under way. From the stage `smallest` on, also restores the previous live file, which a running bot reloads. */
+/**
+ * Rolls back: ends the promotion under way. From the stage `smallest` on, also restores the previous live file, which a
+ * running bot reloads.
+ */
 export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
-  if (journalOf(options).standing.count === 0) throw nothingToGoBack(options);
-  return asCommand(options, ['back'], async earlier => {
+  if (journalOf(options).standing.count === 0) throw nothingToRollBack(options);
+  return runPromoteCommand(options, ['back'], async earlier => {
     const { dir, liveFile } = options;
     const own = earlier.findLast(record => record.kind === 'back');
     if (own !== undefined) {
       const before = promotionJournal(dir).standing;
       const said = [doneEarlier(`promotion ${own.promotion} was rolled back`)];
-      return own.to === undefined ? told(options, before, 'done', null, said) : goneBack(options, before, own.to, said);
+      return own.to === undefined
+        ? promoteResult(options, before, 'done', null, said)
+        : restorePrevious(options, before, own.to, said);
     }
     const { standing } = promotionJournal(dir);
     const { open } = standing;
@@ -219,44 +235,53 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
       const ended = noteInJournal(dir, { kind: 'back', ...signature(options, promotion), from });
       const held = inPlace(ended);
       const beside =
-        held === null ? '' : `; it is that of promotion ${held}; run puntas promote back again to roll that back too`;
-      return told(options, ended, 'done', null, [
+        held === null
+          ? ''
+          : `; it has the content of promotion ${held}; to roll that promotion back too, run puntas promote back again`;
+      return promoteResult(options, ended, 'done', null, [
         `promotion ${promotion} is abandoned at ${open.stage}; ${liveFile} stays unchanged${beside}`,
       ]);
     }
     const { pending } = standing;
-    // A rollback that was decided and not completed comes first, whatever the file contains now.
+    // A rollback that was decided but not completed comes first, whatever the file contains now.
     if (pending?.isBack === true) {
       const said = 'completed an interrupted rollback';
-      return goneBack(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
+      return restorePrevious(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
     }
     const last = standing.placed.at(-1);
-    if (last === undefined) throw nothingToGoBack(options);
+    if (last === undefined) throw nothingToRollBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
-    // If the copy were missing, the decision would have no effect.
+    // This throws if the copy is missing, because the decision would have no effect.
     if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
-    return goneBack(options, noteInJournal(dir, back), last.before, kept);
+    return restorePrevious(options, noteInJournal(dir, back), last.before, kept);
   });
 }
 
-/** Reports where the operator's manual changes to the live file are kept. */
+/** Returns lines about the copy of a live file that the operator had edited. */
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
   found === null || found === live || found === pending?.from
     ? []
-    : [`${liveFile} had been changed by hand; that is kept as ${dir}/files/${found}.yaml`];
+    : [`${liveFile} had been changed manually; the changed text is kept as ${dir}/files/${found}.yaml`];
 
 /** Executes a rollback that is in the journal: restores the file, and reloads a running bot. */
-async function goneBack(
+async function restorePrevious(
   options: PromoteOptions,
   decided: Standing,
   to: string | null,
   lines: readonly string[],
 ): Promise<Promoted> {
   const placed = place(options, decided);
-  const { end, lines: reloaded } = await takenUp(options, to);
-  // A bot that did not apply the file keeps its old configuration, so the reload is the next step.
-  return told(options, placed.standing, end, null, [...placed.lines, ...lines, ...reloaded], end === 'refused');
+  const { end, lines: reloaded } = await reloadRunningBot(options, to);
+  // A bot that did not apply the file keeps its old configuration, so the next step is the reload.
+  return promoteResult(
+    options,
+    placed.standing,
+    end,
+    null,
+    [...placed.lines, ...lines, ...reloaded],
+    end === 'refused',
+  );
 }
 
 /** Returns the text of the live file after this stage is approved. */
@@ -266,11 +291,11 @@ function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: St
   if (stage === 'smallest') return textOfCopy(dir, started.live);
   if (traded === null)
     throw new UsageError(
-      'the smallest size follows from the book, and no run on paper has seen it yet: run the candidate on paper at least once',
+      'the smallest size depends on the rules of the book, which no paper run has read yet; run the candidate on paper at least once',
     );
   const { file, promotion } = started;
   const candidate = candidateOf(options, open);
-  const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before it is promoted whole.`;
+  const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before its promotion in full.`;
   const { text } = smallestText(candidate, dirname(liveFile), traded, head);
   liveConfig(text, liveFile);
   return text;
@@ -283,6 +308,9 @@ const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate =>
   return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
 };
 
-/** Returns the earlier check of a replay stage, which the same version need not repeat: its result would be equal. `null` if there is none. */
+/**
+ * Returns the earlier check of a replay stage; this version need not repeat it, because the result would be equal.
+ * `null` if there is none.
+ */
 const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
   stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;

@@ -1,23 +1,32 @@
-/** One command of `puntas promote`, from start to result. It has its folder to itself, and completes the decisions of a killed command. */
+/**
+ * One command of `puntas promote`, from start to result. It runs alone in its folder, and completes the decisions of a
+ * killed command.
+ */
 import type { Looking, PromotionJudge, StageCheck } from './promotionJudge.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
-import { alone, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';
+import { withPromotionLock, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';
 import type { Check, PromotionRecord, StageLook } from './records.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand.ts';
 
 export type PromoteOptions = Looking & {
   readonly judge: PromotionJudge;
-  /** Called with the result before the command counts as ended. If the process is killed before the return, repeating the command calls it again. */
+  /**
+   * Called with the result before the command counts as ended. If the process is killed before this call returns,
+   * repeating the command calls it again.
+   */
   readonly onEnd?: (promoted: Promoted) => void;
   readonly by: string;
   readonly reason: string;
   readonly version: string;
 };
 
-/** Result of a command: state of the journal, check of the stage (`null` if there was none), messages, and next commands. */
+/**
+ * Result of a command: state of the journal, check of the stage (`null` if there was none), messages, and next
+ * commands.
+ */
 export type Promoted = {
   readonly end: 'shown' | 'done' | 'refused';
   readonly standing: Standing;
@@ -31,8 +40,11 @@ export type Begun = ReturnType<typeof finishPending> & { readonly open: OpenProm
 /** Runs before the check. Returns the result of a command that needs no check, otherwise `null`. */
 type Before = (settled: ReturnType<typeof finishPending>, earlier: readonly PromotionRecord[]) => Promoted | null;
 
-/** Checks a stage, then decides. The check may take long and holds no lock, so a rollback need not wait. Rejects with `UsageError` if the journal changed meanwhile. */
-export async function afterLook(
+/**
+ * Checks a stage, then decides. The check may take long and has no lock, so a rollback need not wait. Rejects with
+ * `UsageError` if the journal changed meanwhile.
+ */
+export async function checkThenDecide(
   options: PromoteOptions,
   asked: readonly unknown[],
   before: Before,
@@ -43,7 +55,7 @@ export async function afterLook(
   // Without a promotion, no files are created.
   const { standing } = journalOf(options);
   if (standing.count === 0) underWay(standing, liveFile, []);
-  return asCommand(
+  return runPromoteCommand(
     options,
     asked,
     async earlier => {
@@ -55,7 +67,7 @@ export async function afterLook(
     },
     async begun => {
       const looked = await look(begun);
-      return alone(options, async () => {
+      return withPromotionLock(options, async () => {
         if (promotionJournal(dir).records.length !== begun.records)
           throw new UsageError(
             `${liveFile}: its promotion advanced during this check of ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
@@ -68,12 +80,12 @@ export async function afterLook(
 }
 
 /**
- * Runs one command: `first` under the lock, and `later` without it if `first` has no result yet.
+ * Runs one command: `first` under the lock, and `later` without the lock if `first` has no result yet.
  *
- * Two commands are the same if `asked` and the options' reason and name are equal. `earlier` has the records that the same
- * command wrote before it was killed.
+ * Two commands are the same if `asked` and the options' reason and name are equal. `earlier` has the records that the
+ * same command wrote before it was killed.
  */
-export async function asCommand<T extends object = never>(
+export async function runPromoteCommand<T extends object = never>(
   options: PromoteOptions,
   asked: readonly unknown[],
   first: (earlier: readonly PromotionRecord[]) => Promise<Promoted | T>,
@@ -82,7 +94,7 @@ export async function asCommand<T extends object = never>(
   const { dir, liveFile, by, reason, onEnd } = options;
   let command: ReturnType<typeof startCommand> | null = null;
   try {
-    const begun = await alone(options, async () => {
+    const begun = await withPromotionLock(options, async () => {
       removeHalfWritten(dir, liveFile);
       const { records } = promotionJournal(dir);
       command = startCommand(dir, [...asked, by, reason], records.length);
@@ -97,10 +109,10 @@ export async function asCommand<T extends object = never>(
   }
 }
 
-/** Returns the message of a command that finds its own work done. */
-export const doneEarlier = (what: string): string => `${what}; an interrupted run of the same command had done this`;
+/** Returns the message of a command whose work was already done by an interrupted run. */
+export const doneEarlier = (what: string): string => `${what}(by an interrupted run of this command)`;
 
-/** Puts the decision of the journal into the live file, then records that in the journal. */
+/** Writes the decided text into the live file, then records the write in the journal. */
 export function place(
   options: PromoteOptions,
   decided: Standing,
@@ -114,11 +126,14 @@ export function place(
   return { standing, lines: [`${liveFile} ${what}; its previous content is kept in ${dir}/files`, ...lost] };
 }
 
-/** Completes the decision of a process that was ended early. @throws UsageError if the operator has changed the live file since. */
+/**
+ * Completes the decision of a killed process.
+ * @throws UsageError if the operator has changed the live file since.
+ */
 export function finishPending(options: PromoteOptions): {
   readonly standing: Standing;
   readonly lines: readonly string[];
-  /** Whether there was something to finish. */
+  /** Whether a decision was completed. */
   readonly finished: boolean;
 } {
   const { dir, liveFile } = options;
@@ -128,18 +143,21 @@ export function finishPending(options: PromoteOptions): {
   const now = liveDigestOf(liveFile);
   if (now !== pending.to && now !== pending.from)
     throw new UsageError(
-      `${liveFile}: was changed by hand since promotion ${pending.promotion} decided what it should say; go back with: puntas promote back -c ${liveFile} --reason "..."`,
+      `${liveFile}: was changed manually since the decision of promotion ${pending.promotion}; go back with: puntas promote back -c ${liveFile} --reason "..."`,
     );
   const { standing: placed, lines } = place(options, standing);
   const said = ['completed the decision of an interrupted command', ...lines];
   return { standing: placed, lines: said, finished: true };
 }
 
-/** Returns the promotion that is under way. @throws UsageError if there is none; its text begins with `lines`. */
+/**
+ * Returns the promotion that is under way.
+ * @throws UsageError if no promotion is under way; the message starts with `lines`.
+ */
 export function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
   if (open === null)
     throw new UsageError(
-      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; begin one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
+      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; start one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
     );
   return open;
 }
@@ -153,7 +171,7 @@ export const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromo
     ...check,
   });
 
-/** Returns the fields that begin every record of the journal. */
+/** Returns the common first fields of a journal record. */
 export const signature = (
   { clock, by, reason, version }: Pick<PromoteOptions, 'clock' | 'by' | 'reason' | 'version'>,
   promotion: number,
@@ -161,8 +179,11 @@ export const signature = (
   ...{ promotion, at: clock.now(), by, reason, version },
 });
 
-/** Returns the result of a command. `isPlaced`: the live file has changed, so a reload or start of the bot comes next. */
-export function told(
+/**
+ * Returns the result of a command. `isPlaced`: whether the live file has changed, so that the next step is a reload or
+ * a start.
+ */
+export function promoteResult(
   { liveFile, dir, clock }: PromoteOptions,
   standing: Standing,
   end: Promoted['end'],

@@ -1,4 +1,4 @@
-/** A promotion as text, in at most 80 columns if its paths allow it, and as JSON. */
+/** Promotion as text, in at most 80 columns if its paths allow, and as JSON. */
 import { basename } from 'node:path';
 import { minuteOf } from '../inspect/profitReport.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -11,10 +11,10 @@ const WIDTH = 80;
 /** Returns the messages, the stage, the last check as a table, and the next commands. */
 export function promotedText({ standing, check, lines, next }: Promoted, liveFile: string): readonly string[] {
   return [
-    // Short lines keep their spaces: they may be columns of a table.
+    // Short lines keep their spaces, because they may be columns of a table.
     ...lines.flatMap(line => (line.length > WIDTH ? wrapped(line, WIDTH) : [line])),
     ...wrapped(whereText(standing, liveFile), WIDTH),
-    ...(check === null ? [] : ['', `criteria of ${check.stage}, at the last look:`, ...findingsText(check.findings)]),
+    ...(check === null ? [] : ['', `criteria of ${check.stage}, at the last check:`, ...findingsText(check.findings)]),
     ...(next.length === 0 ? [] : ['', 'next:', ...next.map(command => `  ${command}`)]),
   ];
 }
@@ -30,9 +30,9 @@ function whereText(standing: Promoted['standing'], liveFile: string): string {
     const looked = last === null ? '' : ` Checked at ${minuteOf(last.at)} by ${last.by}: ${last.result}.`;
     return `${name}: promotion ${promotion} (${basename(file)}, ${candidate.slice(0, 8)}) is at ${open.stage} since ${minuteOf(open.since)} UTC.${looked}`;
   }
-  if (held === null) return `${name}: no promotion is under way, and none is in place.`;
-  const before = placed.length > 1 ? `; promotion ${placed.at(-2)!.promotion} was before it` : '';
-  return `${name}: promotion ${held} is promoted${before}. None is under way.`;
+  if (held === null) return `${name}: no promotion is under way or in place.`;
+  const before = placed.length > 1 ? `; promotion ${placed.at(-2)!.promotion} was in place before` : '';
+  return `${name}: promotion ${held} is promoted${before}. No promotion is under way.`;
 }
 
 const RESULT_WIDTH = 7;
@@ -40,7 +40,7 @@ const NAME_WIDTH = 10;
 const EXPECTED_WIDTH = 25;
 const FOUND_WIDTH = WIDTH - RESULT_WIDTH - NAME_WIDTH - EXPECTED_WIDTH - 6;
 
-/** Returns a table with one row per criterion: result, name, expected and found. */
+/** Returns a table with one row per criterion: result, name, expected and found value. */
 function findingsText(findings: readonly CriterionFinding[]): readonly string[] {
   const row = (cells: readonly [string, string, string, string]): string =>
     [cells[0].padEnd(RESULT_WIDTH), cells[1].padEnd(NAME_WIDTH), cells[2].padEnd(EXPECTED_WIDTH), cells[3]]
@@ -63,7 +63,7 @@ const checkJson = ({ stage, result, findings, replay, run }: StageLook) => ({
   run: run ?? null,
 });
 
-/** Returns one JSON object (docs/json.md). */
+/** Returns the promotion as one JSON object (docs/json.md). */
 export function promotedJson({ end, standing, check, lines, next }: Promoted, liveFile: string, dir: string): object {
   const { open, placed, pending, count } = standing;
   return {

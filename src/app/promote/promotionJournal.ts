@@ -1,4 +1,7 @@
-/** Append-only journal of a live file's promotions. Each line is synced, and ends with a digest of itself; it also has the digest of the line before. */
+/**
+ * Append-only journal of a live file's promotions. Each line is synced, and has a digest of itself and the digest of
+ * the line before.
+ */
 import { LARGE_FILE, readRegularFile, appendLineDurably } from '../../guard/index.ts';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -15,8 +18,8 @@ const dirBeside = (file: string): string => join(dirname(file), `${basename(file
 
 /**
  * Returns the journal folder, next to the live file itself, so that all links to a file share one journal. A journal
- * that an earlier version put next to a link stays in use.
- * @throws UsageError if both places have a journal.
+ * that an earlier version created next to a link stays in use.
+ * @throws UsageError if both folders have a journal.
  */
 export function promotionsDir(liveFile: string): string {
   const [named, real] = [dirBeside(resolve(liveFile)), dirBeside(realPlace(liveFile))];
@@ -24,12 +27,12 @@ export function promotionsDir(liveFile: string): string {
   if (!existsSync(join(named, FILE))) return real;
   if (existsSync(join(real, FILE)))
     throw new UsageError(
-      `${liveFile}: is a link to ${realPlace(liveFile)}, and both have promotions: ${named} and ${real}; look which of them counts, and move the other away`,
+      `${liveFile}: is a link to ${realPlace(liveFile)}, and both have promotions: ${named} and ${real}; decide which journal is valid, and move the other away`,
     );
   return named;
 }
 
-/** Links the folder next to the live file to one next to a link, so that both names find the journal. */
+/** Links the folder next to the live file to the folder next to a link, so that both names find the journal. */
 function linkToReal(liveFile: string, dir: string): void {
   const real = dirBeside(realPlace(liveFile));
   if (realPlace(dir) !== realPlace(real) && !existsSync(real)) symlinkSync(realPlace(dir), real);
@@ -46,11 +49,17 @@ export type PromotionJournal = {
 
 const FILE = 'journal.jsonl';
 
-/** `after`: digest of the line before, `null` in the first line. `digest`: of this line up to there, absent in lines of earlier versions. */
+/**
+ * Line of the journal. `after`: digest of the line before, `null` in the first line. `digest`: digest of this line
+ * before that field, absent in lines of earlier versions.
+ */
 type Line = PromotionRecord & { readonly after: string | null; readonly digest?: string };
 
-/** Asserts that no other user could have written in the folder: the journal decides the live file's text. @throws UsageError otherwise. */
-function heedPromotions(dir: string): void {
+/**
+ * Asserts that other users cannot write in the folder, because the journal decides the live file's text.
+ * @throws UsageError otherwise.
+ */
+function assertPromotionsTrusted(dir: string): void {
   if (!existsSync(dir)) return;
   try {
     for (const folder of [dir, join(dir, 'files')])
@@ -60,9 +69,12 @@ function heedPromotions(dir: string): void {
   }
 }
 
-/** Reads the journal; without a promotion it is empty. @throws UsageError if it was changed or the folder is not trusted. */
+/**
+ * Reads the journal, which is empty without a promotion.
+ * @throws UsageError if the journal was changed or the folder is not trusted.
+ */
 export function promotionJournal(dir: string): PromotionJournal {
-  heedPromotions(dir);
+  assertPromotionsTrusted(dir);
   const file = join(dir, FILE);
   let standing = NOTHING;
   let last: string | null = null;
@@ -74,9 +86,9 @@ export function promotionJournal(dir: string): PromotionJournal {
     if (line === null && !SEAL.test(text)) continue;
     try {
       if (line === null || !isWhole(text, line, areSealed))
-        throw new Error('it does not say what was written: it was changed');
+        throw new Error('the line was changed after it was written');
       if (line.after !== last)
-        throw new Error('it does not follow the line before it: a line was changed or taken out');
+        throw new Error('the line does not match the line before: a line was changed or removed');
       const { after: _, digest, ...record } = line;
       standing = after(standing, record);
       areSealed = digest !== undefined;
@@ -92,7 +104,11 @@ export function promotionJournal(dir: string): PromotionJournal {
   return { file, standing, records };
 }
 
-/** Returns the journal. @throws UsageError if neither the live file nor a promotion exists: the name is probably mistyped. `instead` adds a remedy to the message. */
+/**
+ * Returns the journal.
+ * @throws UsageError if neither the live file nor a promotion exists: the name is probably mistyped. `instead` adds a
+ * remedy to the message.
+ */
 export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJournal {
   const journal = promotionJournal(dir);
   if (journal.records.length === 0 && liveTextOf(liveFile) === null)
@@ -101,10 +117,13 @@ export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJour
 }
 
 /** Returns the error of `back` and its preview if there is nothing to roll back. */
-export const nothingToGoBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
-  new UsageError(`${liveFile}: no promotion of it is under way or in place; there is nothing to roll back`);
+export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
+  new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
 
-/** Appends a record; it is durable on return. @throws Error if the record cannot follow, UsageError if the write fails. */
+/**
+ * Appends a record, durable on return.
+ * @throws Error if the record is not valid in this state, UsageError if the write fails.
+ */
 export function noteInJournal(dir: string, record: PromotionRecord): Standing {
   const { file, standing } = promotionJournal(dir);
   const next = after(standing, record);
@@ -120,25 +139,28 @@ export function noteInJournal(dir: string, record: PromotionRecord): Standing {
 
 const SEAL = /,"digest":"([0-9a-f]{64})"\}$/;
 
-/** Appends the digest of the line to the line. */
+/** Adds the digest of a line to the line. */
 function sealed(line: string): string {
   const text = line.slice(0, -1);
   return `${text},"digest":"${digestOf(text)}"}`;
 }
 
-/** Whether the line equals its digest. Once one line has a digest, all later lines must have one. */
+/** Whether a line matches its digest. After the first line with a digest, all lines must have one. */
 function isWhole(text: string, { digest }: Line, areSealed: boolean): boolean {
   if (digest === undefined) return !areSealed;
   const seal = SEAL.exec(text);
   return seal !== null && seal[1] === digestOf(text.slice(0, seal.index));
 }
 
-/** Runs `work` under the lock of the folder. Rejects with `UsageError` (code 1) if another process holds it. */
-export async function alone<T>({ liveFile, dir }: Place, work: () => Promise<T>): Promise<T> {
+/** Runs `work` under the lock of the folder. Rejects with `UsageError` (code 1) if another process has the lock. */
+export async function withPromotionLock<T>({ liveFile, dir }: Place, work: () => Promise<T>): Promise<T> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(dir);
   if (unlock === null)
-    throw new UsageError(`${dir}: another puntas promote is running there; wait until it has ended, then try again`, 1);
+    throw new UsageError(
+      `${dir}: another puntas promote is running in this folder; wait until that command has ended, then try again`,
+      1,
+    );
   try {
     linkToReal(liveFile, dir);
     return await work();

@@ -1,4 +1,7 @@
-/** The judge of a promotion: gathers the evidence of a stage and compares it with the criteria. Research implements it. */
+/**
+ * Interface of the judge of a promotion, which gathers the evidence of a stage and compares it with the criteria.
+ * Research code implements it.
+ */
 import type { Clock, Instrument, Millis } from '../../core/index.ts';
 import type { Progress } from '../../messages/progress.ts';
 import type { Criteria } from './evidence.ts';
@@ -18,14 +21,17 @@ export type Looking = {
 /** Rules and mid price of the book in the last run. */
 export type LastTraded = { readonly instrument: Instrument; readonly midTicks: number };
 
-/** Result of one check. `traded` is null in the replay stage, and if no run of the stage saw a mid price. */
+/** Result of one check. `traded` is `null` in the replay stage, and if no run of the stage received a mid price. */
 export type StageCheck = { readonly check: Check; readonly traded: LastTraded | null };
 
 export interface PromotionJudge {
-  /** Default criteria. They name no recordings, so the replay evidence is that of the tuning. */
+  /** Default criteria. They name no recordings, so the replay evidence is that of the tuning study. */
   readonly defaultCriteria: Criteria;
-  /** Reads criteria from a file. @throws UsageError with one line for each mistake. */
+  /**
+   * Reads criteria from a file.
+   * @throws UsageError with one line for each error.
+   */
   readCriteria(path: string): Criteria;
-  /** Rejects with `UsageError` if something must be fixed before the stage can be judged. */
+  /** Checks a stage. Rejects with `UsageError` if the operator must fix something before the stage can be judged. */
   checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck>;
 }

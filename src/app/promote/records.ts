@@ -3,11 +3,11 @@ import type { Millis } from '../../core/index.ts';
 import type { Criteria, ReplayEvidence, RunEvidence } from './evidence.ts';
 import type { TunedEvidence } from './tunedEvidence.ts';
 
-/** Stages in order; after the last one the configuration is promoted. */
+/** Stages in order; after the last stage the configuration is promoted. */
 export const STAGES = ['replay', 'paper', 'smallest'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** `not yet`: more hours or fills are needed. */
+/** Result of a criterion. `not yet`: more hours or fills are needed. */
 export type CriterionResult = 'passed' | 'failed' | 'not yet';
 
 /** Result of one criterion, with the expected and the found value. */
@@ -18,7 +18,7 @@ export type CriterionFinding = {
   readonly result: CriterionResult;
 };
 
-/** Check of a stage. `replay` is `null` if only the evidence of the tuning is required. */
+/** Check of a stage. `replay` is `null` if only the evidence of the tuning study is required. */
 export type Check = {
   readonly findings: readonly CriterionFinding[];
   readonly result: CriterionResult;
@@ -26,7 +26,7 @@ export type Check = {
   readonly run?: RunEvidence;
 };
 
-/** Check with its stage. */
+/** Check of a stage, with the name of the stage. */
 export type StageLook = Check & { readonly stage: Stage };
 
 type Signed = {
@@ -34,19 +34,19 @@ type Signed = {
   readonly promotion: number;
   readonly at: Millis;
   readonly by: string;
-  /** Empty for a check. */
+  /** Reason of the operator; empty for a check. */
   readonly reason: string;
   readonly version: string;
 };
 
 export type StartedRecord = Signed & {
   readonly kind: 'started';
-  /** Absolute path of the candidate; a copy keeps its contents. */
+  /** Absolute path of the candidate; a copy stores its text. */
   readonly file: string;
-  /** SHA-256 of the candidate's text; `live` is that of its text as the live file. */
+  /** SHA-256 of the candidate's text; then of its text as the live file. */
   readonly candidate: string;
   readonly live: string;
-  /** Digest of the keys that decide how it trades. */
+  /** Digest of the keys that decide how the candidate trades. */
   readonly trading: string;
   readonly criteria: Criteria;
   readonly tuned: TunedEvidence | null;
@@ -59,22 +59,25 @@ export type ApprovedRecord = Signed & {
   readonly stage: Stage;
   readonly result: CriterionResult;
   readonly findings: readonly CriterionFinding[];
-  /** Whether it was approved although not all criteria passed. */
+  /** Whether the stage was approved although not all criteria passed. */
   readonly anyway: boolean;
-  /** SHA-256 of the new live file, `null` if it is unchanged; `before` is that of the old one, `null` if there was none. */
+  /** SHA-256 of the new live file, `null` if unchanged; then of the old live file, `null` if there was none. */
   readonly to: string | null;
   readonly before: string | null;
 };
 
 export type BackRecord = Signed & {
   readonly kind: 'back';
-  /** SHA-256 of the new live file; `null` if it is deleted, absent if it is unchanged. */
+  /** SHA-256 of the new live file; `null` if the file is deleted, absent if unchanged. */
   readonly to?: string | null;
-  /** SHA-256 of the live file before; `null` if there was none. */
+  /** SHA-256 of the old live file; `null` if there was none. */
   readonly from: string | null;
 };
 
-/** The live file has the decided text. If this line is missing, the process ended between the decision and the write. */
+/**
+ * Record that the live file has the decided text. If it is missing, the process ended between the decision and the
+ * write.
+ */
 export type PlacedRecord = Signed & { readonly kind: 'placed' };
 
 /** Request that was not executed. */

@@ -1,4 +1,4 @@
-/** The running bot of a live file: reloads the file, and reports whether the bot has its configuration. */
+/** Running bot of a live file: reloads the file, and reports whether the bot uses it. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { configChanges, recordedConfig, type Config } from '../../config.ts';
@@ -17,8 +17,8 @@ type Asked = {
   readonly clock: Clock;
 };
 
-/** Reloads the live file in a running bot. `digest` is that of the file; `null` if there is no file to reload. */
-export async function takenUp(
+/** Reloads the live file in a running bot. `digest` is the digest of the file; `null` if there is no file to reload. */
+export async function reloadRunningBot(
   { liveFile, by, reason, clock }: Asked,
   digest: string | null,
 ): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
@@ -28,7 +28,7 @@ export async function takenUp(
   try {
     const { state } = readConfig(liveFile);
     if (lifeOf(state.dir, clock.now()).state !== 'runs')
-      return { end: 'done', lines: ['no bot is running with it; the next start reads it'] };
+      return { end: 'done', lines: ['no bot is running with this file; the next start reads it'] };
     const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
   } catch (error) {
@@ -37,7 +37,7 @@ export async function takenUp(
   }
 }
 
-/** Whether the running bot trades by another configuration than the file's, by its newest recording. */
+/** Whether the running bot, by its newest recording, trades by another configuration than the file's. */
 export function hasOther(liveFile: string, now: Millis): boolean {
   const config = readableConfig(liveFile);
   if (config === null || config === 'broken') return false;
@@ -51,7 +51,10 @@ export function hasOther(liveFile: string, now: Millis): boolean {
   );
 }
 
-/** Returns the configuration, or `null` if the file does not exist. An invalid file is no error, so that the promotion can still be shown. */
+/**
+ * Returns the configuration, `null` if the file does not exist, or `broken` if it is invalid, so that the promotion can
+ * still be shown.
+ */
 export function readableConfig(file: string): Config | 'broken' | null {
   if (!existsSync(file)) return null;
   try {

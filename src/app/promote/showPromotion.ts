@@ -9,7 +9,10 @@ import type { PromotionRecord } from './records.ts';
 import { hasOther } from './runningBot.ts';
 import type { Standing } from './standing.ts';
 
-/** Returns the stage of the promotion; changes nothing. @throws UsageError if neither the live file nor a promotion exists. */
+/**
+ * Returns the stage of the promotion; changes nothing.
+ * @throws UsageError if neither the live file nor a promotion exists.
+ */
 export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'liveFile' | 'dir' | 'clock'>): Promoted {
   const { standing, records } = journalOf({ liveFile, dir });
   const { open, live } = standing;
@@ -19,7 +22,7 @@ export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'li
   const lines = [
     ...pendingLines(standing, liveFile),
     ...brokenLines(liveFile),
-    ...(isDone && !isOurs ? [`${liveFile} was changed manually since the promotion put it there`] : []),
+    ...(isDone && !isOurs ? [`${liveFile} was changed manually since the promotion wrote it`] : []),
     ...(isBehind ? [behindText(liveFile, records)] : []),
   ];
   return {
@@ -38,17 +41,17 @@ function behindText(liveFile: string, records: readonly PromotionRecord[]): stri
       record =>
         (record.kind === 'approved' && record.to !== null) || (record.kind === 'back' && record.to !== undefined),
     )?.kind === 'back';
-  return `the file is ${isBack ? 'back' : 'in place'}, but the running bot still has the other; reload ${isBack ? 'again ' : ''}by: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
+  return `the file is ${isBack ? 'back' : 'in place'}, but the running bot still uses the previous file; reload ${isBack ? 'again ' : ''}with: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
 }
 
 const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[] =>
   pending === null
     ? []
     : [
-        `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
+        `${liveFile} does not have the content that promotion ${pending.promotion} decided, because the command was interrupted; the next check, approve or back writes it`,
       ];
 
-/** Returns the errors of a live file that is not a valid configuration. */
+/** Returns the errors of an invalid live file. */
 function brokenLines(liveFile: string): readonly string[] {
   const text = liveTextOf(liveFile);
   const read = text === null ? null : readLive(text, liveFile, liveFile);

@@ -1,12 +1,12 @@
-/** Smallest order sizes that a book accepts, and the sizes of a configuration in that proportion. */
+/** Smallest order sizes that a book accepts, and all sizes of a configuration reduced in the same proportion. */
 import type { Config } from '../../config.ts';
 import { money, moneyOf, textOfMoney, type Money } from '../../core/index.ts';
 import type { LastTraded } from './promotionJudge.ts';
 
 export type SmallestAmount = {
-  /** Amount of one order, in the major currency. */
+  /** Amount of one order, in the base currency. */
   readonly lots: Money;
-  /** Amount of one order in the candidate; `lots` is at most this. */
+  /** Amount of one order in the candidate, at least `lots`. */
   readonly of: Money;
   /** `lots` as a share of `of`, such as `1/80`, or `all`. */
   readonly share: string;
@@ -16,15 +16,15 @@ export type SmallestAmount = {
 const UNIT = 10n ** 18n;
 
 /**
- * Returns an order amount that meets the book's minimum amount and minimum value, at most the candidate's.
+ * Returns an order amount that meets the book's minimum amount and value, and is at most the candidate's amount.
  *
- * The minimum is raised by a quarter, so that the order stays valid if the price falls by a fifth. It is doubled if sizes
- * are skewed, because the reduced side would otherwise never be placed.
+ * The minimum is raised by a quarter, so that the order stays valid if the price falls by a fifth. It is doubled if
+ * sizes are skewed, because the reduced side would otherwise never be placed.
  */
 export function smallestAmount({ strategy }: Config, { instrument, midTicks }: LastTraded): SmallestAmount {
   const price = BigInt(Math.floor(midTicks));
   const { amountMin, valueMin, lotMoney, major } = instrument;
-  // Rounded up, because the exchange rejects a lower value.
+  // The amount is rounded up, because the exchange rejects a lower value.
   const byValue = price > 0n ? (valueMin + price - 1n) / price : 0n;
   const least = byValue > BigInt(amountMin) ? byValue : BigInt(amountMin);
   const leans = 'skew' in strategy && typeof strategy.skew === 'object' && 'sizeRange' in strategy.skew;
@@ -38,12 +38,15 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
     share: amount === of ? 'all' : `1/${Number(((of * 10n) / amount).toString()) / 10}`,
     why:
       amount === of
-        ? `the candidate's own, as the book asks for ${textOfMoney(asked)} ${major}`
-        : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, and a quarter more for a falling price${leans ? ', twice, because its sizes lean' : ''}`,
+        ? `the candidate's own amount, because the book requires ${textOfMoney(asked)} ${major}`
+        : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, and a quarter more for a falling price${leans ? ', doubled because sizes are skewed' : ''}`,
   };
 }
 
-/** Keys that grow with the order size. Sizes of the market (a wall, a depth) or of the account (a target) do not. */
+/**
+ * Keys that are reduced with the order size. Sizes of the market (a wall, a depth) or of the account (a target) are
+ * not.
+ */
 const SIZES: readonly { readonly path: readonly string[]; readonly round: 'up' | 'down' }[] = [
   { path: ['strategy', 'amount'], round: 'down' },
   { path: ['strategy', 'levelAmountStep'], round: 'down' },
@@ -59,7 +62,7 @@ const SIZES: readonly { readonly path: readonly string[]; readonly round: 'up' |
   { path: ['hedge', 'costDayMax'], round: 'up' },
 ];
 
-/** Returns the scaled sizes with their old values; absent keys stay absent. */
+/** Returns the reduced sizes with their old values; absent keys stay absent. */
 export function scaledSizes(
   config: Config,
   { lots, of }: SmallestAmount,
@@ -68,14 +71,14 @@ export function scaledSizes(
   return SIZES.flatMap(({ path, round }) => {
     const was = path.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>> | undefined)?.[key], config);
     if (typeof was !== 'string') return [];
-    // The currency follows a sum of money.
+    // In a sum of money, the currency comes after the digits.
     const [digits = '', ...unit] = was.split(' ');
     const value = [textOfMoney(scaled(moneyOf(digits), lots, of, round)), ...unit].join(' ');
     return [{ path, value, was }];
   });
 }
 
-/** Eight decimals, as in the exchange's amounts and sums. */
+/** Smallest step of an amount: eight decimals, as in the exchange's amounts and sums. */
 const STEP = UNIT / 10n ** 8n;
 
 function scaled(sum: Money, lots: Money, of: Money, round: 'up' | 'down'): Money {

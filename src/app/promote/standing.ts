@@ -1,4 +1,4 @@
-/** State of the promotions of one live file, from their journal: a state machine in which no stage can be skipped. */
+/** State of the promotions of one live file, computed from their journal: a state machine that skips no stage. */
 import type { Millis } from '../../core/index.ts';
 import {
   STAGES,
@@ -12,9 +12,9 @@ import {
 export type OpenPromotion = {
   readonly started: StartedRecord;
   readonly stage: Stage;
-  /** Start of this stage. */
+  /** Start time of this stage. */
   readonly since: Millis;
-  /** Last check of this stage; `null` without one. */
+  /** Last check of this stage; `null` if there is none. */
   readonly checked: CheckedRecord | null;
   /** Approvals of earlier stages, oldest first. */
   readonly approved: readonly ApprovedRecord[];
@@ -22,16 +22,16 @@ export type OpenPromotion = {
   readonly evidence: readonly CheckedRecord[];
 };
 
-/** A promotion that has replaced the live file; `before` is the digest of the replaced text. */
+/** Promotion that has replaced the live file; `before` is the digest of the replaced text. */
 type Placed = { readonly promotion: number; readonly before: string | null };
 
 export type Standing = {
   readonly open: OpenPromotion | null;
-  /** Digest that the live file should have; `null` if the file should not exist, absent if no promotion has changed it. */
+  /** Expected digest of the live file; `null` if the file should not exist, absent if no promotion has changed it. */
   readonly live?: string | null;
-  /** Promotions in place, newest last; a rollback removes the last. */
+  /** Promotions that changed the live file, newest last; a rollback removes the last. */
   readonly placed: readonly Placed[];
-  /** Decision that is not known to be in the live file; `null` if there is none. */
+  /** Decision that may not be in the live file yet; `null` if there is none. */
   readonly pending: Pending | null;
   /** Number of promotions started. */
   readonly count: number;
@@ -48,21 +48,24 @@ export type Pending = {
 
 export const NOTHING: Standing = { open: null, placed: [], pending: null, count: 0 };
 
-/** Returns the state after a record. @throws Error with the reason if the record cannot follow. */
+/**
+ * Returns the state after a record.
+ * @throws Error with the reason if the record is not valid in this state.
+ */
 export function after(standing: Standing, record: PromotionRecord): Standing {
   const { open, placed, count, pending } = standing;
   const cannot = (why: string): never => {
     throw new Error(`${record.kind} of promotion ${record.promotion} cannot follow: ${why}`);
   };
   if (record.kind === 'placed') {
-    if (pending?.promotion !== record.promotion) return cannot('nothing of it waits to be put in place');
+    if (pending?.promotion !== record.promotion) return cannot('no decision of it is pending');
     return { ...standing, pending: null };
   }
-  if (record.kind === 'back') return wentBack(standing, record, cannot);
-  if (pending !== null) return cannot('what was decided is not in place yet');
+  if (record.kind === 'back') return afterRollback(standing, record, cannot);
+  if (pending !== null) return cannot('the last decision is not in the live file yet');
   if (record.kind === 'started') {
     if (open !== null) return cannot(`promotion ${open.started.promotion} is under way`);
-    if (record.promotion !== count + 1) return cannot(`${count + 1} comes next`);
+    if (record.promotion !== count + 1) return cannot(`the next promotion is ${count + 1}`);
     const begun = {
       started: record,
       stage: 'replay',
@@ -73,14 +76,14 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
     } as const;
     return { ...standing, open: begun, count: count + 1 };
   }
-  if (open === null || open.started.promotion !== record.promotion) return cannot('it is not under way');
-  if (record.stage !== open.stage) return cannot(`it is at ${open.stage}, not at ${record.stage}`);
+  if (open === null || open.started.promotion !== record.promotion) return cannot('the promotion is not under way');
+  if (record.stage !== open.stage) return cannot(`the promotion is at ${open.stage}, not at ${record.stage}`);
   if (record.kind === 'refused') return standing;
   if (record.kind === 'checked') return { ...standing, open: { ...open, checked: record } };
   if (record.result !== 'passed' && !record.anyway) return cannot(`its criteria were ${record.result}`);
   const places = record.stage !== 'replay';
   if (places !== (record.to !== null))
-    return cannot(places ? 'it puts nothing in place' : 'nothing is put in place yet');
+    return cannot(places ? 'it has no new live file' : 'this stage has no new live file');
   const approved = [...open.approved, record];
   const evidence = open.checked === null ? open.evidence : [...open.evidence, open.checked];
   const next = STAGES[STAGES.indexOf(record.stage) + 1];
@@ -93,8 +96,11 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
   };
 }
 
-/** Returns the state after a rollback. Before the stage `smallest`, the promotion ends and the live file is unchanged; otherwise the text before the newest promotion is restored. */
-function wentBack(
+/**
+ * Returns the state after a rollback. Before the stage `smallest`, the promotion ends and the live file is unchanged;
+ * otherwise the live file's text before the newest promotion is restored.
+ */
+function afterRollback(
   standing: Standing,
   { promotion, to, from }: Extract<PromotionRecord, { kind: 'back' }>,
   cannot: (why: string) => never,
@@ -102,15 +108,15 @@ function wentBack(
   const { open, placed } = standing;
   const last = placed.at(-1);
   if (open !== null && open.stage !== 'smallest') {
-    if (open.started.promotion !== promotion) return cannot('it is not under way');
-    if (to !== undefined) return cannot('nothing of it is in place');
+    if (open.started.promotion !== promotion) return cannot('the promotion is not under way');
+    if (to !== undefined) return cannot('the promotion is not in the live file');
     return { ...standing, open: null };
   }
-  if (last === undefined || last.promotion !== promotion) return cannot('it is not in place');
-  if (to !== last.before) return cannot('that is not what was there before');
+  if (last === undefined || last.promotion !== promotion) return cannot('the promotion is not in place');
+  if (to !== last.before) return cannot('the restored text is not the previous one');
   const pending = { promotion, to: last.before, from, isBack: true };
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };
 }
 
-/** Returns the number of the promotion in the live file, with its smallest size or in full; `null` if there is none. */
+/** Returns the number of the promotion in the live file, at any size; `null` if there is none. */
 export const inPlace = ({ placed }: Standing): number | null => placed.at(-1)?.promotion ?? null;

@@ -1,8 +1,8 @@
-/** The keys of a configuration that decide how a bot trades, and their digest. */
+/** Keys of a configuration that decide how a bot trades, and their digest. */
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 
-/** Sections about the exchange, the state folder and the monitoring of a bot. */
+/** Sections that do not decide how a bot trades: exchange, state folder and monitoring. */
 const NOT_TRADED = new Set('exchange state webhooks log metrics alerts console journal paper'.split(' '));
 
 /** Whether a key, such as `strategy.halfSpreadBps`, decides how a bot trades. */

@@ -1,4 +1,6 @@
-/** Machine-readable evidence of a tuning study: one comment line in the tuned configuration, valid only for that content. */
+/**
+ * Machine-readable evidence of a tuning study: one comment line in the tuned configuration, valid only for its content.
+ */
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -12,11 +14,11 @@ const schema = z.object({
   puntas: z.string(),
   study: z.string(),
   trial: z.number(),
-  /** Number of configurations ever tried on these hours. */
+  /** Number of configurations ever tested on these hours. */
   trials: z.number(),
   tapes: z.array(z.object({ market: z.string(), digest: z.string(), tuned: span, heldOut: span })),
   better: z.boolean(),
-  /** Markout after 60 s less fees, in the minor currency, by the fill model with the lower result. */
+  /** Markout after 60 s less fees, in the quote currency, by the fill model with the lower result. */
   net60s: z.number(),
   interval,
   deflated: z.number(),
@@ -26,7 +28,7 @@ const schema = z.object({
 
 export type TunedEvidence = z.infer<typeof schema>;
 
-/** Start of the evidence line. */
+/** Prefix of the evidence line. */
 export const EVIDENCE_MARK = '# evidence: ';
 
 /** Returns the evidence of a configuration; `null` if it has none, a reason as text if the evidence is invalid. */
@@ -40,13 +42,13 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
     found = null;
   }
   const read = schema.safeParse(found);
-  if (!read.success) return 'its line "# evidence:" is none that puntas tune wrote';
+  if (!read.success) return 'its line "# evidence:" was not written by puntas tune';
   if (read.data.config !== digestOfYaml(text))
-    return 'it was changed after it was tuned, so that its evidence is of another';
+    return 'it was changed after tuning, so its evidence belongs to another text';
   return read.data;
 }
 
-/** Removes the evidence line, for a text whose content has changed. */
+/** Removes the evidence line from a text whose content has changed. */
 export const withoutEvidence = (text: string): string =>
   text
     .split('\n')

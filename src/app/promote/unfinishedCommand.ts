@@ -1,4 +1,7 @@
-/** A promote command that has started and not ended. After a kill, repeating the same command completes it and does nothing more. */
+/**
+ * Record of a promote command that has started and not ended. After a kill, repeating the same command completes it and
+ * does nothing more.
+ */
 import { readRegularFile, SMALL_FILE, writeDurably } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -10,17 +13,17 @@ export type UnfinishedCommand = {
   readonly id: string;
   /** Digest of the whole request. */
   readonly ask: string;
-  /** Records in the journal when the command started. */
+  /** Number of journal records at the start of the command. */
   readonly records: number;
 };
 
 const fileOf = (dir: string): string => join(dir, 'command.json');
 
 /**
- * Records that a command starts; durable on return. `asked` is the whole request.
+ * Records the start of a command, durable on return. `asked` is the whole request.
  *
- * Returns the record. `isRepeated` is true if the same command started before and was killed: it then wrote the records of
- * the journal beyond `records`.
+ * Returns the record. `isRepeated`: whether the same command started before and was killed; its journal records are
+ * those beyond `records`.
  */
 export function startCommand(
   dir: string,
@@ -36,7 +39,7 @@ export function startCommand(
   return { ...command, isRepeated: false };
 }
 
-/** Removes the record of a command that has ended, unless another command has started since. */
+/** Removes the record of an ended command, unless another command has started since. */
 export function endCommand(dir: string, { id }: UnfinishedCommand): void {
   if (unfinishedIn(dir)?.id === id) rmSync(fileOf(dir), { force: true });
 }
@@ -63,7 +66,7 @@ export function removeHalfWritten(dir: string, liveFile: string): void {
   const place = realPlace(liveFile);
   const folder = dirname(place);
   if (!existsSync(folder)) return;
-  // Also the names of earlier versions.
+  // The names of earlier versions count too.
   for (const name of readdirSync(folder))
     if (name.startsWith(`${basename(place)}.`) && HALF_PLACED.test(name)) rmSync(join(folder, name), { force: true });
 }

@@ -1,4 +1,4 @@
-/** The process of `puntas run`: opens the state, trades until it is stopped, cancels all orders and returns the result. */
+/** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
 import type { Config } from '../../config.ts';
 import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
@@ -18,7 +18,7 @@ import {
   type Metrics,
 } from '../../monitor/index.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
-import { dayTexts, lastWordOf } from '../../alerts/sentences.ts';
+import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
@@ -30,13 +30,13 @@ import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
 import { summaryOf, type Summary } from '../../messages/summary.ts';
-import { keepBeside } from './besideProcess.ts';
+import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './canceling.ts';
 import { Reloading } from './reloading.ts';
-import { journalLimits, misplaced, openOwnState, ownerOf } from './ownState.ts';
+import { journalLimits, throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
-import { giveUp, giveUpOn } from './startupCleanup.ts';
+import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = {
   readonly summary: Summary;
@@ -45,12 +45,12 @@ export type RunResult = {
   readonly failure: string | null;
 };
 
-/** Calls that release what the process opened; the last is called first. */
+/** Calls that release resources of the process; the last is called first. */
 type Ends = (() => unknown)[];
 
-/** A lagging or empty reading differs from the next one seconds later. */
+/** Time between the two readings that open a ledger, in ms: a lagging or empty reading differs from the next. */
 const OPENING_APART_MS = 2_000;
-/** A short constant text, like the engine's reasons. */
+/** Constant reason text, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
 
 export class BotProcess {
@@ -61,7 +61,7 @@ export class BotProcess {
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
   readonly #runTotals = new RunTotals();
-  /** Journal of the current run; runs follow one another in this process. */
+  /** Journal of the current run; this process can have several runs in sequence. */
   #journal: Journal;
   #runSince: Millis;
   #requests = 0;
@@ -74,7 +74,7 @@ export class BotProcess {
   #config: Config;
   #reference: ReturnType<typeof referenceOf>;
 
-  /** Runs a bot from start to clean end. Rejects with one line for the operator if it cannot start. */
+  /** Runs a bot from start to clean end. Rejects with one line for the operator if the bot cannot start. */
   static async run(options: RunOptions): Promise<RunResult> {
     const ends: Ends = [];
     /** Orders of an earlier run that may be live, until this run handles them. */
@@ -83,7 +83,7 @@ export class BotProcess {
       const journal = await openOwnState(options);
       options.onOpened?.();
       ends.push(startConsole(options));
-      if (journal instanceof DamagedState) return await giveUpOn(journal, options);
+      if (journal instanceof DamagedState) return await cleanUpDamagedState(journal, options);
       leftovers = journal.leftovers.orders;
       const bot = new BotProcess(options, journal, ends);
       const rotation = await bot.#open();
@@ -91,13 +91,13 @@ export class BotProcess {
       return await bot.#trade(rotation, scrapes, () => (leftovers = []));
     } catch (error) {
       if (leftovers.length === 0) throw error;
-      return await giveUp(error, leftovers, options);
+      return await cleanUpFailedStart(error, leftovers, options);
     } finally {
       for (const end of ends.reverse()) await end();
     }
   }
 
-  /** `ends` receives all that must be released, also if the start fails. */
+  /** Creates the process. `ends` receives all calls that must run at the end, also if the start fails. */
   private constructor(options: RunOptions, journal: Journal, ends: Ends) {
     const { config, venue, clock, seed } = options;
     this.#options = options;
@@ -121,7 +121,7 @@ export class BotProcess {
     this.#runSince = clock.elapsed();
   }
 
-  /** Reads the exchange and restores what an earlier run left. Nothing is quoted before `#trade`. */
+  /** Reads the exchange and restores the state of an earlier run. No quotes are sent before `#trade`. */
   async #open(): Promise<RecordingRotation> {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
@@ -163,7 +163,7 @@ export class BotProcess {
     return rotation;
   }
 
-  /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if one is unavailable. */
+  /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if a part is unavailable. */
   #setupOf(config: Config) {
     const { clock } = this.#options;
     const client = this.#client;
@@ -218,7 +218,7 @@ export class BotProcess {
     return reloading;
   }
 
-  /** Starts handling requests to cancel every order and start again. */
+  /** Starts handling requests to cancel every order and then quote again. */
   #cancels(rotation: RecordingRotation): void {
     const { clock, log } = this.#options;
     const { book, instance, state } = this.#config;
@@ -263,7 +263,7 @@ export class BotProcess {
       onScrape: asker => scrapes.happened(asker),
       notReady: () => notReady(this.#snapshot(rotation.run)).concat(this.#journal.isWritable() ? [] : [DISK_FULL]),
       warnings: () => [this.#inbox?.state()?.problem ?? []].flat(),
-    }).catch(misplaced);
+    }).catch(throwAsUsageError);
     this.#ends.push(() => monitor.close());
     // The configured port may be 0.
     this.#heartbeat.setMetricsPort(Number(new URL(monitor.url).port));
@@ -271,7 +271,9 @@ export class BotProcess {
     return scrapes;
   }
 
-  /** Quotes until stopped, then cancels and verifies. `onStarted`: this run now handles an earlier run's orders. */
+  /**
+   * Quotes until stopped, then cancels and verifies. `onStarted`: called when this run handles an earlier run's orders.
+   */
   async #trade(rotation: RecordingRotation, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
     const { venue, clock, log } = this.#options;
     const { instrument, tier } = rotation.run.rules;
@@ -302,8 +304,8 @@ export class BotProcess {
       this.#isStoppedCleanly = report.failure === null;
       this.#page?.forget();
     }
-    await this.#alerts?.close(lastWordOf(why, report));
-    // Otherwise Prometheus would only see a failed scrape, as after a crash.
+    await this.#alerts?.close(stopSummary(why, report));
+    // Without this wait, Prometheus would see only a failed scrape, as after a crash.
     if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rotation.run), report, {
@@ -336,7 +338,7 @@ export class BotProcess {
     );
   }
 
-  /** Started first, so that a missing secret is reported immediately. */
+  /** Starts the alerts; the first part to start, so that a missing secret is reported immediately. */
   #startAlerts(): void {
     const { config, venue, log } = this.#options;
     const hidden = [venue.secret.reveal(), venue.key];
@@ -367,7 +369,7 @@ export class BotProcess {
     const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
     const line = status({
       log,
-      // A change of the tick starts a run with another grid.
+      // A change of the tick starts a new run with another grid.
       instrument: () => rotation.run.rules.instrument,
       now: () => this.#snapshot(rotation.run),
       clock,
@@ -390,7 +392,7 @@ export class BotProcess {
   }
 }
 
-/** Returns a check for a sentinel's heartbeat within the last minute; it has a minute to start. */
+/** Returns a check for a sentinel's heartbeat within the last minute; a sentinel has a minute to start. */
 function sentinelIn(dir: string, clock: Clock): () => boolean {
   const watch = new Watch(
     () => readHeartbeat(dir, 'sentinel'),
@@ -404,9 +406,9 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 
 const SENTINEL_STILL_MAX_MS = 60_000;
 
-/** Starts the console if one is configured. Returns the call that stops it. */
+/** Starts the console if configured. Returns the call that stops it. */
 function startConsole({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {
   if (config.console?.besideRun !== true || args === undefined) return async () => undefined;
-  const beside = keepBeside({ name: 'console', args, environment: process.env, clock: realClock(), log });
+  const beside = superviseChild({ name: 'console', args, environment: process.env, clock: realClock(), log });
   return () => beside.stop();
 }

@@ -1,4 +1,4 @@
-/** `puntas cancel` in the bot: cancels every order, verifies that they are gone, and quotes again. */
+/** `puntas cancel` in the bot: cancels every order, verifies that all orders are gone, and quotes again. */
 import type { Clock } from '../../core/index.ts';
 import type { RecordingRotation } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
@@ -22,9 +22,9 @@ export type CancelHost = {
 const LOOK_EVERY_MS = 500;
 
 /**
- * Polls for requests until stopped, and ignores those to an earlier process. Requests are handled one at a time. A
- * request during another is answered immediately, because the current one cancels every order. If it were queued, it
- * would take the bot out of the market again much later.
+ * Polls for requests until stopped, and ignores requests to an earlier process. Requests are handled one at a time. A
+ * request during another request is answered immediately, because the current one cancels every order. If it were
+ * queued, it would interrupt quoting again much later.
  */
 export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   const { box, clock, log } = host;

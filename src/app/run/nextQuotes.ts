@@ -1,6 +1,6 @@
 /**
- * Quotes that a configuration would place instead of the current one: a separate engine with the running engine's data,
- * which places nothing.
+ * Quotes that another configuration would place now: a separate engine with the running engine's data, which places
+ * nothing.
  */
 import {
   isInBook,
@@ -24,8 +24,8 @@ import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 
 /**
- * Returns the likely first decision of a next run. It lacks data that only time provides: other traders' trades, RFQ
- * prices, volatility. `reference`: reference price. Throws as `engineOf`.
+ * Returns the likely first decision of the next run. Data that only time provides is missing: other traders' trades,
+ * RFQ prices, volatility. `reference`: reference price. Throws like `engineOf`.
  */
 export function nextPreview(
   config: Config,
@@ -38,7 +38,7 @@ export function nextPreview(
   const { major } = rules.instrument;
   const ledger = running.ledger([]);
   const engine = engineOf(config, rules, 0);
-  // Copied by way of text, because the running engine changes its own ledger.
+  // The ledger is copied as text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
   engine.step({ kind: 'rules', at, ...rules });
   const balances = [...running.snapshot(at).booked.holdings].map(([currency, total]) => {
@@ -61,18 +61,18 @@ export function nextPreview(
 }
 
 /**
- * Returns, in one line, why trading would halt immediately, or why nothing could be quoted until the operator acts.
- * `null` if neither holds, or if nothing can be quoted now either.
+ * Returns, in one line, the reason why trading would halt immediately, or why the bot could not quote until the
+ * operator acts. `null` if there is no such reason, or if the bot cannot quote now either.
  */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
-  if (next.halt !== null && running.haltedBecause === null) return `it would halt immediately: ${next.halt}`;
+  if (next.halt !== null && running.haltedBecause === null) return `the bot would halt immediately: ${next.halt}`;
   if (!needsOperator(next.unshown) || needsOperator(running.snapshot(at).unshown)) return null;
-  return `nothing would be quoted: ${next.emptySidesText ?? ''}`;
+  return `the bot would not quote: ${next.emptySidesText ?? ''}`;
 }
 
 type Row = { readonly price: Price; readonly amount: Amount };
 
-/** Compares the current quotes with the next ones: asks from the outermost inward, then bids, one row per level. */
+/** Compares the current quotes with the next quotes: asks from the highest down, then bids, one row per level. */
 export function quotesBeside(
   running: Pick<Engine, 'liveOrders'>,
   next: Preview,

@@ -1,5 +1,5 @@
 /**
- * Opening of a run's state, which must belong to this bot, also after its key was replaced by another of the same
+ * Opening of a run's state, which must belong to this bot, even after its key was replaced by another key of the same
  * account.
  */
 import { createHash } from 'node:crypto';
@@ -15,7 +15,8 @@ import { sentenceOf } from '../../messages/exits.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /**
- * Opens the state. Rejects with one line for the operator if it belongs to another bot, or if a permission is missing.
+ * Opens the state. Rejects with one line for the operator if the state belongs to another bot, or if a permission is
+ * missing.
  */
 export async function openOwnState({ config, venue, clock, seed }: RunOptions): Promise<Journal | DamagedState> {
   const account = accountName(venue);
@@ -42,35 +43,35 @@ const HOUR_MS = 3_600_000;
 const MB = 1_000_000;
 
 /**
- * A recording may take a quarter of the total, its last eighth only if no suitable time for a change of runs comes.
- * Together they never exceed `keepMb`.
+ * Returns the size limits of recordings. A recording may use a quarter of `keepMb`; its last eighth is used only if
+ * there is no suitable time for a change of runs. All recordings together never exceed `keepMb`.
  */
 export function journalLimits({ journal: { rollHours, keepMb } }: Config) {
   const bytes = (keepMb * MB) / 8;
   return { afterMs: rollHours * HOUR_MS, bytes, recordings: 6 * bytes };
 }
 
-/** The operator must fix a denied folder or port in the configuration, but not a damaged state. */
+/** Opens the state. A missing permission is thrown, because the operator must fix it; a damaged state is returned. */
 function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   try {
     return open();
   } catch (error) {
     return error instanceof DamagedState || error instanceof OtherKey
       ? error
-      : misplaced(new Error(sentenceOf(error)), error);
+      : throwAsUsageError(new Error(sentenceOf(error)), error);
   }
 }
 
 /** Throws the error as a `UsageError`, because the operator must fix the configuration. */
-export function misplaced(error: unknown, cause: unknown = error): never {
+export function throwAsUsageError(error: unknown, cause: unknown = error): never {
   const wrong = new UsageError(error instanceof Error ? error.message : String(error));
   wrong.cause = cause;
   throw wrong;
 }
 
 /**
- * Returns a name of an account at its exchange, without showing its first key. State is only restored for the same
- * name.
+ * Returns a name of an account at its exchange that does not reveal the account's first key. A state is only restored
+ * under the same name.
  */
 const accountName = ({ restUrl, key, born = 0 }: VenueAccess): string => digest(`${restUrl}\n${key}\n${born}`);
 
@@ -87,20 +88,23 @@ export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess
 type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 
 /**
- * Returns the account number for which the state may then be opened. Rejects with one line if the key is not proven to
- * be of the same account.
+ * Returns the account number with which the state may be opened. Rejects with one line if the key is not proven to be
+ * of the same account.
  */
 async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
   if (!exchange.account) throw new UsageError(other.message);
   const clientId = answered('read account_status', await exchange.account.id());
-  // A number known to the state is compared when it is opened.
+  // An account number in the state is compared when the state is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
   throw new UsageError(
-    `${other.message.split(', and ')[0]}, and nothing in it shows that this key (of account ${clientId}) belongs to the same account; start once with the old key if it still works; otherwise check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
+    `${other.message.split(', and ')[0]}, and no data in the state shows that this key (of account ${clientId}) belongs to the same account; start once with the old key if that key still works; otherwise check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
   );
 }
 
-/** Checks the newest own trade, or a live order. A state with neither cannot harm another account. */
+/**
+ * Whether the account is that of the state, by the newest own trade or a live order. A state without trades and orders
+ * cannot harm another account.
+ */
 async function isKnownBy(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<boolean> {
   if (tid === null && orders.length === 0) return true;
   if (tid !== null) {
@@ -115,5 +119,5 @@ function answered<T>(what: string, outcome: Outcome<T>): T {
   if (outcome.kind === 'done') return outcome.value;
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, remedy } = outcome;
-  throw new CannotStart(`cannot ${what}: rejected by the exchange (${code}: ${message})`, code, false, remedy);
+  throw new CannotStart(`cannot ${what}: the exchange rejected the request (${code}: ${message})`, code, false, remedy);
 }

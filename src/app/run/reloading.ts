@@ -1,6 +1,6 @@
 /**
  * Reload of a running bot's configuration: read, checked, shown, and applied completely at a change of runs. On any
- * error, the previous one stays.
+ * error, the previous configuration stays.
  */
 import { createHash } from 'node:crypto';
 import { configChanges, type Config, type ConfigChange } from '../../config.ts';
@@ -17,7 +17,7 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
 import { nextPreview, quotesBeside, quotesNothing } from './nextQuotes.ts';
 
-/** The bot's configuration file in its current version. */
+/** Configuration file of the bot. */
 export type ConfigSource = {
   readonly file: string;
   /** Configuration as read at the start, before flags changed it. */
@@ -35,17 +35,17 @@ export type ReloadHost = {
   readonly client: VenueClient;
   readonly box: ReloadBox;
   readonly source: ConfigSource;
-  /** Keys that this bot applies only at a start, whatever the schema says. */
+  /** Keys that this bot applies only at a start, even if the schema allows a reload. */
   readonly onlyAtStart: readonly string[];
   readonly engine: () => Engine;
   readonly time: () => Millis;
   /** Current configuration. */
   readonly config: () => Config;
-  /** Applies a new configuration. `hasRun`: whether it needs a new run; otherwise only the log level changes. */
+  /** Applies a new configuration. `hasRun`: whether a new run is needed; otherwise only the log level changes. */
   readonly take: (config: Config, hasRun: boolean) => Promise<Reloaded>;
 };
 
-/** Reload request; those of SIGHUP have no id and no digest. */
+/** Reload request; requests by SIGHUP have no id and no digest. */
 export type ReloadAsk = Omit<MailMessage<'reload'>, 'at'>;
 
 const LOOK_EVERY_MS = 1_000;
@@ -60,7 +60,7 @@ export class Reloading {
     this.#given = host.source.given;
   }
 
-  /** Polls for requests until stopped, and ignores those to an earlier process. */
+  /** Polls for requests until stopped, and ignores requests to an earlier process. */
   start(): { stop(): Promise<void> } {
     const { box, clock, log } = this.#host;
     let isOver = false;
@@ -85,7 +85,7 @@ export class Reloading {
     };
   }
 
-  /** Handles requests one after another, in order of arrival. */
+  /** Handles reload requests one after another, in order of arrival. */
   ask(asked: ReloadAsk): void {
     const { box, clock, log } = this.#host;
     this.#underWay = this.#underWay.then(async () => {
@@ -128,14 +128,14 @@ export class Reloading {
     if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
     this.#given = given;
     const taken = hasRun
-      ? `applied: run ${end.run} resumed with it after ${(end.ms / 1000).toFixed(1)} s`
+      ? `applied: run ${end.run} resumed with the new configuration after ${(end.ms / 1000).toFixed(1)} s`
       : 'applied; no quote was moved';
     return { end: 'taken', lines: [...shown, taken], changes };
   }
 
   /**
    * Returns the comparison of quotes.
-   * @throws UsageError if nothing would be quoted, or if trading would halt immediately.
+   * @throws UsageError if the bot would not quote, or if trading would halt immediately.
    */
   async #quotes(next: Config): Promise<readonly string[]> {
     const { client, engine, time } = this.#host;
@@ -165,26 +165,26 @@ export class Reloading {
 /** Returns the SHA-256 (hex) of a configuration's text. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Returns a line for each change that only a restart applies; `onlyAtStart`: further such keys. */
+/** Returns a line for each change that needs a restart; `onlyAtStart` are additional keys of this kind. */
 export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>
   changes
     .filter(({ key, takesEffect }) => takesEffect === 'restart' || onlyAtStart.includes(key))
     .map(change => `${changeText(change)}: takes effect only after a restart`);
 
-/** Returns text such as `strategy.halfSpreadBps: 11 -> 13`. */
+/** Formats a change, such as `strategy.halfSpreadBps: 11 -> 13`. */
 export const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
   `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
 
-/** Returns the given configuration, with flags and paper settings kept for the parts that no reload changes. */
+/** Returns the given configuration, with the running bot's values for the parts that a reload cannot change. */
 const withOwn = (given: Config, { book, instance, exchange, paper, metrics, state, webhooks }: Config): Config => ({
   ...given,
   ...{ book, instance, exchange, paper, metrics, state, webhooks },
 });
 
 const kept = (lines: readonly string[]) =>
-  ({ end: 'kept', lines: [...lines, 'nothing was applied; the previous configuration stays in force'] }) as const;
+  ({ end: 'kept', lines: [...lines, 'no change was applied; the previous configuration stays in force'] }) as const;
 
-/** A disk that refuses the answer must not stop the bot from trading. */
+/** Runs `work` and logs its errors: an answer that cannot be written must not stop the bot. */
 function quietly(log: Log, work: () => void): void {
   try {
     work();

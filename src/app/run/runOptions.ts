@@ -12,26 +12,26 @@ export type RunOptions = {
   readonly seed: number;
   readonly log: Log;
   readonly version: string;
-  /** Characters per row where the log is shown; unlimited if absent. */
+  /** Returns the characters per row of the log's terminal; unlimited if absent. */
   readonly rowRoom?: () => number;
-  /** Path of the configuration, if its state is where it says; named in every command for the operator. */
+  /** Path of the configuration, if the state is in its configured directory; named in commands for the operator. */
   readonly configFile?: string | undefined;
-  /** Currencies of which the account holds none (`--opening-zero`). */
+  /** Currencies of which the account has none (`--opening-zero`). */
   readonly openingZero?: readonly string[];
-  /** Time between the two equal readings of the balances that open a ledger (default: 2 s). */
+  /** Time between the two equal readings of the balances that open a ledger, in ms. Default: 2,000. */
   readonly openingApartMs?: number;
-  /** Called once the state is open, or found unusable; from then on, a failing start handles its orders itself. */
+  /** Called once the state is open, or found unusable; from then on, a failing start cancels its orders itself. */
   readonly onOpened?: () => void;
   /** Receives the engine's news as it happens, after the log. */
   readonly onNews?: (news: EngineNews, instrument: Instrument) => void;
-  /** Called with a function that ends the run; its argument is the reason. */
+  /** Called with a function that ends the run for a given reason. */
   readonly onStarted: (
     stop: (why: string) => void,
     broke: (error: unknown) => void,
     /** Reloads the file; does nothing without `source`. */
     reload: () => void,
   ) => void;
-  /** Script and arguments of the console to start alongside; if absent, none is started. */
+  /** Script and arguments of the console to start with the run; if absent, no console is started. */
   readonly consoleArgs?: readonly string[] | undefined;
   /** Source of new configurations; if absent, reloads are impossible. */
   readonly source?: ConfigSource;

@@ -1,4 +1,4 @@
-/** Totals over the runs of one process, so that reported figures do not restart when one run follows another. */
+/** Totals over the runs of one process, so that reported figures do not restart with each run. */
 import {
   differenceOfProfits,
   type DecisionCount,
@@ -12,19 +12,19 @@ import {
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
 export class RunTotals {
-  /** Profit since the opening at the start of the first run. */
+  /** Profit since the opening of the ledger at the start of the first run. */
   #found: Profit | null = null;
   #ended: { readonly snapshot: Snapshot; readonly ms: Millis } | null = null;
 
-  /** Adds an ended run of `ms`; `last` is its final snapshot. */
+  /** Adds an ended run that lasted `ms`; `last` is its final snapshot. */
   add(last: Snapshot, ms: Millis): void {
     this.#found ??= differenceOfProfits(last.booked.sinceOpening.profit, last.booked.runProfit);
     this.#ended = { snapshot: this.with(last, ms), ms: ms + (this.#ended?.ms ?? 0) };
   }
 
   /**
-   * Returns the snapshot of the current run, `ms` old, with earlier runs added to its counts, profit and shares of
-   * time.
+   * Returns the snapshot of the current run, started `ms` ago, with earlier runs added to its counts, profit and shares
+   * of time.
    */
   with(now: Snapshot, ms: Millis): Snapshot {
     if (this.#ended === null) return now;

@@ -1,4 +1,4 @@
-/** `puntas sentinel`: the second process, on the bot's host or on another one that shares its state directory. */
+/** `puntas sentinel`: the second process, on the bot's host or on another host that shares its state directory. */
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
@@ -12,7 +12,7 @@ import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 
-/** Watches until the signal aborts. */
+/** Watches the bot until the signal aborts. */
 export async function sentinel(
   config: Config,
   venue: VenueAccess,
@@ -56,13 +56,13 @@ export async function sentinel(
 }
 
 /**
- * Returns the alerts of the sentinel: the death of the bot, and verified results. The bot reports everything else while
- * it can.
+ * Returns a function that sends the sentinel's alerts: the bot is down, and verified results. The bot reports all other
+ * events while it can.
  */
 function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
   let isGone = false;
   return seen => {
-    // Loud only if the bot is gone and cannot report.
+    // The alert is loud only if the bot is down and cannot report.
     if (seen.kind === 'verified') return alerts.raise(seen.isHalt ? 'halted' : 'notQuoting', seen.sentence, !isGone);
     const { gone, isLatched } = seen;
     if (gone !== null && !isGone)

@@ -6,14 +6,18 @@ import { recoverAndCancel, type Recovered } from '../../live/safety/recoverAndCa
 import { clientOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { codeOf, EXIT, sentenceOf } from '../../messages/exits.ts';
-import { cancelCommand } from './whatLives.ts';
+import { cancelCommand } from './remainingOrders.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** Time limit if the exchange does not answer at the start; the next start continues. */
+/** Time limit of the cleanup if the exchange does not answer, in ms; the next start continues it. */
 const SHORT_MS = 15_000;
 
-/** Cancels the orders of an earlier run in the journal after `error`. Always rejects. */
-export async function giveUp(error: unknown, leftovers: Leftovers['orders'], options: RunOptions): Promise<never> {
+/** Cancels the orders of an earlier run in the journal after the start failed with `error`. Always rejects. */
+export async function cleanUpFailedStart(
+  error: unknown,
+  leftovers: Leftovers['orders'],
+  options: RunOptions,
+): Promise<never> {
   const { clock, log, config } = options;
   const why = sentenceOf(error);
   log.error({}, `cannot start: ${why}`);
@@ -44,8 +48,8 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
   );
 }
 
-/** Without a trusted state, places nothing, cancels the bot's orders and advises the operator. Always rejects. */
-export async function giveUpOn(damaged: DamagedState, options: RunOptions): Promise<never> {
+/** Cancels the bot's orders without a trusted state, and advises the operator. Always rejects. */
+export async function cleanUpDamagedState(damaged: DamagedState, options: RunOptions): Promise<never> {
   const { config, log } = options;
   log.error({}, damaged.message);
   // An embedded exchange ended with its run.

@@ -31,11 +31,11 @@ export type ImportOptions = {
   readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
-  /** Maximum delay of a late row that is sorted in; at most one hour. */
+  /** Maximum delay of a late row that is moved to its place, in ms; at most one hour. */
   readonly sort?: Millis;
-  /** Trading hours; rows outside are omitted. Overrides the mapping's. */
+  /** Trading hours; rows outside are omitted. Overrides the hours of the mapping. */
   readonly session?: string;
-  /** Whether to continue an existing tape, or create it if missing. */
+  /** Whether to continue an existing tape, or create a missing tape. */
   readonly append: boolean;
   readonly progress: Progress;
 };
@@ -43,25 +43,25 @@ export type ImportOptions = {
 export type ImportResult = ImportReport & {
   readonly out: string;
   readonly days: number;
-  /** Size on disk. */
+  /** Size of the tape on disk, in bytes. */
   readonly bytes: number;
   readonly bytesPerRow: number;
   readonly seconds: number;
-  /** Hash of the tape. */
+  /** Hash of the tape's content. */
   readonly hash: string;
 };
 
-/** Prefix of the folder of an unfinished import, which a killed one leaves behind. */
+/** Prefix of the folder of an unfinished import, which remains if the process is killed. */
 const UNFINISHED = '.unfinished-import-';
 
-/** Rows of this time span are held in memory. */
+/** Maximum of `sort`, in ms: the rows of this time span are in memory. */
 const SORT_MAX_MS = 3_600_000;
 
 type Given = { readonly book?: string; readonly tick?: string; readonly lot?: string };
 
 /**
  * Imports a tape. On an error, the folder is unchanged.
- * @throws UsageError for what the operator must fix.
+ * @throws UsageError for errors that the operator must fix.
  */
 export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
@@ -72,7 +72,7 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   const unfinished: string[] = [];
   try {
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
-    if (isStoredTape(from)) throw new UsageError(`${from}: is already a tape; pass it to --tape`);
+    if (isStoredTape(from)) throw new UsageError(`${from}: is already a tape; pass the folder to --tape`);
     bar.begin('looking', bytesAt(from));
     const found = await opened(options, given, bar.add);
     const name = found.instrument.symbol;
@@ -96,7 +96,7 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
     const others = readdirSync(out).filter(one => one.startsWith(UNFINISHED) && join(out, one) !== work);
     const left = others.map(
       one =>
-        `${join(out, one)}: left by an interrupted import, or in use by a running one; remove it if no import is running`,
+        `${join(out, one)}: left by an interrupted import, or in use by a running one; remove the folder if no import is running`,
     );
     return {
       ...report,
@@ -126,7 +126,7 @@ async function opened(
 }
 
 /**
- * Returns the recording in ticks and lots of the tape that it continues.
+ * Returns the recording in ticks and lots of the tape to continue.
  * @throws UsageError if the two are not compatible.
  */
 async function continuing(
@@ -144,7 +144,7 @@ async function continuing(
   ] as const)
     if (asked !== undefined && asked !== has)
       throw new UsageError(
-        `${flag} ${asked}: the tape of ${book} in ${dir} has ${has}; leave it out, or choose another --out`,
+        `${flag} ${asked}: the tape of ${book} in ${dir} has ${has}; omit ${flag}, or choose another --out`,
       );
   const { instrument, rules } = found;
   const fits = rules !== undefined || (instrument.tick === tick && instrument.lot === lot);
@@ -164,8 +164,8 @@ const shapeOf = ({ depth, quotesOnly }: { readonly depth: number; readonly quote
     : quotesOnly
       ? 'best prices without amounts'
       : depth === Infinity
-        ? 'whole books'
-        : `${depth} levels a side`;
+        ? 'complete books'
+        : `${depth} levels per side`;
 
 async function written(
   recording: Recording,
@@ -206,7 +206,7 @@ const summaryOf = (stored: StoredTape) => ({
   hash: stored.hash(),
 });
 
-/** Returns the report as text. */
+/** Returns the report of an import as text. */
 export function describeImport(report: ImportResult): string {
   const { format, source, book, tick, lot, rows, trades, skipped, from, to, gaps, dirt, notes, out, days, bytes } =
     report;
@@ -222,7 +222,7 @@ export function describeImport(report: ImportResult): string {
       .map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s from ${time(gap.from)}: ${gap.why}`),
     ...(gaps.length > GAPS_SHOWN ? [`  and ${gaps.length - GAPS_SHOWN} more gaps (--json has all)`] : []),
     ...(dirt.length + gaps.length === 0 ? ['  no data-quality flaws found'] : []),
-    `written to ${out}: ${days} day(s), ${bytes} bytes, ${report.bytesPerRow.toFixed(2)} a row, in ${report.seconds.toFixed(1)} s`,
+    `written to ${out}: ${days} day(s), ${bytes} bytes, ${report.bytesPerRow.toFixed(2)} per row, in ${report.seconds.toFixed(1)} s`,
   ].join('\n');
 }
 
@@ -234,7 +234,7 @@ function bytesAt(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + (statSync(join(path, name)).size || 0), 0);
 }
 
-/** Reports progress in bytes. */
+/** Returns a function that reports progress in bytes. */
 function bytesShown(progress: Progress) {
   let done = 0;
   return {

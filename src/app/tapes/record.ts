@@ -12,10 +12,10 @@ export type RecordOptions = {
   readonly config: Config;
   /** Addresses of the exchange. Books are polled without `streamUrl`, or if the configuration disables the stream. */
   readonly addresses: { readonly restUrl: string; readonly streamUrl?: string };
-  /** Names of books, or a selection from those that the exchange lists. */
+  /** Names of books, or a function that selects them from the books that the exchange lists. */
   readonly books: readonly string[] | ((listed: readonly AvailableBook[]) => readonly string[]);
   readonly out: string;
-  /** Whether to read the list of books only once: a failure rejects with `UsageError` instead of a retry. */
+  /** Whether to read the list of books only once: a failure then rejects with `UsageError`. */
   readonly once?: boolean;
   readonly clock: Clock;
   readonly seed: number;
@@ -29,12 +29,12 @@ export type Recorded = {
   readonly seconds: number;
   readonly out: string;
   readonly books: readonly (RecorderStatus & { readonly book: string; readonly bytes: number })[];
-  /** Error that ended the recording; `null` if it was stopped. */
+  /** Error that ended the recording; `null` if the operator stopped it. */
   readonly failure: string | null;
 };
 
 const PROGRESS_MS = 1_000;
-/** Pause between attempts to read the rules before recording starts. */
+/** Pause between attempts to read the rules before recording starts, in ms. */
 const RULES_AGAIN_MS = 5_000;
 
 type Recording = {
@@ -43,7 +43,9 @@ type Recording = {
   readonly writer: TapeWriter;
 };
 
-/** Records until stopped. Rejects with one line if it cannot start; later errors end it and are in the result. */
+/**
+ * Records until stopped. Rejects with one line if recording cannot start; later errors end it and are in the result.
+ */
 export async function record(options: RecordOptions): Promise<Recorded> {
   const { clock, out, onProgress } = options;
   const client = publicClient(options);
@@ -94,10 +96,16 @@ export async function record(options: RecordOptions): Promise<Recorded> {
   };
 }
 
-/** Maximum requests of a book's start: the newest trade, a complete book, the trades until then, and one spare. */
+/**
+ * Maximum number of requests to start a book: the newest trade, a complete book, the trades until then, and a spare
+ * request.
+ */
 const FIRST_REQUESTS = 4;
 
-/** Starts as many recorders immediately as the budget allows, and each further one when there are requests for it. */
+/**
+ * Starts as many recorders immediately as the rate budget allows, and each further recorder when its requests are
+ * available.
+ */
 function startInTurn(recordings: readonly Recording[], { clock, config }: RecordOptions, signal: AbortSignal): void {
   const perMinute = publicPerMinute(config);
   const atOnce = Math.max(1, Math.floor(perMinute / FIRST_REQUESTS));
@@ -112,7 +120,7 @@ function startInTurn(recordings: readonly Recording[], { clock, config }: Record
   }
 }
 
-/** A round of polls has two reads per book; a tenth of the budget is spare. */
+/** A round of polls has two reads per book; a tenth of the rate budget is a reserve. */
 const roundMs = (books: number, config: Config): number => (2.2 * 60_000 * books) / publicPerMinute(config);
 
 const publicPerMinute = ({ exchange }: Config): number => exchange.budgets.publicPerMinute;
@@ -144,7 +152,7 @@ function openRecording(
   if (writer.resumedFrom !== null)
     log(`${book}: continuing the tape that ends at ${new Date(writer.resumedFrom).toISOString()}`);
   const everyMs = roundMs(books, config);
-  // One list has the rules of all books.
+  // One request returns the rules of all books.
   const rulesEveryMs = RULES_EVERY_MS * books;
   if (!stream) {
     const pollMs = Math.max(config.timing.bookPollMs, everyMs);
@@ -164,7 +172,7 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
 const publicClient = ({ config, addresses, clock, seed }: RecordOptions): VenueClient =>
   publicClientOf(config, addresses.restUrl, clock, seed, { deadlineMs: WHOLE_BOOK_MS });
 
-/** A complete book may have several megabytes. */
+/** Minimum interval of complete books, in ms, because a complete book may have several megabytes. */
 const WHOLE_BOOK_MS = 15_000;
 
 async function rulesOfBooks(
@@ -202,7 +210,7 @@ function progressOf({ book, recorder, writer }: Recording, seconds: number): str
   return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders, ${source}, ${missing}`;
 }
 
-/** Returns the result as text. */
+/** Returns the result of a recording as text. */
 export function describeRecorded({ books, out, seconds }: Recorded): string {
   return books
     .map(

@@ -1,4 +1,4 @@
-/** Import of a bot's own recording from its state directory: its books, and the trades that it received. */
+/** Import of a bot's own recording from its state directory: the books and trades that it received. */
 import { existsSync, statSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
@@ -9,12 +9,12 @@ import { KIND, RowBuffer, SIDE, sideCodeOf, type Chunk, type Recording } from '.
 import { UsageError } from '../../wiring/usageError.ts';
 
 const ROWS_AT_ONCE = 4_096;
-/** Time without a book that counts as a gap; a bot normally receives its book every few seconds. */
+/** Time without a book that counts as a gap, in ms; a bot normally receives its book every few seconds. */
 const SILENT_MS = 30_000;
 /** Levels per side that a run records. */
 const DEPTH = 50;
 
-/** Whether the path is a bot's state directory, or that format was requested. */
+/** Whether the path is a bot's state directory, or its format was requested. */
 export const isStateFolder = (path: string, format: string | undefined): boolean =>
   format === 'state' || (format === undefined && isFolder(path) && recordingsIn(path).length > 0);
 
@@ -23,8 +23,8 @@ const isFolder = (path: string): boolean => existsSync(path) && statSync(path).i
 type Run = { readonly run: number; readonly book: string; readonly instrument: Instrument };
 
 /**
- * Returns every recorded run of one book, oldest first. Times are the bot's own; it records no others.
- * @throws UsageError for what the operator must fix.
+ * Returns every recorded run of one book, oldest first. Times are those of the bot's clock; others are not recorded.
+ * @throws UsageError for errors that the operator must fix.
  */
 export function stateRecording(dir: string, book?: string): Recording {
   const runs = isFolder(dir) ? runsIn(dir) : [];
@@ -35,9 +35,9 @@ export function stateRecording(dir: string, book?: string): Recording {
       `${dir}: no recording of a run there that has read the rules of its book; expected the state directory of a bot (state.dir)`,
     );
   if (book === undefined && other !== undefined)
-    throw new UsageError(`${dir}: holds several books; choose one of: ${books.join(', ')}`);
+    throw new UsageError(`${dir}: has several books; choose one of: ${books.join(', ')}`);
   if (book !== undefined && !books.includes(book))
-    throw new UsageError(`${dir}: holds no book ${book}; it has: ${books.join(', ')}`);
+    throw new UsageError(`${dir}: no book ${book}; expected one of: ${books.join(', ')}`);
   const chosen = runs.filter(run => run.book === (book ?? only));
   const instrument = chosen.at(-1)!.instrument;
   return {
@@ -72,7 +72,7 @@ function runsIn(dir: string): readonly Run[] {
   });
 }
 
-/** Reads lines up to the first damaged one. */
+/** Yields lines up to the first damaged line. */
 function* linesOf(dir: string, run: number, onDamage: () => void): Generator<RecordingLine> {
   try {
     for (const text of readRecording(dir, run)?.lines ?? []) yield lineOf(text);
@@ -105,7 +105,7 @@ async function* rowsOfRuns(
       findings.line();
       rows.begin(place, number);
       if (line.kind === 'gap') {
-        // The changes in the gap are unknown, so nothing after it can be trusted.
+        // The changes in the gap are unknown, so later lines cannot be trusted.
         findings.found('runs whose recording breaks off because the disk took no more', 'read up to there', rows.place);
         break;
       }
@@ -132,7 +132,9 @@ class RunReader {
     this.#rows = rows;
   }
 
-  /** Returns the time of a line with market data, and whether it was the first; `null` for other lines. */
+  /**
+   * Reads a line. Returns its time and whether it is the first with market data; `null` for lines without market data.
+   */
   read(line: RecordingLine, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
     if (line.kind !== 'input') return null;
     const { event, levels } = line;

@@ -12,7 +12,7 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Reads the whole tape; checksums of blocks are verified as they are decoded. */
+/** Reads the whole tape; checksums of blocks are verified as the blocks are decoded. */
 export const lookAtTape = (
   dir: string,
   options: StoredTapeOptions,
@@ -36,9 +36,9 @@ function factsOf(tape: StoredTape): object {
 
 function describeStored(tape: StoredTape): string {
   const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, flaws } = tape;
-  const shown = depth === Infinity ? 'whole books' : `${depth} levels a side`;
+  const shown = depth === Infinity ? 'complete books' : `${depth} levels per side`;
   return [
-    `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes a row`,
+    `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes per row`,
     `  lots of ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
     ...rules.map(({ at, rules }) => `  rules from ${timeOrNever(at)}: ${JSON.stringify(rules)}`),
     ...days.map(
@@ -56,7 +56,7 @@ function describeStored(tape: StoredTape): string {
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 const timeOrNever = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
 
-/** Writes the rows to a file; resolves to a line with their number. */
+/** Writes the rows to a file; resolves to a line with the number of rows. */
 export const exportStored = (
   dir: string,
   options: StoredTapeOptions,

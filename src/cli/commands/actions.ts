@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { ActionAsk, ActionEnd } from '../../app/actions/actions.ts';
-import { carryOut, noted } from '../../app/actions/carryOut.ts';
+import { carryOut, journalResult } from '../../app/actions/carryOut.ts';
 import { previewAction } from '../../app/actions/previewAction.ts';
 import { botStatus } from '../../app/actions/botStatus.ts';
 import { botStatusText } from '../../app/actions/botStatusText.ts';
@@ -29,8 +29,8 @@ type Flags = BotFlags & {
 };
 
 /**
- * Adds the action commands. Exit code 0 if done or shown; for `halt` and `cancel`, 3 if orders may be left. A refusal
- * is a `UsageError`.
+ * Adds the action commands. Exit code 0 if the action was executed or shown; for `halt` and `cancel`, 3 if orders may
+ * remain. A rejected action is a `UsageError`.
  */
 export function addActionCommands(program: Command): void {
   addStatus(program);
@@ -108,16 +108,16 @@ function addHalt(program: Command): void {
       .option('--cancel', "also cancel and verify the bot's orders, with its key", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
-    // Read first, so that errors in the file are reported before any action.
+    // The file is read first, so that its errors are reported before any action.
     const given = options.config === undefined ? null : readConfig(options.config);
     if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
     const bot = whichBot(options);
     const halted = await carryOut(bot, ask, realClock());
     if (!options.json) for (const line of halted.lines) print(line);
     process.exitCode = halted.end === 'done' ? EXIT.clean : EXIT.leftOrders;
-    const { lines, code } = await cancelBeside(bot, given);
+    const { lines, code } = await cancelInThisProcess(bot, given);
     const end = { end: code === EXIT.clean ? 'done' : 'refused', lines } as const;
-    const told = noted(bot, { ...ask, id: randomUUID(), action: 'cancel' }, realClock().now(), end);
+    const told = journalResult(bot, { ...ask, id: randomUUID(), action: 'cancel' }, realClock().now(), end);
     if (options.json) printJson({ end: worse(halted, told), lines: [...halted.lines, ...told.lines] });
     else for (const line of told.lines) print(line);
     process.exitCode = Math.max(process.exitCode, code);
@@ -127,10 +127,10 @@ function addHalt(program: Command): void {
 const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
 
 /**
- * Cancels with the bot's own key, in this process. `given`: the bot's file; without it, the configuration of its last
- * run.
+ * Cancels orders with the bot's own key, in this process. `given`: the bot's configuration; without it, the
+ * configuration of its last run.
  */
-async function cancelBeside(
+async function cancelInThisProcess(
   { stateDir }: WhichBot,
   given: ReturnType<typeof readConfig> | null,
 ): Promise<{ readonly lines: readonly string[]; readonly code: number }> {
@@ -145,7 +145,7 @@ async function cancelBeside(
   return canceled;
 }
 
-/** Previews or executes an action. `refusedCode`: exit code if it is refused. */
+/** Previews or executes an action. `refusedCode`: exit code if the bot refuses the action. */
 async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.misused): Promise<void> {
   const bot = whichBot(options);
   const clock = realClock();
@@ -163,7 +163,7 @@ async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.mi
 
 const printJson = (told: object): void => print(JSON.stringify(told));
 
-/** A preview needs no reason. */
+/** Returns the operator's request from the flags. A preview needs no reason. */
 function askOf({ preview, reason, by = ownName() }: Flags) {
   return { id: randomUUID(), reason: reason ?? (preview ? 'a preview' : ''), by, via: 'command' } as const;
 }
@@ -177,7 +177,7 @@ const action = (command: Command): Command =>
 
 /** Returns the selected bot. Throws `UsageError` if there is none. */
 const whichBot = (options: BotFlags): WhichBot => ({
-  // Commands shown to the operator must name the same state; the file names that of a live run.
+  // Commands shown to the operator must name the state used here; the file names the state of a live run.
   configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
   stateDir: folderOf(options),
 });

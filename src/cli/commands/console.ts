@@ -1,10 +1,10 @@
-/** Command that shows a bot: console. */
+/** The command `console`, which shows a bot. */
 import { spawn } from 'node:child_process';
 import { Option, type Command } from 'commander';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
-import { keepHarmless } from '../../app/run/besideProcess.ts';
+import { keepHarmless } from '../../app/run/childProcess.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { portFlag, several } from '../terminal/flags.ts';
 import { signalsToStop } from '../terminal/signals.ts';
@@ -21,7 +21,7 @@ type ConsoleFlags = {
   open: boolean;
 };
 
-/** Adds `console`, which runs until it is stopped. Wrong use, or a key in its environment, is a `UsageError`. */
+/** Adds `console`, which runs until stopped. Wrong use, or an API key in its environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
   ofBot(program.command('console').description('serve a web page of a bot, now and at any recorded time'), 'file')
     .option('--host <address>', 'listen address (default: console.host)')
@@ -52,7 +52,7 @@ export function addConsoleCommand(program: Command): void {
       print(`console of ${config.state.dir} at ${server.url}`);
       if (flags.open) openBrowser(server.url);
       await new Promise<void>(resolve => {
-        // A console alongside a run ends with that run: Ctrl-C in their terminal reaches both, and the operator wants
+        // A console started by a run ends with that run: Ctrl-C in their terminal reaches both, and the operator wants
         // to watch the cancels.
         process.once('disconnect', () => resolve());
         signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
@@ -63,7 +63,7 @@ export function addConsoleCommand(program: Command): void {
     });
 }
 
-/** Opens the address by the platform's command; prints a line if there is none. */
+/** Opens the address with the platform's command; prints a line if there is no such command. */
 function openBrowser(url: string): void {
   const [program, ...before] = OPENERS[process.platform] ?? ['xdg-open'];
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {

@@ -1,4 +1,4 @@
-/** Command for strategy developers: new-strategy. */
+/** The command `new-strategy` for strategy developers. */
 import type { Command } from 'commander';
 import { newStrategy } from '../../app/develop/newStrategy.ts';
 import { print } from '../terminal/output.ts';

@@ -1,6 +1,6 @@
 /**
- * Lazy loading of commands: only the file of the requested command is loaded, in a third of the time. The list needs
- * all of them.
+ * Lazy loading of commands: loading only the requested command's file takes a third of the time. The `--help` list
+ * loads all files.
  */
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';
@@ -37,22 +37,22 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
 ];
 
-/** Commands that place, cancel or watch orders, or record what an operator decided about money. */
+/** Commands that place, cancel or watch orders, or record an operator's decision about money. */
 export const MONEY_COMMANDS: readonly string[] = [
   ...['run', 'sentinel', 'doctor', 'promote', 'reload', 'hedges', 'console'],
   ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
 ];
 
 /**
- * Whether a command places, cancels or watches orders. No failure of its output ends it, and its exit code depends only
- * on orders.
+ * Whether a command places, cancels or watches orders. An output failure never ends such a command, and its exit code
+ * depends only on orders.
  */
 export const guardsMoney = (command: string | undefined): boolean =>
   command !== undefined && MONEY_COMMANDS.includes(command);
 
 /**
- * Adds the command that the first argument names; all if it names none, so that commander lists them; none for the
- * version.
+ * Adds the command that the first argument names; all commands if it names none, so that commander lists them; none for
+ * the version.
  */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;

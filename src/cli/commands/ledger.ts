@@ -8,7 +8,7 @@ import { print } from '../terminal/output.ts';
 import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 
 /**
- * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` if no state directory is
+ * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both throw a `UsageError` if no state directory is
  * given, or if it has no ledger.
  */
 export function addLedgerCommands(program: Command): void {

@@ -1,4 +1,4 @@
-/** Commands that create tapes: record, import. */
+/** Commands that create tapes: `record` and `import`. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
@@ -9,7 +9,7 @@ import { logger } from '../terminal/logger.ts';
 import { describeRecorded, record } from '../../app/tapes/record.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
-import { chosen, withMarketOf, type Source } from './source.ts';
+import { selectedInputs, withMarketOf, type Source } from './source.ts';
 import { errorTerminal, print, writeError } from '../terminal/output.ts';
 
 type ImportFlags = {
@@ -39,13 +39,13 @@ type RecordFlags = Source & {
 export function addRecordCommands(program: Command): void {
   sources(program.command('record').description("record an exchange's public market as a tape; needs no key"))
     .requiredOption('--out <dir>', 'folder of the tape, new or continued')
-    .option('--book <names>', 'books, comma-separated (default: the book in -c)')
+    .option('--book <names>', 'books to record, comma-separated (default: the book in -c)')
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print one JSON object', false)
     .action(async (options: RecordFlags) => {
       const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
-      const { config, tape } = await chosen(source);
+      const { config, tape } = await selectedInputs(source);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
       await withMarketOf(config, tape, options, clock, async (addresses, seed) => {
@@ -105,5 +105,5 @@ function progressLine(isTerminal: boolean, log: (line: string) => void): (line: 
   };
 }
 
-/** Progress lines per log line; there is one progress line per second. */
+/** Number of progress lines per log line; there is one progress line per second. */
 const LOGGED_EVERY = 60;

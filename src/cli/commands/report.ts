@@ -20,8 +20,8 @@ type ReportFlags = BotFlags & {
 };
 
 /**
- * Adds `report`. It reads a copy of the state, with or without a running bot. Rejects with `UsageError` if there is no
- * ledger or no such day.
+ * Adds `report`, which reads a copy of the state, with or without a running bot. Rejects with `UsageError` if there is
+ * no ledger or the day is not in the ledger.
  */
 export function addReportCommand(program: Command): void {
   ofBot(program.command('report').description('show profit by day: trading, fees, hedging and net'))
@@ -50,7 +50,7 @@ export function addReportCommand(program: Command): void {
     });
 }
 
-/** Returns the start of the day, UTC. */
+/** Parses a date and returns the start of that day, UTC. */
 function day(text: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
   if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');

@@ -1,4 +1,4 @@
-/** Commands before there is a bot: init, doctor. */
+/** Commands for the time before a bot runs: `init` and `doctor`. */
 import type { Command } from 'commander';
 import type { Config } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -19,7 +19,7 @@ import { version } from '../terminal/version.ts';
 import { errorTerminal, outputTerminal, print, printError } from '../terminal/output.ts';
 
 /**
- * Adds `init` and `doctor`. `doctor` ends with exit code 1 if a check failed, 3 if an order may be left; wrong use is a
+ * Adds `init` and `doctor`. `doctor` ends with exit code 1 if a check failed, 3 if an order may remain; wrong use is a
  * `UsageError`.
  */
 export function addSetupCommands(program: Command): void {
@@ -147,7 +147,7 @@ function addDoctor(program: Command): void {
 const RESULT = 6;
 const CHECK = 15;
 
-/** Returns a finding with its remedy below, wrapped on a terminal and otherwise one line each. */
+/** Returns the text of a finding with its remedy below, wrapped on a terminal and otherwise on one line each. */
 export function findingText({ check, result, says, todo }: Finding, columns = outputTerminal().columns): string {
   const indent = ' '.repeat(RESULT + CHECK);
   const width = columns === undefined ? Infinity : Math.max(40, columns - 1) - indent.length;

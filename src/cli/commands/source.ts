@@ -1,4 +1,4 @@
-/** Inputs of a command by its flags: configuration, recording, exchange. */
+/** Inputs of a command from its flags: configuration, recording, exchange. */
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
@@ -23,10 +23,10 @@ export type Source = {
 };
 
 /**
- * Returns the configuration, its file and, with --tape, the recording; without -c, the shipped configuration for the
- * recording's book. Rejects with `UsageError` if they contradict each other or cannot be read.
+ * Returns the configuration with its file, and the recording of --tape. Without -c, it is the shipped configuration for
+ * the recording's book. Rejects with `UsageError` if the inputs contradict each other or cannot be read.
  */
-export async function chosen(
+export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
   if (options.paper && options.tape !== undefined)
@@ -45,7 +45,7 @@ export async function chosen(
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
 
-/** Returns the selected book: the configuration's, or that of --book. */
+/** Returns the name of the selected book: that of --book or of the configuration. */
 export function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
     throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; remove one of the two`);
@@ -55,22 +55,25 @@ export function bookOf(given: Config | null, asked: string | undefined): string 
 /** Returns the name of the shipped configuration for a book; `sandbox` has a book of its own. */
 export const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
-/** Reads one book of a recording. Every error rejects as `UsageError`; if there are several books, it names --book. */
+/**
+ * Reads one book of a recording. Every error rejects as `UsageError`; if there are several books, the error names
+ * --book.
+ */
 export const tapeOf = (dir: string, book?: string, session?: string): Promise<Tape> =>
   withProgress(progressBar(), `reading ${dir}`, onShare =>
     openTape(dir, { ...(book !== undefined && { book }), ...(session !== undefined && { session }) }, onShare),
   ).catch((error: unknown) => {
-    throw wrongTape(error);
+    throw tapeUsageError(error);
   });
 
-/** Adds the flag that selects a book to the error. */
-export function wrongTape(error: unknown): UsageError {
+/** Returns a `UsageError` that adds the flag for selecting a book to the error. */
+export function tapeUsageError(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
 }
 
 /**
- * Like `withVenue` of the app; `work` resolves to the exit code. Rejects with `UsageError` for flags that only apply to
+ * Calls the app's `withVenue`; `work` resolves to the exit code. Rejects with `UsageError` for flags that only apply to
  * the embedded exchange, and for a remote exchange without a key or --paper.
  */
 export async function withVenueOf(
@@ -93,7 +96,7 @@ export async function withVenueOf(
   process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
 }
 
-/** Like `withMarket` of the app. Rejects with `UsageError` for --speed with a remote exchange. */
+/** Calls the app's `withMarket`. Rejects with `UsageError` for --speed with a remote exchange. */
 export async function withMarketOf(
   config: Config,
   tape: Tape | null,
@@ -109,5 +112,7 @@ function realTime({ speed }: Source, which: string): void {
   if (speed !== 1) throw new UsageError(`--speed needs the embedded exchange; ${which} runs in real time`);
 }
 
-/** Returns the seed to spread into options; without --seed the key is absent, so that the configured seed applies. */
+/**
+ * Returns an object to spread into options: without --seed it has no key `seed`, so that the configured seed applies.
+ */
 export const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undefined ? {} : { seed });

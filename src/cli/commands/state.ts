@@ -46,7 +46,7 @@ function addExplain(program: Command): void {
     .action((options: BotFlags & { at?: Moment; json: boolean }) => {
       const clock = realClock();
       const dir = folderToRead(options);
-      // An accelerated bot records its own time.
+      // An accelerated bot records accelerated times.
       const botClock = botClockIn(dir);
       const told = explain({
         dir,

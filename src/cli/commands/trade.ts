@@ -6,7 +6,7 @@ import { realClock } from '../../live/realClock.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { assertNoEarlierState } from '../../app/run/earlierPlace.ts';
+import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
@@ -15,11 +15,14 @@ import { ownCommand } from '../../messages/ownCommand.ts';
 import { remoteVenue } from '../../wiring/venue.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
-import { chosen, seedOf, withVenueOf, type Source } from './source.ts';
+import { selectedInputs, seedOf, withVenueOf, type Source } from './source.ts';
 import { describe } from '../../messages/summary.ts';
 import { outputTerminal, print } from '../terminal/output.ts';
 
-/** Returns the access data of an exchange: unwrapped rows on a terminal, for copying; one JSON object for programs. */
+/**
+ * Returns the text with an exchange's address and keys: unwrapped rows on a terminal, for copying; one JSON object for
+ * programs.
+ */
 export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>
   isTerminal
     ? Object.entries(face)
@@ -28,8 +31,8 @@ export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boo
     : JSON.stringify(face);
 
 /**
- * Adds the four commands. `run` ends with exit code 3 if the bot's orders may be left, 1 if it halted, failed, or its
- * ledger differs; wrong use is a `UsageError`.
+ * Adds the four commands. `run` ends with exit code 3 if the bot's orders may remain, 1 if the bot halted, failed, or
+ * its ledger differs; wrong use is a `UsageError`.
  */
 export function addTradeCommands(program: Command): void {
   addRun(program);
@@ -67,7 +70,7 @@ function addRun(program: Command): void {
       const clock = realClock(options.speed);
       let isOpened = false;
       const started = async () => {
-        const { config: given, tape, file } = await chosen(options);
+        const { config: given, tape, file } = await selectedInputs(options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
         const { BotProcess } = await import('../../app/run/botProcess.ts');
@@ -78,8 +81,8 @@ function addRun(program: Command): void {
             ...(options.metricsPort === undefined ? {} : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
           };
           if (options.config !== undefined && options.state === undefined)
-            await assertNoEarlierState(shaped, file, process.cwd(), clock, log);
-          // Without -c, the state is in the working directory, and no file names it.
+            await assertNoOldState(shaped, file, process.cwd(), clock, log);
+          // Without -c, the state is in the working directory, and hints cannot name a file.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
           const ended = await BotProcess.run({
@@ -98,7 +101,8 @@ function addRun(program: Command): void {
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);
               signals.onReload(reload);
-              // An uncaught error halts, cancels and is reported; the run never continues after it.
+              // After an uncaught error the bot halts, cancels its orders and reports the error; the run never
+              // continues.
               process.on('uncaughtException', broke);
               if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
             },
@@ -117,13 +121,13 @@ function addRun(program: Command): void {
       const { config: file, state, paper } = options;
       await started().catch(async (error: unknown) => {
         if (isOpened || paper || file === undefined) throw error;
-        const { withWhatLives } = await import('../../app/run/whatLives.ts');
-        throw await withWhatLives(error, { file, ...(state === undefined ? {} : { state }) }, clock);
+        const { withRemainingOrders } = await import('../../app/run/remainingOrders.ts');
+        throw await withRemainingOrders(error, { file, ...(state === undefined ? {} : { state }) }, clock);
       });
     });
 }
 
-/** Arguments of this program that show the bot's console. */
+/** Returns the arguments of this program that open the bot's console. */
 const consoleArgs = (file: string, stateDir: string): readonly string[] => [
   process.argv[1]!,
   'console',
@@ -136,7 +140,7 @@ function addCheck(program: Command): void {
   )
     .option('--paper', 'follow the remote market without a key', false)
     .action(async (options: Source) => {
-      const { config, tape, file } = await chosen(options);
+      const { config, tape, file } = await selectedInputs(options);
       const { check } = await import('../../app/inspect/check.ts');
       const clock = realClock(options.speed);
       await withVenueOf(config, tape, options, clock, async (venue, _log, seed) => {
@@ -158,7 +162,7 @@ function addExchange(program: Command): void {
     .option('--port <n>', 'port on 127.0.0.1', portFlag, 8080)
     .action(async (options: Source & { port: number }) => {
       const signals = signalsToStop();
-      const { config, tape } = await chosen(options);
+      const { config, tape } = await selectedInputs(options);
       if (config.exchange.kind !== 'embedded')
         throw new UsageError(
           'this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded',

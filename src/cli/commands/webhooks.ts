@@ -21,8 +21,8 @@ import { remoteVenue } from '../../wiring/venue.ts';
 import { print } from '../terminal/output.ts';
 
 /**
- * Adds the webhook commands. `webhooks register` (rfq 4.7) ends with exit code 1 if the exchange refuses or does not
- * answer; `webhooks list` only reads the state directory.
+ * Adds the webhook commands. `webhooks register` (rfq 4.7) ends with exit code 1 if the exchange rejects the request or
+ * does not answer; `webhooks list` only reads the state directory.
  */
 export function addWebhookCommands(program: Command): void {
   const webhooks = program.command('webhooks').description('register webhooks and list their deliveries');

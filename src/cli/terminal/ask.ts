@@ -1,4 +1,4 @@
-/** Questions to the operator at a terminal, one line each, with a proposal; repeated after an invalid answer. */
+/** Questions to the operator at a terminal, one line each, with a default; repeated after an invalid answer. */
 import { createInterface, type Interface } from 'node:readline/promises';
 import { UsageError } from '../../wiring/usageError.ts';
 import { errorStream } from './output.ts';
@@ -8,14 +8,17 @@ export type Terminal = {
   /** Whether the terminal is interactive. */
   readonly isThere: boolean;
   /**
-   * Resolves to the trimmed answer; empty for Enter. Rejects with `UsageError` if the terminal is closed, or on Ctrl-C
-   * or Ctrl-D.
+   * Resolves to the trimmed answer; empty if only Enter was pressed. Rejects with `UsageError` if the terminal is
+   * closed, or on Ctrl-C or Ctrl-D.
    */
   ask(question: string): Promise<string>;
   close(): void;
 };
 
-/** Asks on stderr, so that stdout is free for results. Reads nothing before the first question. */
+/**
+ * Returns a terminal that asks on stderr, so that stdout contains only results. Reads nothing before the first
+ * question.
+ */
 export function terminal(): Terminal {
   const { stdin: input } = process;
   const output = errorStream();
@@ -43,5 +46,5 @@ export function terminal(): Terminal {
   };
 }
 
-/** Whether the answer is y or yes; anything else is no. */
+/** Whether the answer is y or yes; any other answer means no. */
 export const saysYes = (answer: string): boolean => /^y(es)?$/i.test(answer);

@@ -1,12 +1,12 @@
-/** Words that run this program here, so that hints show commands that work. */
+/** Command words that start this program on this machine, so that hints show commands that work. */
 import { hostname } from 'node:os';
 import { basename, delimiter, dirname, sep } from 'node:path';
 
 type Process = { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string | undefined>> };
 
 /**
- * Returns `puntas` if it is on the PATH, else `npx puntas`. `PUNTAS_COMMAND` overrides it where neither works, as in a
- * container, with `{hostname}` for the machine's name.
+ * Returns `puntas` if it is on the PATH, else `npx puntas`. `PUNTAS_COMMAND` overrides both where neither works, as in
+ * a container; `{hostname}` in it becomes the machine's name.
  */
 export function commandNameOf({ argv, env }: Process): string {
   const said = env['PUNTAS_COMMAND'];
@@ -19,14 +19,16 @@ export function commandNameOf({ argv, env }: Process): string {
   return basename(file) === 'puntas' || file.endsWith(`${sep}dist${sep}src${sep}main.js`) ? 'npx puntas' : 'puntas';
 }
 
-/** All commands of `commands/index.ts`, which cannot be imported here because it is in a higher layer. */
+/** Names of all commands in `commands/index.ts`, which cannot be imported here because it is in a higher layer. */
 const VERBS = [
   ...['run', 'check', 'exchange', 'sentinel', 'init', 'doctor', 'alert', 'record', 'import', 'backtest', 'calibrate'],
   ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
   ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'ledger', 'report'],
   ...['new-strategy', 'webhooks', 'help', '--help'],
 ];
-/** A command in a sentence; not part of a path or another word, and not one with a prefix already. */
+/**
+ * Matches a command in a sentence; not a part of a path or another word, and not a command that already has a prefix.
+ */
 const COMMAND = /(?<![\w/.$-]|npx )puntas (?=(--help|[a-z][a-z-]{0,20})(?![\w-]))/g;
 
 /** Replaces `puntas` by `name` in every command of a text. */
@@ -35,5 +37,5 @@ export const withCommandName = (text: string, name: string): string =>
     ? text
     : text.replace(COMMAND, (found, verb: string) => (VERBS.includes(verb) ? `${name} ` : found));
 
-/** Name in this process; constant. */
+/** Command words of this process. */
 export const ownCommandName = commandNameOf(process);

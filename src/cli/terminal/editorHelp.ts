@@ -1,4 +1,4 @@
-/** Check that editors still find the schema of a copied configuration, with a correction. */
+/** Check that editors still find the schema of a copied configuration; suggests a correction if not. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -6,7 +6,10 @@ import { shippedConfig } from '../../wiring/configFile.ts';
 
 const LINE = /^# yaml-language-server: \$schema=(\S+)/m;
 
-/** Returns the line to use instead; `null` if the schema is found, on the web, or not named. */
+/**
+ * Returns a replacement for the line that names the schema; `null` if the schema is found, is on the web, or is not
+ * named.
+ */
 export function editorHelp(file: string): string | null {
   const named = LINE.exec(readRegularFile(file, TEXT_FILE))?.[1];
   if (named === undefined || /^[a-z]{2,}:/i.test(named) || existsSync(resolve(dirname(file), named))) return null;

@@ -1,4 +1,4 @@
-/** Examples of each command, as `--help` and the page of commands print them. */
+/** Examples of each command, for `--help` and the page of commands. */
 
 type Example = readonly [command: string, does: string];
 

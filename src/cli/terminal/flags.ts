@@ -1,11 +1,11 @@
-/** Parsers of flag values: text to a validated value, or one line with the expected form. */
+/** Parsers of flag values: they return a validated value, or throw a line with the expected form. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { isDecimalText, type Millis } from '../../core/index.ts';
 import { sessionOf } from '../../tape/index.ts';
 
 /**
- * Parses a multiple of real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on
- * anything else, as do all parsers here.
+ * Parses a multiple of real time: above 0, at most 1000, without sign or exponent. Like all parsers here, throws
+ * `InvalidArgumentError` on any other text.
  */
 export function speed(text: string): number {
   const n = Number(text);
@@ -30,7 +30,7 @@ export function threadNumber(text: string): number {
   return n;
 }
 
-/** Parses a port from 0 to 65535; 0 selects a free one. */
+/** Parses a port from 0 to 65535; 0 selects a free port. */
 export function portFlag(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');
@@ -46,10 +46,12 @@ export function durationFlag(text: string): number {
   return ms;
 }
 
-/** Point in the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
+/**
+ * Returns a past time in ms since 1970, by a clock that reads `now` and runs at `speed` times real time (default 1).
+ */
 export type Moment = (now: Millis, speed?: number) => Millis;
 
-/** Parses ISO 8601 (UTC without a zone) or an age like 5m; the result returns ms since 1970. */
+/** Parses ISO 8601 (UTC without a zone) or an age like 5m. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
@@ -63,7 +65,7 @@ export function moment(text: string): Moment {
   return () => at;
 }
 
-/** Parses a recorded time, ISO 8601 (UTC without a zone), to ms since 1970. */
+/** Parses a recorded time in ISO 8601 (UTC without a zone) to ms since 1970. */
 export function recordedTime(text: string): Millis {
   const at = isoTime(text);
   if (Number.isNaN(at))
@@ -82,7 +84,7 @@ export function decimalFlag(text: string): string {
   return text;
 }
 
-/** Parses 8 to 64 hex digits: a SHA-256 or its start. */
+/** Parses 8 to 64 hex digits: a SHA-256 or its first digits. */
 export function digestFlag(text: string): string {
   if (!/^[0-9a-f]{8,64}$/i.test(text)) throw new InvalidArgumentError('expected 8 to 64 hex digits of a SHA-256.');
   return text.toLowerCase();

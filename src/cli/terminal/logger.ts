@@ -1,4 +1,6 @@
-/** Log as pino's JSON lines on stderr, formatted on a terminal. Secrets are masked in every field and sentence. */
+/**
+ * Log as pino's JSON lines on stderr, formatted if stderr is a terminal. Secrets are masked in every field and message.
+ */
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { maskedText } from '../../core/index.ts';
@@ -8,24 +10,27 @@ import { foldedRow } from '../../messages/wrapped.ts';
 import { ownCommandName, withCommandName } from './commandName.ts';
 import { terminalColumns } from './terminal.ts';
 
-/** Matches control characters in JSON, except tab and line end; also an escaped backslash, which is not one. */
+/**
+ * Matches escaped control characters in JSON, except tab and line end; also matches an escaped backslash, so that the
+ * text after it is not misread.
+ */
 const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
-/** Matches control characters that JSON does not escape, and marks that change the direction of text. */
+/** Matches control characters that JSON does not escape, and characters that change the direction of text. */
 const RAW_CONTROL = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Prefix of an info line on a terminal. */
 const PREFIX = '[HH:MM:ss.lll] INFO: ';
 
-/** Returns the number of characters of such a text that fit into one row of stderr; unlimited without a terminal. */
+/** Returns how many characters of an info message fit into one row of stderr; Infinity without a terminal. */
 export const lineRoom = (to: TerminalSize = errorTerminal()): number =>
   to.isTTY === true && to.columns !== undefined && to.columns > 0 ? Math.max(20, to.columns - PREFIX.length) : Infinity;
 
 /**
- * Returns a log. `secrets` (secret and key) are masked everywhere, as are signatures and Authorization headers; no line
- * can control a terminal. `to` receives the lines as JSON; if absent, stderr.
+ * Returns a log. `secrets` (API key and secret) are masked everywhere, as are signatures and Authorization headers; no
+ * line can control a terminal. `to` receives the lines as JSON. Default: stderr.
  */
 export function logger(level: string, secrets: readonly string[], to?: DestinationStream): Log {
-  // A line is JSON, so text that would expand on a terminal is escaped in it.
+  // A log line is JSON, so text that could control a terminal is escaped.
   const mask = (line: string): string =>
     maskedText(withCommandName(line, JSON.stringify(ownCommandName).slice(1, -1)), secrets)
       .replace(CONTROL, sign => (sign === '\\\\' ? sign : '\ufffd'))
@@ -46,7 +51,7 @@ export function logger(level: string, secrets: readonly string[], to?: Destinati
   return withLevel(pino(options, { write: line => writeError(shown(line), describeLoss) }));
 }
 
-/** Returns a log line that reports lost lines. */
+/** Returns a log line about the number of lost lines. */
 const lossLine = (count: number, code: string): string =>
   `${JSON.stringify({ level: 40, time: Date.now(), lost: count, code, msg: `${count} log ${count === 1 ? 'line was' : 'lines were'} lost (${code})` })}\n`;
 

@@ -1,12 +1,15 @@
-/** Standard output and standard error of this process. Nothing else writes to them; no failure of theirs ends or blocks a command. */
+/**
+ * Standard output and standard error of this process. No other module writes to them; their failures never end or block
+ * a command.
+ */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { OutputWriter, type DescribeLoss } from './outputWriter.ts';
 import { printed } from './terminal.ts';
 
-/** Maximum bytes of log lines buffered while nothing reads them. */
+/** Maximum bytes of log lines buffered while no program reads them. */
 const LOG_BYTES_MAX = 1_000_000;
 
-/** Standard output, never dropped while it is read: a pager may take any time. */
+/** Standard output, whose texts are kept while it is open: a pager may read them at any time later. */
 const stdout = writerOf(1, Infinity);
 const stderr = writerOf(2, LOG_BYTES_MAX);
 
@@ -16,22 +19,22 @@ export const print = (text: string): void => stdout().write(`${printed(text, out
 /** Prints one text with a line end on standard error; control characters other than tab and line end are replaced. Never throws. */
 export const printError = (text: string): void => stderr().write(`${printed(text, errorTerminal())}\n`);
 
-/** Writes a text as it is on standard output. Never throws. */
+/** Writes a text unchanged on standard output. Never throws. */
 export const writeOutput = (text: string): void => stdout().write(text);
 
-/** Writes a text as it is on standard error, such as a line that moves a cursor. Never throws. */
+/** Writes a text unchanged on standard error, such as a line that moves a cursor. Never throws. */
 export const writeError = (text: string, describeLoss?: DescribeLoss): void => stderr().write(text, describeLoss);
 
 /**
- * Returns the number of texts that standard output refused, and the last error code; `code` is `null` if there were
- * none.
+ * Returns the number of texts that standard output did not accept, and the last error code; `code` is `null` if all
+ * were accepted.
  */
 export const outputLost = (): { readonly count: number; readonly code: string | null } => ({
   count: stdout().lost,
   code: stdout().lastCode,
 });
 
-/** Waits until both are written; gives up on one that accepts nothing for `stuckMsMax`. Never rejects. */
+/** Waits until both outputs are written; gives up on an output that accepts nothing for `stuckMsMax`. Never rejects. */
 export async function settleOutput(stuckMsMax: number): Promise<void> {
   await Promise.all([stdout().settle(stuckMsMax), stderr().settle(Math.min(stuckMsMax, STDERR_STUCK_MS_MAX))]);
 }
@@ -71,9 +74,9 @@ function writerOf(fd: 1 | 2, queuedBytesMax: number): () => OutputWriter {
 
 /**
  * Returns a write to `fd` that does not block on a pipe, a socket or a terminal. A pipe or a terminal is reopened,
- * because the flags of `fd` itself are shared with other processes, and any of them may make it blocking. If that
- * fails, a pipe or a socket is made non-blocking, and a stopped terminal (Ctrl-S) blocks. A file is written directly,
- * because its position is shared with other writers.
+ * because other processes share the flags of `fd` and may make it blocking. If that fails, a pipe or a socket is made
+ * non-blocking, and a terminal stopped by Ctrl-S blocks. A file is written directly, because other writers share its
+ * position.
  */
 function unblocked(fd: 1 | 2): (bytes: Uint8Array) => number {
   const stream = () => guarded(fd === 1 ? process.stdout : process.stderr);
@@ -81,12 +84,12 @@ function unblocked(fd: 1 | 2): (bytes: Uint8Array) => number {
     const kind = fstatSync(fd);
     const isPipe = kind.isFIFO() || kind.isSocket();
     if (!isPipe && !(kind.isCharacterDevice() && stream().isTTY)) return bytes => writeSync(fd, bytes);
-    // Node makes a pipe non-blocking when it creates a stream of it, and restores it at its end.
+    // Node makes a pipe non-blocking when it creates a stream of the pipe, and restores it at exit.
     if (isPipe) stream();
     const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     return bytes => writeSync(own, bytes);
   } catch {
-    // A closed descriptor fails at each write; the losses are counted.
+    // Each write to a closed descriptor fails, and the losses are counted.
     return bytes => writeSync(fd, bytes);
   }
 }

@@ -1,31 +1,31 @@
-/** Writer of texts to one file descriptor; failed texts are counted, and no error is thrown. */
+/** Writer of texts to one file descriptor; failed writes are counted and never throw. */
 import { textOfError } from '../../core/index.ts';
 
-/** Writes bytes and returns how many were accepted, as `fs.writeSync` does. Throws as it does. */
+/** Writes bytes and returns the number accepted; throws like `fs.writeSync`. */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
-/** Describes the loss of `count` texts with error code `code`, in the format of the texts that follow. */
+/** Returns a text about the loss of `count` texts with error code `code`, in the format of the later texts. */
 export type DescribeLoss = (count: number, code: string) => string;
 
 export type OutputWriterOptions = {
   readonly write: WriteBytes;
-  /** Calls back after `ms`; the process stays alive for it if `keepsAlive`. */
+  /** Calls `call` after `ms`; the process stays alive until then if `keepsAlive`. */
   readonly after: (ms: number, call: () => void, keepsAlive: boolean) => void;
   /** Monotonic clock, in ms. */
   readonly now: () => number;
-  /** Maximum bytes buffered while the other end accepts none; further texts are lost. */
+  /** Maximum number of bytes buffered while the reader accepts none; further texts are lost. */
   readonly queuedBytesMax: number;
 };
 
-/** Delays between two attempts while the other end is full: starting at `first`, doubled up to `max`. */
+/** Delays between two attempts while the reader is full, in ms: starting at `first`, doubled up to `max`. */
 const RETRY_MS = { first: 1, max: 50 };
-/** Error code of texts that found the queue full. */
+/** Error code of texts that the full queue did not accept. */
 const FULL_QUEUE = 'EAGAIN';
-/** Maximum number of attempts per text that a signal may interrupt. */
+/** Maximum number of attempts per text if signals interrupt the writes. */
 const INTERRUPTED_MAX = 100;
 
 /**
- * Queue that keeps the order of texts and writes each once, completely or not at all, unless the descriptor fails
+ * Queue that keeps the order of texts and writes each text once, completely or not at all, unless the descriptor fails
  * during a text. `write` must not block: on a full pipe it must fail with EAGAIN, and the rest waits in memory.
  */
 export class OutputWriter {
@@ -64,8 +64,8 @@ export class OutputWriter {
   }
 
   /**
-   * Writes the text now, or as soon as the other end accepts it. Never throws. `describeLoss`: reports earlier losses
-   * before this text.
+   * Writes the text now, or when the reader accepts it. Never throws. `describeLoss` reports earlier losses before this
+   * text.
    */
   write(text: string, describeLoss?: DescribeLoss): void {
     if (text === '') return;
@@ -84,9 +84,7 @@ export class OutputWriter {
     if (this.#lost === lostBefore) this.#unreported -= reported;
   }
 
-  /**
-   * Resolves when nothing is buffered, or after `stuckMsMax` in which the other end accepted nothing. Never rejects.
-   */
+  /** Resolves when nothing is buffered, or when the reader accepted nothing for `stuckMsMax`. Never rejects. */
   async settle(stuckMsMax: number): Promise<void> {
     const { after, now } = this.#options;
     let [left, since] = [this.#queuedBytes, now()];

@@ -1,11 +1,11 @@
-/** Progress of a long task and its remaining time, on stderr: a bar on a terminal, otherwise an occasional line. */
+/** Progress and remaining time of a long task, on stderr: a bar on a terminal, otherwise an occasional line. */
 import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
 import type { Progress } from '../../messages/progress.ts';
 import { errorStream, errorTerminal, writeError } from './output.ts';
 
 const FORMAT = '[{bar}] {percentage}% | {eta_formatted} | {what}';
-/** Time before anything is shown. */
+/** Time before any progress is shown, in ms. */
 const BAR_AFTER_MS = 1_000;
 const LINE_AFTER_MS = 2_000;
 const LINE_EVERY_MS = 60_000;
@@ -13,12 +13,12 @@ const LINE_EVERY_MS = 60_000;
 type Out = { write(text: string): unknown; readonly isTTY?: boolean };
 
 /**
- * Returns the stream on a terminal, where a bar moves the cursor; otherwise lines, which are dropped if they cannot be
- * written.
+ * Returns stderr as a stream on a terminal, where a bar moves the cursor; otherwise a writer of lines, which are
+ * dropped if they cannot be written.
  */
 const errorOut = (): Out => (errorTerminal().isTTY === true ? errorStream() : { write: text => writeError(text) });
 
-/** Returns the progress display. `now`: monotonic clock in ms. */
+/** Returns the progress display. `now` returns monotonic ms. */
 export const progressBar = (to: Out = errorOut(), now = (): number => performance.now()): Progress =>
   to.isTTY === true ? barOn(to as WriteStream, now) : linesTo(to, now);
 
@@ -48,7 +48,9 @@ function barOn(stream: WriteStream, now: () => number): Progress {
   };
 }
 
-/** Returns a line display: the first after two seconds, each next one after twice the time, up to one per minute. */
+/**
+ * Returns a display in lines: the first after two seconds, each next line after twice the time, up to one per minute.
+ */
 function linesTo(stream: Out, now: () => number): Progress {
   let [total, what, began, due] = [0, '', 0, 0];
   return {
@@ -72,7 +74,7 @@ function linesTo(stream: Out, now: () => number): Progress {
   };
 }
 
-/** Returns the remaining time as text; a word instead of a number means that it is unknown. */
+/** Returns the remaining time as text; `seconds` is a word if the time is unknown. */
 export function timeLeft(seconds: number | string): string {
   const s = Number(seconds);
   if (!(s >= 0 && s < 360_000)) return 'time left unknown';

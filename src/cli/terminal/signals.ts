@@ -1,12 +1,12 @@
-/** Stop of a command by signals: the first for a clean end, the second for an immediate exit. */
+/** Stop of a command by signals: the first signal stops cleanly, the second exits immediately. */
 import { closeSync, constants, openSync } from 'node:fs';
 import { EXIT } from '../../messages/exits.ts';
 import { printError } from './output.ts';
 
 /**
  * Handles signals. The first SIGINT, SIGTERM or SIGHUP stops cleanly, after the start if it comes during the start. A
- * second SIGINT or SIGTERM exits immediately and says what that may mean. With `reloads`, a SIGHUP stops only if the
- * terminal was closed; otherwise it calls `onReload`, also after the start.
+ * second SIGINT or SIGTERM exits immediately and prints the possible consequences. With `reloads`, a SIGHUP stops only
+ * if the terminal was closed; otherwise it calls `onReload`, also after the start.
  */
 export function signalsToStop(
   leaving = 'exiting without verification; orders may still be open at the exchange',
@@ -25,7 +25,7 @@ export function signalsToStop(
         else reload();
         return;
       }
-      // A closed terminal may send two, so the second is not intentional.
+      // A closed terminal may send SIGHUP twice, so the second is ignored.
       if (signal === 'SIGHUP' && asked !== null) return;
       if (asked !== null) {
         printError(`second ${signal}: ${leaving}`);
@@ -47,7 +47,7 @@ export function signalsToStop(
   };
 }
 
-/** Whether this process has a terminal; it no longer does once that was closed. */
+/** Whether this process still has an open terminal. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', constants.O_RDONLY | constants.O_NOCTTY));

@@ -1,6 +1,6 @@
 /**
- * Filter for what libraries print by `console`, so that no text controls the terminal. Commands print by `output.ts`,
- * which has the same filter.
+ * Filter for texts that libraries print through `console`, so that no text controls the terminal. Commands print
+ * through `output.ts`, which applies the same filter.
  */
 import { shownLines } from '../../core/text/shownText.ts';
 import { foldedText } from '../../messages/wrapped.ts';
@@ -8,11 +8,16 @@ import { ownCommandName, withCommandName } from './commandName.ts';
 
 type Screen = { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Returns the columns of a terminal; Infinity if it is none. A terminal of unknown width has 80. */
+/**
+ * Returns the number of columns of a terminal; 80 if its width is unknown, Infinity if the output is not a terminal.
+ */
 export const terminalColumns = ({ isTTY, columns = 0 }: Screen): number =>
   isTTY === true ? (columns > 0 ? columns : 80) : Infinity;
 
-/** Returns text as shown: with commands as they run here, wrapped to the width of the terminal. JSON stays one line. */
+/**
+ * Returns a text for display: with commands that work on this machine, wrapped to the width of the terminal. JSON stays
+ * on one line.
+ */
 export function printed(text: string, to: Screen, name = ownCommandName): string {
   const isJson = /^[{[]/.test(text) && !text.includes('\n');
   const shown = withCommandName(shownLines(text), isJson ? JSON.stringify(name).slice(1, -1) : name);
@@ -20,8 +25,8 @@ export function printed(text: string, to: Screen, name = ownCommandName): string
 }
 
 /**
- * Filters console.log and console.error as `printed` does: no control character except tab and line end. Must be called
- * once, before anything is printed.
+ * Filters console.log and console.error like `printed`: control characters except tab and line end are replaced. Call
+ * it once, before any output.
  */
 export function guardTerminal(
   to: Readonly<Record<'log' | 'error', Screen>>,

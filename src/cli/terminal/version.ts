@@ -1,7 +1,7 @@
 /** Version of Puntas. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 
-/** Returns the version in package.json, from the source tree or the built one; 'unknown' if neither can be read. */
+/** Returns the version in package.json, from the source tree or the build; 'unknown' if neither can be read. */
 export function version(): string {
   for (const up of ['../../../package.json', '../../../../package.json']) {
     try {

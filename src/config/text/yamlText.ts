@@ -55,7 +55,7 @@ function oversizeOf(text: string): string | null {
   if (lines > YAML_MAX.lines) return `more than ${YAML_MAX.lines} lines`;
   if (parts > YAML_MAX.parts) return `more than ${YAML_MAX.parts} keys and elements`;
   if (signs > YAML_MAX.signs) return `more than ${YAML_MAX.signs} anchors, aliases and tags`;
-  return dashes > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs} dashes in lines` : null;
+  return dashes > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs + lines} list dashes in ${lines} lines` : null;
 }
 
 /** Parses one map whose keys are words. `like`: an example of a key with its value. */

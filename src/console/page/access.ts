@@ -1,4 +1,4 @@
-/** Session of the page's user at the console, and requests on the user's behalf. */
+/** Session of the page's user at the console, and the requests that need it. */
 import { answerLines } from './lines.ts';
 import type { ShownSession } from './view.ts';
 
@@ -11,12 +11,12 @@ export type ShownPreview = {
   readonly minutes: number | null;
   readonly costMax: string | null;
 };
-/** Other inputs besides the reason. */
+/** Inputs of the user other than the reason. */
 type Typed = { readonly minutes: number | null; readonly costMax: string | null };
 type OnShare = (share: number) => void;
 export type ShownOutcome = { readonly end: 'under way' | 'done' | 'refused'; readonly lines: readonly string[] };
 
-/** Session storage of this page only, because a cookie would go to every port of the host. */
+/** Key in the page's own session storage, because a cookie would be sent to every port of the host. */
 const KEPT = 'puntas-key';
 const ASK_AGAIN_MS = 400;
 
@@ -40,32 +40,35 @@ export class Access {
     return this.session;
   }
 
-  /** Rejects with a message for the user. */
+  /** Logs in with a token. Rejects with a message for the user. */
   async logIn(token: string, name: string): Promise<void> {
     const { key } = await posted<{ key: string }>('/login', { token, name });
     window.sessionStorage.setItem(KEPT, key);
     await this.look();
   }
 
-  /** Even if the request fails, this page can no longer act. */
+  /** Logs out. Even if the request fails, this page can no longer act. */
   async logOut(): Promise<void> {
     await posted('/logout', {}).catch(() => undefined);
     window.sessionStorage.removeItem(KEPT);
     await this.look();
   }
 
-  /** Rejects with a message for the user. `onShare`: replayed share of a long recording. */
+  /**
+   * Requests a preview of an action. `onShare` receives the replayed share of a long recording. Rejects with a message
+   * for the user.
+   */
   preview(action: string, reason: string, typed: Typed, onShare: OnShare): Promise<ShownPreview> {
     return posted<ShownPreview>('/actions/preview', { action, reason, ...typed }, onShare);
   }
 
-  /** Requests the current cost of a flatten. Parameters and errors as in `preview`. */
+  /** Requests the current cost of a flatten. `onShare` and rejections are those of `preview`. */
   async cost(onShare: OnShare): Promise<readonly string[]> {
     return (await lastOf<{ lines: string[] }>(await window.fetch('/actions/cost', { headers: keyed() }), onShare))
       .lines;
   }
 
-  /** Resolves when the action has ended. Rejects with a message for the user. */
+  /** Confirms a preview. Resolves when the action has ended; rejects with a message for the user. */
   async confirm(id: string): Promise<ShownOutcome> {
     await posted('/actions/confirm', { id });
     for (;;) {
@@ -92,7 +95,7 @@ async function posted<T>(path: string, body: object, onShare?: OnShare): Promise
   return lastOf<T>(answer, onShare);
 }
 
-/** Returns the last line of an answer; earlier lines report progress. Throws the problem, if there is one. */
+/** Returns the last line of an answer; earlier lines report progress. Throws the problem if the answer has one. */
 async function lastOf<T>(answer: Response, onShare?: OnShare): Promise<T> {
   type Told = T & { readonly problem?: string; readonly share?: number };
   let told = null as Told | null;

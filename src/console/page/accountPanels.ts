@@ -102,16 +102,16 @@ export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) 
           ),
       );
 
-/** Rounds to fit a narrow column; the tooltip has the exact text. */
+/** Text rounded to fit a narrow column; the tooltip has the exact text. */
 const exactly = (text: string): Node =>
   h('span', { title: text }, Number(text).toLocaleString('en-US', { maximumSignificantDigits: 10 }));
 
-/** Causes of each balance, and its difference from the exchange. */
+/** Ledger of each currency: its balance by cause, and the difference from the exchange's balance. */
 export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
   const rows = (of?.rows ?? []).filter(({ causes, difference }) => causes.length > 0 || Number(difference ?? 0) !== 0);
   return of === null
     ? [
-        past === null ? none('no ledger yet') : none('holdings at that moment:'),
+        past === null ? none('no ledger yet') : none('holdings at that time:'),
         tableOf(
           ['', 'held'],
           Object.entries(decision.inventory.holdings)

@@ -6,7 +6,7 @@ import type UPlot from 'uplot';
 import { clockOf, stamp } from './texts.ts';
 import type { ConsoleHistory, ConsoleView } from './view.ts';
 
-/** Loaded before this script. */
+/** Chart library, loaded before this script. */
 declare const uPlot: typeof UPlot;
 
 export type Range = 'recent' | 'whole';
@@ -19,12 +19,12 @@ type Line = {
   readonly width?: number;
 };
 
-/** Columns as in `POINT`. */
+/** Lines of the price chart; columns as in `POINT`. */
 const PRICE: readonly Line[] = [
   { label: 'best bid', colour: 'soft', column: 1 },
   { label: 'best ask', colour: 'soft', column: 2 },
-  { label: 'our bid', colour: 'buy', column: 3, width: 1.5 },
-  { label: 'our ask', colour: 'sell', column: 4, width: 1.5 },
+  { label: "the bot's bid", colour: 'buy', column: 3, width: 1.5 },
+  { label: "the bot's ask", colour: 'sell', column: 4, width: 1.5 },
 ];
 const INVENTORY: readonly Line[] = [{ label: 'inventory', colour: 'inventory', column: 5, width: 1.5 }];
 const PROFIT: readonly Line[] = [
@@ -96,7 +96,7 @@ export class Charts {
         legend: { show: false },
         cursor: { sync: { key: 'console' }, drag: { x: false, y: false }, points: { size: 5 } },
         tzDate: utc,
-        // Some margin, and never zero height.
+        // The range has some margin, and never zero height.
         scales: { y: { range: (_, min, max) => roomy(min, max, lines === INVENTORY ? this.#limit() : null) } },
         axes: axes(),
         series: [
@@ -117,7 +117,7 @@ export class Charts {
     return { chart, place, lines };
   }
 
-  /** Shows the values under the pointer as text above the chart. */
+  /** Shows the values at the pointer as text above the chart. */
   #read(chart: UPlot, lines: readonly Line[], id: string): void {
     const place = document.getElementById(`${id}-read`);
     if (!place) return;
@@ -168,7 +168,7 @@ export class Charts {
 const PLACES = ['price-plot', 'inventory-plot', 'profit-plot'] as const;
 const FONT = '11px system-ui, sans-serif';
 
-/** Converts times to seconds, and a price of 0 to null. */
+/** Returns a value of a point, with times in seconds and `null` instead of a price of 0. */
 function valueAt(point: readonly number[], column: number): number | null {
   const value = point[column] ?? 0;
   if (column === 0) return value / 1000;
@@ -195,7 +195,7 @@ export function oncePerFrame(draw: () => void): () => void {
   };
 }
 
-/** Returns the size of a chart at a place, or the minimum size if the place is collapsed. */
+/** Returns the size of a chart in an element, or the minimum size if the element is collapsed. */
 export const chartSizeOf = ({ clientWidth, clientHeight }: HTMLElement) => ({
   width: Math.max(120, Math.floor(clientWidth)),
   height: Math.max(80, Math.floor(clientHeight)),
@@ -224,7 +224,7 @@ export function axes(): UPlot.Axis[] {
   ];
 }
 
-/** Paints only within the plotting area. */
+/** Runs `paint` clipped to the plotting area. */
 export function clipped({ ctx, bbox }: UPlot, paint: (ctx: CanvasRenderingContext2D) => void): void {
   ctx.save();
   ctx.beginPath();
@@ -234,7 +234,7 @@ export function clipped({ ctx, bbox }: UPlot, paint: (ctx: CanvasRenderingContex
   ctx.restore();
 }
 
-/** Draws a horizontal line. */
+/** Draws a horizontal line with a name. */
 export function level(chart: UPlot, value: number, name: string, dash: number[]): void {
   const { ctx, bbox } = chart;
   const y = Math.round(chart.valToPos(value, 'y', true)) + 0.5;
@@ -254,7 +254,7 @@ export function level(chart: UPlot, value: number, name: string, dash: number[])
 export const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-/** Formats a value with significant digits. */
+/** Formats a value with few significant digits. */
 export function brief(value: number): string {
   const size = Math.abs(value);
   return size >= 1e4 || Number.isInteger(value)

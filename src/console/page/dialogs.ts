@@ -41,13 +41,13 @@ export class Dialogs {
   #step: Step | null = null;
   #isBusy = false;
   #typed = NOTHING_TYPED;
-  /** Current cost of a flatten; null while unknown. */
+  /** Current cost of a flatten; `null` while unknown. */
   #cost: readonly string[] | null = null;
   /** Replayed share of the recording while a request waits for it. */
   #share: number | null = null;
   #counting: number | undefined;
 
-  /** `now`: monotonic ms. */
+  /** Creates the dialogs. `now` returns monotonic ms. */
   constructor(bar: HTMLElement, dialog: HTMLDialogElement, state: State, now: () => number) {
     this.#now = now;
     this.#bar = bar;
@@ -113,7 +113,7 @@ export class Dialogs {
     this.#step = step;
     this.show();
     if (step.kind === 'preview') this.#counting = window.setInterval(() => this.show(), 500);
-    // Never focuses the confirm button, so that a key pressed for the last step confirms nothing.
+    // The confirm button never receives the focus, so that a key meant for the previous step confirms nothing.
     if (before !== undefined && before !== step.kind)
       this.#dialog.querySelector<HTMLElement>(step.kind === 'ask' ? 'input' : '.told, input')?.focus();
   }
@@ -180,7 +180,7 @@ export class Dialogs {
     };
     return this.#form('Log in', submit, [
       labelled('token', 'Token', { type: 'password', autocomplete: 'off', required: true }),
-      labelled('who', 'Who you are', { type: 'text', maxLength: 40, autocomplete: 'username' }),
+      labelled('who', 'Your name', { type: 'text', maxLength: 40, autocomplete: 'username' }),
       problemText(problem),
       this.#buttons('Log in'),
     ]);
@@ -229,7 +229,7 @@ export class Dialogs {
           })
         : null,
       action === 'flatten'
-        ? labelled('max-cost', `Maximum total cost, ${this.#state.live?.minor ?? 'minor currency'}`, {
+        ? labelled('max-cost', `Maximum total cost, ${this.#state.live?.minor ?? 'quote currency'}`, {
             inputMode: 'decimal',
             pattern: '[0-9]{1,15}([.][0-9]{1,8})?',
             required: true,
@@ -255,7 +255,7 @@ export class Dialogs {
         },
         text => this.#go({ kind: 'preview', preview, endsAt: 0, problem: text }),
       );
-    return this.#form(`${title}: what it does`, submit, [
+    return this.#form(`${title}: effects`, submit, [
       linesList(lines),
       h(
         'p',
@@ -337,6 +337,6 @@ const linesList = (lines: readonly string[], name = '', id?: string): Node =>
   h(
     'ul',
     { class: `lines told ${name}`, id, tabIndex: -1, 'aria-live': 'polite' },
-    // Table rows start with spaces.
+    // Table rows start with spaces and keep them.
     ...lines.map(line => h('li', line.startsWith('  ') ? { class: 'pre' } : null, line)),
   );

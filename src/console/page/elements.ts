@@ -4,7 +4,7 @@ import type { State } from './state.ts';
 import { withSign, tone } from './texts.ts';
 import type { ConsoleView } from './view.ts';
 
-/** Loaded before this script. */
+/** Library preact, loaded before this script. */
 declare const preact: typeof Preact;
 
 /** Functions of preact that create and render elements. */
@@ -13,7 +13,7 @@ export const { h, render } = preact;
 export type Node = Preact.ComponentChild;
 export type Panel = (view: ConsoleView, state: State) => Node;
 
-/** Creates a block with a class. */
+/** Creates a block element with a class. */
 export const div = (name: string, ...inside: Node[]): Node => h('div', { class: name }, ...inside);
 
 /** Creates an inline element with a class. */

@@ -1,6 +1,6 @@
 /** Streamed lines of the console's answers. The last line may lack its line feed. */
 
-/** Yields the lines as they arrive, without empty ones. */
+/** Yields the lines as they arrive, without empty lines. */
 export async function* answerLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -25,7 +25,7 @@ const PANELS: Readonly<Record<string, Panel>> = {
   ledger: account.ledgerPanel,
   events: account.eventsPanel,
 };
-/** Steps of the keys, in ms. */
+/** Steps of the time keys, in ms. */
 const STEP = { small: 10_000, minute: 60_000, large: 600_000 };
 
 const place = (id: string): HTMLElement => document.getElementById(id)!;
@@ -45,22 +45,22 @@ const state = new State(
       show();
     });
   },
-  () => lookLater(),
+  () => scheduleRetry(),
 );
-// Monotonic time of the page, which has no injected clock.
+// Monotonic time from an event, because the page has no injected clock.
 const now = (): number => new Event('now').timeStamp;
 const dialogs = new Dialogs(place('actions'), place('dialog') as HTMLDialogElement, state, now);
 
 const LOOK_AGAIN_MS = 2_000;
 let looking: number | undefined;
-/** Schedules the next attempt, so that a console that is down or full is not polled constantly. */
-function lookLater(): void {
+/** Schedules the next attempt after a pause, to spare a console that is down or full. */
+function scheduleRetry(): void {
   window.clearTimeout(looking);
-  looking = window.setTimeout(() => void whoIsThere(), LOOK_AGAIN_MS);
+  looking = window.setTimeout(() => void refreshSession(), LOOK_AGAIN_MS);
 }
 
-/** Starts the live stream if this page may read; otherwise removes what it shows. */
-async function whoIsThere(): Promise<void> {
+/** Starts the live stream if this page may read; otherwise clears the page. */
+async function refreshSession(): Promise<void> {
   const session = await dialogs.access.look();
   if (session?.mustLogIn === true) state.forget();
   else state.listen();
@@ -90,10 +90,10 @@ function show(): void {
 const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
   trouble ??
   (bot.state === 'never ran'
-    ? 'this bot has not run yet; the page shows data after its first start'
-    : `the bot is ${bot.state}: nothing is recorded yet`);
+    ? 'this bot has not run yet; the page shows data after the first start'
+    : `the bot is ${bot.state}: no recording yet`);
 
-/** Updates the slider, from the first recorded run to now. */
+/** Updates the time slider, which spans the first recorded run to now. */
 function showTime(live: ConsoleView | null): void {
   const { asked, past } = state;
   const [from, to] = [live?.runs[0]?.from ?? 0, live?.at ?? 0];
@@ -196,4 +196,4 @@ place('range').addEventListener('click', range);
 place('period').addEventListener('click', period);
 place('keys').addEventListener('click', help);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
-void whoIsThere();
+void refreshSession();

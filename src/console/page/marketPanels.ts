@@ -3,7 +3,7 @@ import { div, h, none, sideText, small, tableOf, type Node, type Panel } from '.
 import { age, trimmed, fixed, withSign } from './texts.ts';
 import type { DepthRow, ShownLevel, ShownStep } from './view.ts';
 
-/** Book with the amounts of others and of the bot; the width behind a row is proportional to its amount. */
+/** Book with the amounts of other traders and of the bot; the bar behind a row is proportional to its amount. */
 export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, major }) => {
   const most = Math.max(1e-12, ...[...bids, ...asks].map(({ others, ours }) => Number(others) + Number(ours ?? 0)));
   const row = (side: 'bid' | 'ask') => (at: DepthRow) => {
@@ -48,12 +48,12 @@ export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, maj
   );
 };
 
-/** Returns a level's name for `State.chosen`. */
+/** Returns the name of a level for `State.chosen`. */
 export const nameOfLevel = ({ side, level }: ShownLevel): string => `${side} ${level ?? 'all'}`;
 
-/** Steps from the fair value to a level's price, each from the end of the one before. */
+/** Steps from the fair value to the price of a level; each bar starts where the previous ends. */
 export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } }, state) => {
-  if (all.length === 0) return none(refusal === null ? 'no decision yet' : `nothing is quoted: ${refusal}`);
+  if (all.length === 0) return none(refusal === null ? 'no decision yet' : `not quoting: ${refusal}`);
   const chosen =
     all.find(one => nameOfLevel(one) === state.chosen) ??
     all.find(({ side, level }) => side === 'bid' && level === 1) ??
@@ -84,7 +84,7 @@ export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } },
       small('soft', ` · ${chosen.decision}: ${chosen.reason}${chosen.detail === null ? '' : ` (${chosen.detail})`}`),
       chosen.order === null ? '' : small('soft', ` · order ${chosen.order.id}, ${chosen.order.now}`),
     ),
-    chosen.steps.length === 0 ? none('it has no steps') : waterfall(chosen.steps, tick),
+    chosen.steps.length === 0 ? none('this level has no price steps') : waterfall(chosen.steps, tick),
   ];
 };
 
@@ -99,7 +99,7 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
   const low = Math.min(0, ...bars.map(({ to }) => to));
   const wide = Math.max(0, ...bars.map(({ to }) => to)) - low || 1;
   const place = (from: number, to: number) => ({
-    // Even a thin bar stays within the track.
+    // The limit keeps even a thin bar within the track.
     left: `${Math.min(99.4, (100 * (Math.min(from, to) - low)) / wide)}%`,
     width: `${Math.max(0.6, (100 * Math.abs(to - from)) / wide)}%`,
   });
@@ -153,11 +153,11 @@ export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
             ),
       ];
 
-/** Formats the amount of others that may be ahead at the same price. */
+/** Formats the amount of other traders that may be ahead at the same price. */
 const aheadText = (ahead: string): string => {
   const most = Number(ahead);
   if (!(most > 0)) return 'first';
-  // Rounded up to two digits, because it is an upper bound.
+  // The amount is an upper bound, so it is rounded up, to two digits.
   const step = 10 ** (Math.floor(Math.log10(most)) - 1);
   return `≤ ${Number((Math.ceil(most / step - 1e-9) * step).toPrecision(2))}`;
 };

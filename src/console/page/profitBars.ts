@@ -4,7 +4,7 @@ import { axes, brief, clipped, colour, level, oncePerFrame, chartSizeOf, utc } f
 import { stamp } from './texts.ts';
 import type { ConsoleView, ShownHour } from './view.ts';
 
-/** Loaded before this script. */
+/** Chart library, loaded before this script. */
 declare const uPlot: typeof UPlot;
 
 const PARTS = [
@@ -13,9 +13,9 @@ const PARTS = [
   ['hedging', 'fair'],
 ] as const;
 const PERIOD_S = { hour: 3_600, day: 86_400 };
-/** Minimum number of periods across the chart, so that a single bar does not fill it. */
+/** Minimum number of periods on the chart, so that a single bar does not fill it. */
 const PERIODS_MIN = 12;
-/** Width of a bar, as a share of its period. */
+/** Width of a bar, as a share of the width of its period. */
 const WIDTH = 0.76;
 
 export class ProfitBars {
@@ -57,7 +57,7 @@ export class ProfitBars {
     ]);
   }
 
-  /** Returns the center of a period, in seconds. */
+  /** Returns the center of a period, in seconds since 1970. */
   #centreOf({ from }: ShownHour): number {
     return from / 1000 + PERIOD_S[this.by] / 2;
   }
@@ -113,7 +113,7 @@ export class ProfitBars {
         }
         const line = 2 * devicePixelRatio;
         const net = y(Number(row.net)) - line / 2;
-        // Outline that separates the net line from any color behind it.
+        // An outline separates the net line from the bars behind it.
         ctx.fillStyle = panel;
         ctx.fillRect(left - line, net - line / 2, width + 2 * line, 2 * line);
         ctx.fillStyle = ink;
@@ -123,7 +123,7 @@ export class ProfitBars {
     level(chart, 0, 'soft', []);
   }
 
-  /** Shows the period under the pointer as text above the chart. */
+  /** Shows the figures of the period at the pointer as text above the chart. */
   #read(chart: UPlot): void {
     const place = document.getElementById('hours-plot-read')!;
     const { idx } = chart.cursor;
@@ -138,7 +138,7 @@ export class ProfitBars {
   }
 }
 
-/** Returns the ends of each part of a bar: gains upward from zero, losses downward. */
+/** Returns both ends of each part of a bar: gains upward from zero, losses downward. */
 function stackOf(row: ShownHour): readonly { readonly name: string; readonly from: number; readonly to: number }[] {
   let [up, down] = [0, 0];
   return PARTS.map(([part, name]) => {

@@ -1,4 +1,4 @@
-/** State of the page: the newest live view, a past view shown instead, and their requests to the console. */
+/** State of the page: the newest live view, or a past view instead, and the requests for views. */
 import { answerLines } from './lines.ts';
 import type { ConsoleHistory, ConsoleView } from './view.ts';
 
@@ -8,20 +8,20 @@ type Moment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
 /** Maximum number of recent points, one per second. */
 const RECENT_MAX = 900;
-/** Time in ms without movement of the slider before a request. */
+/** Time without movement of the slider before a request, in ms. */
 const RESTS_MS = 120;
 
 export class State {
   live: ConsoleView | null = null;
   waiting: Waiting | null = null;
   past: Moment | null = null;
-  /** Requested time and the replayed share of its recording; null if there is no request. */
+  /** Requested past time, and the replayed share of its recording; `null` without a request. */
   asked: { readonly at: number; readonly share: number } | null = null;
   /** Error of the last request for a past view; null if it succeeded. */
   problem: string | null = null;
   /** Whether the stream from the console is connected. */
   isUp = false;
-  /** Level whose steps are shown. */
+  /** Name of the level whose steps are shown. */
   chosen: string | null = null;
   #history: ConsoleHistory | null = null;
   #asking: AbortController | null = null;
@@ -30,13 +30,13 @@ export class State {
   readonly #dropped: () => void;
   #stream: EventSource | null = null;
 
-  /** `dropped`: called if the stream is lost or rejected. */
+  /** Creates the state. `changed` is called after each change, `dropped` if the stream is lost or rejected. */
   constructor(changed: () => void, dropped: () => void) {
     this.#changed = changed;
     this.#dropped = dropped;
   }
 
-  /** View to show. */
+  /** View to show, past or live. */
   get view(): ConsoleView | null {
     return this.past?.view ?? this.live;
   }
@@ -45,7 +45,7 @@ export class State {
     return this.past?.history ?? this.#history;
   }
 
-  /** Opens the live stream. The browser reconnects automatically unless it was rejected. */
+  /** Opens the live stream. The browser reconnects automatically unless the console rejected it. */
   listen(): void {
     if (this.#stream !== null && this.#stream.readyState !== EventSource.CLOSED) return;
     const stream = new EventSource('/live');
@@ -65,7 +65,7 @@ export class State {
     };
   }
 
-  /** Requests a past view once the slider stops; null returns to the live view. */
+  /** Requests a past view once the slider stops; `null` returns to the live view. */
   go(at: number | null): void {
     this.#asking?.abort();
     window.clearTimeout(this.#rest);
@@ -77,7 +77,7 @@ export class State {
     if (at !== null) this.#rest = window.setTimeout(() => void this.#ask(at), RESTS_MS);
   }
 
-  /** Clears everything that was read. */
+  /** Clears all data received from the console. */
   forget(): void {
     this.#stream?.close();
     this.#asking?.abort();
@@ -148,7 +148,7 @@ export class State {
       for await (const line of answerLines(answer.body)) {
         const told = JSON.parse(line) as { share?: number; problem?: string; view?: ConsoleView } | null;
         this.#set(() => {
-          if (told === null) [this.problem, this.asked] = ['no recording of that time', null];
+          if (told === null) [this.problem, this.asked] = ['no recording of the requested time', null];
           else if (told.problem !== undefined) [this.problem, this.asked] = [told.problem, null];
           else if (told.view === undefined) this.asked = { at, share: told.share ?? 0 };
           else [this.past, this.asked] = [told as Moment, null];

@@ -11,11 +11,11 @@ const PAUSED: Readonly<Record<string, string>> = {
   halted: 'bad',
 };
 
-/** State of the bot beside the time of the newest view. Only a bot that runs is live. */
+/** Text about the bot's process, next to the time of the newest view. Only a running bot is live. */
 export const lifeText = ({ bot }: ConsoleView): string =>
-  bot.state === 'running' ? 'live' : bot.state === 'silent' ? 'no sign of life' : bot.state;
+  bot.state === 'running' ? 'live' : bot.state === 'silent' ? 'no heartbeat' : bot.state;
 
-/** Text of the button that leads to the newest view. */
+/** Text of the button that shows the newest view. */
 export const newestText = ({ bot }: ConsoleView): string => (bot.state === 'running' ? 'live' : 'newest');
 
 /** Header with the bot's identity, process state and regime. */
@@ -37,7 +37,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
         ? small('pill past', 'past')
         : small(
             `pill ${bot.state === 'running' ? 'good' : 'bad'}`,
-            bot.state === 'silent' ? 'no sign of life' : bot.state,
+            bot.state === 'silent' ? 'no heartbeat' : bot.state,
           ),
       small(`pill ${PAUSED[regime] ?? ''}`, regime),
       ...(isPast ? [] : bot.halts.filter(({ what }) => what !== regime).map(({ what }) => small('pill bad', what))),
@@ -46,23 +46,23 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
         ? small('pill fair', `reading the recording: ${Math.floor(catchingUp * 100)} %`)
         : null,
       !isPast && stale && bot.state === 'running'
-        ? small('pill fair', `nothing written for ${span(bot.writtenAgo ?? 0)}`)
+        ? small('pill fair', `recording not updated for ${span(bot.writtenAgo ?? 0)}`)
         : null,
     ),
-    // Texts that change within seconds are here, so that they do not move the page.
+    // Texts that change every few seconds have fixed places here, so that they do not move the page.
     div(
       'at',
       h(
         'span',
         { class: 'why', title: decision.refusal },
-        decision.refusal === null ? '' : `nothing is quoted: ${decision.refusal}`,
+        decision.refusal === null ? '' : `not quoting: ${decision.refusal}`,
       ),
       small('', stamp((isPast ? view : (live ?? view)).at), ' UTC'),
     ),
   ];
 };
 
-/** Warnings; empty if there are none. */
+/** Warnings of the bot and the console; empty if there are none. */
 export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past }) => {
   const { note, difference } = decision;
   const lines = [
@@ -73,7 +73,7 @@ export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past
     ),
     ...(difference === null
       ? []
-      : [`this version decides differently from the one that ran; the replay stops: ${difference}`]),
+      : [`this version's decisions differ from the recorded ones; the replay stops: ${difference}`]),
     ...(note === null ? [] : [note]),
     ...(unknown === null ? [] : [`unknown figures: ${unknown}`]),
   ];
@@ -186,10 +186,14 @@ export const limitsPanel: Panel = ({ limits: all }) =>
 const fiveDigits = (text: string): string =>
   Number(Number(text).toPrecision(5)).toLocaleString('en-US', { maximumFractionDigits: 8 });
 
-/** Remaining requests, and the load of the bot's process, from its metrics. */
+/** Remaining requests and the load of the bot's process, from the bot's metrics. */
 export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
   of === null
-    ? none(past === null ? 'no metrics from the bot; see metrics.host and metrics.port' : 'not recorded; only live')
+    ? none(
+        past === null
+          ? 'no metrics from the bot; see metrics.host and metrics.port'
+          : 'not recorded; shown only in the live view',
+      )
     : h(
         'ul',
         { class: 'limits' },

@@ -1,13 +1,13 @@
 /** Formats of numbers and times on the console's page. */
 
-/** Formats with fixed decimals and grouped thousands; "–" for null and non-numbers. */
+/** Formats a number with fixed decimals and grouped thousands; "–" for `null` and text that is no number. */
 export function fixed(text: string | number | null, decimals: number): string {
   const value = Number(text);
   if (text === null || !Number.isFinite(value)) return '–';
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
-/** Formats as `fixed` does, with a sign. */
+/** Formats a number like `fixed`, with a sign. */
 export const withSign = (text: string | number | null, decimals: number): string =>
   `${Number(text) > 0 ? '+' : ''}${fixed(text, decimals)}`;
 
@@ -15,7 +15,7 @@ export const withSign = (text: string | number | null, decimals: number): string
 export const tone = (text: string | number | null): string =>
   Number(text) > 0 ? 'gain' : Number(text) < 0 ? 'loss' : '';
 
-/** Removes trailing zeros. */
+/** Removes trailing zeros from decimal text. */
 export function trimmed(text: string): string {
   let end = text.length;
   while (text.includes('.') && text[end - 1] === '0') end--;
@@ -31,7 +31,7 @@ export function span(ms: number): string {
   return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3600)} h`;
 }
 
-/** Formats as minutes and seconds, preceded by hours if there are any. */
+/** Formats a duration as minutes and seconds, preceded by hours if there are any. */
 export function age(ms: number): string {
   const s = Math.max(0, Math.floor(ms / 1000));
   const two = (of: number) => String(of).padStart(2, '0');
@@ -42,5 +42,5 @@ export function age(ms: number): string {
 /** Formats the time of day as hours, minutes and seconds UTC. */
 export const clockOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
 
-/** Formats day and time UTC. */
+/** Formats date and time UTC. */
 export const stamp = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');

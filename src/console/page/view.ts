@@ -1,10 +1,10 @@
 /**
- * Data for the console's page: only texts and numbers. Money and prices are exact decimal text, times are epoch ms,
- * `ago` are ms.
+ * Data for the console's page: only texts and numbers. Money and prices are exact decimal text, times are epoch ms, and
+ * fields `…Ago` are ms.
  */
 
 export type ConsoleView = {
-  /** `live`: the current end of the recording; `past`: an earlier time, as requested. */
+  /** `live`: the view is of the current end of the recording; `past`: of the requested time. */
   readonly kind: 'live' | 'past';
   readonly at: number;
   readonly run: number;
@@ -14,7 +14,7 @@ export type ConsoleView = {
   readonly major: string;
   readonly minor: string;
   readonly bot: ShownBot;
-  /** Share of the recording that was read, from 0 to 1; null once its end is reached. */
+  /** Share of the recording that was read, from 0 to 1; `null` once all is read. */
   readonly catchingUp: number | null;
   /** Start times of the recorded runs, oldest first. */
   readonly runs: readonly { readonly run: number; readonly from: number }[];
@@ -24,7 +24,7 @@ export type ConsoleView = {
   readonly limits: readonly ShownLimit[];
   /** Reason why `profit`, `position`, the count of fills or the holdings are unknown; null if all are known. */
   readonly unknown: string | null;
-  /** Profit since the opening, with that of the shown run; null if unknown. */
+  /** Profit since the opening of the ledger, and profit of the shown run; null if unknown. */
   readonly profit: ShownProfit | null;
   /** Base currency beyond the target; null if unknown. */
   readonly position: string | null;
@@ -44,7 +44,7 @@ export type ConsoleView = {
   readonly point: readonly number[];
 };
 
-/** `silent`: the bot did not stop, but sends no heartbeat. */
+/** Process state of the bot. `silent`: the bot did not stop, but sends no heartbeat. */
 export type ShownBot = {
   readonly state: 'running' | 'stopped' | 'silent' | 'never ran';
   /** Time since the last heartbeat, then since the recording last grew; null in the past. */
@@ -86,7 +86,7 @@ export type ShownDecision = {
   readonly note: string | null;
 };
 
-/** `since` is null for the first regime. */
+/** Regime with its reason; `since` is `null` for the first regime. */
 export type ShownRegime = { readonly regime: string; readonly since: number | null; readonly why: string };
 
 export type ShownLevel = {
@@ -116,7 +116,7 @@ export type ShownHedge = {
   readonly weighed: readonly { readonly way: string; readonly cost: string | null; readonly not: string | null }[];
 };
 
-/** Price level of the book, with the amounts of others and of the bot. */
+/** Price level of the book, with the amounts of other traders and of the bot. */
 export type DepthRow = { readonly price: string; readonly others: string; readonly ours: string | null };
 
 export type ShownOrder = {
@@ -127,7 +127,7 @@ export type ShownOrder = {
   readonly filled: string;
   readonly state: string;
   readonly ageMs: number;
-  /** Maximum amount of others that fills before it; null if unknown. */
+  /** Maximum amount of others that fills before this order; `null` if unknown. */
   readonly ahead: string | null;
 };
 
@@ -147,7 +147,7 @@ export type ProfitParts = {
   readonly total: string;
 };
 
-/** As printed by `puntas status`: times are ISO 8601 in UTC; `null` if an older Puntas did not record it. */
+/** Profit as printed by `puntas status`: times are ISO 8601 in UTC; `null` if an older Puntas did not record them. */
 export type ShownProfit = ProfitParts & {
   readonly currency: string;
   readonly since: string | null;
@@ -164,11 +164,11 @@ export type ShownFill = {
   readonly fee: string;
   readonly role: 'maker' | 'taker';
   readonly id: string | null;
-  /** Gain against the mid price 60 s later, in bps of the price, before fees; null until then. */
+  /** Gain against the mid price 60 s after the fill, in bps of the price, before fees; `null` until then. */
   readonly markoutBps: number | null;
 };
 
-/** Mean of this run's 60-second markouts, weighted by value. */
+/** Mean 60-second markout of this run, weighted by value. */
 export type SideMarkout = {
   readonly side: 'bid' | 'ask' | 'both';
   readonly fills: number;
@@ -182,7 +182,7 @@ export type ShownBudgets = {
   readonly publicMax: number;
   readonly privateMax: number;
   readonly streamUp: boolean | null;
-  /** Exact amount ahead of the best order of each side. */
+  /** Exact amount ahead of the bot's best order on each side. */
   readonly queueAhead: { readonly bid: number | null; readonly ask: number | null };
   readonly eventLoopP99Ms: number | null;
 };
@@ -199,8 +199,8 @@ export type ShownLedger = {
 };
 
 /**
- * Profit of an hour or day UTC, in the minor currency, valued at the mid price of its end. `spread` and `inventory` are
- * null if an older Puntas recorded no mid price.
+ * Profit of an hour or day UTC, in the quote currency, valued at the mid price at its end. `spread` and `inventory` are
+ * `null` if an older Puntas recorded no mid price.
  */
 export type ShownHour = {
   readonly from: number;
@@ -221,7 +221,7 @@ export type ShownEvent = {
   readonly text: string;
 };
 
-/** Fields of a chart point, in order. A price of zero means none. */
+/** Fields of a chart point, in order. A price of zero means no price. */
 export const POINT = [
   'at',
   'bid',
@@ -237,8 +237,8 @@ export const POINT = [
 ] as const;
 
 /**
- * `recent`: one point per second; `whole`: all replayed runs, in larger steps. `fills`: at, side (1 bought, -1 sold),
- * price.
+ * Points and fills of the charts. `recent`: one point per second; `whole`: all replayed runs, in larger steps. `fills`:
+ * time, side (1 bought, -1 sold), price.
  */
 export type ConsoleHistory = {
   readonly run: number;
@@ -256,6 +256,6 @@ export type ShownSession = {
   readonly role: 'viewer' | 'operator' | null;
   readonly name: string;
   readonly actions: readonly string[];
-  /** Reason why login and actions are off on this connection; null if they are allowed. */
+  /** Reason why login and actions are off on this connection; `null` if both are allowed. */
   readonly whyNot: string | null;
 };

@@ -1,4 +1,7 @@
-/** Script of the page: draws the plots, and redraws them when colors or widths change. Runs in a browser, from disk, without other files. */
+/**
+ * Script of the page: draws the plots, and redraws them when colors or widths change. Runs in a browser, from disk,
+ * without other files.
+ */
 import type UPlot from 'uplot';
 import type { Line, Plot } from './plot.ts';
 
@@ -8,13 +11,13 @@ declare const uPlot: typeof UPlot;
 const HEIGHT = { wide: 250, small: 220, low: 120 };
 const NARROW = 620;
 const AXIS_FONT = '12px system-ui, sans-serif';
-/** Height of rotated names, in pixels. */
+/** Height of rotated names on the x axis, in pixels. */
 const TURNED = 76;
 /** Width per letter of a name, in pixels, including the space between names. */
 const NAME_LETTER = 9;
-/** Distance between the error bars of two lines at one x, in pixels. */
+/** Distance between the error bars of two lines at the same x, in pixels. */
 const ERROR_STEP = 3;
-/** Half the width of a fill's mark, in pixels. */
+/** Half the width of a fill's symbol, in pixels. */
 const MARK = { least: 2, most: 4.5 };
 
 const plots = JSON.parse(document.getElementById('plots')?.textContent ?? '[]') as readonly Plot[];
@@ -47,11 +50,13 @@ function drawAll(): void {
   drawVisible();
 }
 
-/** Draws the visible plots. Plots in a collapsed section have no width, so they are drawn when it is opened. */
+/**
+ * Draws the visible plots. Plots in a collapsed section have no width, so they are drawn when the section is opened.
+ */
 function drawVisible(): void {
   for (const plot of plots) {
     const place = document.getElementById(plot.id);
-    if (!place) throw new Error(`the page has no place for ${plot.id}`);
+    if (!place) throw new Error(`the page has no element for plot ${plot.id}`);
     if (place.closest('details:not([open])') !== null || drawn.some(other => other.plot === plot)) continue;
     drawn.push({ plot, place, chart: draw(plot, place) });
     sizes.observe(place);
@@ -90,9 +95,9 @@ function draw(plot: Plot, place: HTMLElement): UPlot {
   );
 }
 
-/** Returns an x range with margins, so that names and bars are centered in their places. */
+/** Returns an x range with margins, so that names and bars are centered at their x values. */
 function xRange({ x, lines }: Plot): { range?: [number, number] } {
-  // The chart uses seconds.
+  // The chart library uses seconds.
   const scale = x.kind === 'time' ? 1000 : 1;
   const [first, last] = [x.values[0], x.values.at(-1)].map(at => (at === undefined ? at : at / scale));
   if (first === undefined || last === undefined) return {};
@@ -143,13 +148,16 @@ function axesOf({ x, y }: Plot, width: number): UPlot.Axis[] {
   ];
 }
 
-/** Rotates names that do not fit next to each other. */
+/** Returns axis options that rotate names if they do not fit next to each other. */
 function turned(names: readonly string[], width: number): { rotate?: number; size?: number } {
   const longest = Math.max(0, ...names.map(name => name.length));
   return longest * names.length * NAME_LETTER < width ? {} : { rotate: 35, size: TURNED };
 }
 
-/** Formats time marks: hours and minutes, with seconds if marks are closer than a minute. The first mark and each new day also show the date. */
+/**
+ * Formats the times on an axis: hours and minutes, with seconds if the steps are below a minute. The first time and
+ * each new day also show the date.
+ */
 function timeTexts(_chart: UPlot, marks: number[], _axis: number, _space: number, step: number): string[] {
   let day = '';
   return marks.map(seconds => {
@@ -205,7 +213,7 @@ function triangles(way: 'up' | 'down'): UPlot.Series.Points.PathBuilder {
     const values = chart.data[index] ?? [];
     let count = 0;
     for (let i = from; i <= to; i++) if (typeof values[i] === 'number') count++;
-    // Many marks are smaller, so that the line behind them remains visible.
+    // Many triangles are smaller, so that the line behind them remains visible.
     const room = chart.bbox.width / devicePixelRatio / Math.max(1, count);
     const size = Math.min(MARK.most, Math.max(MARK.least, room / 2)) * devicePixelRatio;
     for (let i = from; i <= to; i++) {
@@ -223,7 +231,7 @@ function triangles(way: 'up' | 'down'): UPlot.Series.Points.PathBuilder {
   };
 }
 
-/** Draws the gaps of the recording and the line at zero. */
+/** Draws the gaps of the recording and a line at zero. */
 function shade(chart: UPlot, { shades }: Plot): void {
   const { ctx, bbox } = chart;
   ctx.save();

@@ -5,11 +5,13 @@ export type Line = {
   /** Name of the page's CSS variable for the color, without the leading dashes. */
   readonly colour: string;
   readonly style: 'line' | 'dashed' | 'bars' | 'up' | 'down' | 'dots';
-  /** Width in pixels; default 1.75, or 1.25 if dashed. A line that may hide another is thinner, and comes after it. */
+  /**
+   * Width in pixels; default 1.75, or 1.25 if dashed. A line that may hide another line is thinner, and comes after it.
+   */
   readonly width?: number;
-  /** One value for each x; `null` if unknown. */
+  /** Values of the line, one for each x; `null` if unknown. */
   readonly values: readonly (number | null)[];
-  /** Half lengths of error bars. */
+  /** Half lengths of the error bars. */
   readonly errors?: readonly (number | null)[];
   /** Range of possible values at each x, drawn as a bar behind the value; `null` for no bar. */
   readonly spans?: readonly (readonly [number, number] | null)[];
@@ -18,11 +20,14 @@ export type Line = {
 };
 
 export type Plot = {
-  /** Id of the element for the plot. */
+  /** Id of the element that shows the plot. */
   readonly id: string;
   /** Title for screen readers, also shown above small plots. */
   readonly title: string;
-  /** Times are in epoch ms. Names are at 0, 1, 2 and so on, with values at or near these places. */
+  /**
+   * Values of the x axis. Times are in epoch ms. Names are at x = 0, 1, 2 and so on, and values are at or near these
+   * numbers.
+   */
   readonly x: {
     readonly kind: 'time' | 'names' | 'number' | 'log';
     readonly values: readonly number[];
@@ -33,6 +38,6 @@ export type Plot = {
   readonly lines: readonly Line[];
   /** Ranges of x for which the recording has no data. */
   readonly shades: readonly (readonly [number, number])[];
-  /** Plots of one group share pointer and zoom. */
+  /** Name of a group of plots that share pointer and zoom; `null` for none. */
   readonly group: string | null;
 };

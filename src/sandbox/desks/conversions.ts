@@ -27,7 +27,10 @@ export type VenueQuote = {
   readonly to: { readonly currency: string; readonly sum: Money };
   readonly created: Millis;
   readonly expires: Millis;
-  /** Rate with and then without the padding, in `rateCurrency` per unit of the other currency. */
+  /**
+   * Exchange rates, the first with the padding and the second without, in `rateCurrency` per unit of the other
+   * currency.
+   */
   readonly rate: Money;
   readonly plainRate: Money;
   readonly rateCurrency: string;
@@ -43,7 +46,7 @@ export type QuoteRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: Money } | { readonly receive: Money }
 );
 
-/** Maximum numbers of quotes and conversions kept; the oldest are dropped first. */
+/** Maximum number of quotes kept, and of conversions; the oldest are dropped first. */
 export const QUOTES_MAX = 10_000;
 export const CONVERSIONS_MAX = 10_000;
 const ONE = 10n ** 18n;
@@ -56,7 +59,7 @@ export class VenueConversions {
   readonly #random: Random;
   readonly #quotes = new Map<string, VenueQuote>();
   readonly #conversions = new Map<string, VenueConversion>();
-  /** Conversions by the id of their quote. */
+  /** Conversions by quote id. */
   readonly #conversionByQuote = new Map<string, VenueConversion>();
   readonly #timers = new Set<Timer>();
   #next = 8001;
@@ -66,7 +69,7 @@ export class VenueConversions {
     this.#random = random;
   }
 
-  /** Creates a quote. Rejects with 0367 if the books between the two currencies lack a price or depth. */
+  /** Creates a quote. Rejects with 0367 if a book between the two currencies lacks a price or depth. */
   quote(account: Account, request: QuoteRequest): Verdict<VenueQuote> {
     const path = pathOf(this.#venue, request.from, request.to);
     if (path === null) return refused('0367', `${request.from} to ${request.to}`);
@@ -90,7 +93,7 @@ export class VenueConversions {
     if (slippage === null) return refused('0367', 'not enough depth in the book');
     // Epoch milliseconds are whole (rest-api 2.10); a clock may be finer.
     const created = Math.floor(this.#venue.clock.now());
-    // A single sell is quoted like the book's price; otherwise the rate is the cost of one unit of the target.
+    // A single sell is quoted at the book's price; otherwise the rate is the cost of one unit of the target.
     const sells = path.length === 1 && path[0]!.side === 'sell';
     const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
     const quote: VenueQuote = {
@@ -111,7 +114,10 @@ export class VenueConversions {
     return done(quote);
   }
 
-  /** Accepts a quote once, before it expires. Rejects with 0345 otherwise, or with 0379 if the account cannot pay. */
+  /**
+   * Executes a quote once, before the quote expires. Rejects with 0345 otherwise, or with 0379 if the account cannot
+   * pay.
+   */
   execute(account: Account, quoteId: string): Verdict<VenueConversion> {
     const quote = this.#quotes.get(quoteId);
     if (quote?.account !== account || !(this.#venue.clock.now() < quote.expires)) return refused('0345');
@@ -161,7 +167,10 @@ export class VenueConversions {
 const owned = (account: Account, conversion: VenueConversion | undefined): VenueConversion | undefined =>
   conversion?.quote.account === account ? conversion : undefined;
 
-/** Returns one book between the two currencies, or two through a third currency; null if there is no path. */
+/**
+ * Returns the direct book between two currencies, or the two books of a path through a third currency; `null` if there
+ * is no path.
+ */
 function pathOf(venue: DeskWorld, from: string, to: string): readonly Hop[] | null {
   const direct = hopOf(venue, from, to);
   if (direct) return [direct];
@@ -181,13 +190,13 @@ function hopOf(venue: DeskWorld, from: string, to: string): Hop | undefined {
   return buying && { book: buying, side: 'buy' };
 }
 
-/** Returns the best price of a side in the minor currency, or 0 if the side is empty. */
+/** Returns the best price of a side in the quote currency, or 0 if the side is empty. */
 function bestPrice(book: DeskBook, side: Side): bigint {
   const ticks = side === 'buy' ? book.engine.bestBid() : book.engine.bestAsk();
   return BigInt(ticks) * book.instrument.tickMoney;
 }
 
-/** Returns how much worse than the best price the sum would trade, as a fraction, or null if the book is too small. */
+/** Returns the loss of trading `spend` against the best price, as a fraction, or `null` if the book is too small. */
 function slippageOf({ book, side }: Hop, spend: Money): Money | null {
   const { instrument: i } = book;
   let left: bigint = side === 'sell' ? spend / i.lotMoney : spend / i.tickLotMoney;
@@ -214,7 +223,7 @@ function slippageOf({ book, side }: Hop, spend: Money): Money | null {
 
 const ceilDiv = (a: bigint, b: bigint): Money => money((a + b - 1n) / b);
 
-/** Returns the next midnight UTC, the next Monday and the first of the next month. */
+/** Returns the times of the next midnight UTC, the next Monday and the first day of the next month. */
 export function nextRecurrentEvents(now: Millis): { DAILY: Millis; WEEKLY: Millis; MONTHLY: Millis } {
   const at = new Date(now);
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
@@ -226,7 +235,7 @@ export function nextRecurrentEvents(now: Millis): { DAILY: Millis; WEEKLY: Milli
   };
 }
 
-/** Formats a fraction like "0.0153". */
+/** Formats a fraction with four decimals, for example "0.0153". */
 export const fractionText = (fraction: Money): string => textOfMoney(money(fraction - (fraction % 10n ** 14n)), 4);
 /** Fraction from which slippage is reported as high. */
 export const HIGH_SLIPPAGE = moneyOf('0.02');

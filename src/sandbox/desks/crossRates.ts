@@ -8,15 +8,15 @@ import type { DeskBook, DeskWorld } from './deskWorld.ts';
 export type Rate = { readonly over: bigint; readonly under: bigint };
 export type Cross = { readonly rate: Rate; readonly path: readonly Hop[] };
 
-/** One book on the path. Selling converts its major to its minor. */
+/** One book on the path. Selling converts its base currency to its quote currency. */
 export type Hop = { readonly book: DeskBook; readonly selling: boolean };
 
-/** Maximum number of books between two currencies. */
+/** Maximum number of books on a path between two currencies. */
 export const HOPS_MAX = 3;
 
 /**
- * Returns every reachable currency with its shortest path; ties go to the book listed first. Books without two sides
- * are ignored.
+ * Returns the shortest path to every reachable currency; ties go to the book listed first. Books with an empty side are
+ * ignored.
  */
 export function crossesFrom(venue: Pick<DeskWorld, 'books'>, source: string): ReadonlyMap<string, Cross> {
   const found = new Map<string, Cross>();
@@ -46,7 +46,7 @@ export function crossesFrom(venue: Pick<DeskWorld, 'books'>, source: string): Re
   return found;
 }
 
-/** Returns the mid price in minor per major, or null if a side is empty. */
+/** Returns the mid price in quote per base currency, or `null` if a side is empty. */
 export function midOf({ engine, instrument }: DeskBook): Rate | null {
   const [bid, ask] = [engine.bestBid(), engine.bestAsk()];
   if (!(bid > 0 && ask > 0)) return null;

@@ -9,7 +9,7 @@ type Load = { used: bigint; at: number };
 
 export class DeskCapacity {
   readonly #clock: Clock;
-  /** Used part by direction, out of 10^18; at most one entry for each listed pair. */
+  /** Used share of the capacity by direction, out of 10^18; at most one entry for each listed pair. */
   readonly #loads = new Map<string, Load>();
 
   constructor(clock: Clock) {
@@ -39,7 +39,9 @@ export class DeskCapacity {
   }
 }
 
-/** Returns the full capacity in the source currency: a share of the maximum value of the first book on the path. */
+/**
+ * Returns the full capacity in the source currency: a share of the maximum order value of the first book on the path.
+ */
 function wholeCapacity({ path }: Cross, switches: Switches): bigint {
   const { book, selling } = path[0]!;
   const minor = (moneyOfValue(book.instrument, book.instrument.valueMax) * BigInt(switches.rfqCapacityPips)) / 10_000n;

@@ -21,6 +21,6 @@ export interface DeskWorld {
   readonly clock: Clock;
   readonly switches: Switches;
   readonly books: ReadonlyMap<string, DeskBook>;
-  /** Returns false, without effect, if the account cannot pay. */
+  /** Exchanges one sum for another. Returns false, without effect, if the account cannot pay. */
   swap(account: Account, pay: DeskSum, receive: DeskSum): boolean;
 }

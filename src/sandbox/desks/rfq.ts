@@ -28,18 +28,18 @@ export type DeskQuote = {
   readonly targetSum: Money;
   /** Units of the target per unit of the source, rounded down at 10^-12. */
   readonly rate: Money;
-  /** Whole seconds, because the wire has no fractions. */
+  /** Creation time, in epoch ms of whole seconds, because the wire format has no fractions. */
   readonly createdAt: Millis;
   readonly expiresAt: Millis;
   readonly canConfirm: boolean;
-  /** Largest tradable sum, if the quote cannot be confirmed; else null. */
+  /** Largest tradable sum if the quote cannot be confirmed; `null` if it can. */
   readonly maxTradable: { readonly sum: Money; readonly currency: string } | null;
   state: 'open' | 'executed' | 'cancelled';
 };
 
 export type DeskConversion = {
   readonly id: string;
-  /** Serial number over all accounts. */
+  /** Serial number of the conversion, counted over all accounts. */
   readonly number: number;
   readonly account: Account;
   readonly quote: DeskQuote;
@@ -48,7 +48,7 @@ export type DeskConversion = {
   status: 'PENDING' | 'FAILED' | 'COMPLETED';
 };
 
-/** Maximum numbers of quotes and conversions kept; the oldest are dropped first. */
+/** Maximum number of quotes kept, and of conversions; the oldest are dropped first. */
 export const DESK_QUOTES_MAX = 10_000;
 export const DESK_CONVERSIONS_MAX = 10_000;
 
@@ -84,7 +84,8 @@ export class RfqDesk {
   }
 
   /**
-   * Returns every direction between two currencies whose books currently have two sides; `only` restricts the source.
+   * Returns every pair of currencies, in each direction, whose books have bids and asks; `only` restricts the source
+   * currency.
    */
   pairs(only?: string): readonly DeskPair[] {
     const sources = currenciesOf(this.#venue).filter(currency => only === undefined || currency === only);
@@ -126,7 +127,7 @@ export class RfqDesk {
     return { kind: 'done', value: quote };
   }
 
-  /** Returns a quote until it expires, in any state. */
+  /** Returns a quote of any state until the quote expires. */
   find(account: Account, id: string): RfqVerdict<DeskQuote> {
     const quote = this.#own(account, id);
     if (!quote || this.#expired(quote)) return rfqRefused('quote_not_found');
@@ -139,7 +140,7 @@ export class RfqDesk {
     return this.#expired(quote) ? 'EXPIRED' : 'ACTIVE';
   }
 
-  /** Cancels an open quote on the desk's side. Returns false if there is no open quote of that id. */
+  /** Cancels an open quote for the desk. Returns false if no open quote has that id. */
   cancel(id: string): boolean {
     const quote = this.#quotes.get(id);
     if (quote?.state !== 'open') return false;
@@ -147,7 +148,9 @@ export class RfqDesk {
     return true;
   }
 
-  /** Executes a quote once, before it expires. A quote that cannot be confirmed gives a conversion that fails. */
+  /**
+   * Executes a quote once, before the quote expires. A quote that cannot be confirmed gives a conversion that fails.
+   */
   convert(account: Account, quoteId: string): RfqVerdict<DeskConversion> {
     const { switches, clock } = this.#venue;
     const quote = this.#own(account, quoteId);
@@ -214,7 +217,7 @@ export class RfqDesk {
     return !(this.#venue.clock.now() < quote.expiresAt);
   }
 
-  /** Whether the value of the source has fallen too far since the quote. Checked at each access to the quote. */
+  /** Whether the source currency has lost too much value since the quote. Checked at each access to the quote. */
   #movedAway({ pair }: DeskQuote): boolean {
     const pips = BigInt(this.#venue.switches.rfqCancelMovePips);
     if (pips === 0n) return false;
@@ -248,8 +251,7 @@ const FIAT: readonly string[] = ['mxn', 'usd', 'brl', 'ars', 'cop', 'eur'];
 const STABLE: readonly string[] = ['usdt', 'usdc', 'usds', 'tusd'];
 
 /**
- * Returns the decimals of a currency: 2 for fiat money, depending on the direction for stablecoins, otherwise 8 (facts
- * 14).
+ * Returns the number of decimals of a currency: 2 for fiat money, by direction for stablecoins, otherwise 8 (facts 14).
  */
 function deskDecimals(currency: string, side: 'source' | 'target', switches: Switches): number {
   if (FIAT.includes(currency)) return 2;
@@ -263,7 +265,7 @@ const subtractSpread = ({ over, under }: Rate, { rfqSpreadPips }: Switches): Rat
   under: under * 10_000n,
 });
 
-/** Rounded down, so that a request for this amount succeeds. */
+/** Returns the largest tradable sum, rounded down so that a request for that sum succeeds. */
 function maxTradable(
   pair: DeskPair,
   fixed: 'source' | 'target',

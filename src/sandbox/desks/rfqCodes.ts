@@ -2,7 +2,7 @@
 import { textOfMoney, type Millis, type Money, type WireReply } from '../../core/index.ts';
 import { reply } from '../wire/wire.ts';
 
-/** Status and text of each code; the texts are Puntas's own. */
+/** HTTP status and text of each code; the texts are Puntas's own. */
 const TABLE = {
   fetching_pairs_api_error: [500, 'The pairs could not be fetched'],
   invalid_source_currency: [400, 'The source currency is invalid or missing'],
@@ -26,7 +26,7 @@ const TABLE = {
   unexpected: [500, 'Something unexpected happened'],
 } as const satisfies Record<string, readonly [number, string]>;
 
-/** Code for a second acceptance of a quote. */
+/** Code for a second execution of a quote. */
 export const EXECUTED_BEFORE = 'quote_already_executed' satisfies RfqCode;
 
 export type RfqCode = keyof typeof TABLE;
@@ -35,7 +35,7 @@ export const RFQ_CODES = Object.keys(TABLE) as readonly RfqCode[];
 export type RfqRefused = { readonly kind: 'refused'; readonly code: RfqCode; readonly about?: string };
 export type RfqVerdict<T> = { readonly kind: 'done'; readonly value: T } | RfqRefused;
 
-/** Returns a rejection; `about` is appended to the code's text in the reply. */
+/** Returns a rejection; `about` is appended to the text of the code in the reply. */
 export const rfqRefused = (code: RfqCode, about?: string): RfqRefused => ({
   kind: 'refused',
   code,
@@ -48,14 +48,14 @@ export function rfqFailure({ code, about }: RfqRefused): WireReply {
   return rfqErrors(status, code, about === undefined ? meaning : `${meaning}: ${about}`);
 }
 
-/** Returns the envelope of RFQ errors. */
+/** Returns an RFQ error reply. */
 export const rfqErrors = (status: number, code: string, message: string): WireReply =>
   reply(status, JSON.stringify({ errors: [{ code, message }] }));
 
-/** Returns a reply without envelope, status 200 (public-facts 14). */
+/** Returns a reply of status 200 with `value` as JSON, without envelope (public-facts 14). */
 export const bare = (value: unknown): WireReply => reply(200, JSON.stringify(value));
 
-/** Formats a time as 2026-01-02T03:04:05Z (rfq 1), without its fraction. */
+/** Formats a time as 2026-01-02T03:04:05Z (rfq 1), without fractions of a second. */
 export const timeSeconds = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** Formats an amount as the shortest exact text. */

@@ -10,7 +10,7 @@ import type { Switches } from '../switches/switches.ts';
 export type ConversionPage = {
   readonly list: readonly DeskConversion[];
   readonly next: string | undefined;
-  /** Count over all pages. */
+  /** Number of conversions over all pages. */
   readonly total: number;
 };
 
@@ -18,8 +18,8 @@ const STATUSES: readonly string[] = ['PENDING', 'FAILED', 'COMPLETED'];
 const PAGE_SIZE = 100;
 
 /**
- * Returns a page of conversions. A token names the last conversion of the previous page, and is valid for one order and
- * one status.
+ * Returns a page of conversions. A token names the last conversion of the previous page, and is valid only with the
+ * same order and status filter.
  */
 export function conversionPage(
   all: readonly DeskConversion[],
@@ -56,7 +56,7 @@ export function conversionPage(
   return { kind: 'done', value: { list, next, total: wanted.length } };
 }
 
-/** Returns text that sorts in the order of the list. */
+/** Returns the sort key of a conversion: texts in the order of the list. */
 function sortKey({ id, number }: DeskConversion, order: Switches['rfqListOrder']): string {
   if (order === 'by id') return id;
   return String(order === 'oldest first' ? number : 1e15 - number).padStart(16, '0');

@@ -6,7 +6,7 @@ import type { Details, RefundProgress, Transaction } from './transactions.ts';
 type Json = Record<string, unknown>;
 
 /**
- * Returns the payload, ready for JSON: decimal text for amounts and rate, upper-case assets, and times like
+ * Returns the payload, ready for JSON: amounts and rate as decimal text, assets in upper case, times like
  * 2026-01-02T03:04:05.678Z or without the fraction.
  */
 export function transactionPayload(transaction: Transaction, form: 'milliseconds' | 'seconds'): Json {

@@ -32,7 +32,7 @@ export type Details =
   | (Moved & {
       readonly kind: 'ISSUANCE';
       readonly method: TransferMethod;
-      /** SPEI only. */
+      /** Bank of the transfer; SPEI only. */
       readonly bank: Bank | null;
       readonly fiatId: string | null;
       readonly from: string;
@@ -42,7 +42,7 @@ export type Details =
   | (Moved & {
       readonly kind: 'REDEMPTION';
       readonly method: TransferMethod;
-      /** SPEI only. */
+      /** CLABE of the transfer; SPEI only. */
       readonly clabe: string | null;
       readonly fiatId: string | null;
     })
@@ -61,12 +61,12 @@ export type RefundProgress = {
   id: string | null;
 };
 export type Refund = { status: TransactionStatus; readonly steps: RefundProgress[] };
-/** Steps in order; if the outcome is FAILED, the last step fails. */
+/** Steps of a refund, in order; if the outcome is FAILED, the last step fails. */
 export type RefundPlan = { readonly steps: readonly string[]; readonly outcome: 'COMPLETE' | 'FAILED' };
 
 export type TransactionPlan = {
   readonly failure: Failure | null;
-  /** Refund that the exchange triggers after the end; null for none. */
+  /** Refund that the exchange starts after the transaction has ended; `null` for no refund. */
   readonly refund: RefundPlan | null;
 };
 
@@ -74,11 +74,13 @@ export type Transaction = {
   readonly id: string;
   readonly account: Account;
   readonly details: Details;
-  /** Whether the sum of a withdrawal is locked until its end, instead of debited at its creation. */
+  /**
+   * Whether the sum of a withdrawal stays locked until the withdrawal ends, instead of being debited at its creation.
+   */
   readonly locks: boolean;
   readonly externalRef: string | null;
   readonly createdAt: Millis;
-  /** Increases with every change, even if the clock does not. */
+  /** Time of the last change. Increases with every change, even if the clock does not. */
   updatedAt: Millis;
   status: TransactionStatus;
   failure: Failure | null;
@@ -126,9 +128,9 @@ export class Transactions {
   }
 
   /**
-   * Starts a transaction. Returns null if the account cannot pay a withdrawal or redemption. A withdrawal is debited at
-   * its creation (rest-api 2.9) or, by a switch, locked until its end. A redemption is debited immediately, because the
-   * tokens are burned. A deposit or issuance is credited at completion.
+   * Starts a transaction. Returns `null` if the account cannot pay a withdrawal or redemption. A withdrawal is debited
+   * at creation (rest-api 2.9) or, by a switch, locked until the withdrawal ends. A redemption is debited immediately,
+   * because the tokens are burned. A deposit or issuance is credited at completion.
    */
   start(
     account: Account,
@@ -166,14 +168,15 @@ export class Transactions {
     return transaction;
   }
 
-  /** Triggers a refund. Returns the reason if that is not possible, else null. */
+  /** Starts a refund. Returns the reason if the transaction cannot be refunded, else `null`. */
   refund(transaction: Transaction, plan: RefundPlan): string | null {
     const { details, status } = transaction;
     if (details.kind !== 'ISSUANCE' && details.kind !== 'REDEMPTION')
       return 'only issuances and redemptions have refunds';
     if (status !== 'COMPLETE' && status !== 'FAILED') return 'the transaction has not ended';
-    if (transaction.refund) return 'it has a refund already';
-    if (details.kind === 'REDEMPTION' && status === 'FAILED') return 'its money was given back when it failed';
+    if (transaction.refund) return 'the transaction already has a refund';
+    if (details.kind === 'REDEMPTION' && status === 'FAILED')
+      return 'the money was returned when the transaction failed';
     this.#refund(transaction, details, plan);
     return null;
   }
@@ -215,7 +218,7 @@ export class Transactions {
     if (plan.failure) {
       if (hasTaken && !(kind === 'REDEMPTION' && plan.refund)) this.#venue.deposit(account, asset, sum, 'withdrawal');
     } else if (transaction.locks) {
-      if (!this.#venue.withdraw(account, asset, sum)) throw new RangeError('what a withdrawal had locked is gone');
+      if (!this.#venue.withdraw(account, asset, sum)) throw new RangeError('the lock of a withdrawal is missing');
     } else if (!hasTaken) this.#venue.deposit(account, asset, sum);
     const end = () => {
       transaction.failure = plan.failure;
@@ -233,7 +236,7 @@ export class Transactions {
     const refund: Refund = { status: 'PENDING', steps: [] };
     this.#change(transaction, () => (transaction.refund = refund), true);
     this.#later(() => {
-      // The refund of an issuance debits the credited sum. If it is no longer available, the refund fails.
+      // The refund of an issuance debits the credited sum. If the account no longer has that sum, the refund fails.
       const credited = details.kind === 'ISSUANCE' && transaction.status === 'COMPLETE';
       if (credited && !this.#venue.withdraw(transaction.account, details.asset, details.sum, 'funding')) {
         this.#change(transaction, () => (refund.status = 'FAILED'), true);
@@ -269,19 +272,18 @@ export class Transactions {
   }
 
   /**
-   * Credits the money at the end of a refund: for a redemption that was refunded, or for an issuance whose refund
-   * failed.
+   * Credits the money at the end of a refund: of a redemption that was refunded, or of an issuance whose refund failed.
    */
   #pay({ account, details }: Transaction, failed: boolean, credited: boolean): void {
     if (details.kind === 'CONVERSION') return;
     const due = details.kind === 'REDEMPTION' ? !failed : failed && credited;
-    // Listed under the kind that it reverses: a redemption is a withdrawal, the refund of an issuance a funding below
-    // zero.
+    // A refund is listed under the kind of transfer that it reverses: a redemption as a withdrawal, an issuance as a
+    // negative funding.
     const listed = details.kind === 'REDEMPTION' ? 'withdrawal' : 'funding';
     if (due) this.#venue.deposit(account, details.asset, details.sum, listed);
   }
 
-  /** Sets the missing ids of completed steps. Returns false if none was missing. */
+  /** Sets the missing ids of completed steps. Returns false if no id was missing. */
   #fill(refund: Refund): boolean {
     const open = refund.steps.filter(step => step.status === 'COMPLETE' && step.id === null);
     for (const step of open) step.id = this.#reconciliationId(step.step);

@@ -11,7 +11,7 @@ export const KEYS_LISTED_MAX = 5;
 export class WebhookKeys {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Newest last. Empty until first use, because generating a key takes time. */
+  /** Keys, oldest first. Empty until first use, because generating a key takes time. */
   #keys: Key[] = [];
 
   constructor(clock: Clock, random: Random) {
@@ -20,8 +20,7 @@ export class WebhookKeys {
   }
 
   /**
-   * Generates the new signing key. It uses the machine's randomness instead of the seed, because nothing else depends
-   * on it.
+   * Generates a new signing key, from the machine's randomness instead of the seed: no other state depends on the key.
    */
   rotate(): void {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -30,7 +29,7 @@ export class WebhookKeys {
     this.#keys = [...this.#keys, key].slice(-KEYS_LISTED_MAX);
   }
 
-  /** Signs the payload as sent: RSA with SHA-256, PKCS#1 v1.5. */
+  /** Returns the signature headers for the exact payload: RSA with SHA-256, PKCS#1 v1.5. */
   headers(payload: string): Record<string, string> {
     const { id, secret } = this.#newest();
     return {
@@ -39,7 +38,7 @@ export class WebhookKeys {
     };
   }
 
-  /** Returns the rows of the public list: Base64 of the DER SubjectPublicKeyInfo. */
+  /** Returns the rows of the public key list. A public key is the Base64 of its DER SubjectPublicKeyInfo. */
   list(): readonly { key_id: string; public_key: string; created_at: string }[] {
     this.#newest();
     return this.#keys.map(key => ({

@@ -12,7 +12,7 @@ import type { Venue } from '../venue/venue.ts';
 
 /** Transport of deliveries: sockets in the program, in process in a simulation. */
 export interface DeliveryPort {
-  /** Resolves to the status of the answer; rejects if there is none. Follows no redirects. */
+  /** Resolves to the HTTP status of the response; rejects if there is no response. Follows no redirects. */
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
 }
 
@@ -32,13 +32,13 @@ type Delivery = {
   readonly registration: Registration;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether the delivery must arrive: a final status or a change of a refund. */
+  /** Whether the delivery must arrive, because it has a final status or a change of a refund. */
   readonly final: boolean;
   attempts: number;
   timer: Timer | null;
 };
 
-/** Maximum numbers of waiting deliveries, and of deliveries in progress. */
+/** Maximum number of waiting deliveries, and of deliveries in progress. */
 export const DELIVERIES_MAX = 10_000;
 export const UNDER_WAY_MAX = 64;
 
@@ -48,7 +48,7 @@ export class Webhooks {
   readonly #venue: Venue;
   readonly #random: Random;
   readonly #port: DeliveryPort | null;
-  /** Registrations by account: one each, because there is one kind of event. */
+  /** Registrations by account. An account has at most one, because there is only one kind of event. */
   readonly #registrations = new Map<string, Registration>();
   readonly #waiting = new Set<Delivery>();
   /** Due deliveries that wait for one in progress to end. */
@@ -57,7 +57,7 @@ export class Webhooks {
   #nextId = 1;
   #closed = false;
 
-  /** Without a port, nothing is delivered. */
+  /** Creates the webhooks. Nothing is delivered if `port` is `null`. */
   constructor(venue: Venue, random: Random, port: DeliveryPort | null) {
     this.#venue = venue;
     this.#random = random;
@@ -65,7 +65,7 @@ export class Webhooks {
     this.keys = new WebhookKeys(venue.clock, random);
   }
 
-  /** Registers a callback URL. Returns null if the account has one. */
+  /** Registers a callback URL. Returns `null` if the account already has a registration. */
   register(account: Account, callbackUrl: string): Registration | null {
     if (this.#registrations.has(account.id)) return null;
     const registration = { id: this.#nextId++, callbackUrl, account };
@@ -77,7 +77,7 @@ export class Webhooks {
     return [...this.#registrations.values()];
   }
 
-  /** Removes a registration with its waiting deliveries. Returns false if there is none of that id. */
+  /** Removes a registration with its waiting deliveries. Returns false if no registration has that id. */
   remove(id: number): boolean {
     const registration = this.registrations().find(each => each.id === id);
     if (!registration) return false;
@@ -87,12 +87,12 @@ export class Webhooks {
   }
 
   /**
-   * Queues deliveries of a transaction's current state. `must`: the event is a final status or a change of a refund.
+   * Queues deliveries of a transaction's current state. `must`: the state is a final status or a change of a refund.
    */
   publish(transaction: Transaction, must: boolean): void {
     const { switches } = this.#venue;
     const registration = this.#registrations.get(transaction.account.id);
-    // Drawn even without a registration, so that a registration does not change other random draws.
+    // The number is drawn even without a registration, so that a registration does not change other random draws.
     const skipped = this.#random.integer(0, 9999) < switches.webhookSkipPips;
     const copies = this.#random.integer(0, 9999) < switches.webhookRepeatPips ? 2 : 1;
     const delays = Array.from({ length: copies }, () => this.#delay(switches));
@@ -133,8 +133,8 @@ export class Webhooks {
   }
 
   /**
-   * Returns the delivery to drop for a new one: the oldest that need not arrive, else, if the new one must arrive, the
-   * oldest; else none.
+   * Returns the delivery to drop for a new one: the oldest optional delivery, else the oldest if the new delivery must
+   * arrive, else `undefined`.
    */
   #lesser({ final }: Delivery): Delivery | undefined {
     for (const each of this.#waiting) if (!each.final) return each;
@@ -163,7 +163,7 @@ export class Webhooks {
     const { switches, clock } = this.#venue;
     delivery.attempts++;
     const { registration, headers, body } = delivery;
-    // Checked again, because the switch may have changed since the registration.
+    // The URL is checked again, because the switch may have changed since the registration.
     const status = allowedUrl(registration.callbackUrl, switches)
       ? await answerWithin(clock, switches.webhookDeadlineMs, async () =>
           this.#port!.post(registration.callbackUrl, headers, body),
@@ -198,7 +198,7 @@ export class Webhooks {
   }
 }
 
-/** Returns the status of the answer, or null if none arrives in time. */
+/** Returns the HTTP status of the response, or `null` if there is no response in time. */
 function answerWithin(clock: Clock, ms: Millis, ask: () => Promise<number>): Promise<number | null> {
   return new Promise(resolve => {
     const timer = clock.after(ms, () => resolve(null));
@@ -210,7 +210,7 @@ function answerWithin(clock: Clock, ms: Millis, ask: () => Promise<number>): Pro
   });
 }
 
-/** Whether the text is an http or https URL without credentials, of a host that the exchange may post to. */
+/** Whether the text is an http or https URL without credentials, on a host that the exchange may post to. */
 export function allowedUrl(text: string, { webhookHosts }: Switches): boolean {
   if (text.length > 2048 || !URL.canParse(text)) return false;
   const { protocol, username, password, hostname } = new URL(text);

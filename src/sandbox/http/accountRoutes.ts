@@ -81,7 +81,10 @@ function userTrades(ask: PrivateRequest): WireReply {
   return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
 
-/** Returns the trades of one tid, or of several joined with dashes; trades of other accounts are omitted. */
+/**
+ * Returns the account's trades with the trade ids in the path (joined with dashes); trades of other accounts are
+ * omitted.
+ */
 function userTradesById({ venue, account, path }: PrivateRequest): WireReply {
   const tids = path['tids']!.split('-').filter(tid => tid !== '');
   if (tids.length > venue.switches.idsPerCallMax || !tids.every(tid => /^\d{1,15}$/.test(tid)))
@@ -94,7 +97,7 @@ function userTradesById({ venue, account, path }: PrivateRequest): WireReply {
   return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
 
-/** Returns the trades of an oid in the path, or of every order with the origin_id in the query. */
+/** Returns the trades of the order id in the path, or of every order with the origin_id in the query. */
 function orderTrades({ venue, account, path, query }: PrivateRequest): WireReply {
   const { switches } = venue;
   const oid = path['oid'] ?? query.get('oid');
@@ -127,13 +130,13 @@ function originStanding(account: Account, originId: string): 'live' | 'finished'
   return account.finishedOrigins.has(originId) ? 'finished' : 'unknown';
 }
 
-/** user_trades has a margin field, order_trades does not (rest-api 2.1 and 2.2). */
+/** Returns a row of user_trades, with the margin field that order_trades lacks (rest-api 2.1 and 2.2). */
 const userTradeRow = (trade: OwnTradeRecord, switches: Switches): Record<string, string> => ({
   ...tradeRow(trade, timePlain, switches),
   ...(trade.order.marginOrderType !== undefined && { margin_order_type: trade.order.marginOrderType }),
 });
 
-/** Signs as on the wire: debits are negative (public-facts 9.2). */
+/** Returns a trade row with the signs of the wire format: debits are negative (public-facts 9.2). */
 function tradeRow(trade: OwnTradeRecord, time: (at: Millis) => string, switches: Switches): Record<string, string> {
   const { order } = trade;
   const { instrument: i, side } = order;
@@ -156,7 +159,7 @@ function tradeRow(trade: OwnTradeRecord, time: (at: Millis) => string, switches:
   };
 }
 
-/** Currencies of the countries in which the service operates; elsewhere the default currency is USD (rest-api 2.5). */
+/** Default currency of each country in which the exchange operates; USD elsewhere (rest-api 2.5). */
 const FIAT_OF: Readonly<Record<string, string>> = { MX: 'MXN', BR: 'BRL', AR: 'ARS', CO: 'COP' };
 
 /** Returns an invented customer, fully verified (rest-api 2.5). */

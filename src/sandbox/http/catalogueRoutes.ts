@@ -1,4 +1,6 @@
-/** Undocumented lists and settings that existing clients request, with the minimum that they can read. */
+/**
+ * Undocumented lists and settings that existing clients request, with the fewest fields that these clients can read.
+ */
 import type { WireReply } from '../../core/index.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { objectOf } from './parameters.ts';
@@ -32,7 +34,7 @@ export const catalogueRoutes: readonly Route[] = [
   ours('POST', '/v3/phone_verification', phone('verification_code')),
 ];
 
-/** Fields that clients read (ccxt 4.5.84; public-facts lists none). */
+/** Returns the fields of each currency that clients read (ccxt 4.5.84; public-facts lists none). */
 const metadataOf = (venue: Venue): readonly object[] =>
   currenciesOf(venue).map(code => ({
     code,
@@ -43,7 +45,7 @@ const metadataOf = (venue: Venue): readonly object[] =>
 
 const FIAT: ReadonlySet<string> = new Set(['mxn', 'brl', 'ars', 'cop']);
 
-/** Returns, by currency, the currencies that share a book with it. */
+/** Returns, for each currency, the other currencies of its books. */
 function conversionsOf(venue: Venue): Record<string, string[]> {
   const found: Record<string, string[]> = {};
   for (const { instrument } of venue.books.values()) {
@@ -63,7 +65,7 @@ function fundingDestination({ venue, query, account }: PrivateRequest): WireRepl
   });
 }
 
-/** Accepts any number and any code; no call is made. */
+/** Accepts any phone number and any code; no call is made. */
 function phone(field: string): (ask: PrivateRequest) => WireReply {
   return ({ body }) => {
     const fields = objectOf(body);

@@ -1,6 +1,6 @@
 /**
- * Conversion routes: quote, execute, status. v4 looks up a conversion by its own id, the older v3 by its quote's id
- * (rest-api 4.11).
+ * Conversion routes: quote, execute, status. The v4 route looks up a conversion by its own id, the older v3 route by
+ * its quote id (rest-api 4.11).
  */
 import { isDecimalText, moneyOf, type Money, type WireReply } from '../../core/index.ts';
 import { done, refused, type Verdict } from '../wire/codes.ts';
@@ -37,8 +37,8 @@ export const conversionRoutes: readonly Route[] = [
 ];
 
 /**
- * Checks: conversions on 1009; JSON types 0372; currencies given 0303 and known 0313; exactly one amount 0361, 0360;
- * its form 0408; a price 0367.
+ * Checks a quote request in this order: conversions enabled 1009; JSON types 0372; currencies given 0303 and known
+ * 0313; exactly one amount 0361, 0360; format of the amount 0408; a price 0367.
  */
 function request({ venue, account, body, conversions }: PrivateRequest): WireReply {
   if (venue.switches.conversions === 'off') return failureOf('1009');
@@ -109,7 +109,7 @@ function quoteOf(quote: VenueQuote): Record<string, unknown> {
   };
 }
 
-/** Returns the fields of public-facts 13: those of the quote without padding, slippage and next events. */
+/** Returns the fields of public-facts 13: the fields of the quote except padding, slippage and next events. */
 const statusOf = (conversion: VenueConversion): Record<string, unknown> => ({
   ...common(conversion.quote),
   id: conversion.id,

@@ -44,10 +44,10 @@ function ledgerOf(operation: Operation | null): (ask: PrivateRequest) => WireRep
   };
 }
 
-/** Name of the transfer's id in the details of its entry. */
+/** Key of the transfer id in the details of a ledger entry. */
 const DETAILS = { funding: 'fid', withdrawal: 'wid', conversion: 'conversion_id', fee: 'fee_id' } as const;
 
-/** Returns the entries, newest first. A trade and its fee are two entries. */
+/** Returns the ledger entries, newest first. A trade and its fee are two entries. */
 function entriesOf(account: Account, elapsed: Millis): Entry[] {
   const entries: Entry[] = [];
   account.trades.each('asc', undefined, trade => {
@@ -99,16 +99,19 @@ function entriesOfTrade({ tid, order, at, amount, minor, fee }: OwnTradeRecord):
   ];
 }
 
-/** Lists transfers: all, those in the path joined with dashes, or those in the query joined with commas. */
+/**
+ * Returns a route that lists transfers: all, those with the ids in the path (joined with dashes), or those with the ids
+ * in the query (joined with commas).
+ */
 function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateRequest) => WireReply {
   const [id, ids] = kind === 'funding' ? (['fid', 'fids'] as const) : (['wid', 'wids'] as const);
   return ask => {
     const { venue, account, path, query } = ask;
     if ([path['ids'], query.get(ids), query.get('origin_ids')].filter(each => each !== undefined).length > 1)
-      return failureOf('0361', 'name transfers in one way');
+      return failureOf('0361', 'select transfers by one parameter only');
     const originIds = query.get('origin_ids')?.split(',') ?? [];
     if (!originIds.every(isOriginId)) return failureOf('0357', 'origin_ids');
-    // Transfers here have no origin_id, so none matches (rest-api 4.11).
+    // Transfers of the embedded exchange have no origin_id, so none matches (rest-api 4.11).
     if (originIds.length > 0) return success([]);
     const named = path['ids']?.split('-') ?? query.get(ids)?.split(',');
     const all = account.transfers
@@ -135,7 +138,7 @@ function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateRequest) => W
   };
 }
 
-/** Returns a page of a newest-first list with ids of the list as markers. */
+/** Returns a page of a newest-first list; markers are ids of its entries. */
 function pageByIdOf<T>(
   ask: PrivateRequest,
   newestFirst: readonly T[],

@@ -76,7 +76,7 @@ function openOrders({ venue, account, query }: PrivateRequest): WireReply {
   const limit = limitOf(query, OPEN_ORDERS_LIMIT, venue.switches);
   if (limit === null) return failureOf('0320', 'limit');
   const source = query.get('source') ?? 'all';
-  // No order here is from a retail application, so alpha and all are the same orders.
+  // No order of the embedded exchange is from a retail application, so alpha and all select the same orders.
   if (source !== 'all' && source !== 'alpha') return failureOf('0304', 'source');
   const found = [...account.active.values()].reverse().filter(order => {
     if (book !== undefined && book !== '' && order.book !== book) return false;
@@ -88,7 +88,7 @@ function openOrders({ venue, account, query }: PrivateRequest): WireReply {
 }
 
 /**
- * Whether open_orders lists the order: only limit orders that may rest, not market, IOC or FOK orders (rest-api 2.4).
+ * Whether open_orders lists the order: only a limit order that may rest, not a market, IOC or FOK order (rest-api 2.4).
  */
 const staysOpen = ({ type, timeInForce }: VenueOrder): boolean =>
   type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
@@ -126,7 +126,7 @@ function cancelAll({ venue, account }: PrivateRequest): WireReply {
   return success([...account.active.values()].filter(order => venue.cancel(order)).map(order => order.oid));
 }
 
-/** Replaces an order (v3) with a new one. Needs the new lock in addition to the old. */
+/** Replaces an order (v3) with a new order. The account must have the new lock in addition to the old lock. */
 function replace(ask: PrivateRequest): WireReply {
   const { venue, account } = ask;
   const target = changing(ask);
@@ -138,7 +138,7 @@ function replace(ask: PrivateRequest): WireReply {
   if (originId !== undefined && originId !== null && typeof originId !== 'string')
     return failureOf('0372', 'origin_id');
   const { price, major, minor, stop } = change.value;
-  if (minor !== undefined && !isWaiting(order)) return failureOf('0329', 'minor is for stop orders that wait');
+  if (minor !== undefined && !isWaiting(order)) return failureOf('0329', 'minor is only for untriggered stop orders');
   const waitsFor = stop ?? (isWaiting(order) ? order.stop : undefined);
   const byValue = order.type === 'market' ? (minor ?? (major === undefined ? order.minor : undefined)) : undefined;
   const draft: Draft = {
@@ -160,7 +160,7 @@ function replace(ask: PrivateRequest): WireReply {
   return success({ oid: venue.replace(order, book, draft, checked.value.lock).oid });
 }
 
-/** Changes price, amount or stop of an order (v4). Needs only the difference of the locks. */
+/** Changes price, amount or stop of an order (v4). The account must have only the difference of the locks. */
 function modify(ask: PrivateRequest): WireReply {
   const { venue } = ask;
   const target = changing(ask);
@@ -169,7 +169,7 @@ function modify(ask: PrivateRequest): WireReply {
   const change = changeOf(order, book, fields, venue.switches);
   if (change.kind === 'refused') return failure(change);
   const next = resolved(order, change.value, venue.switches);
-  if (next === null) return failureOf('0343', 'the new amount is not above what is filled');
+  if (next === null) return failureOf('0343', 'the new amount is not above the filled amount');
   const outside = outsideBounds(book.instrument, {
     type: order.type,
     price: next.price,
@@ -191,7 +191,7 @@ function orderNameFrom({ venue, path, query }: PrivateRequest): Verdict<Name[]> 
     ...['oid', 'oids'].map(name => list(query.get(name), /,/).map(oid => ({ oid }))),
     ...['origin_id', 'origin_ids'].map(name => list(query.get(name), /,/).map(originId => ({ originId }))),
   ];
-  if (lists.filter(each => each.length > 0).length > 1) return refused('0361', 'name orders in one way');
+  if (lists.filter(each => each.length > 0).length > 1) return refused('0361', 'select orders by one parameter only');
   const names = lists.flat();
   if (names.length === 0) return refused('0360', 'oid, oids or origin_ids');
   const wrong = names.find(name => 'originId' in name && !isOriginId(name.originId));
@@ -257,7 +257,8 @@ function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: 
   if (order.type === 'market' && text('price') !== undefined) return refused('0304', 'a market order has no price');
   const price = text('price') === undefined ? undefined : priceOf(book, order.side, text('price'), switches);
   if (price?.kind === 'refused') return price;
-  if (text('stop') !== undefined && !isWaiting(order)) return refused('0304', 'stop is for stop orders that wait');
+  if (text('stop') !== undefined && !isWaiting(order))
+    return refused('0304', 'stop is only for untriggered stop orders');
   const stop = stopOf(book, order.side, text('stop'), switches);
   if (stop.kind === 'refused') return stop;
   const amounts = amountsGiven(book, text('major'), text('minor'));
@@ -286,14 +287,14 @@ function amountsGiven(
   return amounts.kind === 'refused' ? amounts : done({ major: amounts.value.major });
 }
 
-/** Parses true, 1 and "1", or false, 0 and "0" (public-facts 6); null for anything else. */
+/** Parses true, 1 and "1", or false, 0 and "0" (public-facts 6); returns `null` for anything else. */
 function flagOf(field: unknown): boolean | null {
   if (field === undefined || field === null || field === false || field === 0 || field === '0' || field === 'false')
     return false;
   return field === true || field === 1 || field === '1' || field === 'true' ? true : null;
 }
 
-/** Returns the fields of rest-api 2.4. */
+/** Returns a row of open_orders with the fields of rest-api 2.4. */
 function openRow(order: VenueOrder, { orderUpdatedAt }: Switches): Record<string, string | null> {
   const { instrument: i } = order;
   const unchanged = orderUpdatedAt === 'null' ? null : order.createdAt;
@@ -316,7 +317,7 @@ function openRow(order: VenueOrder, { orderUpdatedAt }: Switches): Record<string
   };
 }
 
-/** Returns the fields of public-facts 7. */
+/** Returns a row of a lookup with the fields of public-facts 7. */
 function lookupRow(order: VenueOrder, switches: Switches): Record<string, string | null> {
   const stop = order.stop === undefined ? null : textOfPrice(order.instrument, order.stop);
   const triggered = order.triggeredAt === undefined ? null : timeMillis(order.triggeredAt);
@@ -328,7 +329,10 @@ function lookupRow(order: VenueOrder, switches: Switches): Record<string, string
   };
 }
 
-/** Returns the original value. A market order by amount has no value before it trades, so its traded value is used. */
+/**
+ * Returns the original value of an order. A market order by amount has no value before it trades, so its traded value
+ * is returned.
+ */
 function originalValue(order: VenueOrder): Money {
   if (order.minor !== undefined) return order.minor;
   if (order.type === 'market') return order.traded;

@@ -1,6 +1,6 @@
 /**
- * Parameters of each call, and the treatment of other parameters. No parameter is silently reinterpreted;
- * docs/sources/tolerances.md gives the reason for each one that is accepted.
+ * Parameters of each call, and the treatment of unknown parameters. No parameter is silently reinterpreted;
+ * docs/sources/tolerances.md has the reason for each accepted parameter.
  */
 import { ambiguityOf } from '../../core/index.ts';
 import type { Switches } from '../switches/switches.ts';
@@ -59,10 +59,10 @@ const TAKES: Readonly<Record<string, Parameters>> = {
 /** Returns the parameters of a call; empty if the table does not list it. */
 export const parametersOf = (method: string, pattern: string): Parameters => TAKES[`${method} ${pattern}`] ?? {};
 
-/** Names that narrow some call. A cancel must not ignore them, since it would cancel more than requested. */
+/** Parameter names that narrow a call. A cancel must not ignore them, because it would cancel more than requested. */
 const NARROWING = new Set(Object.values(TAKES).flatMap(({ query = [], body = [] }) => [...query, ...body]));
 
-/** Checks the query and body of a request against the call's parameters. Returns null if they are valid. */
+/** Checks the query and body of a request against the call's parameters. Returns `null` if they are valid. */
 export function flawOfParameters(
   method: string,
   pattern: string,
@@ -75,10 +75,11 @@ export function flawOfParameters(
   for (const name of new URLSearchParams(search).keys()) {
     const isKnown = takes.query?.includes(name) === true;
     if (isKnown && seen.has(name)) return refused('0304', `${name} is given twice`);
-    // PHP writes lists as `oids[0]=…`.
+    // PHP writes list parameters as `oids[0]=…`.
     if (!isKnown && method === 'DELETE' && NARROWING.has(name.split('[')[0]!))
-      return refused('0304', `${name} narrows nothing here`);
-    if (!isKnown && switches.unknownParameters === '0304') return refused('0304', `${name} is unknown here`);
+      return refused('0304', `${name} is not a filter of this call`);
+    if (!isKnown && switches.unknownParameters === '0304')
+      return refused('0304', `${name} is not a parameter of this call`);
     seen.add(name);
   }
   if (method === 'DELETE' && !['', '{}'].includes(body.replace(/\s/g, '')))
@@ -86,10 +87,10 @@ export function flawOfParameters(
   const isStrict = switches.unknownParameters === '0304' && takes.body !== undefined;
   const fields = isStrict ? objectOf(body) : null;
   const unknown = fields?.kind === 'done' && Object.keys(fields.value).find(name => !takes.body!.includes(name));
-  return typeof unknown === 'string' ? refused('0304', `${unknown} is unknown here`) : null;
+  return typeof unknown === 'string' ? refused('0304', `${unknown} is not a parameter of this call`) : null;
 }
 
-/** Parses the body as a JSON object, whatever its content type: clients send none, or text/plain. */
+/** Parses the body as a JSON object, whatever its content type: clients send no content type, or text/plain. */
 export function objectOf(body: string): Verdict<Readonly<Record<string, unknown>>> {
   let parsed: unknown;
   try {

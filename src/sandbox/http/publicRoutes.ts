@@ -30,10 +30,12 @@ export const publicRoutes: readonly Route[] = [
 /** Maximum price levels per side of the aggregated book (public-facts 4.3). */
 export const BOOK_LEVELS_MAX = 50;
 const HOUR = 3_600_000;
-/** Buckets of public-facts 4.5, and the six hours and three days that another client requests. */
+/**
+ * Candle lengths in seconds: those of public-facts 4.5, and the six hours and three days that another client requests.
+ */
 const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 21_600, 43_200, 86_400, 259_200, 604_800];
 
-/** Returns exactly the eleven fields of a live row (public-facts 4.1). */
+/** Returns the listed books, each with exactly the eleven fields of a live row (public-facts 4.1). */
 function availableBooks({ venue }: PublicRequest): WireReply {
   const percent = venue.switches.flatRate === 'percent';
   return success(
@@ -63,7 +65,7 @@ function orderBook({ venue, query }: PublicRequest): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
   if (isSilent(venue, book)) return failureOf('1000');
-  // Any letter case: Python clients send True and False.
+  // The value may have any letter case: Python clients send True and False.
   const aggregate = query.get('aggregate')?.toLowerCase() ?? 'true';
   if (aggregate !== 'true' && aggregate !== 'false') return failureOf('0304', 'aggregate');
   const whole = aggregate === 'false';
@@ -111,7 +113,7 @@ const wholeText = (book: VenueBook): string =>
 const entryText = (book: VenueBook, price: Price): string =>
   `"book":"${book.rules.book}","price":"${textOfPrice(book.instrument, price)}"`;
 
-/** Returns the cached text while the book's sequence is unchanged. */
+/** Returns the cached text while the sequence of the book is unchanged. */
 function cached(cache: WeakMap<VenueBook, Cached>, book: VenueBook, make: () => string): string {
   const { sequence } = book.engine;
   const found = cache.get(book);
@@ -150,11 +152,14 @@ function ticker({ venue, query }: PublicRequest): WireReply {
   }
   const book = venue.books.get(name);
   if (book) return success(tickerOf(venue, book));
-  // Legacy envelope: numeric code, no `success` (public-facts 4.2).
+  // This error has the legacy envelope: numeric code, no `success` (public-facts 4.2).
   return reply(400, JSON.stringify({ error: { code: 20, message: `Unknown OrderBook ${name}` } }));
 }
 
-/** Returns a ticker. Prices without any trade or order are zero, or null by `tickerWithoutMarket`. */
+/**
+ * Returns the ticker of a book. Prices without a trade or an order are zero, or `null` by the switch
+ * `tickerWithoutMarket`.
+ */
 function tickerOf(venue: Venue, book: VenueBook): unknown {
   const { instrument: i, engine, history } = book;
   const now = venue.clock.now();
@@ -183,12 +188,12 @@ const averageText = (book: VenueBook, candle: MinuteCandle): string =>
 const volumeText = (book: VenueBook, candle: MinuteCandle | undefined): string =>
   textOfMoney(money(BigInt(candle?.lots ?? 0) * book.instrument.lotMoney), 8);
 
-/** Returns candles. Undocumented, but called by a common client (public-facts 4.5). */
+/** Returns candles. The call is undocumented, but a common client uses it (public-facts 4.5). */
 function ohlc({ venue, query }: PublicRequest): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
   const seconds = wholeOf(query.get('time_bucket'), null);
-  // The client ccxt has noted this code from the wire, also for a missing value.
+  // The client ccxt has recorded this code from the exchange, also for a missing value.
   if (seconds === null || !BUCKET_SECONDS.includes(seconds)) return failureOf('0304', 'time_bucket');
   const now = venue.clock.now();
   const start: Millis | null = wholeOf(query.get('start'), 0);

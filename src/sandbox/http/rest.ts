@@ -1,4 +1,4 @@
-/** REST interface as a pure, synchronous function of a request and its address. */
+/** REST interface: a pure, synchronous function of a request and its address. */
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { Gate, mayUse } from '../venue/auth.ts';
@@ -34,8 +34,8 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /**
- * Returns the REST interface of a venue. Checks in this order: path (404), method (0901), signature and nonce (02xx),
- * budget (0801), the key's permission (0202), parameter names (0304), then the call's own checks.
+ * Returns the REST interface of a venue. It checks in this order: path (404), method (0901), signature and nonce
+ * (02xx), rate limit (0801), permission of the key (0202), parameter names (0304), then the checks of the route.
  */
 export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = ROUTES): Respond {
   const gate = new Gate(venue.keys, venue.clock);
@@ -85,7 +85,7 @@ export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = RO
   };
 }
 
-/** Returns the budget that a private request uses, or null for none. */
+/** Returns the key of the rate limit that a private request uses, or `null` if no limit applies. */
 function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudget }: Switches): string | null {
   if (route.exempt === true) return null;
   if (route.face !== 'rfq' || rfqBudget === 'shared') return `account:${account}`;

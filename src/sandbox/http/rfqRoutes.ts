@@ -78,7 +78,7 @@ function convert({ account, rfq, body }: PrivateRequest): WireReply {
   return made.kind === 'refused' ? rfqFailure(made) : bare(conversionBody(made.value));
 }
 
-/** Returns a conversion: 400 for a malformed id, 404 for an unknown id, 403 for another account's. */
+/** Returns a conversion: 400 for a malformed id, 404 for an unknown id, 403 for another account's conversion. */
 function conversionById({ account, rfq, path }: PrivateRequest): WireReply {
   const id = path['conversion_id']!;
   if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'the id is not a UUID'));
@@ -101,9 +101,9 @@ function conversions({ venue, account, rfq, pageTokens, query }: PrivateRequest)
 }
 
 /**
- * Checks a quote request in the order of rfq 4.2: source, target, number formats, both missing, provided amount,
- * precisions. An amount is text; null and empty text count as missing. A number that is not above zero, or of more than
- * 20 digits, is an incorrect amount.
+ * Checks a quote request in the order of rfq 4.2: source, target, number formats, both amounts missing, provided
+ * amount, precisions. An amount is text; `null` and empty text count as missing. A number of zero or less, or of more
+ * than 20 digits, is an incorrect amount.
  */
 function checkedRequest(
   fields: Fields,
@@ -143,7 +143,7 @@ const tickerOf = (field: unknown): string | null =>
 const givenOf = (field: unknown): unknown =>
   field === undefined || field === null || field === '' ? undefined : field;
 
-/** Whether the value is plain digits with an optional minus. */
+/** Whether the value is text of plain decimal digits, with an optional minus. */
 const isNumber = (given: unknown): given is string => typeof given === 'string' && /^-?\d+(\.\d+)?$/.test(given);
 
 const upper = (currency: string): string => currency.toUpperCase();

@@ -1,4 +1,4 @@
-/** Route of the embedded exchange: a row of the table that answers, limits, documents and tests use. */
+/** Route of the embedded exchange: one row of the table behind replies, rate limits, documentation and tests. */
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import type { Account, Permission } from '../venue/accounts.ts';
 import { done, refused, type Verdict } from '../wire/codes.ts';
@@ -15,7 +15,7 @@ export type PublicRequest = {
   readonly venue: Venue;
   readonly webhooks: Webhooks;
   readonly body: string;
-  /** Parts of the path, by their name in the pattern. */
+  /** Path parameters by their name in the pattern. */
   readonly path: Readonly<Record<string, string>>;
   /** First value of each query key. */
   readonly query: ReadonlyMap<string, string>;
@@ -41,14 +41,14 @@ export type Route =
       readonly method: Method;
       readonly pattern: string;
       readonly permission: Permission;
-      /** Present if requests do not count against the request budget. */
+      /** Present if requests do not count against the rate limit. */
       readonly exempt?: true;
-      /** Envelope of errors before the handler; v3 if absent. */
+      /** Format of the errors before the handler; v3 if absent. */
       readonly face?: 'rfq';
       readonly handle: (ask: PrivateRequest) => WireReply;
     };
 
-/** Returns a private route that reads; `permission`: what its key needs. */
+/** Returns a private route that reads; `permission` is the permission that its key needs. */
 export const readRoute = (
   pattern: string,
   handle: (ask: PrivateRequest) => WireReply,
@@ -57,7 +57,9 @@ export const readRoute = (
 
 export type PageQuery = { readonly limit: number; readonly sort: 'asc' | 'desc'; readonly marker?: number };
 
-/** Parses limit (default 25, at most 100), sort (default desc) and marker (a trade id) of a page; rejects with 0320. */
+/**
+ * Parses the limit (default 25, at most 100), sort (default desc) and marker (a trade id) of a page; rejects with 0320.
+ */
 export function pageOf({ query, venue }: PublicRequest): Verdict<PageQuery> {
   const limit = limitOf(query, 25, venue.switches);
   if (limit === null) return refused('0320', 'limit');
@@ -69,7 +71,7 @@ export function pageOf({ query, venue }: PublicRequest): Verdict<PageQuery> {
   return done({ limit: Math.min(100, limit), sort, ...(marker !== undefined && { marker }) });
 }
 
-/** Parses the limit of a list: `fallback` if absent, null if invalid. The documents do not define a limit below 1. */
+/** Parses the limit of a list: `fallback` if absent, `null` if invalid. The documents do not define a limit below 1. */
 export function limitOf(query: PublicRequest['query'], fallback: number, { limitBelowOne }: Switches): number | null {
   const text = query.get('limit');
   const isBelowOne = text !== undefined && /^(?:0+|-\d{1,15})$/.test(text);

@@ -1,6 +1,4 @@
-/**
- * HTTP server: node:http that passes raw target, headers and body to the exchange, and upgraded sockets to its stream.
- */
+/** HTTP server that passes raw target, headers and body to the exchange, and upgraded sockets to its stream. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WireReply, WireRequest } from '../../core/index.ts';
@@ -17,19 +15,19 @@ export type ServeOptions = {
 };
 
 export type Served = {
-  /** Scheme, host and port. */
+  /** Base URL: scheme, host and port. */
   readonly url: string;
   readonly server: Server;
   close(): Promise<void>;
 };
 
-/** Size limit of request line and headers; a cancel of 50 ids has a target of about 2 kB. */
+/** Size limit of request line and headers, in bytes; a cancel of 50 ids has a target of about 2 kB. */
 const HEADERS_MAX = 32 * 1024;
 const BODY_MAX = 64 * 1024;
 const REQUEST_MS = 10_000;
 /**
- * Connections of bots, streams and other clients. At the limit, a new one closes the longest idle connection of the
- * address that has the most.
+ * Maximum number of connections. At the limit, a new connection closes the longest idle connection of the address with
+ * the most connections.
  */
 const CONNECTIONS_MAX = 1_024;
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -91,7 +89,7 @@ function receive(respond: Respond, request: IncomingMessage, response: ServerRes
 }
 
 function answer(response: ServerResponse, { status, headers, body }: WireReply): void {
-  // The date is from the exchange's clock, which may run faster than the machine's.
+  // The Date header uses the exchange's clock, which may run faster than the machine's.
   response.sendDate = false;
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   response.end(body);

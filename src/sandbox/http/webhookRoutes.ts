@@ -14,8 +14,8 @@ export const webhookRoutes: readonly Route[] = [
 const EVENT = 'TRANSACTION';
 
 /**
- * Checks: a JSON object; callback_url is a URL of an allowed host; events is a list of TRANSACTION; no registration
- * yet.
+ * Registers a webhook after these checks: a JSON object; callback_url on an allowed host; events is a list of
+ * TRANSACTION; no registration yet.
  */
 function register({ venue, account, body, webhooks }: PrivateRequest): WireReply {
   const { switches } = venue;

@@ -20,27 +20,29 @@ import type { FlowProfile } from './flowProfile.ts';
 import { EfficientPrice } from './flowValue.ts';
 import type { Market, Marketplace } from './market.ts';
 
-/** True kind of a taking order, which real market participants never see; for tests and calibration. */
+/**
+ * One taker order of the flow: whether its taker was informed, which the market cannot see. For tests and calibration.
+ */
 export type FlowTake = { readonly informed: boolean; readonly side: Side; readonly traded: Amount };
 
 export type FlowOptions = {
   readonly seed: number;
   readonly profile: FlowProfile;
-  /** Trend of the efficient price, added to its other moves. If omitted, there is no trend. */
+  /** Trend of the efficient price, in bps per hour, added to its other moves. Default: 0. */
   readonly driftBpsPerHour?: number;
-  /** Called after each taking order. */
+  /** Called after each taker order. */
   readonly onTake?: (take: FlowTake) => void;
 };
 
 /**
- * Creates a seeded flow. The same seed on the same marketplace gives the same orders at the same times. It runs until
- * stopped and keeps at most some hundred orders.
+ * Creates a seeded flow. Equal seeds and marketplaces give equal orders at equal times. The flow runs until stopped and
+ * keeps at most some hundred orders.
  */
 export function seededFlow(options: FlowOptions): Market {
   return new Flow(options);
 }
 
-/** Four makers that compete at the best price, from fast to slow, and a slow fifth with the depth behind them. */
+/** Four makers that compete at the best price, from fast to slow, and a slow fifth maker with the depth behind them. */
 const MAKERS: readonly MakerKind[] = [
   { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
   { width: 1.1, levels: 6, spacing: 0.35, growth: 1.4, amount: 2.5, lagS: 2, refreshS: 1.3 },
@@ -50,24 +52,30 @@ const MAKERS: readonly MakerKind[] = [
 ];
 
 /**
- * Parameters of informed takers. `looks`: checks per expected taking order. `acts`: probability to act on an edge.
+ * Parameters of informed takers. `looks`: checks per expected taker order. `acts`: probability to act on an edge.
  * `edge`: required half spreads above the price paid. `size`: multiple of other takers' sizes. `followed`: share of the
  * usual follow-up orders.
  */
 const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
-/** Maximum distance of a taker's price from the best price, in half spreads. */
+/** Maximum distance of a taker order's limit from the best price, in half spreads. */
 const REACH = 5;
 /**
- * Price push of trades on the makers, in one-minute volatilities. A trade pushes by up to `most`, and by half of `most`
- * at `amounts` typical amounts. The sum is at most `max` and fades.
+ * Effect of trades on the makers' price, in one-minute volatilities. A trade adds up to `most`, and half of `most` at
+ * `amounts` typical amounts. The sum is at most `max` and decays over `fadeS` seconds.
  */
 const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
-/** Each trade makes makers quote wider: by `each`, up to `max`, fading. */
+/**
+ * Effect of trades on the makers' width: each trade adds `each`. The sum is at most `max` and decays over `fadeS`
+ * seconds.
+ */
 const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
-/** After a trade, makers with a refresh of at most `refreshMaxS` refresh after `lookS` on average. */
+/**
+ * Refresh after a trade: makers whose refresh time is at most `refreshMaxS` refresh after `lookS` seconds on average.
+ */
 const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
 /**
- * Maximum number of events per run, and the clock jump (a suspended machine) above which the missed time is skipped.
+ * Maximum number of events per run; then the clock jump, such as a suspended machine causes, above which the missed
+ * time is skipped.
  */
 const EVENTS_AT_ONCE = 5_000;
 const SKIP_MS = 600_000;
@@ -83,9 +91,11 @@ class Flow implements Market {
   #scale: MakerScale = { startTicks: 0, halfSpread: 0, typicalLots: 0 };
   #timer: Timer | undefined;
   #stopped = false;
-  /** Elapsed time of the marketplace's clock at second 0 of the flow. */
+  /** Elapsed time of the clock at second 0 of the flow. */
   #origin: Millis = 0;
-  /** Due time of each actor's next event, in seconds: the makers, then the uninformed, then the informed takers. */
+  /**
+   * Due time of each actor's next event, in seconds: the makers, then the uninformed takers, then the informed takers.
+   */
   #due: number[] = [];
   #pressure = 0;
   #heat = 0;
@@ -102,7 +112,7 @@ class Flow implements Market {
   }
 
   start(place: Marketplace): void {
-    if (this.#place) throw new Error('a flow starts once');
+    if (this.#place) throw new Error('the flow was already started');
     const { profile } = this.#options;
     this.#place = place;
     this.#scale = {
@@ -168,7 +178,7 @@ class Flow implements Market {
     }
   }
 
-  /** Buys offers below the efficient price or sells to bids above it, as far as the edge allows. */
+  /** Buys below the efficient price or sells above it, as far as the edge allows. */
   #informed(seconds: number): void {
     const fair = this.#scale.startTicks * Math.exp(this.#value.expectedLog(this.#arrivals.imbalance));
     const edge = fair * this.#scale.halfSpread * INFORMED.edge;
@@ -206,8 +216,8 @@ class Flow implements Market {
   }
 
   /**
-   * Applies each execution once: for the flow's own takers by the taker's fill, for accounts by the fills of the
-   * makers' quotes.
+   * Applies each execution once: from the taker's fill for the flow's own takers, from the maker's fill if an account
+   * takes.
    */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));
@@ -239,20 +249,20 @@ class Flow implements Market {
 }
 
 /**
- * Share of the arrival rate at which uninformed orders arrive; informed orders add to it whenever they have an edge.
+ * Share of the arrival rate at which uninformed orders arrive; informed orders add to that rate when they have an edge.
  */
 const UNINFORMED_SHARE = 0.75;
 
 /**
- * Returns the pace that makes all orders together arrive at the profile's rate (fitted). More volatility relative to
- * the spread brings more informed orders.
+ * Returns the pace at which all orders together arrive at the profile's rate (fitted). More volatility relative to the
+ * spread brings more informed orders.
  */
 const paceOf = (profile: FlowProfile): number =>
   (profile.takersPerSecond * 1.75) / (1 + (0.8 * profile.volatilityBps) / profile.spreadBps);
 
 /**
- * Widens each maker's quotes. Makers with different views quote inside each other, more so in fast markets, which
- * narrows the spread.
+ * Returns the half spread that makers quote. It exceeds the profile's, because makers with different price views narrow
+ * the spread, more so in fast markets.
  */
 const quotedHalfSpread = (profile: FlowProfile): number =>
   (profile.spreadBps / 2 / 1e4) * (1 + 0.11 * Math.max(0, profile.volatilityBps / profile.spreadBps - 1));

@@ -5,22 +5,22 @@
 import { exponential, normal, type Random, type Side } from '../../core/index.ts';
 
 /**
- * Average number of orders that each order triggers: most almost immediately (split orders), some within seconds
- * (herds).
+ * Triggered orders: average number per order and delay. Most arrive almost immediately (split orders), some within
+ * seconds (herds).
  */
 const FAST = { children: 0.38, seconds: 0.04 };
 const SLOW = { children: 0.2, seconds: 15 };
-/** Slow variation of the base rate, logarithmic. */
+/** Slow variation of the base rate: logarithmic standard deviation. */
 const ACTIVITY_DEVIATION = 0.4;
 const ACTIVITY_S = 600;
 /**
- * A taker follows the previous side with probability `FOLLOW`; otherwise the side is random, tilted by a slowly
- * changing imbalance.
+ * Probability that a taker repeats the previous side. Otherwise the side is random, tilted by a slowly changing
+ * imbalance.
  */
 const FOLLOW = 0.3;
 const TILT_S = 150;
 const TILT_STRENGTH = 1.4;
-/** Logarithmic deviation of sizes: the mean is 7.4 times the median, as on the recorded days. */
+/** Logarithmic standard deviation of sizes: the mean is 7.4 times the median, as on the recorded days. */
 const SIZE_DEVIATION = 2;
 const SIZE_MAX = 300;
 
@@ -30,22 +30,22 @@ export class Arrivals {
   #seconds = 0;
   #fast = 0;
   #slow: number;
-  /** Starts busy, so that a new exchange shows activity early. */
+  /** Logarithm of the current activity. Starts high, so that a new exchange shows trades early. */
   #activity = ACTIVITY_DEVIATION;
   #tilt = 0;
   #last: Side = 'buy';
 
-  /** `ratePerSecond` includes the triggered orders. */
+  /** Creates the arrivals. `ratePerSecond` includes the triggered orders. */
   constructor(random: Random, ratePerSecond: number) {
     this.#random = random;
     this.#baseRate = ratePerSecond * (1 - FAST.children - SLOW.children);
     this.#slow = ratePerSecond * SLOW.children;
   }
 
-  /** Returns the time of the next order after `seconds`, by Ogata's thinning. */
+  /** Returns the time of the next order after `seconds`, computed by Ogata's thinning. */
   next(seconds: number): number {
     let at = seconds;
-    // Bounds the loop for extreme random draws: the order then arrives at the last candidate.
+    // Bounds the loop for extreme random draws: the order then arrives at the last candidate time.
     for (let tries = 0; tries < 1000; tries++) {
       this.#moveTo(at);
       const rate = this.#rate();
@@ -56,7 +56,7 @@ export class Arrivals {
     return at;
   }
 
-  /** Records an order, which triggers `weight` times the usual number of others. */
+  /** Records an order that triggers `weight` times the usual number of further orders. */
   excite(seconds: number, side: Side, weight: number): void {
     this.#moveTo(seconds);
     this.#fast += (weight * FAST.children) / FAST.seconds;
@@ -64,7 +64,7 @@ export class Arrivals {
     this.#last = side;
   }
 
-  /** Current imbalance of order sides: above 0 means more buys; mostly between -1 and 1. */
+  /** Current imbalance of order sides: positive for more buys; usually between -1 and 1. */
   get imbalance(): number {
     return Math.tanh(TILT_STRENGTH * this.#tilt);
   }
@@ -74,7 +74,7 @@ export class Arrivals {
     return this.#random.next() * 2 - 1 < this.imbalance ? 'buy' : 'sell';
   }
 
-  /** Returns a random size in typical amounts. */
+  /** Returns a random order size in typical amounts. */
   size(): number {
     return Math.min(SIZE_MAX, Math.exp(SIZE_DEVIATION * normal(this.#random)));
   }

@@ -6,12 +6,14 @@ export type MakerKind = {
   /** Half spread of the best level, in half spreads of the book. */
   readonly width: number;
   readonly levels: number;
-  /** Growth of distance and of amount from one level to the next. */
+  /** Growth factors of distance and amount from one level to the next. */
   readonly spacing: number;
   readonly growth: number;
   /** Amount of the best level, in typical amounts. */
   readonly amount: number;
-  /** Time constants in seconds: lag of the maker's view behind the public price, and average time between refreshes. */
+  /**
+   * Time constants in seconds: lag of the maker's view behind the public price, then average time between refreshes.
+   */
   readonly lagS: number;
   readonly refreshS: number;
 };
@@ -19,7 +21,7 @@ export type MakerKind = {
 /** Market state that all makers use at a refresh. */
 export type MakerScene = {
   readonly seconds: number;
-  /** Logarithm of the public price over the start price, then the push by recent trades. */
+  /** Logarithm of the public price over the start price, then the shift by recent trades. */
   readonly publicLog: number;
   readonly pressure: number;
   /** Multiplier of quote widths; above 1 in volatile times or after a burst of trades. */
@@ -28,24 +30,24 @@ export type MakerScene = {
 
 export type MakerScale = {
   readonly startTicks: number;
-  /** Half of the book's median spread, as a fraction of the price. */
+  /** Half of the book's typical spread, as a fraction of the price. */
   readonly halfSpread: number;
   readonly typicalLots: number;
 };
 
 type Slot = { id: number; price: number; left: number; meant: number };
 
-/** Maximum distance from its target, in half spreads, at which a quote keeps its queue position. */
+/** Maximum distance of a quote from its target at which the quote keeps its queue position, in half spreads. */
 const TOLERANCE = 0.25;
-/** Minimum distance of quotes from the other side's best price, in half spreads of the book. */
+/** Minimum distance of quotes from the best opposite price, in half spreads of the book. */
 const CLEARANCE = 0.7;
-/** A quote filled below the share `EATEN` is replaced at a refresh with probability `REPLENISH`. */
+/** Share of its amount below which a filled quote may be replaced, with probability `REPLENISH` per refresh. */
 const EATEN = 0.5;
 const REPLENISH = 0.6;
-/** Error of the maker's view of the price, in half spreads, and its time constant. */
+/** Error of the maker's view of the price, in half spreads; then the time constant of the error. */
 const ERROR = 0.22;
 const ERROR_S = 25;
-/** Logarithmic deviation of amounts. */
+/** Logarithmic standard deviation of amounts. */
 const AMOUNT_DEVIATION = 1;
 
 export class FlowMaker {
@@ -147,8 +149,8 @@ export class FlowMaker {
   }
 
   /**
-   * Returns a price at a distance from the other side's best, like post-only. Only informed takers trade against stale
-   * quotes.
+   * Returns the nearest price to the target that keeps a distance from the best opposite price, like post-only. Only
+   * informed takers trade against stale quotes.
    */
   #clearOf(other: Side, target: number): number {
     const best = other === 'sell' ? this.#place.bestAsk() : this.#place.bestBid();

@@ -4,21 +4,21 @@
 import type { DecimalText } from '../../core/index.ts';
 
 export type FlowProfile = {
-  /** Efficient price at the start, in the minor currency. The price always stays within a factor of three of it. */
+  /** Efficient price at the start, in the quote currency. Prices always stay within a factor of three of it. */
   readonly startPrice: DecimalText;
-  /** Median taking order, in the major currency. */
+  /** Median size of taker orders, in the base currency. */
   readonly typicalAmount: DecimalText;
-  /** Median quoted spread. */
+  /** Median quoted spread, in bps. */
   readonly spreadBps: number;
-  /** Root mean square move of the efficient price per minute. */
+  /** Root mean square move of the efficient price per minute, in bps. */
   readonly volatilityBps: number;
-  /** Taking orders per second, informed ones included. */
+  /** Taker orders per second, informed orders included. */
   readonly takersPerSecond: number;
 };
 
 /**
- * Spread between Bitso's production quotes in the 2024 recording (17 bps) and in 2026 (8 bps); rates of the Gemini day;
- * hourly moves of Bitso 2020.
+ * Sources: the spread is between Bitso's production quotes of the 2024 recording (17 bps) and of 2026 (8 bps); the
+ * rates are of the Gemini day; the hourly moves are of Bitso in 2020.
  */
 const BTC_MXN: FlowProfile = {
   startPrice: '1500000',
@@ -36,7 +36,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
   sol_mxn: { ...BTC_MXN, startPrice: '2800', typicalAmount: '2', spreadBps: 14, volatilityBps: 14 },
   ltc_mxn: { ...BTC_MXN, startPrice: '1700', typicalAmount: '3', spreadBps: 14, volatilityBps: 12 },
   btc_brl: { ...BTC_MXN, startPrice: '450000' },
-  /** Matches the spread, rate, sizes and volatility of the Gemini day. */
+  /** Has the spread, rate, sizes and volatility of the Gemini day. */
   eth_usd: {
     startPrice: '2200',
     typicalAmount: '0.2',
@@ -45,7 +45,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
     takersPerSecond: 0.21,
   },
   btc_usd: { ...BTC_MXN, startPrice: '80000', typicalAmount: '0.01', spreadBps: 7 },
-  /** Spread of Bitso's production quotes; a currency pair has low volatility. */
+  /** Has the spread of Bitso's production quotes; a pair of fiat currencies has low volatility. */
   usd_mxn: {
     startPrice: '18.5',
     typicalAmount: '200',

@@ -3,21 +3,24 @@
  */
 import { exponential, normal, type Random } from '../../core/index.ts';
 
-/** Shares of the variance from news and from order imbalance, with diffusion as the rest; mean time between news. */
+/**
+ * Shares of the variance from news and from order imbalance (the rest is diffusion); then the mean time between news,
+ * in seconds.
+ */
 const NEWS_SHARE = 0.55;
 const IMBALANCE_SHARE = 0.25;
 const NEWS_MEAN_S = 120;
-/** Time constant of order imbalance (flowArrivals). */
+/** Time constant of order imbalance, in seconds (flowArrivals). */
 const IMBALANCE_S = 150;
-/** Time constant of the pull of the logarithm toward the start, which keeps the price plausible over years. */
+/** Time constant of the pull toward the start price, in seconds. The pull keeps the price plausible over years. */
 const REVERSION_S = 10 * 86_400;
 const LOG_BOUND = Math.log(2.8);
-/** Calm and volatile times: logarithmic deviation and time constant. */
+/** Slow variation of volatility: logarithmic standard deviation, then time constant. */
 const MOOD_DEVIATION = 0.45;
 const MOOD_S = 1_200;
-/** Time constant after which informed knowledge is public. */
+/** Time constant after which informed knowledge is public, in seconds. */
 const PUBLICATION_S = 15;
-/** Time over which informed takers foresee the drift of the imbalance. */
+/** Time over which informed takers foresee the drift from the imbalance, in seconds. */
 const FORESIGHT_S = 90;
 
 export class EfficientPrice {
@@ -32,7 +35,10 @@ export class EfficientPrice {
   #public = 0;
   #mood = 0;
 
-  /** `volatilityBps` is the root mean square move per minute; `driftBpsPerHour` is an additional trend. */
+  /**
+   * Creates the price. `volatilityBps` is the root mean square move per minute; `driftBpsPerHour` is an additional
+   * trend.
+   */
   constructor(random: Random, volatilityBps: number, driftBpsPerHour = 0) {
     this.#random = random;
     const perMinute = volatilityBps / 1e4;
@@ -45,10 +51,7 @@ export class EfficientPrice {
     this.#nextNews = exponential(random, NEWS_MEAN_S);
   }
 
-  /**
-   * Returns the logarithm of the efficient price over the start price that informed takers expect soon, given the order
-   * imbalance.
-   */
+  /** Returns the logarithm, over the start price, of the efficient price that informed takers expect soon. */
   expectedLog(imbalance: number): number {
     return this.#log + this.#imbalanceDriftPerS * imbalance * FORESIGHT_S;
   }
@@ -63,7 +66,10 @@ export class EfficientPrice {
     return Math.exp(this.#mood - MOOD_DEVIATION ** 2);
   }
 
-  /** Advances to `seconds` since the start; earlier times change nothing. The price drifts with the order imbalance. */
+  /**
+   * Advances the price to `seconds` since the start, with a drift from the order imbalance; earlier times change
+   * nothing.
+   */
   advance(seconds: number, imbalance: number): void {
     while (this.#nextNews <= seconds) {
       this.#diffuse(this.#nextNews, imbalance);

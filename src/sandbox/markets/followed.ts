@@ -1,6 +1,6 @@
 /**
  * Market that follows another exchange: its levels become simulator orders, and a fill model decides which resting
- * account orders its executions and moves fill.
+ * account orders fill.
  */
 import { opposite, OrderBook, type Amount, type Price, type Side } from '../../core/index.ts';
 import { exactOrders, Sweep, type FillModel, type Queued } from '../../fills/index.ts';
@@ -8,37 +8,37 @@ import { SyntheticLiquidity } from './syntheticLiquidity.ts';
 import type { FollowedPlace } from './market.ts';
 
 export type FollowedCounts = {
-  /** Number of executions in the followed market, then their lots. */
+  /** Number of executions in the followed market, then their sum in lots. */
   readonly trades: number;
   readonly lots: number;
-  /** Lots of account orders that these executions and moves filled. */
+  /** Lots of account orders filled by the followed market. */
   readonly filledLots: number;
 };
 
-/** Queues of the followed book order by order, if the exchange publishes them. */
+/** Queues of the followed book order by order, if the exchange publishes single orders. */
 export type FollowedQueues = {
-  /** Returns the number of the newest order, or null while single orders are not published. */
+  /** Returns the arrival number of the newest order, or `null` while single orders are not published. */
   arrivals(): number | null;
-  /** Returns the lots at a price of the orders up to an arrival number. */
+  /** Returns the total lots at a price of the orders up to an arrival number. */
   lotsUpTo(side: Side, price: Price, arrival: number): number;
 };
 
 /** Context of an execution. */
 export type ExecutionContext = {
   /**
-   * Executions of the same moment share a sweep: lots that filled account orders are not available again at worse
+   * Executions with an equal sweep time share a sweep: lots that filled account orders are not available again at worse
    * prices. If omitted, each execution is separate.
    */
   readonly sweepTime?: number;
-  /** Mark that precedes the execution: it can only fill orders known at the mark. */
+  /** Mark taken before the execution: the execution can fill only account orders that were known at the mark. */
   readonly mark?: number;
-  /** Number of the order that was hit; 0 if it is no longer known, absent if orders are not numbered. */
+  /** Arrival number of the order that was hit; 0 if no longer known, absent if orders are not numbered. */
   readonly maker?: number;
 };
 
 /**
- * `joined`: number of the first order behind this one, Infinity while unknown. `seen`: serial number, compared with
- * marks.
+ * Account order. `joined`: arrival number of the first order behind it, Infinity while unknown. `seen`: serial number,
+ * compared with marks.
  */
 type Own = Queued & { readonly id: number; readonly place: Price; joined: number; readonly seen: number };
 const byNumber = exactOrders(maker => maker);
@@ -46,28 +46,28 @@ const SIDES = ['buy', 'sell'] as const;
 const EVERYWHERE: Readonly<Record<Side, number>> = { buy: 0, sell: Infinity };
 
 /**
- * Simulates a followed market. `clear` and `set` update levels and `flush` shows them; report an execution before the
- * levels that it changed. Only the model fills account orders: their place in the visible queue serves display and
- * taking orders.
+ * Simulates a followed market. `clear` and `set` update levels and `flush` shows the changes; report an execution
+ * before the levels that it changed. Only the model fills account orders; their place in the visible queue is for
+ * display and for taker orders.
  */
 export class FollowedMarket {
   readonly #place: FollowedPlace;
   readonly #model: FillModel;
   readonly #house: SyntheticLiquidity;
   readonly #queues: FollowedQueues | null;
-  /** Number of the newest order shown; null while single orders are not published. */
+  /** Arrival number of the newest visible order; `null` while single orders are not published. */
   #arrivals: number | null = null;
   readonly #sweep = new Sweep();
-  /** Levels as received, then those of them that are not shown yet. */
+  /** All levels as received; then the changed levels that are not visible yet. */
   readonly #told = new OrderBook();
   readonly #shown: Record<Side, Map<Price, number>> = { buy: new Map(), sell: new Map() };
   readonly #touched: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
-  /** Received levels that cannot be shown, because they are at or through the other side's best price. */
+  /** Received levels that must stay hidden, because they are at or through the best opposite price. */
   readonly #hidden: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
-  /** Account orders by side, best price first, then oldest first. */
+  /** Account orders of each side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   #serial = 0;
-  /** Worst prices up to which every level is known. */
+  /** Worst price of each side up to which every level is known. */
   #reach: Readonly<Record<Side, number>> = EVERYWHERE;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {
@@ -76,8 +76,8 @@ export class FollowedMarket {
   };
 
   /**
-   * With `queues`, queue positions and fills are exact while single orders are published; the model applies at other
-   * times.
+   * Creates the market. With `queues`, queue positions and fills are exact while single orders are published; the model
+   * applies at other times.
    */
   constructor(place: FollowedPlace, model: FillModel, queues: FollowedQueues | null = null) {
     this.#place = place;
@@ -93,8 +93,8 @@ export class FollowedMarket {
   }
 
   /**
-   * Removes all levels within `reach`; the next calls of `set` restore those that exist. Levels outside `reach` stay
-   * and count as unknown.
+   * Removes all levels within `reach`; later calls of `set` restore those that exist. Levels outside `reach` stay and
+   * count as unknown.
    */
   clear(reach: Readonly<Record<Side, number>> = EVERYWHERE): void {
     this.#reach = reach;
@@ -105,13 +105,13 @@ export class FollowedMarket {
     }
   }
 
-  /** Sets the total amount of other traders at a price; 0 for none. */
+  /** Sets the total amount of other traders at a price; 0 removes the level. */
   set(side: Side, price: Price, amount: Amount): void {
     this.#told.set(side, price, amount);
     this.#touched[side].add(price);
   }
 
-  /** Returns a mark of the current time for `trade`. */
+  /** Returns a mark of the current time, to be passed to `trade`. */
   mark(): number {
     this.#look();
     return this.#serial;
@@ -171,7 +171,7 @@ export class FollowedMarket {
     const before = shown.get(price) ?? 0;
     if (after > 0) shown.set(price, after);
     else shown.delete(price);
-    // An unchanged level does not yet reflect the trades at its price.
+    // An unchanged level does not yet include the trades at its price.
     if (after !== before) {
       for (const order of this.#own[side]) {
         if (order.place === price) this.#model.queue.changed(order, before, after, 0);
@@ -181,8 +181,8 @@ export class FollowedMarket {
   }
 
   /**
-   * Detects account orders that were placed, changed or removed since the last event. The levels have not changed in
-   * between.
+   * Detects account orders that were placed, changed or removed since the last event. The levels are still those of
+   * that event.
    */
   #look(): void {
     for (const side of SIDES) {
@@ -215,7 +215,7 @@ export class FollowedMarket {
     this.#model.queue.joined(order, this.#isKnown(side, order.place) ? displayed : Infinity);
   }
 
-  /** Sets exact queue positions, after the levels of a step are shown. */
+  /** Sets exact queue positions once the levels of a step are visible. */
   #countExactly(side: Side): void {
     const arrivals = this.#arrivals;
     if (this.#queues === null || arrivals === null) return;

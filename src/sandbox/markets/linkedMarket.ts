@@ -1,18 +1,20 @@
-/** Market that follows another book of the exchange, so that cross prices agree: makers without takers. */
+/** Market whose prices follow another book of the exchange, so that cross prices agree. It has makers but no takers. */
 import type { Amount, Millis, Price, Timer } from '../../core/index.ts';
 import type { Market, Marketplace } from './market.ts';
 
 export type LinkedMarketOptions = {
-  /** Returns the price to follow, in this book's ticks; NaN if there is none. */
+  /** Returns the price to follow, in this book's ticks; NaN if there is no price. */
   readonly price: () => number;
   readonly everyMs: Millis;
 };
 
 const LEVELS = 5;
-/** Half spread and distance between levels. */
+/** Half spread, and distance between levels, in bps. */
 const STEP_BPS = 2;
 
-/** Places five levels on each side of the price, and replaces them whenever it moves by a tick. */
+/**
+ * Returns a market with five levels on each side of the price. All levels are replaced when the price moves by a tick.
+ */
 export function linkedMarket({ price, everyMs }: LinkedMarketOptions): Market {
   let timer: Timer | undefined;
   let laid: number[] = [];

@@ -3,24 +3,24 @@ import type { Amount, Clock, Instrument, Millis, Price, Random, Side } from '../
 
 /** Delays of a book's public data, in addition to the stream switches. */
 export type MarketFeed = {
-  /** Minimum time between an event and its frames, in ms. */
+  /** Minimum time between an event and its stream frames, in ms. */
   delayMs: Millis;
   /**
-   * Until this elapsed time of the clock no data is published: frames wait, and requests for order book and trades
-   * fail.
+   * Elapsed time of the clock until which no data is published: stream frames wait, and requests for order book and
+   * trades fail.
    */
   silentUntil: Millis;
 };
 
 /**
- * Book as a market simulator sees it. Simulator orders need no funds; they match by the same price-time rules as
+ * A book's interface for market simulators. Simulator orders need no funds; they match by the price-time rules of
  * account orders.
  */
 export interface Marketplace {
   readonly instrument: Instrument;
   readonly clock: Clock;
   readonly random: Random;
-  /** Places an order that matches immediately. `rested` is the amount that stays in the book under `id`. */
+  /** Places an order that matches immediately. `rested` is the unmatched amount that stays in the book under `id`. */
   place(
     side: Side,
     price: Price,
@@ -29,14 +29,14 @@ export interface Marketplace {
   ): { readonly id: number; readonly traded: Amount; readonly rested: Amount };
   /**
    * Takes resting orders at `price` or better immediately, except account orders placed at `since` (the clock's `now`)
-   * or later. Returns the amount taken.
+   * or later. Returns the traded amount.
    */
   takeStanding(side: Side, price: Price, amount: Amount, since: Millis): Amount;
-  /** Cancels a simulator order. Returns its open amount, or 0 if it is gone. */
+  /** Cancels a simulator order. Returns the open amount that was canceled, or 0 if the order no longer exists. */
   cancel(id: number): Amount;
   /**
    * Reduces a simulator order by `by` lots without loss of queue position, and removes it if nothing remains. Returns
-   * its open amount.
+   * the open amount.
    */
   reduce(id: number, by: Amount): Amount;
   /** Best prices over all orders; 0 if the side is empty. */
@@ -48,14 +48,17 @@ export interface Marketplace {
   readonly feed: MarketFeed;
   /** Registers a call after each cancel of an account order, outside of any match. */
   onCancel(call: () => void): void;
-  /** Registers a call after each execution of a simulator order. It runs inside the match and must not place orders. */
+  /**
+   * Registers a call after each execution of a simulator order. The call runs during the match and must not place
+   * orders.
+   */
   onSyntheticFill(call: (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void): void;
 }
 
-/** Resting order of an account; `at` is the time from which it rests, on the clock's `now`. */
+/** Resting order of an account; `at` is the time at which the order was entered, on the clock's `now`. */
 export type AccountOrder = { readonly id: number; readonly price: Price; readonly left: Amount; readonly at: Millis };
 
-/** Interface for a market that decides by itself which orders an execution fills. */
+/** Interface for a market that decides itself which orders an execution fills. */
 export interface FollowedPlace extends Marketplace {
   /** Returns the account orders of a side, best price first, then oldest first. */
   accountOrders(side: Side): readonly AccountOrder[];
@@ -63,7 +66,7 @@ export interface FollowedPlace extends Marketplace {
   hit(id: number, amount: Amount): void;
 }
 
-/** Source of other traders' orders: the seeded flow, or a recorded tape. */
+/** Source of other traders' orders: the seeded flow, a recorded tape or a followed exchange. */
 export interface Market {
   /** Fills the book, then acts on the marketplace's clock until stopped. */
   start(place: FollowedPlace): void;

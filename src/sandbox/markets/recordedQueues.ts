@@ -20,7 +20,7 @@ export class RecordedQueues {
   /** Whether the last book row was a snapshot, which does not show later orders. */
   #isSnapshot = false;
 
-  /** `depth`: levels per side in the recording. */
+  /** Creates the queues. `depth` is the number of levels per side in the recording. */
   constructor(place: FollowedPlace, book: RecordedBook, depth: number) {
     this.#place = place;
     this.#book = book;
@@ -40,7 +40,7 @@ export class RecordedQueues {
           order.left = left;
           return order;
         }
-        // Slightly later, because large times are not exact.
+        // A small margin is added, because large times are not exact.
         const restedAt = at - startedAt + 0.01;
         const came: Own = { id, place: price, left, front: 0, traded: 0, joined: 0, restedAt };
         const { queue } = this.#model;
@@ -51,25 +51,25 @@ export class RecordedQueues {
     }
   }
 
-  /** Applies the change of a level after a step of the book. */
+  /** Applies a changed level after a step of the book. */
   changed(side: Side, price: number): void {
     for (const order of this.#own[side])
       if (order.place === price) this.#model.queue.changed(order, 0, this.#levels(side).amountOf(price), 0);
   }
 
-  /** Call before a step that follows a snapshot. */
+  /** Leaves the snapshot state; call it before a step that follows a snapshot. */
   stepped(): void {
     if (this.#isSnapshot) this.#seen();
     this.#isSnapshot = false;
   }
 
-  /** Call after a snapshot is applied. */
+  /** Updates the queues; call it after a snapshot is applied. */
   onSnapshot(): void {
     this.#isSnapshot = true;
     this.#seen();
   }
 
-  /** Applies a recorded trade of `lots` on a side at a price. Returns the lots that filled account orders. */
+  /** Applies a recorded trade of `lots` at a price. Returns the lots that filled account orders. */
   traded(side: Side, price: Price, lots: number, sweep: Sweep): number {
     if (!this.#isSnapshot && this.#depth < Infinity) this.#seen();
     let filled = 0;

@@ -1,4 +1,4 @@
-/** Replay of a recorded market as simulator orders, among which account orders rest, fill and take. */
+/** Replay of a recorded market as simulator orders. Account orders rest, fill and take among them. */
 import { opposite, type Amount, type Millis, type Price, type Side, type Timer } from '../../core/index.ts';
 import { Sweep, SWEEP_MS } from '../../fills/index.ts';
 import { KIND, RecordedBook, SIDE, type RecordedSide, type Tape } from '../../tape/index.ts';
@@ -8,21 +8,21 @@ import type { FollowedPlace, Market } from './market.ts';
 
 /** Counts of a replay so far. */
 export type ReplayCounts = {
-  /** Restarts of the tape. */
+  /** Number of restarts of the tape. */
   readonly wraps: number;
   readonly trades: number;
-  /** Trades of unknown side, inferred from the book. */
+  /** Number of trades whose side was unknown and was inferred from the book. */
   readonly inferredSides: number;
-  /** Trades that found less than their amount at their price or better, then the missing lots. */
+  /** Number of trades that met less than their amount at their price or better; then the missing lots. */
   readonly shortTrades: number;
   readonly shortLots: number;
-  /** Times at which levels were hidden because the recorded book was locked or crossed. */
+  /** Number of times at which levels were hidden because the recorded book was locked or crossed. */
   readonly hiddenBooks: number;
 };
 
-/** Maximum rows per run; the rest follows immediately after other work. */
+/** Maximum number of rows per run; the remaining rows are played right after other pending work. */
 const ROWS_AT_ONCE = 20_000;
-/** Pause between the last row and the first row of the next round. */
+/** Pause between the last row and the first row of the next round, in ms. */
 const WRAP_PAUSE_MS = 1_000;
 const SKIP_MS = 600_000;
 
@@ -31,9 +31,9 @@ const SKIP_MS = 600_000;
  * taker with its price as limit. Recorded levels at better prices are removed first, except for amounts that account
  * orders took from the same sweep.
  *
- * If the tape has snapshots or limited depth, `RecordedQueues` decides the fills of account orders, since unrecorded
- * orders may be ahead. Times keep their recorded distances on the marketplace's clock. Throws if the tape has no
- * amounts, or if its tick or lot is not the book's.
+ * If the tape has snapshots or limited depth, `RecordedQueues` decides the fills of account orders, because unrecorded
+ * orders may be ahead. Distances between times are those of the recording. Throws if the tape has no amounts, or if its
+ * tick or lot differs from the book's.
  */
 export function tapeMarket(tape: Tape, options: { readonly loop: boolean }): Market & { counts(): ReplayCounts } {
   return new Replay(tape, options.loop);
@@ -46,7 +46,10 @@ class Replay implements Market {
   readonly #first: number;
   #place: FollowedPlace | undefined;
   #house: SyntheticLiquidity | undefined;
-  /** Null if the tape records every step of the full book, since the exchange's own queues are then exact. */
+  /**
+   * Queue model; `null` if the tape records every step of the full book, because the exchange's own queues are then
+   * exact.
+   */
   #queues: RecordedQueues | null = null;
   #timer: Timer | undefined;
   /** Elapsed time of the marketplace at which the row `#first` is due in this round. */
@@ -54,8 +57,8 @@ class Replay implements Market {
   #row: number;
   #stopped = false;
   /**
-   * Prices to align with the recorded book, by side. `#all`: align every price, after a `clear` and around a crossed
-   * book.
+   * Prices to align with the recorded book, by side. `#all`: whether to align every price, as after a `clear` and
+   * around a crossed book.
    */
   readonly #touched: Record<Side, Set<number>> = { buy: new Set(), sell: new Set() };
   #all = false;
@@ -81,7 +84,7 @@ class Replay implements Market {
 
   start(place: FollowedPlace): void {
     const { instrument, columns, depth } = this.#tape;
-    if (this.#place) throw new Error('a replay starts once');
+    if (this.#place) throw new Error('the replay was already started');
     if (place.instrument.tick !== instrument.tick || place.instrument.lot !== instrument.lot) {
       throw new RangeError(
         `${place.instrument.symbol} has tick ${place.instrument.tick} and lot ${place.instrument.lot}, the tape ${instrument.tick} and ${instrument.lot}`,
@@ -92,8 +95,8 @@ class Replay implements Market {
     this.#house = house;
     if (columns.kind.includes(KIND.level) && (depth < Infinity || columns.kind.includes(KIND.clear)))
       this.#queues = new RecordedQueues(place, this.#book, depth);
-    // An account order may have taken part of a level that crossed it. Once that order is canceled, the level is
-    // restored as recorded.
+    // An account order may have taken part of a recorded level that crossed it. Once the account order is canceled,
+    // that level is restored.
     place.onCancel(() => house.regrow());
     place.onSyntheticFill((_id, _side, price, lots, maker) => {
       if (maker) this.#met.push({ price, lots });
@@ -111,7 +114,7 @@ class Replay implements Market {
     return { ...this.#counts };
   }
 
-  /** Plays all due times and sets the timer for the next. */
+  /** Plays all due times and sets the timer for the next time. */
   #playDue(): void {
     const { columns } = this.#tape;
     const clock = this.#place!.clock;
@@ -161,7 +164,7 @@ class Replay implements Market {
     this.#counts.wraps++;
   }
 
-  /** Plays the rows of one recorded time. Returns their number. */
+  /** Plays the rows of one recorded time. Returns the number of rows. */
   #playTime(): number {
     const { columns } = this.#tape;
     const from = this.#row;
@@ -195,7 +198,7 @@ class Replay implements Market {
           this.#touched[side].add(columns.price[row]!);
           if (!inPicture) queues?.changed(side, columns.price[row]!);
         }
-        // A row of an order may also change the price at which the order was before.
+        // A row of an order may also change the level at the order's previous price.
         else this.#all = true;
       }
     }
@@ -213,7 +216,7 @@ class Replay implements Market {
     const crossed = bids.length > 0 && asks.length > 0 && bids.priceAt(0) >= asks.priceAt(0);
     if (crossed) this.#counts.hiddenBooks++;
     const everything = this.#all || crossed || this.#wasCrossed;
-    // A level at or through the other side's best price could not be traded, so it is hidden.
+    // A level at or through the best opposite price cannot be traded, so it is hidden.
     const hidden = {
       buy: crossed ? asks.priceAt(0) : Infinity,
       sell: crossed ? bids.priceAt(0) : -Infinity,
@@ -248,7 +251,7 @@ class Replay implements Market {
     this.#counts.shortLots += missed;
   }
 
-  /** Executes a trade by the model's queue positions. Returns the lots for which there was no order. */
+  /** Executes a trade by the model's queue positions. Returns the lots without a matching order. */
   #share(queues: RecordedQueues, side: Side, price: Price, amount: Amount): number {
     const maker = opposite(side);
     // Levels that crossed account orders may have filled some of them.
@@ -259,12 +262,12 @@ class Replay implements Market {
     return rest > 0 ? this.#house!.take(maker, price, rest, (id, lots) => this.#place!.hit(id, lots)) : 0;
   }
 
-  /** Executes a trade by the exchange's own queues. Returns the lots for which there was no order. */
+  /** Executes a trade by the exchange's own queues. Returns the lots without a matching order. */
   #match(side: Side, price: Price, amount: Amount): number {
     const maker = opposite(side);
     const sweep = this.#sweep;
     const place = this.#place!;
-    // Levels at prices that the taker's own side now bids or offers cannot be shown. The sweep meets their orders
+    // Levels at prices where the taker's side now has orders cannot be shown. The sweep trades against those orders
     // first.
     const against = side === 'buy' ? place.bestBid() + 1 : place.bestAsk() - 1;
     let passed = against > 0 && sweep.isOpen ? sweep.tradeBetterThan(against, amount) : 0;
@@ -287,7 +290,7 @@ class Replay implements Market {
     return clock.now() - clock.elapsed() + this.#origin - this.#tape.columns.at[this.#first]!;
   }
 
-  /** Reduces each level better than an execution's price to the amount that its sweep has left there. */
+  /** Reduces each level better than the execution price to the amount that the sweep has left there. */
   #clearBefore(side: Side, price: Price): void {
     const recorded = side === 'buy' ? this.#book.bids : this.#book.asks;
     const sign = side === 'buy' ? -1 : 1;
@@ -304,8 +307,8 @@ class Replay implements Market {
   }
 
   /**
-   * Infers a taker's side: that of the nearer best price; at the mid price, the direction of the last price change,
-   * else the previous side.
+   * Infers the taker's side from the nearer best price; at the mid price, from the last price change, else the previous
+   * side.
    */
   #inferSide(price: Price): Side {
     this.#counts.inferredSides++;

@@ -1,6 +1,6 @@
 /**
- * Synthetic liquidity: keeps the simulator's amount at each price at a wanted value, without changing the queue
- * positions of other orders.
+ * Synthetic liquidity: keeps the simulator's amount at each price at a target, without changing the queue positions of
+ * other orders.
  */
 import type { Amount, Price, Side } from '../../core/index.ts';
 import type { Marketplace } from './market.ts';
@@ -14,37 +14,37 @@ type Level = {
   total: number;
   wanted: number;
   /**
-   * Lots executed since the level last had its wanted amount. They are not restored for an order that blocks the level.
+   * Lots executed since the level last had its target amount. They are not restored for an order that blocks the level.
    */
   spent: number;
 };
 
-/** Reports lots placed at a price that crosses account orders. Returns the lots those orders took. */
+/** Reports lots placed at a price that crosses account orders. Returns the lots that these orders took. */
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
 /**
- * Above this number of orders at a price, an addition replaces the youngest order if no other order can be between
- * them.
+ * Number of orders at a price above which an addition replaces the youngest order, if no other order can be between the
+ * two.
  */
 const ORDERS_AT_PRICE = 8;
 
 /**
- * Adds lots as a new order at the end of the queue. Removes lots from the youngest orders first, those behind an
- * account order before those ahead. So the account order's queue position advances only by executions.
+ * Simulator orders of each level. Added lots become a new order at the end of the queue. Removed lots come from the
+ * youngest orders first, so an account order's queue position advances only by executions.
  */
 export class SyntheticLiquidity {
   readonly #place: Marketplace;
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
   readonly #orders = new Map<number, { readonly order: SyntheticOrder; readonly level: Level }>();
-  /** Levels with less than the wanted amount. */
+  /** Levels below their target amount. */
   readonly #short = new Set<Level>();
-  /** Those of them that an opposite order blocks. */
+  /** Levels below their target that an opposite order blocks. */
   readonly #blocked = new Set<Level>();
   readonly #crossing: Crossing | undefined;
 
   /**
-   * `crossing` decides how much a growing level gives to account orders that it crosses. If omitted, the exchange's
-   * matching decides.
+   * `crossing` decides how many lots of a growing level fill the account orders that it crosses. If omitted, the
+   * matching engine decides.
    */
   constructor(place: Marketplace, crossing?: Crossing) {
     this.#place = place;
@@ -72,7 +72,9 @@ export class SyntheticLiquidity {
     return [...this.#levels[side].keys()];
   }
 
-  /** Removes the amount above `wanted` and stores `wanted` for `grow`. Call it for all levels before any grows. */
+  /**
+   * Removes the amount above `wanted`, the target that `grow` restores. Call it for all levels before any level grows.
+   */
   shrink(side: Side, price: Price, wanted: number): void {
     const level = this.#levelAt(side, price);
     if (!level) {
@@ -83,7 +85,7 @@ export class SyntheticLiquidity {
     level.spent = Math.min(level.spent, wanted);
     for (let over = level.total - wanted; over > 0; over = level.total - wanted) {
       const last = level.orders.at(-1);
-      if (!last) throw new Error(`house level ${side} ${price} has ${level.total} lots and no order`);
+      if (!last) throw new Error(`simulator level ${side} ${price} has ${level.total} lots and no order`);
       if (last.left <= over) this.#checkTaken(level, last, last.left, this.#place.cancel(last.id));
       else this.#checkTaken(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
     }
@@ -91,14 +93,14 @@ export class SyntheticLiquidity {
     else this.#settle(level);
   }
 
-  /** Restores every short level, best price first. A blocked level gives only lots that it has not given yet. */
+  /** Restores every short level, best price first. A blocked level offers only lots that it has not offered yet. */
   grow(): void {
     if (this.#short.size === 0) return;
     const levels = [...this.#short].sort((a, b) => (a.side === 'buy' ? b.price - a.price : a.price - b.price));
     for (const level of levels) this.#growOne(level);
   }
 
-  /** Restores the levels whose blocking order is gone. Call it outside of matches. */
+  /** Restores the levels whose blocking order no longer exists. Call it outside of matches. */
   regrow(): void {
     if (this.#blocked.size === 0) return;
     for (const level of [...this.#blocked]) {
@@ -116,7 +118,7 @@ export class SyntheticLiquidity {
     this.#blocked.clear();
   }
 
-  /** Executes up to `lots` at a price through `hit`, oldest order first. Returns the lots that were missing. */
+  /** Executes up to `lots` at a price through `hit`, oldest order first. Returns the lots that were not available. */
   take(side: Side, price: Price, lots: number, hit: (id: number, amount: Amount) => void): number {
     const orders = this.#levelAt(side, price)?.orders ?? [];
     let rest = lots;
@@ -177,7 +179,7 @@ export class SyntheticLiquidity {
     return best > 0 && (side === 'buy' ? best <= price : best >= price);
   }
 
-  /** Merging two simulator orders is safe if the price has no other orders. */
+  /** Returns the youngest order if merging is safe: the price then has no orders but the simulator's. */
   #youngestToMerge(level: Level): SyntheticOrder | undefined {
     if (level.orders.length < ORDERS_AT_PRICE) return undefined;
     return this.#place.amountAt(level.side, level.price) === level.total ? level.orders.at(-1) : undefined;
@@ -198,9 +200,9 @@ export class SyntheticLiquidity {
     this.#short.add(known.level);
   }
 
-  /** This bookkeeping must agree with the exchange to the lot. */
+  /** Throws if this bookkeeping differs from the exchange's by a lot. */
   #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
-    if (took !== expected) throw new Error(`house order ${order.id} gave ${took} lots instead of ${expected}`);
+    if (took !== expected) throw new Error(`simulator order ${order.id} gave ${took} lots instead of ${expected}`);
     this.#take(level, order, took);
   }
 

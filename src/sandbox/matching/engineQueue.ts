@@ -1,4 +1,4 @@
-/** Queue in front of the matching engine: commands of one book, in order, each after its delay. */
+/** Queue in front of the matching engine: commands for one book, executed in order, each after its delay. */
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 import { Fifo } from './fifo.ts';
 

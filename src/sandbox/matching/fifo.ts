@@ -1,6 +1,6 @@
 /**
- * First-in, first-out queue with a cheap `shift`. Removing the first entry of a Map instead walks over all entries
- * deleted before it.
+ * First-in, first-out queue with a cheap `shift`. A Map is slower: removing its first entry visits all entries deleted
+ * before.
  */
 export class Fifo<T> {
   #items: T[] = [];
@@ -25,7 +25,7 @@ export class Fifo<T> {
   shift(): T | undefined {
     if (this.size === 0) return undefined;
     const item = this.#items[this.#head++];
-    // Removed items are freed when they are half of the array, so each item is copied about once.
+    // Removed items are freed once they are half of the array, so each item is copied about once.
     if (2 * this.#head > this.#items.length + 32) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

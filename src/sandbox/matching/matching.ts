@@ -6,15 +6,15 @@ import type { Amount, Millis, Price, Side, Value } from '../../core/index.ts';
 import { PriceLevels } from './priceLevels.ts';
 
 /**
- * Rule for an order's unmatched rest: it stays in the book (GTC) or is dropped (IOC). FOK needs a full match, postOnly
- * none.
+ * Treatment of an order's unmatched amount: it stays in the book (GTC) or is dropped (IOC). FOK requires a full match,
+ * postOnly no match.
  */
 export type EngineTimeInForce = 'GTC' | 'IOC' | 'FOK' | 'postOnly';
 
-/** Rule for two orders of the same owner: they trade, the new order is dropped, or the old order is removed. */
+/** Treatment of two matching orders of one owner: they trade, the new order is dropped, or the old order is removed. */
 export type SelfTrade = 'allow' | 'drop-new' | 'remove-old';
 
-/** Receives each execution inside the match, makers in price-time order. Must not change the book. */
+/** Receives each execution during the match, makers in price-time order. Must not change the book. */
 export interface ExecutionSink {
   executed(
     maker: number,
@@ -26,17 +26,17 @@ export interface ExecutionSink {
     makerLeft: Amount,
     makerAt: Millis,
   ): void;
-  /** Reports a resting order that was removed because an order of its own owner would have matched it. */
+  /** Reports a resting order that was removed because an order of the same owner would have matched it. */
   prevented(maker: number, owner: number, left: Amount): void;
 }
 
-/** Owner of orders from the venue's market actors; self-trade rules never apply to it. */
+/** Owner number of market simulators' orders; self-trade rules never apply to them. */
 export const SYNTHETIC_OWNER = 0;
 
 /** Maximum number of live orders per book. */
 export const ORDERS_MAX = 2 ** 22;
 
-/** An id is slot + generation x ORDERS_MAX, so the id of a removed order never names a later order. */
+/** Id arithmetic: an id is slot + generation x ORDERS_MAX, so the id of a removed order never names a later order. */
 const SLOT_MASK = ORDERS_MAX - 1;
 const START = 256;
 const BUY = 0;
@@ -47,9 +47,9 @@ export class MatchingBook {
   readonly #bids = new PriceLevels(1);
   readonly #asks = new PriceLevels(-1);
   selfTrade: SelfTrade = 'allow';
-  /** Increases by one for each operation that changed the book, by two for a modification. */
+  /** Sequence of the book. Increases by one for each operation that changed the book, by two for a modification. */
   sequence: number;
-  /** Amounts that the last place, take or modify traded and left in the book. */
+  /** Amounts of the last place, take or modify: traded, then left in the book. */
   traded = 0 as Amount;
   rested = 0 as Amount;
 
@@ -86,8 +86,8 @@ export class MatchingBook {
   }
 
   /**
-   * Matches a new order and treats its rest by its time in force. Returns its id, under which `rested` stays in the
-   * book.
+   * Matches a new order and treats its unmatched amount by its time in force. Returns the order's id; `rested` is the
+   * amount left in the book.
    */
   place(side: Side, price: Price, amount: Amount, timeInForce: EngineTimeInForce, owner: number, at: Millis): number {
     const slot = this.#claim(owner, at);
@@ -97,8 +97,8 @@ export class MatchingBook {
   }
 
   /**
-   * Matches up to `amount` and `budget` (price times amount; null for no limit) at prices not worse than `limit`.
-   * Nothing rests.
+   * Matches up to `amount` and `budget` (price times amount; `null` for no limit) at prices no worse than `limit`. No
+   * amount rests.
    */
   take(side: Side, limit: Price, amount: Amount, budget: Value | null, owner: number, at: Millis): number {
     if (!(amount > 0)) throw new RangeError(`take ${amount} lots: expected whole lots above 0`);
@@ -113,7 +113,7 @@ export class MatchingBook {
     return id;
   }
 
-  /** Removes an order. Returns its open amount, or 0 if it is gone. */
+  /** Removes an order. Returns its open amount, or 0 if the order does not exist. */
   cancel(id: number): Amount {
     const slot = this.#slotOf(id);
     if (slot < 0) return 0 as Amount;
@@ -124,7 +124,10 @@ export class MatchingBook {
     return left as Amount;
   }
 
-  /** Reduces an order by `by` lots without loss of queue position. Returns its open amount, or 0 if it is gone. */
+  /**
+   * Reduces an order by `by` lots without loss of queue position. Returns its open amount, or 0 if the order does not
+   * exist.
+   */
   reduce(id: number, by: Amount): Amount {
     if (!(by > 0)) throw new RangeError(`reduce by ${by}: expected whole lots above 0`);
     const slot = this.#slotOf(id);
@@ -162,7 +165,8 @@ export class MatchingBook {
 
   /**
    * Removes an order and enters it again under the same id, at the end of the queue of its new price, where it may
-   * match. `between` runs after the removal, so that the venue can report it. Returns false if the order is gone.
+   * match. `between` runs after the removal, so that the venue can report the removal. Returns false if the order does
+   * not exist.
    */
   modify(id: number, price: Price, amount: Amount, timeInForce: EngineTimeInForce, between?: () => void): boolean {
     const slot = this.#slotOf(id);
@@ -175,13 +179,13 @@ export class MatchingBook {
     return true;
   }
 
-  /** Returns the open amount of an order, or 0 if it is gone. */
+  /** Returns the open amount of an order, or 0 if the order does not exist. */
   leftOf(id: number): Amount {
     const slot = this.#slotOf(id);
     return (slot < 0 ? 0 : this.#left[slot]!) as Amount;
   }
 
-  /** Returns side, price and time of a resting order, or undefined if it is gone. */
+  /** Returns side, price and entry time of a resting order, or `undefined` if the order does not exist. */
   find(id: number): { readonly side: Side; readonly price: Price; readonly at: Millis } | undefined {
     const slot = this.#slotOf(id);
     if (slot < 0) return undefined;
@@ -247,7 +251,7 @@ export class MatchingBook {
     const ordersBefore = this.#orders;
     const left = crossing ? this.#match(slot, side, price, amount, null) : amount;
     this.traded = (amount - left) as Amount;
-    // A new order dropped by `drop-new` does not rest, because it would cross its owner's own order.
+    // A new order dropped by `drop-new` does not rest, because it would cross an order of its owner.
     const dropped = left > 0 && crossing && this.selfTrade === 'drop-new' && this.#crossesNow(side, price);
     if (left > 0 && !dropped && (timeInForce === 'GTC' || timeInForce === 'postOnly'))
       this.#rest(slot, side, price, left);
@@ -312,7 +316,7 @@ export class MatchingBook {
           makerLeft as Amount,
           makerAt,
         );
-        // The level was freed, so its head is no longer a slot.
+        // The level was freed, so its `head` is no longer a slot.
         if (last) break;
       }
     }
@@ -320,7 +324,7 @@ export class MatchingBook {
   }
 
   /**
-   * Whether the other side holds the full amount within the limit. If self-trades are prevented, the owner's orders do
+   * Whether the other side has the full amount within the limit. If self-trades are prevented, the owner's orders do
    * not count.
    */
   #coverable(taker: number, side: number, limit: Price, amount: Amount): boolean {

@@ -6,7 +6,7 @@
 const START = 64;
 
 export class PriceLevels {
-  /** +1 sorts the highest price last (bids), -1 the lowest (asks). */
+  /** Sort direction: +1 sorts the highest price last (bids), -1 the lowest price (asks). */
   readonly #sign: 1 | -1;
   /** Sign times price, ascending. */
   #keys = new Float64Array(START);
@@ -26,7 +26,7 @@ export class PriceLevels {
     return this.#count === 0 ? -1 : this.#levels[this.#count - 1]!;
   }
 
-  /** Returns the level at a rank (0 is the best), or -1. */
+  /** Returns the level at a rank (0 is the best price), or -1. */
   at(rank: number): number {
     return rank >= 0 && rank < this.#count ? this.#levels[this.#count - 1 - rank]! : -1;
   }
@@ -38,7 +38,7 @@ export class PriceLevels {
     return i < this.#count && this.#keys[i] === key ? this.#levels[i]! : -1;
   }
 
-  /** Adds a level at a price that has none. */
+  /** Adds a level at a price without a level. */
   insert(price: number, level: number): void {
     const key = this.#sign * price;
     const i = this.#position(key);
@@ -54,7 +54,7 @@ export class PriceLevels {
     this.#count++;
   }
 
-  /** Removes the level at a price that has one. */
+  /** Removes the level at a price. */
   remove(price: number): void {
     const keys = this.#keys;
     const levels = this.#levels;

@@ -14,7 +14,7 @@ import type { Transaction } from '../desks/transactions.ts';
 import { truthText } from '../venue/truthText.ts';
 import { reply } from '../wire/wire.ts';
 
-/** Row of the operator's table; `takes` and `does` are for the page that lists it. */
+/** Row of the operator's table; `takes` and `does` are texts for the page that lists the calls. */
 export type OperatorRoute = {
   readonly method: WireRequest['method'];
   readonly pattern: string;
@@ -55,7 +55,7 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     startRedemption,
   ),
   operatorRoute('GET', 'transactions', 'query: account', 'Lists transactions.', transactions),
-  operatorRoute('GET', 'transactions/:id', '', 'Shows one.', ask => payloadOf(transactionOf(ask))),
+  operatorRoute('GET', 'transactions/:id', '', 'Shows one transaction.', ask => payloadOf(transactionOf(ask))),
   operatorRoute(
     'POST',
     'transactions/:id/refund',
@@ -96,12 +96,12 @@ export function withOperator(exchange: EmbeddedExchange, token: string): Respond
   return (request, peer) => {
     const [path = '', query = ''] = request.target.split('?', 2);
     if (segmentsOf(path)[0] !== 'operator') return exchange.respond(request, peer);
-    // Other machines get 404, as if it did not exist.
+    // Other machines get 404, as if the interface did not exist.
     if (!isLoopback(peer)) return reply(404, '');
     if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });
     const found = match(request.method, segmentsOf(path));
     if (found === 'unknown path') return answer(404, { error: 'there is no such operator call' });
-    if (found === 'unknown method') return answer(405, { error: 'this operator call has another method' });
+    if (found === 'unknown method') return answer(405, { error: 'this operator call needs another method' });
     try {
       const fields = fieldsIn(request.body);
       return answer(200, found.row.handle({ exchange, fields, path: found.path, query: queryOf(query) }));

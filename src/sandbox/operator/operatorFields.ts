@@ -17,20 +17,20 @@ export class OperatorFault extends Error {
 
 export type OperatorFields = {
   readonly all: Fields;
-  /** Returns the text; undefined if absent. */
+  /** Returns the text of a field; `undefined` if absent. */
   text(name: string): string | undefined;
   oneOf<T extends string>(name: string, allowed: readonly T[], otherwise: T): T;
   flag(name: string): boolean | undefined;
-  /** Returns a positive amount with at most eight decimals; required. */
+  /** Returns a required, positive amount with at most eight decimals. */
   amount(name: string): Money;
   amounts(name: string): Record<string, string>;
-  /** Returns the words of a list; undefined if absent. */
+  /** Returns a list of texts; `undefined` if absent. */
   words(name: string): readonly string[] | undefined;
-  /** Returns an object's fields; undefined if absent. */
+  /** Returns readers for the fields of an object; `undefined` if absent. */
   part(name: string): OperatorFields | undefined;
 };
 
-/** Operator's call as passed to its handler. */
+/** Call of the operator interface, as passed to its handler. */
 export type OperatorRequest = {
   readonly exchange: EmbeddedExchange;
   readonly fields: OperatorFields;
@@ -39,8 +39,8 @@ export type OperatorRequest = {
 };
 
 /**
- * Returns readers of the body's fields; an empty body has none. Throws an `OperatorFault` of 400 if the body is not a
- * JSON object. The readers throw it on an invalid value.
+ * Returns readers of the body's fields; an empty body has no fields. Throws an `OperatorFault` of 400 if the body is
+ * not a JSON object. The readers throw it on an invalid value.
  */
 export function fieldsIn(body: string): OperatorFields {
   if (body === '') return reader({});
@@ -49,7 +49,7 @@ export function fieldsIn(body: string): OperatorFields {
   return reader(parsed.value);
 }
 
-/** Returns the named account, or the oldest. Throws an `OperatorFault` of 404 if there is none. */
+/** Returns the named account, or the oldest account. Throws an `OperatorFault` of 404 if there is no such account. */
 export function accountOf(exchange: EmbeddedExchange, id: string | undefined): Account {
   const { accounts } = exchange.venue;
   const account = id === undefined ? accounts.values().next().value : accounts.get(id);

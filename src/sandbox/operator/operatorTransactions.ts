@@ -13,8 +13,8 @@ const OUTCOMES = ['COMPLETE', 'FAILED'] as const;
 const METHODS = ['SPEI', 'PLATFORM_TRANSFER'] as const;
 
 /**
- * Starts a crypto transfer and returns its event payload (rfq 2.5). Throws an `OperatorFault`: 400 on a wrong field or
- * insufficient balance, 404 on an unknown account.
+ * Starts a crypto transfer and returns its event payload (rfq 2.5). Throws an `OperatorFault`: 400 on an invalid field
+ * or insufficient balance, 404 on an unknown account.
  */
 export function startCrypto(ask: OperatorRequest, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL'): unknown {
   const { fields, exchange } = ask;
@@ -32,8 +32,8 @@ export function startCrypto(ask: OperatorRequest, kind: 'CRYPTO_DEPOSIT' | 'CRYP
 }
 
 /**
- * Starts an issuance. It credits the fiat asset, because the stablecoin is not traded here. Returns and throws like
- * `startCrypto`.
+ * Starts an issuance. It credits the fiat asset, because the embedded exchange does not trade the stablecoin. Returns
+ * and throws like `startCrypto`.
  */
 export function startIssuance(ask: OperatorRequest): unknown {
   const { fields, exchange } = ask;
@@ -79,7 +79,7 @@ export function startRedemption(ask: OperatorRequest): unknown {
 }
 
 /**
- * Parses a refund plan: the given steps (rfq 2.6) in their order, or by default all that the method needs. Throws an
+ * Parses a refund plan: the given steps (rfq 2.6) in their order, by default all steps of the method. Throws an
  * `OperatorFault` of 400 on other steps, and on a kind without refunds.
  */
 export function refundPlanOf(details: Details, fields: OperatorFields): RefundPlan {

@@ -14,7 +14,7 @@ import {
 import type { Venue } from '../venue/venue.ts';
 import type { BookEvent } from '../venue/venueBook.ts';
 
-/** Client session, as its caller drives it. */
+/** Client session, as driven by the transport. */
 export type StreamSession = {
   receive(text: string): void;
   /** Reports that the connection has ended; no frames follow. */
@@ -28,15 +28,15 @@ export type Stream = {
   close(): void;
 };
 
-/** Maximum number of sessions; one more is closed with 1013. The exchange publishes no limit. */
+/** Maximum number of sessions; a further session is closed with 1013. The exchange publishes no limit. */
 export const SESSIONS_MAX = 1_000;
 /**
- * Maximum frames from a client in ten seconds. The exchange accepts a burst of 108 (public-facts 12.1); Puntas chose
- * 1,000.
+ * Maximum number of frames from a client in ten seconds. The exchange accepts a burst of 108 (public-facts 12.1); 1,000
+ * is Puntas's choice.
  */
 export const RECEIVED_MAX = 1_000;
 const RECEIVED_WINDOW_MS = 10_000;
-/** "Within about half a second" (public-facts 12.1). */
+/** Delay until a session without a book is closed. Documented as "within about half a second" (public-facts 12.1). */
 const NO_BOOK_CLOSE_MS = 250;
 const QUIET_CHECK_MS = 20_000;
 
@@ -53,8 +53,8 @@ type Session = {
 };
 
 /**
- * Creates the stream. `random` sets the feed delays. Close codes: 1001 at its end, 1008 on too many frames, 1011
- * without a book (public-facts 12.1), 1013 if full.
+ * Creates the stream. `random` sets the feed delays. Close codes: 1001 when the stream ends, 1008 on too many frames,
+ * 1011 without a book (public-facts 12.1), 1013 at the maximum number of sessions.
  */
 export const streamOf = (venue: Venue, random: Random): Stream => new PublicStream(venue, random);
 
@@ -119,7 +119,7 @@ class PublicStream implements Stream {
     this.#topics.delete(topic);
     if (topic.startsWith('orders:')) this.#shown.delete(topic.slice('orders:'.length));
     if (this.#topics.size > 0) return;
-    // Without a listener, the books build no events.
+    // Without a listener, the books create no events.
     this.#stopListening?.();
     this.#stopListening = null;
   }
@@ -142,7 +142,7 @@ class PublicStream implements Stream {
     )
       return;
     if (this.#queue.full) {
-      // A dropped event would leave a gap in the sequence, so every session is ended and must reconnect.
+      // A dropped event would leave a gap in the sequence, so every session is ended and its client must reconnect.
       for (const session of [...this.#sessions]) this.#end(session, 1011);
       return;
     }
@@ -173,7 +173,7 @@ class PublicStream implements Stream {
     if (withOrders !== null) this.#spread('orders', event.book, 1, () => ordersFrame(event.book, withOrders, sent));
   }
 
-  /** Returns the number of times to send this diff-orders frame: 0 to drop it, 2 to repeat it. */
+  /** Returns how often to send this diff-orders frame: 0 to drop it, 1, or 2 to repeat it. */
   #copiesToSend(): number {
     this.#diffs++;
     const { streamDropEvery, streamRepeatEvery } = this.#venue.switches;
@@ -202,7 +202,9 @@ class PublicStream implements Stream {
     });
   }
 
-  /** Whether all books of the session publish no data now. A keep-alive frame would imply that they are current. */
+  /**
+   * Whether all books of the session publish no data now. A keep-alive frame would imply that their data is current.
+   */
   #isSilent({ topics }: Session): boolean {
     const { books, clock } = this.#venue;
     const now = clock.elapsed();

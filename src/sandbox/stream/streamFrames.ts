@@ -20,13 +20,13 @@ import { text8 } from '../wire/wire.ts';
 export const CHANNELS = ['trades', 'orders', 'diff-orders'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** Single orders per side in the channel `orders` (public-facts 12.4). */
+/** Number of single orders per side in the channel `orders` (public-facts 12.4). */
 const SHOWN_ORDERS = 20;
 
 export const KEEP_ALIVE = '{"type":"ka"}';
 
 /**
- * Returns a frame of all trades of an event; `t` is the taker's side, 0 for buy (public-facts 12.3). `sent` is in ms
+ * Returns a frame with all trades of an event; `t` is the taker's side, 0 for buy (public-facts 12.3). `sent` is in ms
  * and truncated.
  */
 export const tradesFrame = ({ book, instrument, trades, at }: BookEvent, sent: Millis): string =>
@@ -37,7 +37,7 @@ export const tradesFrame = ({ book, instrument, trades, at }: BookEvent, sent: M
     sent: wholeMs(sent),
   });
 
-/** Returns a frame for one step of the book's sequence, for any number of changed orders. */
+/** Returns a frame for one step of the book's sequence, with any number of changed orders. */
 export const diffFrame = (event: BookEvent, sent: Millis, amounts: Switches['cancelledAmounts']): string =>
   JSON.stringify({
     type: 'diff-orders',
@@ -60,7 +60,9 @@ export function ordersPayload(book: VenueBook): string {
   return JSON.stringify({ bids: side('buy'), asks: side('sell') });
 }
 
-/** Returns a frame that embeds `payload`, JSON text from `ordersPayload`. It has no sequence (public-facts 12.4). */
+/**
+ * Returns a frame around `payload`, the JSON text from `ordersPayload`. The frame has no sequence (public-facts 12.4).
+ */
 export const ordersFrame = (book: string, payload: string, sent: Millis): string =>
   `{"type":"orders","book":${JSON.stringify(book)},"payload":${payload},"sent":${wholeMs(sent)}}`;
 
@@ -78,7 +80,10 @@ function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object 
   };
 }
 
-/** Completed orders have no `a` and `v`. For canceled orders, documentation and wire differ, so a switch decides. */
+/**
+ * Returns a row of diff-orders. Completed orders have no `a` and `v`. For canceled orders, documentation and wire
+ * differ, so a switch decides.
+ */
 function changeRow(
   instrument: Instrument,
   change: BookChange,
@@ -98,7 +103,7 @@ function changeRow(
   };
 }
 
-/** This channel omits trailing zeros, and `s` is always the text "undefined". */
+/** Returns a row of `orders`: no trailing zeros, and `s` is always the text "undefined". */
 const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Amount, at: Millis): object => ({
   o: oid,
   r: shortDecimal(textOfPrice(i, price)),
@@ -109,7 +114,7 @@ const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Am
   s: 'undefined',
 });
 
-/** Truncates to whole milliseconds, as on the wire; a clock may be finer. */
+/** Truncates a time to whole milliseconds, as the exchange does; a clock may be finer. */
 export const wholeMs = (at: Millis): Millis => Math.floor(at);
 const digitOf = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);
 const valueText = (i: Instrument, price: Price, amount: Amount): string =>

@@ -1,11 +1,11 @@
 /**
- * Stream of the embedded exchange without sockets: frames are delivered on the clock, in order, so that simulations are
+ * Stream of the embedded exchange without sockets: the clock delivers frames in order, so that simulations are
  * deterministic.
  */
 import type { Clock, StreamTransport } from '../../core/index.ts';
 import type { Stream, StreamSession } from './stream.ts';
 
-/** Returns an in-process transport; each direction takes `delayMs` of the clock. */
+/** Returns an in-process transport with a delay of `delayMs` in each direction. */
 export function inProcessStream(stream: Stream, clock: Clock, delayMs = 0): StreamTransport {
   return {
     connect: listener => {

@@ -1,13 +1,14 @@
 /**
- * WebSocket server of the stream: upgrades requests of any path and ties each socket to a session, with bounded sizes.
+ * WebSocket server of the stream: upgrades requests of any path and connects each socket to a session, with bounded
+ * sizes.
  */
 import type { Server } from 'node:http';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Stream } from './stream.ts';
 
-/** A subscription has about 60 bytes. */
+/** Maximum size of a client's frame, in bytes. A subscription has about 60. */
 const RECEIVED_BYTES_MAX = 4 * 1024;
-/** Unread bytes after which a client is disconnected, since it would not catch up. */
+/** Unread bytes after which a client is disconnected, because it would not catch up. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Serves `stream` on an HTTP server's port. Returns a function that disconnects every socket. */
@@ -19,7 +20,7 @@ export function serveStream(server: Server, stream: Stream): () => void {
     perMessageDeflate: { threshold: 1024 },
   });
   server.on('upgrade', (request, socket, head) => {
-    // Until the upgrade completes no other listener exists, and a reset would end the process.
+    // Without a listener, a reset during the upgrade would end the process.
     socket.on('error', () => socket.destroy());
     sockets.handleUpgrade(request, socket, head, client => attach(stream, client));
   });
@@ -40,7 +41,7 @@ function attach(stream: Stream, socket: WebSocket): void {
   );
   socket.on('message', (data, isBinary) => session.receive(isBinary ? '' : receivedText(data)));
   socket.on('close', () => session.gone());
-  // Every error is followed by a close event.
+  // A close event follows every error, so errors need no handling.
   socket.on('error', () => undefined);
 }
 

@@ -1,9 +1,13 @@
 /**
- * Switches of the RFQ desk, the transactions and the webhooks: behavior that the second interface document leaves open.
+ * Switches of RFQ desk, transactions and webhooks: behavior that the interface document on RFQ and webhooks leaves
+ * open.
  */
 import { choice, quantity } from './switchKinds.ts';
 
-/** Sources name sections of the document on RFQ and webhooks ("rfq") and of the public-facts sheet ("facts"). */
+/**
+ * Switches of the RFQ desk. Sources name sections of the document on RFQ and webhooks ("rfq") and of the public-facts
+ * sheet ("facts").
+ */
 export const RFQ_SWITCHES = {
   rfqAuthErrors: choice(['rfq', 'v3'], 'Form of RFQ errors of signature, nonce, permission and budget.', 'rfq 5'),
   rfqForbidden: choice(['everywhere', 'conversions only'], 'Calls that need the permission (403).', 'rfq 4, 5'),

@@ -19,7 +19,7 @@ export type Quantity = {
   readonly source: string;
 };
 
-/** Returns a choice; the first variant is the default. */
+/** Returns a choice between variants; the first variant is the default. */
 export const choice = <const V extends Variant>(
   variants: readonly [V, ...V[]],
   decides: string,
@@ -32,7 +32,7 @@ export const choice = <const V extends Variant>(
   source,
 });
 
-/** Returns a quantity: a whole number from `min` to `max`; its unit is in its name or in `decides`. */
+/** Returns a quantity: a whole number from `min` to `max`, in the unit that the name or `decides` gives. */
 export const quantity = (fallback: number, min: number, max: number, decides: string, source: string): Quantity => ({
   kind: 'quantity',
   min,

@@ -6,8 +6,8 @@ import { STREAM_SWITCHES } from './streamSwitches.ts';
 import { choice, quantity, type Choice, type Variant } from './switchKinds.ts';
 
 /**
- * Table read by the program, the docs and the tests. Sources name sections of the public-facts sheet ("facts") and of
- * the interface document ("rest-api").
+ * All switches, also for docs and tests. Sources name sections of the public-facts sheet ("facts") and of the interface
+ * document ("rest-api").
  */
 export const SWITCHES = {
   authHeaders: choice(
@@ -121,7 +121,10 @@ const RANGES = [
   ['feedDelayMinMs', 'feedDelayMaxMs'],
 ] as const;
 
-/** Returns the defaults with overrides. Throws a RangeError with the switch, the value found and the values allowed. */
+/**
+ * Returns the default switches with overrides. Throws a RangeError with the switch, the value found and the values
+ * allowed.
+ */
 export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): Switches {
   const found = new Map<string, unknown>(Object.entries(overrides));
   const values = Object.entries(SWITCHES).map(([name, row]): [string, Variant | number] => {

@@ -14,7 +14,7 @@ export type ApiKey = {
   readonly secret: string;
   readonly account: Account;
   readonly permissions: ReadonlySet<Permission>;
-  /** Addresses that may use the key; all if absent. */
+  /** IP addresses that may use the key; all addresses if absent. */
   readonly addresses?: ReadonlySet<string>;
   active: boolean;
 };
@@ -25,7 +25,7 @@ const VOLUME_DAYS = 30;
 
 export class Account {
   readonly id: string;
-  /** Owner number of its orders in the matching engine; above HOUSE. */
+  /** Owner number of the account's orders in the matching engine; above SYNTHETIC_OWNER. */
   readonly owner: number;
   readonly createdAt: Millis;
   /** Live orders by oid, oldest first. */
@@ -34,7 +34,7 @@ export class Account {
   readonly activeOrigins = new Map<string, VenueOrder>();
   /** Finished orders that lookup still shows, in the order in which they finished. */
   readonly finished = new Fifo<VenueOrder>();
-  /** Those finished orders by origin_id, which several orders may have used in succession. */
+  /** Finished orders by origin_id, which several orders may have used in succession. */
   readonly finishedOrigins = new Map<string, VenueOrder[]>();
   readonly trades = new OwnTrades();
   readonly transfers = new Transfers();
@@ -49,7 +49,7 @@ export class Account {
   readonly #baseline: ReadonlyMap<string, Money>;
   readonly #volume = new Map<string, Map<number, bigint>>();
 
-  /** `volume30d`, by quote group, is a constant that is added to traded volume, to set the fee tier. */
+  /** Creates an account. `volume30d`, by quote group, is a constant added to the traded volume, to set the fee tier. */
   constructor(id: string, owner: number, createdAt: Millis, volume30d: ReadonlyMap<string, Money>) {
     this.id = id;
     this.owner = owner;
@@ -78,7 +78,7 @@ export class Account {
     this.#total.set(currency, this.total(currency) + sum);
   }
 
-  /** Takes a sum from the available balance. Throws if that is too small; callers check first. */
+  /** Takes a sum from the available balance. Throws if the balance is too small; callers check first. */
   debit(currency: string, sum: Money): void {
     if (!(sum >= 0n && sum <= this.available(currency))) {
       throw new RangeError(
@@ -89,7 +89,7 @@ export class Account {
   }
 
   /**
-   * Adds to the lock, or reduces it if `change` is negative. Throws if the lock would not be between 0 and the total;
+   * Changes the lock by `change`, which may be negative. Throws if the lock would not be between 0 and the total;
    * callers check first.
    */
   lock(currency: string, change: Money): void {
@@ -117,10 +117,13 @@ export class Account {
   }
 }
 
-/** Fee tier with numbers for arithmetic; rates in parts of 10^-8. */
+/** Fee tier with its numbers in exact units; rates in parts of 10^-8. */
 export type Tier = FeeTier & { readonly bound: Money; readonly makerRate: bigint; readonly takerRate: bigint };
 
-/** Returns the tier of a volume: the first with an upper bound at or above it (rest-api 2.8), else the last. */
+/**
+ * Returns the index of a volume's tier: the first with an upper bound at or above the volume (rest-api 2.8), else the
+ * last.
+ */
 export function tierOf(tiers: readonly Tier[], volume: Money): number {
   const found = tiers.findIndex(tier => volume <= tier.bound);
   return found < 0 ? tiers.length - 1 : found;

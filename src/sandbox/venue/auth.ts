@@ -28,8 +28,8 @@ export class Gate {
   readonly #keys: ReadonlyMap<string, ApiKey>;
   readonly #clock: Clock;
   /**
-   * Used v2 nonces by key, in two sets: when one is full, the other is cleared. Stored as numbers, because a slice of a
-   * header would keep the full header in memory.
+   * Used v2 nonces by key, in two sets: when one set is full, the other is cleared. Nonces are stored as numbers,
+   * because a slice of a header would keep the full header in memory.
    */
   readonly #seen = new Map<string, { recent: Set<bigint>; older: Set<bigint> }>();
   /** Highest v1 nonce by key. */
@@ -41,9 +41,9 @@ export class Gate {
   }
 
   /**
-   * Checks in this order: credentials present (0208), key known (0201), key active (0326), account not restricted
-   * (0216), address (0213), signature (0215), nonce (0206, 0207, 0201). A nonce counts as used only if all earlier
-   * checks pass.
+   * Checks a request in this order: credentials present (0208), key known (0201), key active (0326), account not
+   * restricted (0216), address (0213), signature (0215), nonce (0206, 0207, 0201). A nonce counts as used only if all
+   * earlier checks pass.
    */
   admit(request: WireRequest, address: string, switches: Switches): Verdict<ApiKey> {
     const credentials = credentialsOf(request, switches.authHeaders);
@@ -86,7 +86,7 @@ export class Gate {
   }
 }
 
-/** Whether the key has a permission; if not, the request is rejected with 0202 (public-facts 2.4). */
+/** Whether the key has a permission. Without it, the request is rejected with 0202 (public-facts 2.4). */
 export const mayUse = (key: ApiKey, permission: Permission): boolean => key.permissions.has(permission);
 
 function credentialsOf(request: WireRequest, form: Switches['authHeaders']): Credentials | null {

@@ -2,18 +2,20 @@
 import type { BookRules, DecimalText, FeeTier } from '../../core/index.ts';
 
 export type FeeSchedule = {
-  /** Currency of the 30-day volume; books quoted in usd and usdt share one. */
+  /** Group of the 30-day volume: books quoted in usd and usdt share one group. */
   readonly group: string;
   readonly tiers: readonly FeeTier[];
 };
 
 export type BookSetup = BookRules & {
   readonly fees?: FeeSchedule;
-  /** Unit of amounts, for a market that was recorded in it. Default: the unit of the rules. */
+  /**
+   * Unit of amounts, for a market that was recorded in another unit than the rules'. Default: the unit of the rules.
+   */
   readonly lot?: DecimalText;
 };
 
-/** Upper bound of the last tier on the wire (public-facts 4.1). */
+/** Upper bound of the last tier in replies (public-facts 4.1). */
 export const NO_BOUND = '9999999999';
 
 /** Builds tiers from rows of upper bound, maker fee and taker fee; fees in thousandths of a percent. */
@@ -21,7 +23,7 @@ const tiers = (rows: readonly (readonly [string, number, number])[]): FeeTier[] 
   rows.map(([volume, maker, taker]) => ({ volume, maker: fraction(maker), taker: fraction(taker) }));
 const fraction = (thousandths: number): string => `0.${String(thousandths).padStart(5, '0')}`;
 
-/** Captured live in 2026-09 (public-facts 4.1). */
+/** Fees of books quoted in USD, captured live in 2026-09 (public-facts 4.1). */
 const USD: FeeSchedule = {
   group: 'usd',
   tiers: tiers([
@@ -52,7 +54,7 @@ const MXN: FeeSchedule = {
     [NO_BOUND, 100, 130],
   ]),
 };
-/** Ten tiers. The first and last are published; those between are invented. */
+/** Fees of books quoted in BRL: ten tiers. The first and last are published; those between are invented. */
 const BRL: FeeSchedule = {
   group: 'brl',
   tiers: tiers([
@@ -69,7 +71,7 @@ const BRL: FeeSchedule = {
   ]),
 };
 
-/** Returns the schedule of a quote currency. An unknown currency uses the usd table with its own volume. */
+/** Returns the fee schedule of a quote currency. An unknown currency uses the usd table with its own volume. */
 export function feesOf(minor: string): FeeSchedule {
   if (minor === 'usd' || minor === 'usdt' || minor === 'usds') return USD;
   if (minor === 'mxn') return MXN;
@@ -97,8 +99,8 @@ const MXN_VALUE = ['10.00', '200000000.00'] as const;
 const USD_VALUE = ['1.00', '10000000.00'] as const;
 
 /**
- * btc_mxn as captured; ticks of btc_usd, sol_mxn and ltc_mxn as observed; all other values invented in the same form
- * (public-facts 4.1, 16.3).
+ * Rules of the initial books: btc_mxn as captured; ticks of btc_usd, sol_mxn and ltc_mxn as observed; all other values
+ * are invented (public-facts 4.1, 16.3).
  */
 export const BOOKS: readonly BookRules[] = [
   bookRow('btc_mxn', '10', ['0.00000060', '600.00000000'], ['100000', '40000000'], MXN_VALUE),

@@ -19,7 +19,10 @@ export class RequestLimits {
     this.#clock = clock;
   }
 
-  /** Counts a request of `who` ("ip:…" or "account:…"). Returns false if it is over the limit or locked out. */
+  /**
+   * Counts a request of `who` ("ip:…" or "account:…"). Returns false if the request exceeds the limit or its sender is
+   * locked out.
+   */
   admit(who: string, perMinute: number, switches: Switches): boolean {
     const now = this.#clock.elapsed();
     const counter = this.#counterOf(who);

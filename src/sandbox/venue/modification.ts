@@ -42,7 +42,9 @@ export function resolved(
   return { price, original, minor, stop, lock };
 }
 
-/** Returns the new original amount. If only the price changes, a buy keeps its value and a sell its amount. */
+/**
+ * Returns the new original amount. If only the price changes, a buy order keeps its value and a sell order its amount.
+ */
 function originalOf(
   order: VenueOrder,
   change: Modification,

@@ -21,11 +21,11 @@ export type Draft = {
   readonly side: Side;
   readonly type: 'limit' | 'market';
   readonly timeInForce: TimeInForceWord;
-  /** 0 for market orders. */
+  /** Limit price in ticks; 0 for market orders. */
   readonly price: Price;
-  /** 0 for a market order by value. */
+  /** Original amount in lots; 0 for a market order by value. */
   readonly amount: Amount;
-  /** Value to spend or to receive; only for a market order by value. */
+  /** Value to spend or to receive, in the quote currency; only for a market order by value. */
   readonly minor: Money | undefined;
   readonly stop: Price | undefined;
   readonly originId: string | undefined;
@@ -34,7 +34,7 @@ export type Draft = {
   readonly slippage: bigint | undefined;
 };
 
-/** Account of an order: its owner number in the matching engine, and its funds. */
+/** Owner of an order: its number in the matching engine, and its funds. */
 export type OrderAccount = {
   readonly id: string;
   readonly owner: number;
@@ -48,7 +48,10 @@ export type VenueOrder = {
   readonly instrument: Instrument;
   readonly account: OrderAccount;
   readonly originId: string | undefined;
-  /** Returned as given, without effect: funds are those of a spot order (public-facts 16.4). */
+  /**
+   * Margin type of the request, returned in replies without effect: funds are those of a spot order (public-facts
+   * 16.4).
+   */
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   readonly side: Side;
   readonly type: 'limit' | 'market';
@@ -59,19 +62,19 @@ export type VenueOrder = {
   original: Amount;
   minor: Money | undefined;
   filled: Amount;
-  /** Value of its trades in the minor currency. */
+  /** Value of the order's trades, in the quote currency. */
   traded: Money;
   status: OrderStatus;
   updatedAt: Millis | null;
   stop: Price | undefined;
-  /** Whether the stop waits for a rise of the last trade price. */
+  /** Whether the stop triggers on a rise of the last trade price; `undefined` without a stop. */
   stopUp: boolean | undefined;
   triggeredAt: Millis | undefined;
-  /** Current lock in its paying currency. */
+  /** Current lock, in the currency that the order pays with. */
   locked: Money;
   /** Extra lock for a pending modification. */
   reserved: Money;
-  /** Id in the matching engine while the order rests there, else 0. */
+  /** Id of the order in the matching engine while it rests there, else 0. */
   engineId: number;
   cancelling: boolean;
   finishedAt: Millis | null;
@@ -88,8 +91,8 @@ export const payingCurrency = (order: Pick<VenueOrder, 'side' | 'instrument'>): 
   order.side === 'buy' ? order.instrument.minor : order.instrument.major;
 
 /**
- * Returns the lock of a limit order: for a buy its remaining value, rounded up to eight decimals, for a sell its
- * remaining amount (public-facts 9.3). Fees add nothing.
+ * Returns the lock of a limit order: for a buy its remaining value, rounded up to eight decimals; for a sell its
+ * remaining amount (public-facts 9.3). The lock excludes fees.
  */
 export function limitLock(instrument: Instrument, side: Side, price: Price, left: Amount): Money {
   if (left === 0) return money(0n);

@@ -101,7 +101,7 @@ export function finalChecks(venue: Venue, account: Account, book: VenueBook, dra
     if (book.engine.crosses(draft.side, draft.price)) return refused('1002', 'a post-only order would match');
   }
   if (draft.slippage !== undefined && switches.slippageOutcome === 'refuse' && !withinSlippage(book, draft, switches)) {
-    return refused('1002', 'the slippage tolerance would be passed');
+    return refused('1002', 'the slippage tolerance would be exceeded');
   }
   const lock = lockOf(book, draft, switches);
   const currency = payingCurrency({ side: draft.side, instrument: book.instrument });
@@ -110,7 +110,7 @@ export function finalChecks(venue: Venue, account: Account, book: VenueBook, dra
 }
 
 /**
- * Returns 0410 if trading is off, 0411 for market orders that are off, 1008 for a suspended account; null if trading is
+ * Returns 0410 if trading is off, 0411 if market orders are off, 1008 for a suspended account; `null` if trading is
  * allowed.
  */
 export function tradingOff(account: Account, type: 'limit' | 'market', switches: Switches): Refused | null {
@@ -140,8 +140,8 @@ export function priceOf(
 }
 
 /**
- * Parses both kinds of amount. The amount that is not given is 0 lots, or undefined. Rejects with 0308, 0309, 0329,
- * 0408, 0407 or 0404.
+ * Parses the amount in base or quote currency. The amount that is not given is 0 lots, or `undefined`. Rejects with
+ * 0308, 0309, 0329, 0408, 0407 or 0404.
  */
 export function amountsOf(
   i: Instrument,
@@ -158,12 +158,14 @@ export function amountsOf(
   if (minorText !== undefined) return done({ major: 0 as Amount, minor: sum });
   if (sum % i.lotMoney !== 0n) return refused('0407', `amount ${text} is not a multiple of ${i.lot}`);
   const lots = sum / i.lotMoney;
-  // Above the safe integers, which is far above every maximum.
+  // The limit of safe integers is far above every maximum amount.
   if (lots > BigInt(Number.MAX_SAFE_INTEGER)) return refused('0404', text);
   return done({ major: Number(lots) as Amount, minor: undefined });
 }
 
-/** Parses a stop price as `priceOf` does, but it may be absent, and the bounds are 0412 and 0413. */
+/**
+ * Parses a stop price like `priceOf`, but the stop may be absent, and a price out of bounds rejects with 0412 or 0413.
+ */
 export function stopOf(
   book: VenueBook,
   side: Side,
@@ -181,8 +183,8 @@ export function stopOf(
 }
 
 /**
- * Checks the bounds of amount (0403, 0404) and value (0405, 0406). A market order by value uses its given value; one by
- * amount has no value to check.
+ * Checks the bounds of amount (0403, 0404) and value (0405, 0406). For a market order by value, the given value is
+ * checked; one by amount has no value to check.
  */
 export function outsideBounds(
   i: Instrument,
@@ -218,8 +220,8 @@ const noPrice = (text: string | undefined): Verdict<Price> =>
   text === undefined ? done(0 as Price) : refused('0304', 'a market order has no price');
 
 /**
- * Returns whole ticks, or null if the price is off the grid and rounding is off. Rounds up for sells and down for buys
- * (public-facts 5.1).
+ * Returns a price in whole ticks, or `null` if it is off the grid and rounding is off. Rounds up for sells and down for
+ * buys (public-facts 5.1).
  */
 function ticksOf({ orderTick, instrument }: VenueBook, side: Side, sum: Money, switches: Switches): bigint | null {
   const rest = sum % orderTick;
@@ -239,7 +241,7 @@ function slippageOf(field: unknown, type: 'limit' | 'market'): Verdict<bigint | 
   return done(type === 'market' ? percent / 10n ** 12n : undefined);
 }
 
-/** Returns a JSON number without exponent, or text that fails every check. */
+/** Formats a JSON number without exponent, or returns text that fails every check. */
 const eightDecimals = (field: number): string => (field >= 0 && field <= 1000 ? field.toFixed(8) : 'no');
 
 function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): boolean {
@@ -253,7 +255,7 @@ function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): bool
 }
 
 /**
- * Computes the fill of a market order in the current book, down to a limit: lots, value, and whether it would be
+ * Computes the fill of a market order in the current book, down to a limit: lots, value, and whether the fill is
  * complete.
  */
 function estimateSweep(
@@ -281,7 +283,7 @@ function estimateSweep(
 }
 
 /**
- * Returns the lock of an accepted order. A market order is valued at the current book; any higher cost is taken from
+ * Returns the lock of an accepted order. A market order is valued at the current book; any further cost is paid from
  * the available balance.
  */
 function lockOf(book: VenueBook, draft: Draft, switches: Switches): Money {

@@ -11,7 +11,7 @@ export type OwnTradeRecord = {
   readonly minor: Money;
   readonly fee: Money;
   readonly makerSide: Side;
-  /** Time from which the record can be read, on the venue's elapsed clock. */
+  /** Elapsed time of the venue's clock from which clients can read the trade. */
   readonly readableAt: Millis;
 };
 
@@ -19,7 +19,7 @@ export type OwnTradeRecord = {
 export const OWN_TRADES_MAX = 20_000;
 
 export class OwnTrades {
-  /** Trades in ascending order of tid. The first `#gone` are dropped. */
+  /** Trades in ascending order of trade id. The first `#gone` entries are dropped. */
   #all: OwnTradeRecord[] = [];
   #gone = 0;
   readonly #byOid = new Map<string, OwnTradeRecord[]>();
@@ -46,7 +46,7 @@ export class OwnTrades {
     return this.#byOrigin.get(originId) ?? [];
   }
 
-  /** Returns the newest trade, which decides whether records are still being written. */
+  /** Returns the newest trade, which shows whether trades are still being recorded. */
   newest(): OwnTradeRecord | undefined {
     return this.#all[this.#all.length - 1];
   }
@@ -62,7 +62,7 @@ export class OwnTrades {
     for (let i = from - 1; i >= this.#gone; i--) if (!visit(this.#all[i]!)) return;
   }
 
-  /** Returns the records of a trade id: two if the account traded with itself. */
+  /** Returns the trades with a trade id: two if the account traded with itself. */
   byTid(tid: number): readonly OwnTradeRecord[] {
     const found: OwnTradeRecord[] = [];
     for (let i = this.#firstAbove(tid - 1); i < this.#all.length && this.#all[i]!.tid === tid; i++)

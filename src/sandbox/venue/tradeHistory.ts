@@ -25,7 +25,7 @@ export type MinuteCandle = {
   high: Price;
   count: number;
   lots: number;
-  /** Sum of amount times price, in lots and ticks; used only for the average price. */
+  /** Sum of amount times price, in lots times ticks; used only for the average price. */
   tickLots: number;
 };
 
@@ -54,7 +54,7 @@ export class TradeHistory {
     candle.tickLots += trade.amount * trade.price;
   }
 
-  /** Returns up to `limit` trades after the marker, in the direction of the sort. */
+  /** Returns up to `limit` trades after the marker, in the sort order. */
   page(limit: number, sort: 'asc' | 'desc', marker?: number): TradeRow[] {
     const trades = this.#trades;
     const oldest = Math.max(0, trades.length - TRADES_MAX);

@@ -1,22 +1,23 @@
 /**
- * Balance changes of an account other than by trading, for the funding, withdrawal and ledger lists: bounded, oldest
- * first.
+ * Transfers of an account: balance changes other than by trading, for the funding, withdrawal and ledger lists;
+ * bounded, oldest first.
  */
 import type { Millis, Money } from '../../core/index.ts';
 
 export type Update = { readonly currency: string; readonly sum: Money };
 
 export type Transfer = {
-  /** Sixteen hexadecimal digits, unique within the account. */
+  /** Transfer id: sixteen hexadecimal digits, unique within the account. */
   readonly id: string;
   /**
-   * A reversed funding is a funding below zero, a reversed withdrawal is one above zero. A refunded fee has no trade.
+   * Kind of the transfer. A reversed funding is a negative funding, a reversed withdrawal a positive withdrawal. A
+   * refunded fee has no trade.
    */
   readonly kind: 'funding' | 'withdrawal' | 'conversion' | 'fee';
   /** Changes of the balances: positive for credits, negative for debits. */
   readonly updates: readonly Update[];
   readonly at: Millis;
-  /** Time from which the lists show it, on the clock's elapsed time. */
+  /** Elapsed time of the clock from which the lists show the transfer. */
   readonly listedAt: Millis;
 };
 

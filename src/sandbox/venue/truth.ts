@@ -10,7 +10,7 @@ export type AccountTruth = {
   readonly live: readonly Readonly<VenueOrder>[];
   /** Finished orders that lookup still shows. */
   readonly finished: readonly Readonly<VenueOrder>[];
-  /** All trades that are kept, oldest first. */
+  /** All kept trades, oldest first. */
   readonly trades: readonly OwnTradeRecord[];
   readonly balances: ReadonlyMap<string, { readonly total: Money; readonly locked: Money }>;
 };
@@ -18,15 +18,15 @@ export type AccountTruth = {
 export type Truth = {
   readonly accounts: ReadonlyMap<string, AccountTruth>;
   /**
-   * By currency: deposits less withdrawals, account balances, fees and the simulators' gain. Always zero, because money
+   * Deposits less withdrawals, account balances, fees and the simulators' gain, by currency. Always zero, because money
    * is never created.
    */
   readonly imbalance: ReadonlyMap<string, bigint>;
 };
 
 /**
- * Returns the state, with sums in 10^-18. Balances and lists are copies; the orders in them are the venue's own and
- * keep changing.
+ * Returns the true state, with sums in 10^-18. Balances and lists are copies; their orders are the venue's own and keep
+ * changing.
  */
 export function truthOf(venue: Venue): Truth {
   const accounts = new Map<string, AccountTruth>();

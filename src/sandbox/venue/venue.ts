@@ -1,4 +1,4 @@
-/** State of the embedded exchange: books, accounts, keys and orders, and the money that matches transfer. */
+/** State of the embedded exchange: books, accounts, keys and orders, and the money that changes owner in matches. */
 import {
   money,
   moneyOf,
@@ -26,17 +26,17 @@ import { VenueBook, type BookEvent, type BookHost, type Execution } from './venu
 export type VenueOptions = {
   readonly clock: Clock;
   readonly seed?: number;
-  /** Default: the ten books of BOOKS. */
+  /** Listed books. Default: the ten books of BOOKS. */
   readonly books?: readonly BookSetup[];
   readonly switches?: Partial<Switches>;
 };
 
 export type AccountOptions = {
-  /** Decimal text by currency. */
+  /** Initial balances: decimal text by currency. */
   readonly balances?: Readonly<Record<string, string>>;
-  /** Decimal text by quote group (mxn, usd, brl), added to the account's traded volume. */
+  /** Amounts added to the account's traded volume: decimal text by quote group (mxn, usd, brl). */
   readonly volume30d?: Readonly<Record<string, string>>;
-  /** Default: all. */
+  /** Permissions of the key. Default: all. */
   readonly permissions?: readonly Permission[];
   readonly addresses?: readonly string[];
   /** Country of residence, two letters. Default: MX. */
@@ -49,17 +49,17 @@ export const ACCOUNTS_MAX = 10_000;
 export const KEYS_MAX = 10_000;
 
 const FIRST_TID = 100_000_001;
-/** Sequences on the wire are near 4.5 billion, above 32 bits (public-facts 4.3). */
+/** First sequence of a book. The exchange's sequences are near 4.5 billion, above 32 bits (public-facts 4.3). */
 const FIRST_SEQUENCE = 4_500_000_000;
 
 export class Venue implements BookHost {
   readonly clock: Clock;
-  /** Randomness for market actors. */
+  /** Random numbers for market simulators. */
   readonly marketRandom: Random;
   readonly books = new Map<string, VenueBook>();
   readonly accounts = new Map<string, Account>();
   readonly keys = new Map<string, ApiKey>();
-  /** Fees collected, then the simulators' net gain against the accounts; both by currency. */
+  /** Collected fees by currency; then the simulators' net gain against the accounts, by currency. */
   readonly feesTaken = new Map<string, bigint>();
   readonly simulatorNetGain = new Map<string, bigint>();
   /** Total deposits less withdrawals, by currency. */
@@ -91,7 +91,7 @@ export class Venue implements BookHost {
     this.#switches = switchesOf(overrides, this.#switches);
   }
 
-  /** Lists a book. Throws a RangeError if a book of that name is listed. */
+  /** Lists a book. Throws a RangeError if a book of that name is already listed. */
   openBook(setup: BookSetup): VenueBook {
     if (this.books.has(setup.book)) throw new RangeError(`book ${setup.book} is listed already`);
     const { lot, ...rules } = setup;
@@ -127,8 +127,8 @@ export class Venue implements BookHost {
   }
 
   /**
-   * Registers a listener for the events of all books, in order of sequence. It runs inside the event and must not place
-   * orders. Returns the unsubscribe function.
+   * Registers a listener for the events of all books, in order of sequence. The listener runs during the event and must
+   * not place orders. Returns the unsubscribe function.
    */
   onBookEvent(call: (event: BookEvent) => void): () => void {
     this.#listeners.add(call);
@@ -143,7 +143,7 @@ export class Venue implements BookHost {
     const account = new Account(id, owner, this.clock.now(), volume);
     if (options.country !== undefined) account.country = options.country;
     this.accounts.set(id, account);
-    // The lists show initial balances from the start.
+    // The lists show initial balances immediately.
     for (const [currency, text] of Object.entries(options.balances ?? {}))
       this.deposit(account, currency, moneyOf(text), 'funding', 0);
     return { id, ...this.addKey(id, options) };
@@ -171,8 +171,8 @@ export class Venue implements BookHost {
   }
 
   /**
-   * Credits an account. `listed` is the kind under which its lists show the credit after `delayMs`; null if they never
-   * show it.
+   * Credits an account. `listed` is the kind of transfer under which lists show the credit after `delayMs`; `null` if
+   * lists never show it.
    */
   deposit(
     account: Account,
@@ -195,7 +195,10 @@ export class Venue implements BookHost {
     return true;
   }
 
-  /** Swaps with the exchange itself, for conversions. Returns false if the available balance is too small. */
+  /**
+   * Exchanges one sum for another with the exchange itself, for conversions. Returns false if the available balance is
+   * too small.
+   */
   swap(account: Account, pay: { currency: string; sum: Money }, receive: { currency: string; sum: Money }): boolean {
     if (!(pay.sum >= 0n && pay.sum <= account.available(pay.currency))) return false;
     account.debit(pay.currency, pay.sum);
@@ -206,7 +209,7 @@ export class Venue implements BookHost {
     return true;
   }
 
-  /** Accepts a checked order: locks funds, assigns an oid and queues it. `lock` must be available. */
+  /** Accepts a checked order: locks funds, assigns an order id and queues the order. `lock` must be available. */
   accept(account: Account, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(account, book, draft, lock);
     book.submit(() => book.enter(order));
@@ -214,8 +217,8 @@ export class Venue implements BookHost {
   }
 
   /**
-   * Replaces an order (v3): the new order enters after the old one is removed, even if the old one has finished by then
-   * (public-facts 6).
+   * Replaces an order (v3): the new order enters after the old order is removed, even if the old order has finished
+   * meanwhile (public-facts 6).
    */
   replace(old: VenueOrder, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(this.#accountOf(old), book, draft, lock);
@@ -228,9 +231,7 @@ export class Venue implements BookHost {
     return order;
   }
 
-  /**
-   * Modifies an order (v4): locks the funds it needs above the order's lock. Returns false if they are not available.
-   */
+  /** Modifies an order (v4): locks the funds that the change adds. Returns false if they are not available. */
   modify(order: VenueOrder, book: VenueBook, change: Modification): boolean {
     const target = resolved(order, change, this.#switches);
     const extra = target === null ? 0n : target.lock - order.locked;
@@ -244,7 +245,7 @@ export class Venue implements BookHost {
     return true;
   }
 
-  /** Cancels a live order. Returns false if it is finished or already being canceled. */
+  /** Cancels a live order. Returns false if the order is finished or already being canceled. */
   cancel(order: VenueOrder): boolean {
     const book = this.books.get(order.book);
     if (!book || !isActive(order) || order.cancelling) return false;
@@ -277,7 +278,7 @@ export class Venue implements BookHost {
     }
   }
 
-  /** Returns the fee tiers of a book, the account's tier among them, and its volume. */
+  /** Returns the fee tiers of a book, the account's current tier and its volume. */
   tierFor(
     account: Account,
     book: VenueBook,
@@ -292,7 +293,7 @@ export class Venue implements BookHost {
     for (const book of this.books.values()) book.queue.close();
   }
 
-  // Members of BookHost.
+  // Members of the interface BookHost.
 
   get listening(): boolean {
     return this.#listeners.size > 0;
@@ -311,13 +312,13 @@ export class Venue implements BookHost {
     const { instrument } = book;
     const major = moneyOfAmount(instrument, execution.amount);
     const exact = moneyOfValue(instrument, valueOf(execution.price, execution.amount));
-    // Truncated equally for both sides. A buy then never pays more than its lock releases, and no money is lost or
+    // Both sides use the truncated value: a buy never pays more than its lock releases, and no money is lost or
     // created.
     const minor = floor8(exact);
     for (const order of [execution.maker, execution.taker]) {
       if (order) this.#settleSide(book, order, order === execution.maker, execution, major, minor);
     }
-    // If one side is a simulator, its gain is the account's loss.
+    // The gain of a simulator on one side is the loss of the account on the other side.
     const alone = execution.maker === null ? execution.taker : execution.taker === null ? execution.maker : null;
     if (!alone) return;
     const gains = alone.side === 'sell' ? major : money(-major);

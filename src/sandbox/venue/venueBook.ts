@@ -1,4 +1,4 @@
-/** Book of the embedded exchange: runs orders through the matching engine and publishes their outcomes. */
+/** Book of the embedded exchange: runs orders through the matching engine and publishes the results. */
 import type { MarketFeed, AccountOrder } from '../markets/market.ts';
 import {
   instrumentOf,
@@ -39,7 +39,7 @@ export type BookChange = {
   readonly oid: string;
   readonly side: Side;
   readonly price: Price;
-  /** Open amount, or the open amount at cancellation. */
+  /** Open amount in lots; for a canceled order the amount at cancellation. */
   readonly left: Amount;
   readonly status: 'open' | 'cancelled' | 'completed';
   readonly createdAt: Millis;
@@ -54,7 +54,7 @@ export type BookTrade = {
   readonly takerSide: Side;
 };
 
-/** Engine event that changed the book: one step of its sequence. */
+/** Event of the matching engine that changed the book: one step of its sequence. */
 export type BookEvent = {
   readonly book: string;
   readonly instrument: Instrument;
@@ -71,7 +71,7 @@ export type Execution = {
   readonly price: Price;
   readonly amount: Amount;
   readonly makerSide: Side;
-  /** Null for a simulator. */
+  /** Maker order; `null` for a simulator. */
   readonly maker: VenueOrder | null;
   readonly taker: VenueOrder | null;
 };
@@ -87,7 +87,7 @@ export interface BookHost {
   engineDelay(): Millis;
   settle(book: VenueBook, execution: Execution): void;
   finish(order: VenueOrder, status: 'completed' | 'cancelled'): void;
-  /** Sets the lock of an order. Returns false if its account has too little available. */
+  /** Sets the lock of an order. Returns false if the account's available balance is too small. */
   relock(order: VenueOrder, lock: Money): boolean;
   releaseReserve(order: VenueOrder): void;
   emit(event: BookEvent): void;
@@ -104,7 +104,7 @@ const TIME_IN_FORCE: Readonly<Record<VenueOrder['timeInForce'], EngineTimeInForc
 const RATE_ONE = 100_000_000n;
 
 export class VenueBook implements ExecutionSink {
-  /** Current rules. The engine counts in the ticks and lots with which the book was opened. */
+  /** Current rules. The engine counts in the ticks and lots of the rules at opening. */
   rules: BookRules;
   instrument: Instrument;
   fees: FeeSchedule;
@@ -122,7 +122,7 @@ export class VenueBook implements ExecutionSink {
   readonly #resting = new Map<number, VenueOrder>();
   #stops: VenueOrder[] = [];
   #runningStops = false;
-  // State of the current operation.
+  // These fields are valid during one operation.
   #matching = false;
   #taker: VenueOrder | null = null;
   #takerSide: Side = 'buy';
@@ -131,7 +131,7 @@ export class VenueBook implements ExecutionSink {
   #changes: BookChange[] = [];
   #trades: BookTrade[] = [];
 
-  /** `lot`: unit of amounts; the unit of the rules if `null`. */
+  /** Opens a book. `lot` is the unit of amounts; `null` for the unit of the rules. */
   constructor(
     host: BookHost,
     rules: BookRules,
@@ -150,7 +150,7 @@ export class VenueBook implements ExecutionSink {
     this.queue = new EngineQueue(host.clock);
   }
 
-  /** Price grid of new orders, in the minor currency: a whole number of the engine's ticks. */
+  /** Price step of new orders, in the quote currency: a whole number of the engine's ticks. */
   get orderTick(): Money {
     return moneyOf(this.rules.tickSize);
   }
@@ -185,7 +185,7 @@ export class VenueBook implements ExecutionSink {
     return this.#stops.length >= STOPS_MAX || this.engine.size >= ORDERS_MAX - COMMANDS_MAX;
   }
 
-  /** Returns the oid of an engine order. */
+  /** Returns the order id of an engine order. */
   oidOf(id: number, owner: number): string {
     return owner === SYNTHETIC_OWNER ? derivedOid(this.#salt, id) : this.#resting.get(id)!.oid;
   }
@@ -195,7 +195,7 @@ export class VenueBook implements ExecutionSink {
     this.queue.submit(this.#host.engineDelay(), run);
   }
 
-  /** Enters a new order: matches it, or holds it until its stop is reached. */
+  /** Enters a new order: matches it, or stores it until its stop is reached. */
   enter(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (!isWaiting(order)) this.#execute(order);
@@ -203,7 +203,7 @@ export class VenueBook implements ExecutionSink {
     this.#runStops();
   }
 
-  /** Removes an order, resting or waiting. Does nothing if it has finished. */
+  /** Removes an order, whether resting or waiting. Does nothing if the order has finished. */
   remove(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (isWaiting(order)) this.#stops = this.#stops.filter(o => o !== order);
@@ -218,7 +218,9 @@ export class VenueBook implements ExecutionSink {
     for (const call of this.cancels) call();
   }
 
-  /** Modifies an order in place (v4). If that fails, the order is unchanged, or canceled if the request says so. */
+  /**
+   * Modifies an order in place (v4). If the change fails, the order is unchanged, or canceled if the request says so.
+   */
   modify(order: VenueOrder, change: Modification): void {
     this.#host.releaseReserve(order);
     if (!isActive(order)) return;
@@ -226,7 +228,7 @@ export class VenueBook implements ExecutionSink {
     this.#runStops();
   }
 
-  /** Places a simulator order; see Marketplace. */
+  /** Places a simulator order; see `Marketplace`. */
   placeSynthetic(
     side: Side,
     price: Price,
@@ -241,7 +243,7 @@ export class VenueBook implements ExecutionSink {
     if (rested > 0) this.#notifySyntheticFill(id, { side, price, at }, rested, 'open');
     this.#commit();
     if (traded > 0) this.#runStops();
-    // Stop orders may already have matched part of the rest.
+    // Stop orders may already have matched part of the resting amount.
     return { id, traded, rested: rested > 0 ? this.engine.leftOf(id) : rested };
   }
 
@@ -264,7 +266,7 @@ export class VenueBook implements ExecutionSink {
     return left;
   }
 
-  /** Fills a resting order that the market simulator has chosen; see FollowedPlace. */
+  /** Fills a resting order that the market simulator has chosen; see `FollowedPlace`. */
   hit(id: number, amount: Amount): void {
     const found = this.engine.find(id);
     if (this.#matching || !found) throw new Error(`book ${this.rules.book}: order ${id} cannot be hit now`);
@@ -355,7 +357,7 @@ export class VenueBook implements ExecutionSink {
     this.#commit();
   }
 
-  /** Updates an order after its match: it rests or is finished. */
+  /** Updates an order after its match: the order rests or is finished. */
   #conclude(order: VenueOrder, id: number): void {
     const rested = this.engine.rested;
     if (rested > 0) {
@@ -439,7 +441,10 @@ export class VenueBook implements ExecutionSink {
     return true;
   }
 
-  /** Triggers the stop orders that the last trade reached, oldest first, each after the effects of the one before. */
+  /**
+   * Triggers the stop orders that the last trade reached, oldest first. Each stop order is fully processed before the
+   * next.
+   */
   #runStops(): void {
     if (this.#runningStops || this.#stops.length === 0) return;
     this.#runningStops = true;
@@ -509,8 +514,8 @@ export class VenueBook implements ExecutionSink {
 }
 
 /**
- * Returns the reference price moved against the taker by its tolerance, in parts of 10^-8, rounded toward the
- * reference.
+ * Returns the reference price moved against the taker by `slippage`, in parts of 10^-8, rounded toward the reference
+ * price.
  */
 export function slipped(reference: Price, side: Side, slippage: bigint): Price {
   const scaled = BigInt(reference) * (side === 'buy' ? RATE_ONE + slippage : RATE_ONE - slippage);

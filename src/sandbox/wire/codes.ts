@@ -1,6 +1,8 @@
-/** Error codes of the embedded exchange: four digits, their HTTP status and their verdicts. */
+/** Error codes of the embedded exchange: four digits, their HTTP status, and the results of checks. */
 
-/** The texts are Puntas's own; only the codes and their meanings come from the documents (public-facts 10). */
+/**
+ * Message of each code. The messages are Puntas's own; codes and meanings come from the documents (public-facts 10).
+ */
 const MESSAGES = {
   '0101': 'Unknown error',
   '0201': 'Invalid nonce or invalid credentials',
@@ -68,16 +70,16 @@ export type Code = keyof typeof MESSAGES;
 export type Refused = { readonly kind: 'refused'; readonly code: Code; readonly message: string };
 export type Verdict<T> = { readonly kind: 'done'; readonly value: T } | Refused;
 
-/** Returns a verdict that accepts; `value` is the checked result. */
+/** Returns an accepted result; `value` is the checked value. */
 export const done = <T>(value: T): Verdict<T> => ({ kind: 'done', value });
-/** Returns a verdict that rejects; `about` is appended to the general message of the code. */
+/** Returns a rejection; `about` is appended to the message of the code. */
 export const refused = (code: Code, about?: string): Refused => ({
   kind: 'refused',
   code,
   message: about === undefined ? MESSAGES[code] : `${MESSAGES[code]}: ${about}`,
 });
 
-/** Returns the HTTP status of a code's category (public-facts 10). */
+/** Returns the HTTP status of a code (public-facts 10). */
 export function statusOf(code: Code): number {
   const category = code.slice(0, 2);
   if (category === '01' || category === '11') return 500;
@@ -88,6 +90,6 @@ export function statusOf(code: Code): number {
 
 /** Code for a client that exceeded its requests per minute. */
 export const LOCKED_OUT = '0801' satisfies Code;
-/** Code for a conversion that no list contains. */
+/** Code for a conversion that is in no list. */
 export const NOT_FOUND = '1401' satisfies Code;
 export const CODES: readonly Code[] = Object.keys(MESSAGES) as Code[];

@@ -6,8 +6,8 @@ import type { Random } from '../../core/index.ts';
 const CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * Returns a random id from 16 draws. Collisions are left to chance (62^16 ids). Keys, secrets and v4 conversion ids
- * also use it.
+ * Returns a random id from 16 draws, without a check for collisions (62^16 ids). Keys, secrets and v4 conversion ids
+ * also use this function.
  */
 export function randomOid(random: Random): string {
   let oid = '';
@@ -16,7 +16,8 @@ export function randomOid(random: Random): string {
 }
 
 /**
- * Returns the oid of a simulator order, computed from the book's salt and the engine's id, so that nothing is stored.
+ * Returns the order id of a simulator order, computed from the book's salt and the engine's id, so that it need not be
+ * stored.
  */
 export function derivedOid(salt: number, id: number): string {
   let word = mixed((id | 0) ^ salt);
@@ -34,7 +35,7 @@ export function derivedOid(salt: number, id: number): string {
   return oid;
 }
 
-/** Mixes a 32-bit word: a bijection in which every output bit depends on every input bit. */
+/** Mixes the bits of a 32-bit number: a bijection in which every output bit depends on every input bit. */
 function mixed(word: number): number {
   let h = word | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

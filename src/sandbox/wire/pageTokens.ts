@@ -28,7 +28,7 @@ export class PageTokens {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
   }
 
-  /** Decrypts a token. Returns null unless it was sealed here for this account. */
+  /** Decrypts a token. Returns `null` unless `seal` created it for this account. */
   open(accountId: string, token: string): string | null {
     const bytes = Buffer.from(token, 'base64url');
     // The last base64 character has spare bits, and other alphabets decode too. Only the canonical text is valid.

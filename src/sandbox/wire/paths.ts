@@ -3,21 +3,23 @@
 type Addressed = { readonly method: string; readonly pattern: string };
 type Found<R> = { readonly row: R; readonly path: Readonly<Record<string, string>> };
 
-/** Splits a path. Both prefixes, doubled slashes and a trailing slash give the same segments (public-facts 1 and 3). */
+/**
+ * Splits a path into segments. Both prefixes, doubled slashes and a trailing slash are ignored (public-facts 1 and 3).
+ */
 export function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter(segment => segment !== '');
   if (segments[0] === 'api') segments.shift();
   return segments;
 }
 
-/** Parses a query. If a key is repeated, the first value is kept. */
+/** Parses a query. If a key is repeated, its first value is kept. */
 export function queryOf(text: string): Map<string, string> {
   const query = new Map<string, string>();
   for (const [key, value] of new URLSearchParams(text)) if (!query.has(key)) query.set(key, value);
   return query;
 }
 
-/** Returns a function that finds the row of a method and path; the first match wins. */
+/** Returns a function that finds the route of a method and path; the first match in the table wins. */
 export function matcherOf<R extends Addressed>(
   rows: readonly R[],
 ): (method: string, segments: readonly string[]) => Found<R> | 'unknown path' | 'unknown method' {

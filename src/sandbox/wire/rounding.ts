@@ -2,18 +2,18 @@
 import { money, type Money } from '../../core/index.ts';
 import type { Switches } from '../switches/switches.ts';
 
-/** 10^-8 in units of Money. */
+/** Smallest amount, 10^-8, in units of Money. */
 export const SMALLEST = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 
 /** Rounds toward zero, which is down for sums of 0 or more. */
 export const floor8 = (sum: Money): Money => money(sum - (sum % SMALLEST));
-/** Rounds toward plus infinity, whatever the sign. A sum of eight decimals does not change. */
+/** Rounds up, also for negative sums. A sum with at most eight decimals does not change. */
 export const ceil8 = (sum: Money): Money => money(sum + ((SMALLEST - (sum % SMALLEST)) % SMALLEST));
 
 /**
- * Returns the fee on a received sum (0 or more), in the received currency. `rate` is in parts of 10^-8; public-facts
- * 16.2 rounds half up.
+ * Returns the fee on a received sum (0 or more), in the received currency. `rate` is in parts of 10^-8. `rounding` half
+ * up: see public-facts 16.2.
  */
 export function feeOn(received: Money, rate: bigint, rounding: Switches['feeRounding']): Money {
   const scaled = received * rate;

@@ -1,6 +1,6 @@
 /**
- * Version 4 UUIDs from the venue's seeded randomness. Those of node:crypto cannot be seeded; uuid 14.0.3 adds 316 kB to
- * set the same six bits.
+ * Version 4 UUIDs from the venue's seeded randomness. `node:crypto` cannot be seeded, and the package uuid 14.0.3 would
+ * add 316 kB.
  */
 import type { Random } from '../../core/index.ts';
 
@@ -17,10 +17,10 @@ export function randomUuid(random: Random): string {
 export const isUuid = (text: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 
-/** Returns whole numbers from 0 to 255, one draw each. */
+/** Returns `count` random whole numbers from 0 to 255, with one draw each. */
 export const bytesOf = (random: Random, count: number): number[] =>
   Array.from({ length: count }, () => random.integer(0, 255));
 
-/** Returns `bytes` random bytes in the hexadecimal form of a blockchain: 0x and the digits. */
+/** Returns `bytes` random bytes in the hexadecimal form of a blockchain: 0x, then the digits. */
 export const randomHex = (random: Random, bytes: number): string =>
   `0x${Buffer.from(bytesOf(random, bytes)).toString('hex')}`;

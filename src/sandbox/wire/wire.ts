@@ -8,15 +8,19 @@ export type TimeInForceWord = 'goodtillcancelled' | 'fillorkill' | 'immediateorc
 
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
 
-/** Returns status 200 with the payload in the v3 envelope (public-facts 3). RFQ has no envelope; see `bare`. */
+/**
+ * Returns a reply of status 200 with the payload in the v3 envelope (public-facts 3). RFQ has no envelope; see `bare`.
+ */
 export const success = (payload: unknown): WireReply => reply(200, JSON.stringify({ success: true, payload }));
-/** Returns the same reply as `success` for a payload that is already JSON text. */
+/** Returns the reply of `success` for a payload that is already JSON text. */
 export const successText = (payload: string): WireReply => reply(200, `{"success":true,"payload":${payload}}`);
 
-/** Returns an error reply. `details` is present and empty in every capture (public-facts 3). */
+/**
+ * Returns an error reply. `details` is present and empty in every reply captured from the exchange (public-facts 3).
+ */
 export const failure = ({ code, message }: Refused): WireReply =>
   reply(statusOf(code), JSON.stringify({ success: false, error: { code, message, details: [] } }));
-/** Returns the error reply of a code, which sets the status; `about` is appended to the code's message. */
+/** Returns the error reply of a code with its status; `about` is appended to the message of the code. */
 export const failureOf = (code: Code, about?: string): WireReply => failure(refused(code, about));
 
 /**
@@ -29,14 +33,14 @@ export const reply = (status: number, body: string): WireReply => ({
 });
 
 const iso = (at: Millis): string => new Date(at).toISOString();
-/** 2026-01-02T03:04:05+00:00: ticker and order_book, as captured from the wire. */
+/** Formats a time as 2026-01-02T03:04:05+00:00, as ticker and order_book do in captured replies. */
 const timeColon = (at: Millis): string => `${iso(at).slice(0, 19)}+00:00`;
-/** Formats as 2026-01-02T03:04:05+0000: trades, user_trades, account creation. */
+/** Formats a time as 2026-01-02T03:04:05+0000, as in trades, user_trades and account creation. */
 export const timePlain = (at: Millis): string => `${iso(at).slice(0, 19)}+0000`;
-/** Formats as 2026-01-02T03:04:05.678+00:00: orders and order_trades. */
+/** Formats a time as 2026-01-02T03:04:05.678+00:00, as in orders and order_trades. */
 export const timeMillis = (at: Millis): string => `${iso(at).slice(0, 23)}+00:00`;
 
-/** Formats a time of ticker and order_book. */
+/** Formats a time for ticker and order_book, by the switch `bookTimes`. */
 export const timeOfBook = (at: Millis, { bookTimes }: Pick<Switches, 'bookTimes'>): string =>
   bookTimes === 'milliseconds' ? timeMillis(at) : timeColon(at);
 

@@ -21,28 +21,28 @@ import { signalsOf, type Signals } from './signals.ts';
 import type { Tape } from '../model/tape.ts';
 import { walk, type Touch } from '../model/walk.ts';
 
-/** Results; `null` where the recording has too little data. */
+/** Results of a calibration; `null` where the recording has too little data. */
 export type Calibration = {
   readonly seconds: number;
   readonly trades: number;
-  /** One standard deviation over an hour, two-scale. */
+  /** Standard deviation of the price over one hour, in bps, by the two-scale estimator. */
   readonly volatilityBps: Estimate | null;
   readonly arrivals: {
     readonly perMinute: Estimate;
     readonly decayPerBps: Estimate;
     readonly rSquared: number;
-    /** A and k, for bids only and for asks only. */
+    /** Arrival parameters A and k, for each side separately. */
     readonly sides: Readonly<Record<Side, { readonly perMinute: number; readonly decayPerBps: number } | null>>;
     readonly distancesBps: readonly number[];
     readonly windowMs: Millis;
   } | null;
-  /** Mean move of the mid price in the taker's direction, 10 s after a trade. */
+  /** Mean move of the mid price in the taker's direction in the 10 s after a trade, in bps. */
   readonly adverseBps: Estimate | null;
   readonly microprice: {
     readonly table: MicropriceTable;
-    /** Error of each correction, in ticks. */
+    /** Standard error of each correction, in ticks. */
     readonly errors: readonly (readonly number[])[];
-    /** Number of samples of each state, its mirror included. */
+    /** Number of samples of each state, its mirror state included. */
     readonly seen: readonly (readonly number[])[];
     readonly samples: number;
   } | null;
@@ -62,13 +62,13 @@ type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number;
 /**
  * Calibrates a model. Arrivals are counted at eight distances over windows of 20 s (formulas E4). Volatility is
  * two-scale over seconds (E6). The micro-price (E5) needs 1,000 samples and amounts. Errors come from ten time blocks
- * of equal length. `onShare` receives the share done, from 0 to 1.
+ * of equal length. `onShare` receives the processed share, from 0 to 1.
  */
 export function calibrationOf(tape: Tape, onShare: (share: number) => void = () => undefined): Calibration {
   const { columns } = tape;
   const start = columns.at[0] ?? 0;
   const end = columns.at[columns.length - 1] ?? 0;
-  // If all rows have one time, all are in the first block.
+  // If all rows have the same time, all are in the first block.
   const length = (end - start) / STRETCHES || 1;
   const stretchOf = (at: Millis): number => Math.min(STRETCHES - 1, Math.floor((at - start) / length));
   const third = (done: number) => (share: number) => onShare((done + share) / 3);
@@ -159,8 +159,8 @@ function* withoutGaps(values: Float64Array): Generator<Float64Array> {
 }
 
 /**
- * Distances up to the larger of what 95% of trades reach and 1.5 times the price's volatility in one window: the range
- * for quoting.
+ * Returns distances for the fit, up to the larger of the reach of 95% of trades and 1.5 times the price's volatility in
+ * one window.
  */
 function distancesFor(taken: readonly Taken[], perWindow: number): readonly number[] | null {
   const aways = taken.map(({ away }) => away).sort((a, b) => a - b);
@@ -169,7 +169,7 @@ function distancesFor(taken: readonly Taken[], perWindow: number): readonly numb
   return Array.from({ length: DISTANCES }, (_, i) => ((i + 1) * reach) / DISTANCES);
 }
 
-/** Returns bounds that split all spreads into up to three groups of equal size. */
+/** Returns bounds that divide all spreads into up to three groups of equal size. */
 function spreadBounds(spreads: number[]): readonly number[] {
   const ascending = spreads.sort((a, b) => a - b);
   const at = (share: number) => ascending[Math.floor(share * ascending.length)] ?? 1;

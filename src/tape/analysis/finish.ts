@@ -1,4 +1,4 @@
-/** Last step of every import: the checks that need the complete tape, and the tape itself. */
+/** Last step of every import: the checks that need the complete tape, and construction of the tape. */
 import { Inspection } from './inspection.ts';
 import { KIND, type Columns, type DataFlaw, type Gap, type Tape } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
@@ -11,7 +11,7 @@ export type Imported = {
   readonly depth: number;
   readonly quotesOnly?: boolean;
   readonly gaps?: readonly Gap[];
-  /** Flaws that the importer found; entries with a count of 0 are dropped. */
+  /** Flaws that the importer found; flaws with a count of 0 are dropped. */
   readonly flaws?: readonly DataFlaw[];
 };
 

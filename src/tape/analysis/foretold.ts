@@ -1,7 +1,12 @@
-/** Prediction of a move from a number: its slope with an error, and a test on data that was not used for the fit. */
+/**
+ * Prediction of a price move from one number: slope with standard error, and a test on data that the fit did not use.
+ */
 import { estimateOf, type Estimate } from './jackknife.ts';
 
-/** Time blocks with equal numbers of seconds: the first two thirds are for the fit, the last third for the test. */
+/**
+ * Number of time blocks, each with the same number of seconds: the first two thirds are for the fit, the last third for
+ * the test.
+ */
 export const FORETOLD_STRETCHES = 15;
 const FITTED = (2 * FORETOLD_STRETCHES) / 3;
 /** Two-sided 95% and 99% quantiles of Student's t with 14 degrees of freedom: the number of time blocks minus one. */
@@ -9,7 +14,7 @@ const STUDENT_95 = 2.145;
 const STUDENT_99 = 2.977;
 
 export type Foretold = {
-  /** Slope on all data; its error comes from leaving out one time block at a time. */
+  /** Slope on all data; its standard error comes from omitting one time block at a time. */
   readonly slope: Estimate;
   /** Bounds of the 95% confidence interval. */
   readonly low: number;
@@ -19,19 +24,20 @@ export type Foretold = {
   /** Correlation of the moves in the last third with the predictions of a fit on the first two thirds. */
   readonly rLater: number;
   /**
-   * Share of the squared moves of the last third that the prediction removes; below 0 it is worse than no prediction.
+   * Share of the squared moves of the last third that the prediction explains; below 0 the prediction is worse than
+   * none.
    */
   readonly gainLater: number;
   /**
-   * Whether the slope is above zero at 99% (as the best of several is chosen) and the prediction gains on the last
-   * third.
+   * Whether the slope is above zero at 99% (because the best of several is chosen), and the prediction gains on the
+   * last third.
    */
   readonly holds: boolean;
   /** Slope divided by its error, on the first two thirds only; for choosing among several predictors. */
   readonly firstRatio: number;
 };
 
-/** Sums of one time block: the number x, the control variable z, and the move y. */
+/** Sums of one time block over samples of number x, control variable z and move y. */
 export class ForetoldSums {
   n = 0;
   x = 0;
@@ -44,7 +50,7 @@ export class ForetoldSums {
   zy = 0;
   yy = 0;
 
-  /** Adds one sample; ignores it if any value is not finite. */
+  /** Adds one sample; ignores the sample if a value is not finite. */
   add(x: number, y: number, z = 0): void {
     if (!Number.isFinite(x + y + z)) return;
     this.n++;
@@ -69,7 +75,7 @@ const KEYS = ['n', 'x', 'z', 'y', 'xx', 'xz', 'zz', 'xy', 'zy', 'yy'] as const;
 /** Creates empty sums, one per time block. */
 export const foretoldSums = (): ForetoldSums[] => Array.from({ length: FORETOLD_STRETCHES }, () => new ForetoldSums());
 
-/** Returns the time block of each second: the known seconds are divided evenly, in order. */
+/** Returns the time block of each second: the seconds with data are divided evenly, in order. */
 export function stretchOfEach(length: number, isKnown: (i: number) => boolean): Uint8Array {
   let known = 0;
   for (let i = 0; i < length; i++) if (isKnown(i)) known++;
@@ -86,8 +92,8 @@ export function stretchOfEach(length: number, isKnown: (i: number) => boolean): 
 type Fit = { readonly a: number; readonly b: number; readonly c: number };
 
 /**
- * Fits y on x with the control z, from one entry per time block, in order. Returns `null` if there is too little data,
- * x never changes, or x and z are redundant (squared correlation above 0.9999).
+ * Fits y on x with the control z, from the sums of all time blocks in order. Returns `null` if there is too little
+ * data, x never changes, or x and z are redundant (squared correlation above 0.9999).
  */
 export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null {
   const slopeOf = (of: readonly ForetoldSums[]): number => fitOf(together(of))?.b ?? Number.NaN;
@@ -112,10 +118,10 @@ export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null 
 }
 
 /**
- * Returns the predictor with the largest ratio of slope to error on the first two thirds, which does not use the last
- * third; `null` if there is none.
+ * Returns the predictor with the largest ratio of slope to error on the first two thirds, so that the last third stays
+ * unused; `null` if there is none.
  */
-export function mostForetelling<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {
+export function strongestPredictor<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {
   let best: T | null = null;
   for (const one of of)
     if (one.foretold !== null && !(one.foretold.firstRatio <= (best?.foretold?.firstRatio ?? -Infinity))) best = one;
@@ -128,7 +134,7 @@ function together(of: readonly ForetoldSums[]): ForetoldSums {
   return sums;
 }
 
-/** Fits the sums; if `withX` is false, b is 0. */
+/** Fits the sums; if `withX` is false, the slope b is 0. */
 function fitOf({ n, x, z, y, xx, xz, zz, xy, zy }: ForetoldSums, withX = true): Fit | null {
   if (!(n > 1)) return null;
   const [vxx, vxz, vzz] = [xx - (x * x) / n, xz - (x * z) / n, zz - (z * z) / n];
@@ -141,7 +147,7 @@ function fitOf({ n, x, z, y, xx, xz, zz, xy, zy }: ForetoldSums, withX = true): 
   return { a: (y - b * x - c * z) / n, b, c };
 }
 
-/** Sum of the squared residuals of a fit. */
+/** Returns the sum of the squared residuals of a fit. */
 const squares = ({ n, x, z, y, xx, xz, zz, xy, zy, yy }: ForetoldSums, { a, b, c }: Fit): number =>
   yy + a * a * n + b * b * xx + c * c * zz + 2 * (a * b * x + a * c * z + b * c * xz - a * y - b * xy - c * zy);
 

@@ -1,16 +1,14 @@
-/**
- * Check of every row of a recording on its way into a tape: drops trades before the first book and counts flaws of the
- * books.
- */
+/** Check of every row before it enters a tape: drops trades before the first book and counts flaws of the books. */
 import { RowBook } from '../model/recordedBook.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 
 /**
- * Receives each flaw. `isBook` is true if the book after its last row has the flaw, otherwise the current row has it.
+ * Receives each flaw. `isBook`: whether the book has the flaw after its last row; otherwise the current row has the
+ * flaw.
  */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
-/** Expects rows in order; checks the book after the last row of each time at which it changed. */
+/** Checks rows in order, and the book after the last row of each time at which the book changed. */
 export class Inspection {
   readonly #book: RowBook;
   readonly #firstKind: number;
@@ -19,7 +17,7 @@ export class Inspection {
   #changed = false;
   #begun = false;
 
-  /** `fromOrders`: per-order rows define the book, not levels. */
+  /** Creates the check. `fromOrders`: whether per-order rows define the book, not levels. */
   constructor(fromOrders: boolean, found: OnFlaw) {
     this.#book = new RowBook(fromOrders);
     this.#firstKind = fromOrders ? KIND.add : KIND.level;
@@ -31,7 +29,7 @@ export class Inspection {
     return this.#begun;
   }
 
-  /** Checks a row; returns false if it must be dropped. */
+  /** Checks a row; returns false if the row must be dropped. */
   take(kind: number, side: number, at: number, price: number, amount: number, id: number): boolean {
     if (kind === KIND.trade) {
       if (!this.#begun) {
@@ -52,7 +50,7 @@ export class Inspection {
     return true;
   }
 
-  /** Checks the current book; also required after the last row. */
+  /** Checks the current book; call it after the last row too. */
   end(): void {
     if (!this.#changed) return;
     this.#changed = false;

@@ -1,4 +1,4 @@
-/** Standard errors by leaving out one time block at a time, because trades cluster. */
+/** Standard errors by omitting one time block at a time, because trades cluster. */
 
 /** Number of equally long time blocks of a recording. */
 export const STRETCHES = 10;
@@ -7,8 +7,8 @@ export const STRETCHES = 10;
 export type Estimate = { readonly value: number; readonly error: number };
 
 /**
- * Estimates from all time blocks, with an error from leaving out each (the jackknife). `null` if the estimate is not
- * finite.
+ * Returns an estimate from all time blocks, with a standard error from omitting each block (the jackknife). `null` if
+ * the estimate is not finite.
  */
 export function estimateOf<T>(stretches: readonly T[], estimate: (of: readonly T[]) => number): Estimate | null {
   const value = estimate(stretches);
@@ -16,7 +16,7 @@ export function estimateOf<T>(stretches: readonly T[], estimate: (of: readonly T
   return { value, error: spreadOf(stretches.map((_, out) => estimate(stretches.filter((_one, i) => i !== out)))) };
 }
 
-/** Standard error from the estimates that each leave out one time block; NaN if there are none, or if one is NaN. */
+/** Returns the standard error from estimates that each omit one time block; NaN if there are none, or if one is NaN. */
 export function spreadOf(without: readonly number[]): number {
   const n = without.length;
   const mean = without.reduce((sum, x) => sum + x, 0) / n;

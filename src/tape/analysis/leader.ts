@@ -1,13 +1,13 @@
 /**
- * Prediction of a book's price from a reference price: the slope of the book's next move on their distance, per
- * horizon, and the resulting weight.
+ * Prediction of a book's price from a reference price: per horizon, the slope of the book's next move on the distance
+ * of the prices, and the resulting weight.
  */
 import { priceAcross, type Leg } from '../../core/index.ts';
 import {
   FORETOLD_STRETCHES,
   foretoldOf,
   foretoldSums,
-  mostForetelling,
+  strongestPredictor,
   stretchOfEach,
   type Foretold,
 } from './foretold.ts';
@@ -19,27 +19,27 @@ export const LEADER_HORIZONS = [1, 5, 15, 60, 300] as const;
 
 export type Leader = {
   readonly horizons: readonly { readonly seconds: number; readonly foretold: Foretold | null }[];
-  /** Longest horizon with a valid prediction, from which the weight follows; `null` if there is none. */
+  /** Longest horizon with a valid prediction, which determines the weight; `null` if there is none. */
   readonly chosen: number | null;
-  /** Share of the reference in the fair value, 0 to 1; 0 if it predicts nothing. */
+  /** Share of the reference in the fair value, 0 to 1; 0 if the reference predicts nothing. */
   readonly weight: number;
-  /** Time constant of the usual ratio of both prices. */
+  /** Time constant of the usual ratio of both prices, in seconds. */
   readonly basisMemoryS: number;
-  /** Assumed age of the reference. */
+  /** Assumed age of the reference, in seconds. */
   readonly ageS: number;
-  /** Share of the seconds with a known reference in which it moved. */
+  /** Share of the seconds with a known reference in which the reference changed. */
   readonly moving: number;
 };
 
 export type LeaderOptions = {
   /** Age of the reference when quotes use it, in whole seconds. */
   readonly ageS: number;
-  /** Time constant of the usual ratio of both prices. */
+  /** Time constant of the usual ratio of both prices, in seconds. */
   readonly basisMemoryS: number;
 };
 
 /**
- * Returns the time constant for a recording of that many seconds: a tenth of it, between 30 s and 1 h, so that the
+ * Returns the time constant for a recording of `seconds`: a tenth of its length, between 30 s and 1 h, so that the
  * usual ratio is known and its changes are visible.
  */
 export const basisMemoryFor = (seconds: number): number => {
@@ -67,9 +67,9 @@ export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[]
 }
 
 /**
- * Fits, each second, the move of the own price over the next seconds on x = (leader - own). Both prices are logarithms
- * minus their exponential mean, like the basis of the fair value. The own distance from its mean is the control: mean
- * reversion is not credited to the leader, and a constant reference predicts nothing.
+ * Fits the move of the own price over the next seconds on x = (leader - own), sampled every second. Both prices are
+ * logarithms minus their exponential mean, like the basis of the fair value. The own distance from its mean is the
+ * control variable: mean reversion is not credited to the leader, and a constant reference predicts nothing.
  */
 export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemoryS }: LeaderOptions): Leader {
   const { from, values } = own;
@@ -92,7 +92,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
     known++;
     if (other !== before) moved++;
     before = other;
-    // Plain mean of all samples while there are few.
+    // The mean is a plain mean while there are few samples.
     const weight = Math.max(1 / ++seen, 1 - kept);
     usualOwn += weight * (price - usualOwn);
     usualLeader += weight * (other - usualLeader);
@@ -105,11 +105,11 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   }
   const horizons = LEADER_HORIZONS.map((seconds, h) => ({
     seconds,
-    // A time block must hold several moves that do not overlap.
+    // A time block must contain several moves that do not overlap.
     foretold: known >= 4 * seconds * FORETOLD_STRETCHES ? foretoldOf(sums[h]!) : null,
   }));
-  // The strongest horizon decides whether there is a prediction; the longest valid one gives the weight.
-  const has = mostForetelling(horizons)?.foretold?.holds === true;
+  // The strongest horizon decides whether there is a prediction; the longest valid horizon gives the weight.
+  const has = strongestPredictor(horizons)?.foretold?.holds === true;
   const furthest = has ? horizons.findLast(({ foretold }) => foretold?.holds === true) : undefined;
   return {
     horizons,
@@ -121,7 +121,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   };
 }
 
-/** Price at the end of the chain, per second, where all of its books are known. */
+/** Returns the price across the legs for each second in which all books are known. */
 function acrossOf(legs: readonly Leg[], books: readonly LogSeconds[]): LogSeconds {
   const from = Math.max(...books.map(book => book.from));
   const to = Math.min(...books.map(book => book.from + book.values.length));

@@ -1,8 +1,8 @@
-/** Logarithm of a recorded price at the end of each second, from which moves are measured. */
+/** Logarithm of a recorded price at the end of each second, as the basis for price moves. */
 import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
-/** `values[i]` is the price at the end of the second `from + i` (since 1970); NaN if unknown, and in gaps. */
+/** Log prices: `values[i]` is for the end of the second `from + i` (since 1970); NaN if unknown, and in gaps. */
 export type LogSeconds = { readonly from: number; readonly values: Float64Array };
 
 /** Samples the mid price, or the last trade if the recording has no book. `onShare` is as in `walk`. */

@@ -1,6 +1,6 @@
 /**
  * Prediction of the mid price from order flow and book imbalance: the slope of its next move on each, sampled once per
- * second as a bot sees it.
+ * second with the data a bot has.
  */
 import {
   DEPTH_LEVELS,
@@ -11,7 +11,7 @@ import {
   type Depth,
   type Millis,
 } from '../../core/index.ts';
-import { foretoldOf, foretoldSums, mostForetelling, stretchOfEach, type Foretold } from './foretold.ts';
+import { foretoldOf, foretoldSums, strongestPredictor, stretchOfEach, type Foretold } from './foretold.ts';
 import type { LogSeconds } from './seconds.ts';
 import type { RecordedBook, RecordedSide } from '../model/recordedBook.ts';
 import type { Tape } from '../model/tape.ts';
@@ -19,12 +19,12 @@ import { walk, type Touch } from '../model/walk.ts';
 
 /** Slopes of the mid price's move over the next `aheadMs`, in bps; `null` with too little data. */
 export type Signals = {
-  /** Slope per unit of the base currency of order flow, which decays with `memoryMs`. */
+  /** Slope of order flow, per unit of the base currency; the flow decays with `memoryMs`. */
   readonly orderFlow: Foretold | null;
   readonly memoryMs: Millis;
   /**
-   * Slope per deviation of the imbalance down to `depthBps` (0: best prices only), which decays with
-   * `imbalanceMemoryMs`.
+   * Slopes of the imbalance down to each `depthBps` (0: best prices only), per standard deviation; the imbalance decays
+   * with `imbalanceMemoryMs`.
    */
   readonly imbalances: readonly Imbalance[];
   readonly imbalanceMemoryMs: Millis;
@@ -39,10 +39,11 @@ const DEPTHS_BPS = [0, 30];
 const AHEAD_S = 10;
 
 /**
- * Returns the depth that predicts best on the first two thirds, if its prediction holds on the last; otherwise `null`.
+ * Returns the depth that predicts best on the first two thirds, if its prediction is valid on the last third; otherwise
+ * `null`.
  */
 export function imbalanceOf({ imbalances }: Signals): { readonly depthBps: number; readonly slope: number } | null {
-  const best = mostForetelling(imbalances);
+  const best = strongestPredictor(imbalances);
   return best?.foretold?.holds === true ? { depthBps: best.depthBps, slope: best.foretold.slope.value } : null;
 }
 

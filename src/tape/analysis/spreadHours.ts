@@ -1,20 +1,20 @@
 /**
- * Hours of the day with a spread far beyond that of the others: before a market opens, after it closes, or while its
- * makers are away.
+ * Hours of the day with a much larger spread than the others: before a market opens, after it closes, or without its
+ * makers.
  */
 import type { Millis } from '../../core/index.ts';
 import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
-/** Hours of the day in UTC, with the median spread in these and in the other hours, in bps. */
+/** Hours of the day in UTC; their median spread and that of the other hours, in bps. */
 export type WideHours = { readonly hours: readonly number[]; readonly spreadBps: number; readonly otherBps: number };
 
 const HOUR_MS = 3_600_000;
-/** Minimum ratio to the spread of the other hours. */
+/** Minimum ratio of the spread to that of the other hours. */
 const FAR_BEYOND = 5;
-/** Minimum number of samples of an hour of the day. */
+/** Minimum number of samples in an hour of the day. */
 const LOOKS_MIN = 60;
-/** Bins are 10% wide and start at this many bps. */
+/** Lower end of the first bin, in bps; each bin is 10% wide. */
 const FIRST_BPS = 0.01;
 const STEP = Math.log(1.1);
 const BINS = 180;
@@ -32,8 +32,8 @@ export class SpreadHours {
   }
 
   /**
-   * Returns the wide hours; `null` if there are none, or with too little data. The ordinary spread is the lower
-   * quartile of the hourly medians.
+   * Returns the wide hours; `null` if there are none, or with too little data. The usual spread is the lower quartile
+   * of the hourly medians.
    */
   wide(): WideHours | null {
     const told = Array.from({ length: 24 }, (_, hour) => hour).filter(hour => this.#looks[hour]! >= LOOKS_MIN);
@@ -61,7 +61,7 @@ export class SpreadHours {
   }
 }
 
-/** Describes them in a sentence, with the flag that drops them. */
+/** Describes wide hours in a sentence, with the flag that drops them. */
 export function wideHoursText({ hours, spreadBps, otherBps }: WideHours): string {
   return `The median spread of ${hoursText(hours)} UTC is ${spreadBps} bps, against ${otherBps} bps in the other hours: those may be outside the market's session, whose hours --session counts alone, as in --session 09:30-16:00@America/New_York.`;
 }

@@ -33,7 +33,7 @@ export class ChunkReader {
   readonly #continued: ReadonlySet<ScannedBlock>;
   #next = 0;
   #file: FrameFile | null = null;
-  /** Rows made for a start inside the tape, and the index of their rules. */
+  /** Rows created for a start inside the tape, and the index of their rules. */
   #made: Columns[] = [];
   #madeRules = 0;
   #ended = false;
@@ -43,7 +43,7 @@ export class ChunkReader {
     this.#unit = options.micros ? 1000 : 1;
     this.#tickSizes = days.flatMap(day => day.rules.map(({ rules }) => rules.tickSize));
     const all = stepsOf(days, options);
-    this.#continued = new Set(days.flatMap((day, i) => (follows(days[i - 1], day) ? opening(day.blocks) : [])));
+    this.#continued = new Set(days.flatMap((day, i) => (continuesDay(days[i - 1], day) ? opening(day.blocks) : [])));
     const begin = beginOf(all, options.from);
     if (begin === null) {
       this.#steps = all.filter(isWanted(days, all));
@@ -131,10 +131,10 @@ export class ChunkReader {
 }
 
 /**
- * Returns the blocks that a reader of these days reads. A start inside the tape adds a snapshot, which begins with
+ * Returns the blocks that a reader of these days needs. A start inside the tape adds a snapshot, which starts with
  * `clear`.
  */
-export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
+export function blocksToRead(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
   const all = stepsOf(days, options);
   const begin = beginOf(all, options.from);
   const wanted = isWanted(days, all);
@@ -147,8 +147,8 @@ export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): re
 }
 
 /**
- * Index of the step that contains `from`: the last step if `from` is later than every row. `null` if reading starts
- * with the first row.
+ * Returns the index of the step that contains `from`: the last step if `from` is later than every row. `null` if
+ * reading starts with the first row.
  */
 function beginOf(all: readonly Step[], from: Millis): number | null {
   if (from === -Infinity || all.length === 0) return null;
@@ -167,10 +167,10 @@ function stepsOf(days: readonly ScannedDay[], { to, snapshots = true }: ReadOpti
   });
 }
 
-/** Selects every row block, but only those snapshots before which the rows are unknown. */
+/** Returns a filter that accepts every row block, but only those snapshots before which the rows are unknown. */
 function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Step) => boolean {
-  const unknown = new Set(days.filter((day, i) => !follows(days[i - 1], day)).flatMap(day => opening(day.blocks)));
-  // For a reader that starts with the first day, nothing precedes the first snapshot.
+  const unknown = new Set(days.filter((day, i) => !continuesDay(days[i - 1], day)).flatMap(day => opening(day.blocks)));
+  // If the reader starts with the first day, no rows precede the first snapshot.
   const first = new Set(opening(all.map(({ block }) => block)));
   return ({ block }) => !block.isSnapshot || block.afterLoss || unknown.has(block) || first.has(block);
 }
@@ -179,7 +179,7 @@ function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Ste
  * Whether `day` continues `before`, so that its opening snapshots repeat a known book: `before` was closed, and `day`
  * names it as its previous day.
  */
-export function follows(before: ScannedDay | undefined, day: ScannedDay): boolean {
+export function continuesDay(before: ScannedDay | undefined, day: ScannedDay): boolean {
   return before?.closed === true && day.head.previous === before.day;
 }
 
@@ -193,8 +193,8 @@ function opening(blocks: readonly ScannedBlock[]): readonly ScannedBlock[] {
 const directoryOf = (path = ''): string => path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
 /**
- * Step from which to read so that the book at step `begin` is known: the last snapshot before it, or the first block of
- * its day.
+ * Returns the step at which reading must start so that the book at step `begin` is known: the last snapshot before, or
+ * the first block of its day.
  */
 function leadOf(all: readonly Step[], begin: number): number {
   const path = (i: number) => directoryOf(all[i]?.block.path);
@@ -215,8 +215,8 @@ function rest(columns: Columns, from: number): Columns {
 }
 
 /**
- * Returns a function that attaches rules and instrument to rows. That function throws a RangeError for an index that no
- * day has.
+ * Returns a function that adds rules and instrument to rows. The function throws a RangeError for an index that no day
+ * has.
  */
 export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rules: number) => TapeChunk {
   const all = days.flatMap(day => day.rules.map(({ rules }) => ({ rules, lot: day.head.lot })));

@@ -1,6 +1,6 @@
 /**
- * Chunks of a stored tape, decoded ahead by another thread into shared memory. The reader may block: nothing here needs
- * the event loop.
+ * Chunks of a stored tape, decoded ahead by another thread into shared memory. Works even if the reader blocks the
+ * event loop.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +9,10 @@ import { ChunkReader, chunkMaker, type ReadOptions, type TapeChunk } from './chu
 import { BLOCK_ROWS, columnBuffers, firstRows, type ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedDay } from './scanDay.ts';
 
-/** Indices of the words that both threads share, in addition to the columns of each slot. */
+/** Indices of the shared words that precede the words of the slots. */
 export const SHARED = { produced: 0, consumed: 1, state: 2, words: 3 } as const;
 export const STATE = { running: 0, ended: 1, failed: 2, stopped: 3 } as const;
-/** Words per slot: the number of rows and the index of their rules. */
+/** Number of words per slot: the number of rows and the index of their rules. */
 export const SLOT_WORDS = 2;
 export const MESSAGE_BYTES = 4096;
 
@@ -26,15 +26,15 @@ export type Ahead = {
 };
 
 const SLOTS = 4;
-/** Decoding a block takes milliseconds; a thread without output for this time is considered dead. */
+/** Time without output after which the decoding thread counts as failed, in ms; decoding a block takes milliseconds. */
 const SILENCE_MAX_MS = 60_000;
 
-/** Minimum number of rows for a thread: fewer are decoded before a thread would have started. */
+/** Minimum number of rows for a thread: a shorter tape is decoded sooner than a thread starts. */
 const ROWS_LEAST = 2_000_000;
 
 /**
- * Yields the chunks of the days. Short tapes are decoded in this thread, and so is every tape if the compiled worker is
- * missing (program run from sources).
+ * Yields the chunks of the days. This thread decodes short tapes, and all tapes if the compiled worker is missing, as
+ * when the program runs from its sources.
  */
 export function* chunksAhead({
   days,
@@ -80,7 +80,7 @@ export function* chunksAhead({
   }
 }
 
-/** Yields the chunks one after another, decoded in this thread; all use the same memory. */
+/** Yields the chunks one after another, decoded in this thread. All chunks use the same memory. */
 export function* chunksHere(days: readonly ScannedDay[], options: ReadOptions): Generator<TapeChunk, void, undefined> {
   const made = chunkMaker(days);
   const reader = new ChunkReader(days, options);
@@ -94,7 +94,7 @@ export function* chunksHere(days: readonly ScannedDay[], options: ReadOptions): 
   }
 }
 
-/** Decodes a message that is preceded by its length. */
+/** Decodes a text that is preceded by its length. */
 function textIn(message: Uint8Array): string {
   const bytes = Buffer.from(message);
   return bytes.toString('utf8', 4, 4 + bytes.readUInt32LE(0));

@@ -1,10 +1,10 @@
-/** Hash of rows that does not depend on how they are cut into blocks. */
+/** Hash of rows that does not depend on their division into blocks. */
 import { createHash, type Hash } from 'node:crypto';
 import type { Columns } from '../model/tape.ts';
 
 /**
- * SHA-256 over the SHA-256 of each column: kinds and sides (one byte each), times in microseconds, prices, amounts and
- * ids (little-endian doubles).
+ * Hash of rows: SHA-256 over the SHA-256 of each column: kinds and sides (one byte each), times in microseconds,
+ * prices, amounts and ids (little-endian doubles).
  */
 export class ContentHash {
   readonly #columns: readonly Hash[] = Array.from({ length: 7 }, () => createHash('sha256'));

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { isDecimalText, shownText, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
 import type { DataFlaw, Gap } from '../model/tape.ts';
 
-/** File of sealed blocks. */
+/** Name of the file with the sealed blocks. */
 export const ROWS_FILE = 'rows.tape';
 /**
- * File of the rows after the last sealed block. It exists only while a day is recorded, or after a recorder crashed.
+ * Name of the file with the rows after the last sealed block. It exists only while a day is recorded, or after a
+ * recorder crashed.
  */
 export const TAIL_FILE = 'rows.tail';
 export const FORMAT = 'puntas tape';
@@ -16,12 +17,12 @@ export const VERSION = 1;
 export const DAY_MS = 86_400_000;
 /** Returns the UTC day of a time, such as 2026-11-21. */
 export const dayOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10);
-/** Midnight UTC of a day such as 2026-11-21, in epoch ms; NaN if the text is not a date. */
+/** Returns midnight UTC of a day such as 2026-11-21, in epoch ms; NaN if the text is not a date. */
 export const startOfDay = (day: string): Millis => Date.parse(`${day}T00:00:00Z`);
 
-/** Returns `DIR/book=btc_mxn`; does not check the name. */
+/** Returns the path `DIR/book=btc_mxn`; does not check the name. */
 export const bookFolder = (dir: string, book: string): string => join(dir, `book=${book}`);
-/** Returns `DIR/book=btc_mxn/day=2026-11-21`; does not check the names. */
+/** Returns the path `DIR/book=btc_mxn/day=2026-11-21`; does not check the names. */
 export const dayFolder = (dir: string, book: string, day: string): string => join(bookFolder(dir, book), `day=${day}`);
 
 /** First frame of each day's file. */
@@ -30,12 +31,12 @@ export type Head = {
   readonly version: typeof VERSION;
   readonly book: string;
   readonly day: string;
-  /** Day of the preceding rows; `null` at the start of a tape. */
+  /** Day before this one; `null` at the start of a tape. */
   readonly previous: string | null;
   readonly lot: DecimalText;
   /** Origin of the rows, as text for the operator. */
   readonly source: string;
-  /** Levels per side in the source; 0 for trades only, `null` for all levels. */
+  /** Number of levels per side in the source; 0 for trades only, `null` for all levels. */
   readonly depth: number | null;
   readonly quotesOnly: boolean;
   /** Rules in force when the day starts. Prices are in ticks of these rules until they change; amounts are in lots. */
@@ -45,11 +46,10 @@ export type Head = {
 /** Checks and returns the head of a file. Throws an Error of one line if it is invalid. */
 export function headOf(value: unknown, path: string): Head {
   const head = value as Partial<Head> | null;
-  if (head?.format !== FORMAT) throw new Error(`${path}: not a tape of this program (it begins with no "${FORMAT}")`);
+  if (head?.format !== FORMAT)
+    throw new Error(`${path}: not a tape of this program (expected "${FORMAT}" at the start)`);
   if (head.version !== VERSION) {
-    throw new Error(
-      `${path}: is of version ${String(head.version)} of the format; this program reads version ${VERSION}`,
-    );
+    throw new Error(`${path}: has format version ${String(head.version)}; this program reads version ${VERSION}`);
   }
   const { book, day, previous, lot, source, depth, quotesOnly, rules } = head;
   const isWhole =
@@ -61,26 +61,26 @@ export function headOf(value: unknown, path: string): Head {
     typeof quotesOnly === 'boolean' &&
     isRules(rules);
   if (!isWhole)
-    throw new Error(`${path}: its first frame lacks book, day, lot, source, depth or rules, or they are none`);
-  return { ...(head as Head), source: toldText(source) };
+    throw new Error(`${path}: invalid or missing book, day, lot, source, depth or rules in the first frame`);
+  return { ...(head as Head), source: printableText(source) };
 }
 
-/** Names that contain nothing special to HTML, paths or terminals. */
+/** Valid name of a book, without characters that are special in HTML, paths or terminals. */
 const BOOK = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const isAmount = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= 64 && isDecimalText(value) && !value.startsWith('-');
 
-/** Longer than any path or sentence that this program writes. */
+/** Maximum length of a text in a tape, above every text that this program writes. */
 const TOLD_MAX = 1_000;
 
-/** Makes text from a tape safe to print: the author of the tape may have put anything there. */
-const toldText = (text: string): string => shownText(text.slice(0, TOLD_MAX));
+/** Makes text from a tape safe to print, because the tape may be from an untrusted author. */
+const printableText = (text: string): string => shownText(text.slice(0, TOLD_MAX));
 
 /** Parses the gap of a frame; returns `null` if it is invalid. */
 export function gapOf({ from, to, why }: Readonly<Record<string, unknown>>): Gap | null {
   if (!Number.isFinite(from) || !Number.isFinite(to) || !((from as number) <= (to as number))) return null;
-  return { from: from as number, to: to as number, why: toldText(String(why)) };
+  return { from: from as number, to: to as number, why: printableText(String(why)) };
 }
 
 /** Parses the flaws of a frame; returns `null` if any is invalid. */
@@ -91,8 +91,8 @@ export function flawsOf(entries: unknown): readonly DataFlaw[] | null {
     const { what, count, done, first } = (entry ?? {}) as Readonly<Record<string, unknown>>;
     const isFlaw = typeof what === 'string' && typeof done === 'string' && Number.isSafeInteger(count);
     if (!isFlaw || !(first === undefined || typeof first === 'string')) return null;
-    const place = first === undefined ? {} : { first: toldText(first) };
-    found.push({ what: toldText(what), count: count as number, done: toldText(done), ...place });
+    const place = first === undefined ? {} : { first: printableText(first) };
+    found.push({ what: printableText(what), count: count as number, done: printableText(done), ...place });
   }
   return found;
 }
@@ -119,14 +119,14 @@ export const isRules = (value: unknown): value is BookRules =>
     key === 'book' ? BOOK.test(String((value as BookRules)[key])) : isAmount((value as BookRules)[key]),
   );
 
-/** Copies only the fields of `BookRules`, in a fixed order. */
+/** Returns a copy with only the fields of `BookRules`, in a fixed order. */
 export const plainRules = (rules: BookRules): BookRules =>
   Object.fromEntries(RULES.map(key => [key, rules[key]])) as BookRules;
 
-/** Compares the text of the eight fields that `plainRules` keeps: 0.1 and 0.10 differ. */
+/** Whether the eight fields of `BookRules` have equal texts: 0.1 and 0.10 differ. */
 export const sameRules = (a: BookRules, b: BookRules): boolean => RULES.every(key => a[key] === b[key]);
 
-/** Returns the names after `prefix` of the folders in `dir`, sorted; empty if `dir` does not exist. */
+/** Returns the sorted names of the folders in `dir` without their `prefix`; empty if `dir` does not exist. */
 export function partitions(dir: string, prefix: 'book=' | 'day='): readonly string[] {
   try {
     return readdirSync(dir)

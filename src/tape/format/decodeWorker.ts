@@ -32,5 +32,5 @@ try {
   text.copy(bytes, 4);
   Atomics.compareExchange(words, SHARED.state, STATE.running, STATE.failed);
 }
-// Wakes a reader that waits for a chunk, so that it checks the state again.
+// Wakes a reader that waits for a chunk, so that the reader checks the state again.
 Atomics.notify(words, SHARED.produced);

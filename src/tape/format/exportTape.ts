@@ -19,8 +19,8 @@ const hasId = (kind: number): boolean => kind >= KIND.trade;
 
 /**
  * Writes one line per row: exchange_time, local_time (UTC, in microseconds), kind, side, price, amount, id; missing
- * values are null. The file ending, .parquet or .csv, selects the format. `onRows` receives the number of rows written
- * so far. The file gets its name only when it is complete. Throws an Error of one line for any other ending.
+ * values are null. The file ending selects the format, .parquet or .csv. `onRows` receives the number of rows written.
+ * The file gets its name only when it is complete. Throws an Error of one line for any other ending.
  */
 export async function exportTape(tape: StoredTape, file: string, onRows: (rows: number) => void): Promise<void> {
   const write = file.endsWith('.parquet') ? toParquet : file.endsWith('.csv') ? toCsv : null;
@@ -35,7 +35,7 @@ export async function exportTape(tape: StoredTape, file: string, onRows: (rows: 
   }
 }
 
-/** DECIMAL(18, n): the largest precision that fits in 64 bits. */
+/** Largest precision of DECIMAL(18, n) in 64 bits. */
 const PRECISION = 18;
 
 async function toParquet(tape: StoredTape, file: OutputFile, onRows: (rows: number) => void): Promise<void> {

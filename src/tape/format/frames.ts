@@ -1,13 +1,13 @@
 /**
- * Frames of a stored tape's files: a tag, a length, two checksums and the payload. A torn end is distinguished from
- * damage before it.
+ * Frames of a stored tape's files: a tag, a length, two checksums and the payload. An incomplete end is distinguished
+ * from damage before it.
  */
 import { openRegularFile } from '../../guard/index.ts';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { SUMMARY_BYTES } from './rowsCodec.ts';
 
-/** Payload of each frame: a block of rows for `ROWS` and `BOOK`, otherwise JSON. */
+/** Tags of frames. The payload is a block of rows for `ROWS` and `BOOK`, otherwise JSON. */
 export const TAG = {
   head: 'HEAD',
   rows: 'ROWS',
@@ -21,21 +21,21 @@ export type Tag = (typeof TAG)[keyof typeof TAG];
 
 const HEADER = 16;
 const TAGS: readonly string[] = Object.values(TAG);
-/** Maximum payload size; a header with a larger length is damaged. */
+/** Maximum payload size in bytes; a header with a larger length is damaged. */
 const LENGTH_MAX = 16 * 1024 * 1024;
 
 /**
- * Maximum number of frames in a file: nearly three per second for a day. A file with more is not a tape and is not read
- * to its end.
+ * Maximum number of frames in a file: nearly three per second for a day. A file with more is not a tape, and is
+ * rejected.
  */
 const FRAMES_MAX = 250_000;
-/** Bytes read at a time when searching for headers. */
+/** Number of bytes read at a time in the search for headers. */
 const WINDOW_BYTES = 64 * 1024;
 
 /** Remedy for damage, appended to error messages. */
-export const REMEDY = '--skip-damaged leaves out what is damaged and makes a gap of it';
+export const REMEDY = '--skip-damaged turns damaged blocks into gaps';
 
-/** Position of a frame in its file. */
+/** Tag of a frame and its position in the file. */
 export type Frame = { readonly tag: Tag; readonly at: number; readonly length: number };
 
 /**
@@ -60,7 +60,7 @@ export class FrameFile {
   readonly path: string;
   readonly size: number;
   readonly #fd: number;
-  /** Bytes in which headers were last searched for, and their offset. */
+  /** Bytes last read in the search for headers, and their offset in the file. */
   #window: Buffer = Buffer.alloc(0);
   #windowAt = 0;
 
@@ -75,10 +75,10 @@ export class FrameFile {
   }
 
   /**
-   * Returns every frame in order, and the end of the last complete one: bytes after it were being written when the
+   * Returns every frame in order, and the end of the last complete frame: later bytes were being written when the
    * writer crashed. `verify` reads every byte. A frame with a wrong checksum is `damaged` if complete frames follow; at
-   * the end it counts as torn. Takes time linear in the file size, whatever the content. Throws if there are more than
-   * 250,000 frames.
+   * the end of the file it counts as incomplete. Takes time linear in the file size, whatever the content. Throws if
+   * there are more than 250,000 frames.
    */
   frames(verify: boolean): {
     readonly frames: readonly Frame[];
@@ -91,7 +91,7 @@ export class FrameFile {
     let end = 0;
     for (let at = 0; at < this.size;) {
       if (frames.length + damaged.length + suspects.length >= FRAMES_MAX)
-        throw new Error(`${this.path}: more than ${FRAMES_MAX} frames up to byte ${at}: this is no tape`);
+        throw new Error(`${this.path}: more than ${FRAMES_MAX} frames up to byte ${at}: expected a tape`);
       const frame = this.#headerAt(at);
       const whole = frame !== null && at + HEADER + frame.length <= this.size;
       if (whole && (!verify || this.#isSound(frame))) {
@@ -125,7 +125,9 @@ export class FrameFile {
     return JSON.parse(this.payload(frame).toString('utf8'));
   }
 
-  /** Returns the checked summary at the start of a block of rows. The rest is checked when it is decoded. */
+  /**
+   * Returns the checked summary at the start of a block of rows. The other bytes are checked when the block is decoded.
+   */
   summaryBytes(frame: Frame): Buffer {
     if (frame.length < SUMMARY_BYTES) throw new Error(`${this.path}: ${frame.tag} at byte ${frame.at} is too short`);
     const bytes = this.#read(frame.at + HEADER, SUMMARY_BYTES);
@@ -154,7 +156,7 @@ export class FrameFile {
     return -1;
   }
 
-  /** Returns at least a complete header from `at` on; the file must have one there. */
+  /** Returns the bytes from `at` on, at least a complete header, which the file must have there. */
   #windowFrom(at: number): Buffer {
     if (at < this.#windowAt || at + HEADER > this.#windowAt + this.#window.length) {
       this.#window = this.#read(at, Math.min(WINDOW_BYTES, this.size - at));

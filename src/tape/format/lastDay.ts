@@ -1,13 +1,13 @@
 /**
- * Copy of a stored tape's last day that is continued elsewhere and put back as a unit. A process killed in between
- * harms nothing.
+ * Copy of a stored tape's last day that is continued in another folder and moved back as a unit. A killed process
+ * leaves the tape intact.
  */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { bookFolder, dayFolder, partitions, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
 
-/** Tape of one book in `work` that begins with the last day of the tape in `dir`. */
+/** Tape of one book in `work` that starts with the last day of the tape in `dir`. */
 export class LastDay {
   readonly #dir: string;
   readonly #work: string;
@@ -25,7 +25,7 @@ export class LastDay {
     cpSync(dayFolder(dir, book, day), dayFolder(work, book, day), { recursive: true });
   }
 
-  /** Midnight at which the day starts, in epoch ms: rows older than this cannot follow. */
+  /** Midnight at the start of the day, in epoch ms; older rows cannot be added. */
   get start(): Millis {
     return startOfDay(this.#day);
   }
@@ -37,7 +37,7 @@ export class LastDay {
   putBack(): void {
     if (this.#sizes().some((size, i) => size !== this.#copied[i]))
       throw new Error(
-        `${dayFolder(this.#dir, this.#book, this.#day)}: changed meanwhile: does another process record into it?`,
+        `${dayFolder(this.#dir, this.#book, this.#day)}: changed by another process during the import; stop that process`,
       );
     for (const day of partitions(bookFolder(this.#work, this.#book), 'day=')) {
       const [from, to] = [dayFolder(this.#work, this.#book, day), dayFolder(this.#dir, this.#book, day)];
@@ -46,7 +46,7 @@ export class LastDay {
         continue;
       }
       renameSync(join(from, ROWS_FILE), join(to, ROWS_FILE));
-      // The other file now has the rows of the tail.
+      // The moved file now has the rows of the tail.
       rmSync(join(to, TAIL_FILE), { force: true });
     }
   }

@@ -1,13 +1,13 @@
 /**
- * Encoding of a column of integers. A constant is written once; the rest becomes small steps in planes of equal bytes,
- * deflated if that saves enough.
+ * Encoding of a column of integers. A constant is written once; other values become small steps in planes of equal
+ * bytes, deflated if this saves enough.
  */
 import { deflateRawSync } from 'node:zlib';
 
 /**
- * Coding of a column. `same`: every value is `base`. `plain`: base + scale × u. `step`: each value is the previous one
- * plus scale × the zigzag of u; `base` precedes the first value. `double`: the eight bytes of each number. u is written
- * least significant byte first, one plane per byte.
+ * Coding of a column. `same`: every value is `base`. `plain`: base + scale × u. `step`: each value is the previous
+ * value plus scale × the zigzag of u; `base` precedes the first value. `double`: the eight bytes of each number. u is
+ * written least significant byte first, one plane per byte.
  */
 export const CODING = { same: 0, plain: 1, step: 2, double: 3 } as const;
 type Coding = (typeof CODING)[keyof typeof CODING];
@@ -34,7 +34,7 @@ export function packNumbers(values: Float64Array, length: number): PackedNumbers
     if (step > stepMax) stepMax = step;
   }
   if (low === high) return { coding: CODING.same, base: first, scale: 1, planes: [] };
-  // Beyond these bounds a difference or its zigzag is no longer exact.
+  // Beyond these bounds a difference or its zigzag is not exact.
   const candidates: PackedNumbers[] = [];
   if (high - low <= Number.MAX_SAFE_INTEGER) candidates.push(packedByScale(values, length, low, high));
   if (stepMax < 2 ** 51) candidates.push(steps(values, length));
@@ -77,7 +77,7 @@ function doubles(values: Float64Array, length: number): PackedNumbers {
   return { coding: CODING.double, base: 0, scale: 1, planes };
 }
 
-/** Greatest common divisor of two non-negative integers; n for 0 and n. */
+/** Returns the greatest common divisor of two non-negative integers; n for 0 and n. */
 function greatestDivisor(a: number, b: number): number {
   while (b !== 0) [a, b] = [b, a % b];
   return a;
@@ -95,14 +95,16 @@ function planesOf(units: Float64Array, high: number): Plane[] {
   return planes;
 }
 
-/** Short blocks are soon rewritten as part of a long one, so they are not deflated. */
+/** Minimum size of a block to deflate, in bytes: short blocks are soon rewritten as part of a longer block. */
 const DEFLATE_MIN = 512;
-/** Inflating costs more than all other decoding, so it must save at least this share. */
+/**
+ * Maximum size of deflated bytes, as a share: inflating takes longer than all other decoding, so it must save enough.
+ */
 const DEFLATED_SHARE_MAX = 0.8;
 
 /**
- * Keeps `bytes`, neither copied nor deflated. `deflates` is true if there are at least 512 bytes and deflating saves
- * more than a fifth; `cost` is the resulting size.
+ * Returns a plane with `bytes`, neither copied nor deflated yet. `deflates`: whether there are at least 512 bytes and
+ * deflating saves more than a fifth; `cost`: the resulting size.
  */
 export function planeOf(bytes: Uint8Array): Plane {
   const deflated = bytes.length < DEFLATE_MIN ? Infinity : deflateRawSync(bytes, { level: 1 }).length;
@@ -110,7 +112,7 @@ export function planeOf(bytes: Uint8Array): Plane {
   return { bytes, deflates, cost: deflates ? deflated : bytes.length };
 }
 
-/** Decodes `length` numbers into `to` from their planes. */
+/** Decodes `length` numbers from their planes into `to`. */
 export function unpackNumbers(
   to: Float64Array,
   length: number,
@@ -125,7 +127,10 @@ export function unpackNumbers(
 
 const NOTHING = new Uint8Array(0);
 
-/** Decodes up to 32 bits. One loop per number of planes, because readers spend most of their time in these loops. */
+/**
+ * Decodes numbers of up to 32 bits. One loop per number of planes, because readers spend most of their time in these
+ * loops.
+ */
 function unpackSmall(
   to: Float64Array,
   length: number,

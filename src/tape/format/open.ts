@@ -11,8 +11,8 @@ import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 import { TapeBuilder, type Tape } from '../model/tape.ts';
 
 /**
- * Loads one book. `onShare` receives the share read so far, from 0 to 1. Rejects with an Error of one line that says
- * what is wrong and what is expected.
+ * Loads one book. `onShare` receives the share read, from 0 to 1. Rejects with an Error of one line with the problem
+ * and the expected input.
  */
 export async function openTape(
   path: string,
@@ -40,8 +40,8 @@ export function tapeInSession(tape: Tape, text: string): Tape {
 }
 
 /**
- * Lists the names of the books in a stored tape or a recording; `undefined` is a book that only the operator can name.
- * Rejects if there are no books.
+ * Lists the books in a stored tape or a recording; a name is `undefined` if only the operator can know it. Rejects if
+ * there are no books.
  */
 export async function booksIn(path: string): Promise<readonly (string | undefined)[]> {
   const stored = isStoredTape(path) ? partitions(path, 'book=') : [];

@@ -1,5 +1,6 @@
 /**
- * Recovery of a day that an earlier writer left open. A torn end is cut off and reported; damage elsewhere is rejected.
+ * Recovery of a day that an earlier writer did not close. An incomplete end is cut off and reported; other damage is
+ * rejected.
  */
 import { existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,23 +12,23 @@ import { FrameFile, TAG, type Frame } from './frames.ts';
 import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, blockSummaryOf, type ColumnBuffers } from './rowsCodec.ts';
 
 export type RecoveredDay = {
-  /** `null` if not even the first frame was complete: nothing was recorded. */
+  /** Head of the day; `null` if not even the first frame is complete, so that nothing was recorded. */
   readonly head: Head | null;
-  /** Rows in sealed blocks, and rows after them. */
+  /** Number of rows in sealed blocks; then number of rows after those blocks. */
   readonly sealed: number;
   readonly pending: number;
   readonly lastAt: Millis;
-  /** Rules in force at the end. */
+  /** Rules in force at the end of the day. */
   readonly rules: BookRules;
   readonly hash: ContentHash;
-  /** Whether the day was closed properly. */
+  /** Whether the day was closed. */
   readonly done: boolean;
   readonly mended: readonly string[];
 };
 
 type Expected = {
   readonly book: string;
-  /** If omitted, any lot is accepted. */ readonly lot?: DecimalText | undefined;
+  /** Required lot of the tape. If omitted, any lot is accepted. */ readonly lot?: DecimalText | undefined;
   readonly rules: BookRules;
 };
 
@@ -98,13 +99,13 @@ function eachFrame(path: string, mended: string[], call: (file: FrameFile, frame
     const [first] = damaged;
     if (first) {
       throw new Error(
-        `${path}: damaged at byte ${first.at}, with whole frames behind it; record into another folder, or move this day away`,
+        `${path}: damaged at byte ${first.at}, with complete frames after that byte; record into another folder, or move this day away`,
       );
     }
     for (const frame of frames) call(file, frame);
     if (end < file.size) {
       truncateSync(path, end);
-      mended.push(`${path}: cut off the torn last ${file.size - end} bytes, after byte ${end}`);
+      mended.push(`${path}: removed the incomplete last ${file.size - end} bytes, after byte ${end}`);
     }
   } finally {
     file.close();

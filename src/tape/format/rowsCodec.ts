@@ -1,14 +1,19 @@
-/** Encoding of a block of rows: a summary, readable without the rest, then the columns. docs/development/tape-layout.md has the layout. */
+/**
+ * Encoding of a block of rows: a summary that can be read separately, then the columns. docs/development/tape-layout.md has the layout.
+ */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CODING, packNumbers, planeOf, unpackNumbers, type PackedNumbers, type Plane } from './numbersCodec.ts';
 import { KIND, type Columns } from '../model/tape.ts';
 
 export const BLOCK_ROWS = 65_536;
 
-/** Summary of a block. Times are in whole microseconds; prices are Infinity and -Infinity if no row has one. */
+/**
+ * Summary of a block. Times are in whole microseconds; the price bounds are Infinity and -Infinity if no row has a
+ * price.
+ */
 export type BlockSummary = {
   readonly rows: number;
-  /** Rows of the same day before this block. */
+  /** Number of rows of the same day before this block. */
   readonly firstRow: number;
   readonly from: number;
   readonly to: number;
@@ -16,14 +21,20 @@ export type BlockSummary = {
   readonly high: number;
   readonly tradedLow: number;
   readonly tradedHigh: number;
-  /** Bit k is set if the block has a row of kind k. */
+  /** Bit set of kinds: bit k is set if the block has a row of kind k. */
   readonly kinds: number;
 };
 
-/** Ends with its own checksum, because the summary is used without reading the rest. */
+/**
+ * Size of a summary in bytes. The last bytes are its own checksum, because the summary is used without reading the
+ * columns.
+ */
 export const SUMMARY_BYTES = 68;
 const COLUMNS = 5;
-/** Coding, number of planes, bits of the deflated planes, one unused byte; base and scale. */
+/**
+ * Size of a column's descriptor in bytes: coding, number of planes, bits of the deflated planes, one unused byte; base
+ * and scale.
+ */
 const DESCRIPTOR_BYTES = 20;
 const HEAD_BYTES = SUMMARY_BYTES + 8 + (COLUMNS + 1) * DESCRIPTOR_BYTES;
 
@@ -62,7 +73,7 @@ export function encodeRows(columns: Columns, from: number, to: number, firstRow:
         if (price > tradedHigh) tradedHigh = price;
       }
     }
-    // A row without a price repeats the last one, because a zero step costs nothing.
+    // A row without a price repeats the previous price, because a zero step costs nothing.
     prices[i] = lastPrice;
     amounts[i] = columns.amount[row]!;
     if (hasId(kind)) ids[idCount++] = columns.id[row]!;
@@ -94,7 +105,7 @@ function packMarks(marks: Uint8Array): PackedNumbers {
   return { coding: CODING.plain, base: 0, scale: 1, planes: [planeOf(marks)] };
 }
 
-/** Writes the block. The planes that deflate are deflated together, after the others. */
+/** Returns the bytes of a block. The planes that deflate are deflated together, after the other planes. */
 function written(summary: BlockSummary, idCount: number, packed: readonly PackedNumbers[]): Buffer {
   const planes = packed.flatMap(column => column.planes);
   const raw = planes.filter(plane => !plane.deflates).map(({ bytes }) => bytes);
@@ -132,7 +143,7 @@ export function blockSummaryOf(block: Buffer): BlockSummary {
   return { rows, kinds: block.readUInt32LE(4), firstRow, from, to, low, high, tradedLow, tradedHigh };
 }
 
-/** Columns that are overwritten repeatedly. */
+/** Columns whose memory is reused for each block. */
 export type ColumnBuffers = {
   readonly kind: Uint8Array;
   readonly side: Uint8Array;
@@ -174,7 +185,7 @@ export function firstRows(buffers: ColumnBuffers | Columns, length: number, from
   };
 }
 
-/** Decoder of blocks. It reuses its own working memory for every block. */
+/** Decoder of blocks. It reuses its working memory for every block. */
 export class RowsDecoder {
   readonly #steps = new Float64Array(BLOCK_ROWS);
   readonly #delays = new Float64Array(BLOCK_ROWS);
@@ -251,7 +262,7 @@ type Found = {
 const unpack = (to: Float64Array, length: number, { packed, planes }: Found): void =>
   unpackNumbers(to, length, packed, planes);
 
-/** A number has eight bytes, each in its own plane. */
+/** Maximum number of planes of a column: a number has eight bytes, each in a plane of its own. */
 const PLANES_MAX = 8;
 
 function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found[] {
@@ -263,7 +274,7 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
     const place = SUMMARY_BYTES + 8 + i * DESCRIPTOR_BYTES;
     const deflates = block.readUInt8(place + 2);
     const planeCount = block.readUInt8(place + 1);
-    // The inflated size is bounded by the summary, which in turn is bounded by the bytes of a number.
+    // The summary bounds the inflated size, and the eight bytes of a number bound the summary.
     if (!(planeCount <= PLANES_MAX))
       throw new RangeError(`a column of ${planeCount} planes, expected at most ${PLANES_MAX}`);
     const planes = Array.from({ length: planeCount }, (_, plane) => {

@@ -11,7 +11,7 @@ import type { DataFlaw, Gap } from '../model/tape.ts';
 
 /**
  * Block of rows, or part of a snapshot of the book before the block. Plain data, so that it can be sent to another
- * thread. Times in ms.
+ * thread. Times are in ms.
  */
 export type ScannedBlock = BlockSummary & {
   readonly path: string;
@@ -19,7 +19,7 @@ export type ScannedBlock = BlockSummary & {
   readonly isSnapshot: boolean;
   /** Whether preceding rows were lost, so that the snapshot is needed. */
   readonly afterLoss: boolean;
-  /** Index of the day's rules that are in force. */
+  /** Index of the day's rules that are in force for this block. */
   readonly rules: number;
 };
 
@@ -31,9 +31,9 @@ export type ScannedDay = {
   readonly from: Millis;
   readonly to: Millis;
   readonly closed: boolean;
-  /** Levels per side in its book snapshots; `null` if the writer did not record it. */
+  /** Number of levels per side in the book snapshots of the day; `null` if the writer did not record it. */
   readonly seenDepth: number | null;
-  /** Hash of all rows, as recorded by the writer; `null` if it could not be recorded. */
+  /** Hash of all rows of the day, as recorded by the writer; `null` if not recorded. */
   readonly hash: string | null;
   readonly blocks: readonly ScannedBlock[];
   readonly rules: readonly { readonly at: Millis; readonly rules: BookRules }[];
@@ -83,8 +83,8 @@ class DayScan {
       this.#bytes += file.size;
       const { frames, damaged, end } = file.frames(this.#expected.skip);
       if (end < file.size) {
-        const what = `torn end of ${path}`;
-        this.#flaws.push({ what, count: file.size - end, done: 'bytes after the last whole frame; not read' });
+        const what = `incomplete end of ${path}`;
+        this.#flaws.push({ what, count: file.size - end, done: 'bytes after the last complete frame; not read' });
       }
       const [first] = damaged;
       if (first && !this.#expected.skip) throw new Error(`${path}: damaged at byte ${first.at}; ${REMEDY}`);
@@ -135,7 +135,7 @@ class DayScan {
     }
     const [from, to] = [summary.from / 1000, summary.to / 1000];
     if (from < this.#to)
-      throw new Error(`${where} begin before the time of the row above: the tape is not in time order`);
+      throw new Error(`${where} begin before the time of the previous row: the tape is not in time order`);
     const start = startOfDay(this.#expected.day);
     if (!(from >= start && to < start + 86_400_000)) throw new Error(`${where} are not of ${this.#expected.day}`);
     if (this.#lost !== null && Number.isFinite(this.#to))
@@ -171,12 +171,12 @@ class DayScan {
     else if (frame.tag === TAG.end && isDepth && typeof hash === 'string' && /^[0-9a-f]{1,128}$/.test(hash)) {
       this.#hash = hash;
       this.#seenDepth = depth as number | null;
-    } else throw new Error(`${file.path}: ${frame.tag} at byte ${frame.at} does not say what it should`);
+    } else throw new Error(`${file.path}: ${frame.tag} at byte ${frame.at} has invalid content`);
   }
 
   result(path: string): ScannedDay {
-    if (this.#head === null) throw new Error(`${path}: holds no whole frame: nothing was recorded`);
-    // Rows lost at the end have no later snapshot.
+    if (this.#head === null) throw new Error(`${path}: has no complete frame; no data was recorded`);
+    // No later snapshot restores rows lost at the end of the day.
     if (this.#lost !== null && Number.isFinite(this.#to)) {
       this.#gaps.push({ from: this.#to, to: startOfDay(this.#head.day) + 86_400_000, why: this.#lost });
     }

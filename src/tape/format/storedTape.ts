@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { instrumentOf, type BookRules, type DecimalText, type Instrument, type Millis } from '../../core/index.ts';
 import { chunksAhead, chunksHere } from './chunksAhead.ts';
-import { blocksMet, follows, type TapeChunk } from './chunkReader.ts';
+import { blocksToRead, continuesDay, type TapeChunk } from './chunkReader.ts';
 import { ContentHash } from './contentHash.ts';
 import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
 import { scanDay, type ScannedDay } from './scanDay.ts';
@@ -16,30 +16,30 @@ import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 export type StoredTapeOptions = {
   /** Book to open; required only if the folder has several. */
   readonly book?: string;
-  /** Bounds of the rows, both included. The first chunk then begins with the book as of `from`. */
+  /** First and last time of the rows, both inclusive. The first chunk then starts with the book as of `from`. */
   readonly from?: Millis;
   readonly to?: Millis;
   /**
-   * Treatment of a block with wrong bytes: reject it (default), or skip it, record a gap and continue with the next
+   * Treatment of a block with wrong bytes: `refuse` throws (default); `skip` records a gap and continues with the next
    * snapshot of the book.
    */
   readonly damaged?: 'refuse' | 'skip';
-  /** Market hours, such as `09:30-16:00@America/New_York`: rows outside are dropped, and the time between is a gap. */
+  /** Market hours, such as `09:30-16:00@America/New_York`: rows outside are dropped, and the closed time is a gap. */
   readonly session?: string;
 };
 
 export type StoredDay = {
   readonly day: string;
   readonly rows: number;
-  /** Size on disk. */
+  /** Size of the day on disk, in bytes. */
   readonly bytes: number;
   readonly from: Millis;
   readonly to: Millis;
-  /** Whether its writer closed it properly. */
+  /** Whether the writer closed the day. */
   readonly closed: boolean;
 };
 
-/** Rules from `at` on. The first are in force when the tape starts. */
+/** Rules in force from `at` on; the first entry is in force at the start of the tape. */
 export type RulesChange = { readonly at: Millis; readonly rules: BookRules };
 
 export type StoredTape = {
@@ -47,11 +47,11 @@ export type StoredTape = {
   readonly source: string;
   readonly book: string;
   readonly lot: DecimalText;
-  /** Instrument at the start of the tape; chunks name their own. */
+  /** Instrument at the start of the tape; each chunk has its own. */
   readonly instrument: Instrument;
   readonly rules: readonly RulesChange[];
   readonly days: readonly StoredDay[];
-  /** Rows in the opened days, including those outside `from` .. `to`. */
+  /** Number of rows in the opened days, including those outside `from` .. `to`. */
   readonly rows: number;
   readonly bytes: number;
   /** Times of the first and the last row within the requested bounds. */
@@ -59,27 +59,34 @@ export type StoredTape = {
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
-  /** Levels per side that every day shows; Infinity for complete books. */
+  /** Levels per side that every day has; Infinity for complete books. */
   readonly depth: number;
   /** Levels per side that the source can show. */
   readonly statedDepth: number;
   readonly quotesOnly: boolean;
-  /** Session that was requested. */
+  /** Session that was requested, as text. */
   readonly session?: string;
   readonly kinds: ReadonlySet<Kind>;
   /**
-   * Lowest and highest price in ticks, of all rows and of trades; `null` if there is none. Computed from complete
-   * blocks, so they may exceed the range within the bounds.
+   * Lowest and highest price in ticks, of all rows and of trades; `null` if there are no prices. Computed from complete
+   * blocks, so the range may exceed that of the requested time.
    */
   readonly prices: PriceRange | null;
   readonly traded: PriceRange | null;
   /**
-   * Yields chunks of at most BLOCK_ROWS rows, all in the same memory: copy anything that must outlive the next chunk.
+   * Yields chunks of at most BLOCK_ROWS rows. All chunks use the same memory: copy data that is needed after the next
+   * chunk.
    */
   chunks(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
-  /** Yields the same chunks, decoded ahead by another thread. The next request may reuse the memory of a chunk. */
+  /**
+   * Yields the chunks of `chunks`, decoded ahead by another thread. The memory of a chunk is valid until the next is
+   * requested.
+   */
   chunksAhead(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
-  /** Hash of rows, gaps, rules and bounds; does not depend on the blocks. Reads the days that were not closed. */
+  /**
+   * Returns the hash of rows, gaps, rules and bounds; it does not depend on the blocks. Reads the days that were not
+   * closed.
+   */
   hash(): string;
 };
 
@@ -89,7 +96,7 @@ export type ChunkOptions = {
   readonly micros?: boolean;
 };
 
-/** Opens a stored tape. Throws an Error of one line that says what is wrong with the folder and what to do. */
+/** Opens a stored tape. Throws an Error of one line with the problem of the folder and its remedy. */
 export function openStoredTape(dir: string, options: StoredTapeOptions = {}): StoredTape {
   const book = chosenBook(dir, options.book);
   const { from = -Infinity, to = Infinity, damaged = 'refuse' } = options;
@@ -101,9 +108,9 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   const days = scanned.filter(day => day.rows > 0);
   const [first] = days;
   if (!first && from === -Infinity && to === Infinity)
-    throw new Error(`${folder}: holds no rows: nothing was recorded but the days ${known[0]} to ${known.at(-1)}`);
+    throw new Error(`${folder}: holds no rows, but the days ${known[0]} to ${known.at(-1)}`);
   if (!first)
-    throw new Error(`${folder}: no rows between the times asked for; it has the days ${known[0]} to ${known.at(-1)}`);
+    throw new Error(`${folder}: no rows in the requested time; the tape has the days ${known[0]} to ${known.at(-1)}`);
   for (const day of days) {
     if (day.head.lot !== first.head.lot) {
       throw new Error(`${folder}: lots of ${first.head.lot} on ${first.day}, of ${day.head.lot} on ${day.day}`);
@@ -116,7 +123,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     .filter(gap => gap.to >= from && gap.from <= to)
     .sort((a, b) => a.from - b.from);
   const rules = rulesOf(days);
-  const blocks = blocksMet(read, { from, to, micros: false });
+  const blocks = blocksToRead(read, { from, to, micros: false });
   const session = options.session === undefined ? null : sessionOf(options.session);
   const all = { from: Math.max(from, first.from), to: Math.min(to, days.at(-1)?.to ?? Infinity), gaps };
   const { gaps: told, ...bounds } = session === null ? all : spanInSession(all, session);
@@ -171,15 +178,18 @@ function* chunksInSession(
   }
 }
 
-/** Returns the stored day that `day` continues, or nothing: its last rows are the book until the first row of `day`. */
+/**
+ * Returns the stored day that `day` continues, or nothing. The last rows of that stored day are the book until the
+ * first row of `day`.
+ */
 function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
   const name = all[all.indexOf(day.day) - 1];
   if (name === undefined || name !== day.head.previous) return [];
   try {
     const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
-    return follows(before, day) && before.head.lot === day.head.lot ? [before] : [];
+    return continuesDay(before, day) && before.head.lot === day.head.lot ? [before] : [];
   } catch {
-    // A day outside the window need not be readable: the book is then known only from the first row on.
+    // A day outside the requested time may be unreadable: the book is then known only from the first row on.
     return [];
   }
 }
@@ -190,12 +200,12 @@ function chosenBook(dir: string, asked: string | undefined): string {
   const [only, other] = books;
   if (only === undefined) throw new Error(`${dir}: no stored tape (no folder book=...); puntas import makes one`);
   if (asked === undefined && other === undefined) return only;
-  if (asked === undefined) throw new Error(`${dir}: holds several books; choose one of: ${books.join(', ')}`);
-  if (!books.includes(asked)) throw new Error(`${dir}: holds no book ${asked}; it has: ${books.join(', ')}`);
+  if (asked === undefined) throw new Error(`${dir}: has several books; choose one of: ${books.join(', ')}`);
+  if (!books.includes(asked)) throw new Error(`${dir}: no book ${asked}; expected one of: ${books.join(', ')}`);
   return asked;
 }
 
-/** Reports missing days, and ends of days that were never closed, as gaps and flaws. */
+/** Returns missing days, and ends of days that were never closed, as gaps and flaws. */
 function missingBetween(days: readonly ScannedDay[]): {
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
@@ -205,15 +215,15 @@ function missingBetween(days: readonly ScannedDay[]): {
   days.forEach((day, i) => {
     const next = days[i + 1];
     if (!day.closed) {
-      const done = next ? 'a gap until the next day' : 'read as far as it goes';
+      const done = next ? 'a gap until the next day' : 'read up to its end';
       flaws.push({ what: `day ${day.day} was not closed`, count: 1, done });
     }
     if (!next) return;
-    if (follows(day, next)) return;
+    if (continuesDay(day, next)) return;
     const { previous } = next.head;
     if (previous === day.day) gaps.push({ from: day.to, to: next.from, why: `day ${day.day} was not closed` });
     else {
-      const why = previous === null ? `${next.day} was recorded anew` : `day ${previous} is missing`;
+      const why = previous === null ? `${next.day} was recorded again` : `day ${previous} is missing`;
       gaps.push({ from: day.to, to: next.from, why });
       flaws.push({ what: why, count: 1, done: `a gap after ${day.day}; ${next.day} begins with its own book` });
     }
@@ -257,7 +267,7 @@ function hashOf(what: object, days: readonly ScannedDay[]): string {
   return hash.digest('hex');
 }
 
-/** Computes the hash of all rows of a day by reading them. */
+/** Computes the hash of all rows of a day by reading the rows. */
 function rowsHashOf(day: ScannedDay): string {
   const hash = new ContentHash();
   const options = { from: -Infinity, to: Infinity, micros: false, snapshots: false };
@@ -266,8 +276,8 @@ function rowsHashOf(day: ScannedDay): string {
 }
 
 /**
- * Loads the complete tape into memory. `onShare` receives the share read so far, from 0 to 1. Throws if the tape is too
- * long, or if its tick changed.
+ * Loads the complete tape into memory. `onShare` receives the share read, from 0 to 1. Throws if the tape is too long,
+ * or if its tick changed.
  */
 export function loadStoredTape(stored: StoredTape, onShare: (share: number) => void = () => undefined): Tape {
   const builder = new TapeBuilder();

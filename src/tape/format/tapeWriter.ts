@@ -1,6 +1,6 @@
 /**
- * Writer that appends to a stored tape: durable after `flush`, without harm to earlier rows, with new files each UTC
- * day.
+ * Writer that appends to a stored tape: rows are durable after `flush`, earlier rows stay intact, and each UTC day has
+ * new files.
  */
 import {
   closeSync,
@@ -41,33 +41,33 @@ import { SeenDepth } from '../model/seenDepth.ts';
 import { KIND, type DataFlaw, type Gap, type Kind, type SideCode } from '../model/tape.ts';
 
 export type TapeWriterOptions = {
-  /** Folder of the tape; created if missing, continued if present. */
+  /** Folder of the tape; created if missing, continued if it exists. */
   readonly dir: string;
-  /** Rules now in force. Prices are in ticks of these rules, amounts in lots. */
+  /** Current rules. Prices are in ticks of these rules, amounts in lots. */
   readonly rules: BookRules;
   readonly lot?: DecimalText;
   /** Origin of the rows, as text for the operator. */
   readonly source: string;
   /**
-   * Levels per side that the source can show; Infinity (default) for a complete book. The day records how many it did
-   * show.
+   * Levels per side that the source can show; Infinity (default) for a complete book. The day also records the number
+   * of levels seen.
    */
   readonly depth?: number;
   readonly quotesOnly?: boolean;
   /**
-   * Rows of a sealed block. Fewer rows make shorter pauses (about 0.7 ms per 1,000), more rows a smaller file. Default
-   * and maximum: 65,536.
+   * Number of rows in a sealed block. Fewer rows make shorter pauses (about 0.7 ms per 1,000), more rows a smaller
+   * file. Default and maximum: 65,536.
    */
   readonly blockRows?: number;
 };
 
-/** Blocks between two snapshots of the book, which a read from inside the tape needs. */
+/** Number of blocks between two snapshots of the book, which a read from inside the tape needs. */
 const SNAPSHOT_EVERY = 16;
-/** Year 2255: beyond it, microseconds are no longer exact. */
+/** Maximum time in microseconds, in the year 2255: later times are not exact. */
 const MICROS_MAX = Number.MAX_SAFE_INTEGER;
 
 export class TapeWriter extends RowSink {
-  /** Repairs made on opening, as text for the operator; empty if none. */
+  /** Repairs made on opening, as text for the operator; empty if there were none. */
   readonly mended: readonly string[];
   /**
    * Time of the last row of an earlier writer; `null` in a new tape. The caller must report the time since then with
@@ -78,7 +78,7 @@ export class TapeWriter extends RowSink {
   readonly #blockRows: number;
   readonly #pending = columnBuffers(BLOCK_ROWS);
   readonly #snapshot = new TapeSnapshot();
-  /** Depth shown by the current day; `null` for complete books. */
+  /** Number of levels seen on the current day; `null` for complete books. */
   #seen: SeenDepth | null = null;
   #rules: BookRules;
   #day: OpenDay | null = null;
@@ -92,8 +92,8 @@ export class TapeWriter extends RowSink {
   #closed = false;
 
   /**
-   * Opens the tape. Throws an Error of one line if the folder holds another instrument, or if its data is damaged
-   * before the end.
+   * Opens the tape. Throws an Error of one line if the folder has another instrument, or if its data is damaged before
+   * the end.
    */
   constructor(options: TapeWriterOptions) {
     super();
@@ -125,15 +125,15 @@ export class TapeWriter extends RowSink {
     if (!sameRules(now, found.rules)) this.rulesChanged(now, this.#lastAt);
   }
 
-  /** Lot of the amounts; the tape's own lot if an existing tape is continued. */
+  /** Lot of the amounts; if a tape is continued, the lot of that tape. */
   readonly lot: DecimalText;
 
-  /** Rows appended by this writer. */
+  /** Number of rows appended by this writer. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** Bytes of the current day. */
+  /** Size of the current day in bytes. */
   get bytes(): number {
     return this.#day === null ? 0 : this.#day.size + this.#day.tailSize;
   }
@@ -143,19 +143,19 @@ export class TapeWriter extends RowSink {
     return this.#lastAt;
   }
 
-  /** Rows that were earlier than the row before; they got that row's time. */
+  /** Number of rows that were earlier than the row before; each got the time of that row. */
   get backwards(): number {
     return this.#backwards;
   }
 
-  /** Whether the rows so far result in this book. */
+  /** Whether the rows written so far result in this book. */
   shows(book: TapeSnapshot): boolean {
     return this.#snapshot.equals(book);
   }
 
   /**
-   * Applies rules from the next row on; `at` is the time of the change. If the tick changes, the book is forgotten: the
-   * caller must write a `clear` and the levels in new ticks.
+   * Applies rules from the next row on; `at` is the time of the change. If the tick changes, the writer discards the
+   * book: the caller must then write a `clear` and the levels in new ticks.
    */
   rulesChanged(rules: BookRules, at: Millis): void {
     if (rules.book !== this.#rules.book)
@@ -181,8 +181,8 @@ export class TapeWriter extends RowSink {
   }
 
   /**
-   * Makes every row so far durable: after it returns, they survive a crash of the process or machine. Throws if the
-   * disk rejects the write.
+   * Makes every row written so far durable, so that it survives a crash of the process or machine. Throws if the write
+   * to disk fails.
    */
   flush(): void {
     const day = this.#day;
@@ -225,7 +225,7 @@ export class TapeWriter extends RowSink {
         `a tape row needs times between 1970 and 2255 and whole ticks, lots and ids, found ${at} ${local} ${price} ${amount} ${id}`,
       );
     }
-    // Rounds to microseconds, as they are read back; the day follows from the rounded time.
+    // The time is rounded to the stored microseconds; the rounded time determines the day.
     let time = Math.round(at * 1000) / 1000;
     if (time < this.#lastAt) {
       time = this.#lastAt;
@@ -292,7 +292,7 @@ export class TapeWriter extends RowSink {
     this.#write(frameOf(TAG.rows, encodeRows(columns, 0, this.#count, day.rows)));
     day.hash.add(columns);
     day.rows += this.#count;
-    // The tail may be emptied only after the block with the same rows is durable.
+    // The tail may be emptied only after the block with its rows is durable.
     fdatasyncSync(day.file);
     day.unsynced = false;
     ftruncateSync(day.tail);
@@ -343,10 +343,10 @@ type OpenDay = {
   size: number;
   tailSize: number;
   unsynced: boolean;
-  /** Rows in sealed blocks. */
+  /** Number of rows in sealed blocks. */
   rows: number;
   readonly hash: ContentHash;
-  /** Whether its last frame marks the day as closed. */
+  /** Whether the last frame closes the day. */
   done: boolean;
 };
 
@@ -357,20 +357,21 @@ function openDay(folder: string): Omit<OpenDay, 'name' | 'rows' | 'hash' | 'done
 }
 
 /**
- * Writes the complete frame or throws; returns the new file size. Two writers would destroy a tape, so unexpected
- * growth of the file is an error.
+ * Writes a complete frame or throws; returns the new file size. Two writers would destroy a tape, so unexpected growth
+ * of the file is an error.
  */
 function appended(fd: number, size: number, frame: Buffer, folder: string): number {
   const found = fstatSync(fd).size;
   if (found !== size) {
     throw new Error(
-      `${folder}: changed while it was written (${found} bytes, expected ${size}): does another process record into it?`,
+      `${folder}: changed during a write (${found} bytes, expected ${size}); stop the other process that writes to the tape`,
     );
   }
   try {
     for (let done = 0; done < frame.length;) done += writeSync(fd, frame, done, frame.length - done);
   } catch (error) {
-    // A full disk may have taken a part; the file must end with a complete frame once there is space again.
+    // A full disk may have stored a part of the frame; the file must end with a complete frame once there is space
+    // again.
     ftruncateSync(fd, size);
     throw error;
   }

@@ -10,7 +10,7 @@ import { rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
-/** Maximum number of diffs kept until a snapshot arrives: ten minutes. */
+/** Maximum number of diffs kept until a snapshot arrives: ten minutes of diffs. */
 const WAITING_MAX = 6_000;
 
 type Levels = readonly (readonly [string, string])[];
@@ -20,7 +20,7 @@ type Depth = {
   readonly s?: string;
   readonly U: number;
   readonly u: number;
-  /** USD-M: `u` of the previous diff, because ids of one symbol are not consecutive there. */
+  /** Id `u` of the previous diff; USD-M only, where the ids of one symbol are not consecutive. */
   readonly pu?: number;
   readonly b: Levels;
   readonly a: Levels;
@@ -37,13 +37,13 @@ type Trade = {
 };
 type Snapshot = { readonly e?: undefined; readonly lastUpdateId: number; readonly bids: Levels; readonly asks: Levels };
 type Message = Depth | Trade | Snapshot | { readonly e?: undefined; readonly lastUpdateId?: undefined };
-/** `local` is the time of receipt; NaN if the line has none. */
+/** Message with its time of receipt `local`; NaN if the line has no time. */
 type Received = { readonly message: Message; readonly local: number };
 
 /**
- * Opens a Binance recording. A diff may precede the snapshot whose id it spans. All diffs are kept until the snapshot
- * arrives, and those that end after its id are applied to it; dropping them leaves levels that cross the book. COIN-M
- * is rejected, because its amounts are contracts in dollars.
+ * Opens a Binance recording. A diff may precede the snapshot whose id it spans: all diffs are kept until the snapshot
+ * arrives, and those that end after its id are applied. Dropping them would leave levels that cross the book. COIN-M is
+ * rejected, because its amounts are contracts in dollars.
  */
 export function binance({ books: files, trades: apart }: BookFiles, instrument: Instrument): Recording {
   return {
@@ -66,7 +66,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   return rowsOfLines(files, reading, (line, _number, rows) => {
     if (line.includes('@trade"') || line.includes('@aggTrade"')) return;
     if (line.includes('@bookTicker"')) {
-      reading.findings.found('tickers', 'left out; the diffs say the same', rows.place);
+      reading.findings.found('tickers', 'skipped; the diffs contain the same changes', rows.place);
       return;
     }
     for (const { message, local } of receivedIn(line)) {
@@ -78,13 +78,12 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   });
 }
 
-/** Book of diffs over snapshots, written as rows. */
+/** Book from snapshots and diffs, written as rows. */
 class DiffBook {
   readonly #reading: ImportReading;
   #waiting: { readonly depth: Depth; readonly local: number }[] = [];
   /**
-   * Snapshot that waits for its first following diff, because none has arrived yet or the snapshot is ahead of the
-   * book.
+   * Snapshot that waits for the first diff after it, because none has arrived yet or the snapshot is ahead of the book.
    */
   #early: Snapshot | null = null;
   #synced = false;
@@ -112,7 +111,7 @@ class DiffBook {
   }
 
   snapshot(rows: RowBuffer, snapshot: Snapshot, local: number): void {
-    // A snapshot has no exchange time, so it waits for the first diff that follows it; written earlier, it would be
+    // A snapshot has no exchange time, so it waits for the first diff after it; written earlier, the book would be
     // known too soon.
     if (this.#synced && snapshot.lastUpdateId > this.#lastId) {
       this.#early = snapshot;
@@ -128,8 +127,8 @@ class DiffBook {
     }
     const wasSynced = this.#synced;
     this.#begin(rows, snapshot, at, local);
-    const what = 'diffs written before the snapshot they go on from';
-    this.#reading.findings.found(what, 'kept and applied after it', rows.place, later.length);
+    const what = 'diffs written before their snapshot';
+    this.#reading.findings.found(what, 'kept and applied after the snapshot', rows.place, later.length);
     for (const { depth, local: heard } of wasSynced ? later : kept) this.#apply(rows, depth, heard);
   }
 
@@ -184,7 +183,7 @@ class DiffBook {
 
 const heardAt = (local: number, at: number): number => (Number.isNaN(local) ? at : local);
 
-/** Reads the trades; if single and aggregated trades are both present, the kind that appears first. */
+/** Reads the trades. If single and aggregated trades are both present, only the kind that appears first is read. */
 function trades(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let kind: Trade['e'] | null = null;
   const check = oneSymbol();
@@ -195,7 +194,7 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
       check(message);
       kind ??= message.e;
       if (message.e !== kind) {
-        findings.found('trades told singly and summed', 'the kind that came first is kept', rows.place);
+        findings.found('trades listed singly and aggregated', 'the kind that appears first is kept', rows.place);
         continue;
       }
       const { T, t, a, p, q, m } = message;
@@ -205,22 +204,22 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
   });
 }
 
-/** Returns a check that throws a WrongFile if messages of a second symbol appear. */
+/** Returns a check that throws a WrongFile at the first message of a second symbol. */
 function oneSymbol(): (message: Message) => void {
   let symbol: string | undefined;
   return message => {
     if (message.e === undefined || message.s === undefined) return;
     symbol ??= message.s;
     if (message.s !== symbol)
-      throw new WrongFile(`expected messages of ${symbol}, found ${shown(message.s)}: one book a file, please`);
+      throw new WrongFile(`expected messages of ${symbol}, found ${shown(message.s)}; expected one book per file`);
   };
 }
 
 const COIN_MARGINED = /USD_(PERP|\d{6})$/;
 
 /**
- * Parses `local_ns json`, or JSON only: a message, one wrapped as `{stream, data}`, or a list. Throws a WrongFile on
- * COIN-M.
+ * Parses a line `local_ns json`, or only JSON: a message, a message wrapped as `{stream, data}`, or a list. Throws a
+ * WrongFile on COIN-M.
  */
 function receivedIn(line: string): readonly Received[] {
   const [, nanos, json] = /^(?:(\d+) )?([{[].*)$/s.exec(line) ?? [];
@@ -231,7 +230,7 @@ function receivedIn(line: string): readonly Received[] {
     const message: Message = one.data ?? one;
     if (message.e !== undefined && message.s !== undefined && COIN_MARGINED.test(message.s))
       throw new WrongFile(
-        `${message.s} is of COIN-M: amounts are contracts of dollars, paid in the coin; a tape has amounts of the coin, so it is not read`,
+        `${message.s} is a COIN-M contract: its amounts are contracts in dollars, but a tape needs amounts of the coin`,
       );
     return { message, local };
   });

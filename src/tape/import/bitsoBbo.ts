@@ -1,4 +1,4 @@
-/** Importer for Bitso's best bid and ask about once per second: prices without amounts and without trades. */
+/** Importer for Bitso's best bid and ask, recorded about once per second: prices without amounts and without trades. */
 import { amount, type Instrument, type Price } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { plainText, ticksOf } from './digits.ts';
@@ -11,7 +11,8 @@ const GAP_MS = 10_000;
 const HEADER = 'orderbook_timestamp,book,bid,ask,spread';
 
 /**
- * Opens the recording. Amounts are placeholders of one lot each: the tape is marked quotesOnly, and replays reject it.
+ * Opens the recording. Amounts are placeholders of one lot each: the tape is marked quotesOnly, so that replays reject
+ * it.
  */
 export function bitsoBbo({ books: files }: BookFiles, instrument: Instrument): Recording {
   return {
@@ -23,7 +24,7 @@ export function bitsoBbo({ books: files }: BookFiles, instrument: Instrument): R
     fromOrders: false,
     depth: 1,
     quotesOnly: true,
-    notes: ['best prices without amounts and without trades: good for statistics, not for a replay'],
+    notes: ['best prices without amounts and without trades: usable for statistics, not for a replay'],
     streams: reading => [quotes(files, reading)],
   };
 }
@@ -35,12 +36,12 @@ function quotes(files: readonly string[], { instrument, findings, ...reading }: 
     if (number === 1) return expectHeader(line, HEADER);
     const [time, book, bid, ask] = line.split(',');
     const at = Date.parse(time!);
-    if (ask === undefined || Number.isNaN(at)) throw new RangeError('torn row');
+    if (ask === undefined || Number.isNaN(at)) throw new RangeError('incomplete row');
     if (book !== instrument.symbol) throw new RangeError(`expected book ${instrument.symbol}, found ${book}`);
     rows.clear(at, at);
     rows.level(at, at, SIDE.buy, ticks(instrument, bid!), amount(1));
     rows.level(at, at, SIDE.sell, ticks(instrument, ask), amount(1));
-    if (at === before) findings.found('quotes with a repeated time', 'kept, the last one stands', rows.place);
+    if (at === before) findings.found('quotes with a repeated time', 'kept; the last row applies', rows.place);
     silence.heard(at);
     before = at;
   });

@@ -18,9 +18,9 @@ import { lineBatches, rowsOfLines, shown, sourceOf, type ImportReading } from '.
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 
-/** Maximum time between two books of one market; polling programs read it every few seconds. */
+/** Maximum time between two books of one market, in ms; polling programs read a book every few seconds. */
 const GAP_MS = 30_000;
-/** Levels per side of an aggregated book (public facts 4.3). */
+/** Number of levels per side of an aggregated book (public facts 4.3). */
 const DEPTH = 50;
 
 type Entry = { readonly book?: string; readonly price: string; readonly amount: string; readonly oid?: string };
@@ -47,7 +47,10 @@ type Reply =
   /** Error, or reply that is not about a market. */
   | { readonly kind: 'other' };
 
-/** `pages`: requested with a marker, so the reply is no evidence about earlier trades. */
+/**
+ * Reply with its time of receipt. `pages`: whether it was requested with a marker; such a reply is no evidence about
+ * earlier trades.
+ */
 type Received = { readonly reply: Reply; readonly local: Millis | null; readonly pages: boolean };
 
 /** Contents of one or more files of replies for one book. */
@@ -56,11 +59,11 @@ export type RepliesOfBook = {
   readonly grid: GridFinder;
   readonly books: number;
   readonly whole: boolean;
-  /** All distinct rules, in order of appearance. */
+  /** All distinct rules in the recording, in order of appearance. */
   readonly rules: readonly BookRules[];
 };
 
-/** Surveys the files; the readers report unreadable lines. */
+/** Returns the contents of the files by book; unreadable lines are reported later, by the readers. */
 export async function surveyReplies(
   files: readonly string[],
   onBytes: (count: number) => void = () => undefined,
@@ -111,7 +114,8 @@ function look(
 }
 
 /**
- * Opens one book. Rules come from the recording, with its finest tick. If it has none, the tick is given or inferred.
+ * Opens one book. Rules come from the recording, with the finest of its ticks. If the recording has no rules, the tick
+ * is given or inferred.
  */
 export function bitsoReplies(
   files: readonly string[],
@@ -123,11 +127,11 @@ export function bitsoReplies(
   const tick = given.tick ?? first?.tickSize ?? grid.grid().tick;
   if (given.tick === undefined && first === undefined)
     notes.push(
-      `tick ${tick} inferred from ${grid.prices} prices: no available_books reply in the recording (or say --tick)`,
+      `tick ${tick} inferred from ${grid.prices} prices: no available_books reply in the recording (override with --tick)`,
     );
   if (new Set(rules.map(({ tickSize }) => tickSize)).size > 1)
     notes.push(
-      `the tick changed while it was recorded (${rules.map(({ tickSize }) => tickSize).join(', ')}): all of it is in ticks of ${tick}`,
+      `the tick changed while it was recorded (${rules.map(({ tickSize }) => tickSize).join(', ')}): all prices are in ticks of ${tick}`,
     );
   const instrument =
     first === undefined
@@ -143,7 +147,7 @@ export function bitsoReplies(
     fromOrders: false,
     depth: whole ? Infinity : DEPTH,
     quotesOnly: false,
-    notes: [...notes, 'trades have times of whole seconds: within a second they stand before the books'],
+    notes: [...notes, 'trades have times in whole seconds: within a second, trades precede the books'],
     streams: reading => [trades(files, reading), books(files, reading)],
   };
 }
@@ -153,7 +157,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   let before = { at: Number.NaN, sequence: -1n };
   return rowsOfLines(files, reading, (line, _number, rows) => {
     const { reply, local } = receivedIn(line);
-    if (reply.kind === 'other') findings.found('replies without a market in them', 'left out', rows.place);
+    if (reply.kind === 'other') findings.found('replies without market data', 'left out', rows.place);
     if (reply.kind !== 'book' || (reply.book !== null && reply.book !== instrument.symbol)) return;
     const { bids, asks, sequence, updated_at } = reply.value;
     const at = isoTimeOf(updated_at);
@@ -177,7 +181,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   });
 }
 
-/** Sums the amounts per price, because a full book has several orders at a price. */
+/** Returns the sum of the amounts per price, because a full book has several orders at a price. */
 function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<number, number> {
   const levels = new Map<number, number>();
   for (const { price, amount } of entries) {
@@ -187,7 +191,7 @@ function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<
   return levels;
 }
 
-/** Reads the trades. Replies overlap: each trade is taken once, by its id. */
+/** Reads the trades. Replies overlap, so each trade id is used once. */
 function trades(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   let last = -1;
@@ -199,13 +203,13 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
     const fresh = page.filter(({ tid }) => tid > last);
     if (last >= 0 && !pages && fresh.length > 0 && fresh.length === page.length)
       findings.found(
-        'replies of trades that do not reach back to the one before',
-        'trades may be missing there',
+        'replies of trades that do not reach back to the previous reply',
+        'trades between the replies may be missing',
         rows.place,
       );
     for (const { created_at, price, amount, maker_side, tid } of fresh) {
       const at = isoTimeOf(created_at);
-      // The taker is on the other side.
+      // The exchange states the maker's side; the taker is on the other side.
       const side: SideCode | null = maker_side === 'buy' ? SIDE.sell : maker_side === 'sell' ? SIDE.buy : null;
       if (side === null) throw new RangeError(`expected maker_side buy or sell, found ${shown(String(maker_side))}`);
       rows.trade(at, local ?? at, side, ticksOf(instrument, price), lotsOf(instrument, amount), tid);
@@ -214,7 +218,10 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
   });
 }
 
-/** Parses `{at, url | path, body}` or a bare body. `at` is in milliseconds or ISO text; `body` is JSON or its text. */
+/**
+ * Parses a line `{at, url | path, body}` or a bare body. `at` is in milliseconds or ISO text; `body` is JSON or its
+ * text.
+ */
 function receivedIn(line: string): Received {
   const outer = JSON.parse(line) as Readonly<Record<string, unknown>>;
   if (typeof outer !== 'object' || outer === null) throw new RangeError('expected a JSON object');

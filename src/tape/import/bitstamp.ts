@@ -7,9 +7,12 @@ import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Books are 2.4 s apart in the median, and up to 53 s if nothing changes. */
+/**
+ * Maximum time between two books before a gap is assumed, in ms. Books are 2.4 s apart in the median, and up to 53 s if
+ * nothing changes.
+ */
 const GAP_MS = 5 * 60_000;
-/** Maximum time between an order's reduction and the trade that caused it. */
+/** Maximum time between the reduction of an order and the trade that caused it, in ms. */
 const SAME_MATCH_MS = 5_000;
 
 type OrderEvent = { readonly price: string; readonly amount: string; readonly id: number; readonly order_type: 0 | 1 };
@@ -23,9 +26,9 @@ const ORDER_KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * Opens the log. Only the recorder's own times have milliseconds, so they are also used as exchange times. A trade's
- * taker is inferred from the orders reduced just before it: of those at the trade's price, the oldest was resting, and
- * the taker was on the other side.
+ * Opens the log. Only the recorder's times have milliseconds, so they are also used as exchange times. The side of a
+ * trade is inferred from the orders reduced just before at the trade's price: the oldest was resting, so the taker was
+ * on the other side.
  */
 export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Recording {
   return {
@@ -37,7 +40,7 @@ export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Re
     fromOrders: false,
     depth: 20,
     quotesOnly: false,
-    notes: ['the times are those of the recorder: the exchange gives whole seconds only'],
+    notes: ['times are those of the recorder, because the exchange gives only whole seconds'],
     streams: reading => [events(logs, reading)],
   };
 }
@@ -80,7 +83,8 @@ function events(files: readonly string[], { instrument, findings, ...reading }: 
       for (const [price, size] of asks)
         rows.level(at, at, SIDE.sell, ticksOf(instrument, price), lotsOf(instrument, size));
     } else if (event === 'trade') {
-      // Numbers, not text: taken from the line itself, because JSON.parse would round them to doubles.
+      // These values are numbers in the log. They are read from the text, because JSON.parse would round them to
+      // doubles.
       const trade = /"price": ?([\d.eE+-]+), "amount": ?([\d.eE+-]+), "id": ?(\d+)/.exec(json);
       if (!trade) throw new RangeError('expected a trade with price, amount and id');
       const price = ticksOf(instrument, plain(trade[1]!));

@@ -6,7 +6,7 @@ import { KIND, TapeBuilder, type Columns, type Gap, type SideCode, type Tape } f
 import { importRecording, type Recording } from './recording.ts';
 
 /**
- * Collects a tape; missing rules are those of `tapeRules`. Rejects with a WrongFile of one line if the recording cannot
+ * Collects a tape; default rules are those of `tapeRules`. Rejects with a WrongFile of one line if the recording cannot
  * be used, with a RangeError above 20 million rows. `onBytes` receives the number of bytes read since the last call.
  */
 export async function collectTape(recording: Recording, onBytes?: (count: number) => void): Promise<Tape> {

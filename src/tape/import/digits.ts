@@ -11,19 +11,19 @@ import {
 } from '../../core/index.ts';
 
 const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
-/** More decimals than any exchange prints: a sign of a double printed with 17 digits. */
+/** Number of decimals from which a number counts as a double printed with 17 digits; no exchange prints so many. */
 const NOISE_DECIMALS = 12;
 
 /**
  * Returns the number as plain decimal text, without exponents ("1e-05"). A double printed with all 17 digits
- * ("236.61000000000001") becomes the shortest text of the same double ("236.61"), and `onNoise` is called.
+ * ("236.61000000000001") becomes its shortest text ("236.61"), and `onNoise` is called.
  */
 export function plainText(text: string, onNoise: () => void): DecimalText {
   const point = text.indexOf('.');
   if (point >= 0 && text.length - point - 1 > NOISE_DECIMALS) {
     onNoise();
     const shortest = String(Number(text));
-    // A sum of doubles, such as 0.1 + 0.2, is long even at its shortest.
+    // A sum of doubles, such as 0.1 + 0.2, is long even in its shortest text.
     const decimals = shortest.length - shortest.indexOf('.') - 1;
     const isLong = shortest.includes('.') && !shortest.includes('e') && decimals > NOISE_DECIMALS;
     return plainText(isLong ? Number(text).toFixed(NOISE_DECIMALS) : shortest, () => undefined);
@@ -65,7 +65,7 @@ export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** Part of the message that a price is off the grid. */
+/** Part of the message about a price that is off the grid. */
 export const OFF_TICK = "'s tick ";
 
 /** Error for a number that is not a multiple of its tick or lot. */
@@ -80,8 +80,8 @@ export function ticksOf(instrument: Instrument, text: DecimalText): Price {
 }
 
 /**
- * Converts an amount to whole lots. Throws if the amount is off the grid. Throws if it is too large for its lot, and
- * names a lot that fits.
+ * Converts an amount to whole lots. Throws an OffGrid if the amount is off the grid. Throws if the amount is too large
+ * for its lot, and names a lot that fits.
  */
 export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   let lots: Amount | null;
@@ -96,7 +96,7 @@ export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   return lots;
 }
 
-/** Advice to use a lot that can count this amount with all its decimals; empty if there is none. */
+/** Returns advice to use a lot that can count this amount with all its decimals; empty if there is no such lot. */
 function coarserLot(text: DecimalText): string {
   const digitsAfter = text.split('.')[1] ?? '';
   let end = digitsAfter.length;
@@ -104,5 +104,5 @@ function coarserLot(text: DecimalText): string {
   const fraction = digitsAfter.slice(0, end);
   const digits = BigInt((text.split('.')[0] ?? '') + fraction);
   if (digits > BigInt(UNITS_MAX)) return '';
-  return `; say a coarser lot, like --lot ${fraction === '' ? '1' : `0.${'0'.repeat(fraction.length - 1)}1`}`;
+  return `; give a coarser lot, like --lot ${fraction === '' ? '1' : `0.${'0'.repeat(fraction.length - 1)}1`}`;
 }

@@ -10,7 +10,7 @@ import { bitstamp } from './bitstamp.ts';
 import { WrongFile } from './read/findings.ts';
 import { gemini } from './gemini.ts';
 import type { Grid } from './grid.ts';
-import { hftbacktest, hftbacktestGrid, isHftbacktest, tellsOrders } from './hftbacktest.ts';
+import { hftbacktest, hftbacktestGrid, isHftbacktest, hasOrderRecords } from './hftbacktest.ts';
 import { hyperliquid } from './hyperliquid.ts';
 import { firstLines } from './lines.ts';
 import {
@@ -38,7 +38,7 @@ type Shape = {
 /** Lists the values of `Given.format`, in order of detection. */
 export const formats = (): readonly string[] => SHAPES.map(({ format }) => format);
 
-/** Opens one book of a recording. Rejects with an Error of one line that says what is wrong and what is expected. */
+/** Opens one book of a recording. Rejects with an Error of one line with the problem and the expected input. */
 export async function findRecording(
   path: string,
   given: Given = {},
@@ -53,7 +53,10 @@ export async function findRecording(
   }
 }
 
-/** Names of the books of a recording; `undefined` if the recording does not name one. Rejects like `findRecording`. */
+/**
+ * Lists the books of a recording; a name is `undefined` if the recording does not state it. Rejects like
+ * `findRecording`.
+ */
 export const recordedBooks = async (path: string): Promise<readonly (string | undefined)[]> =>
   (await choicesAt(path)).map(({ name, called }) => name ?? called);
 
@@ -64,7 +67,7 @@ async function choicesAt(
 ): Promise<readonly FormatChoice[]> {
   const found = await filesAt(path);
   const shapes = SHAPES.filter(shape => format === undefined || shape.format === format);
-  if (shapes.length === 0) throw new Error(`no format ${format}; there are ${formats().join(', ')}`);
+  if (shapes.length === 0) throw new Error(`unknown format ${format}; expected one of ${formats().join(', ')}`);
   const choicesOf = async (files: readonly string[]): Promise<readonly FormatChoice[]> => {
     const choices: FormatChoice[] = [];
     for (const shape of shapes)
@@ -79,11 +82,11 @@ async function choicesAt(
   const [first = 'nothing', second, ...more] = found.files;
   const seen = [first, ...(second === undefined ? [] : [second]), ...(more.length > 0 ? [`${more.length} more`] : [])];
   throw new Error(
-    `${path}: no recording recognised; known are: ${shapes.map(({ looks }) => looks).join('; ')}; of other CSV and Parquet a mapping file tells the columns; found ${seen.join(', ')}`,
+    `${path}: no known recording format; known formats: ${shapes.map(({ looks }) => looks).join('; ')}; other CSV and Parquet files need a mapping file; found ${seen.join(', ')}`,
   );
 }
 
-/** A group of options has thousands of names. */
+/** Maximum number of names in a message; a file of options has thousands. */
 const NAMES_SHOWN = 30;
 
 function chosenOf(
@@ -98,10 +101,10 @@ function chosenOf(
   if (book === undefined) {
     if (other !== undefined && names === only?.name) throw twice(path, choices, names);
     if (other !== undefined || only === undefined)
-      throw new Error(`${path}: holds several books; choose one of: ${names}`);
+      throw new Error(`${path}: has several books; choose one of: ${names}`);
     if (only.name === null)
       throw new Error(
-        `${path}: does not say which book it is of${only.called === undefined ? '' : ` (${only.called})`}; name it with --book, like btc_usdt`,
+        `${path}: the recording does not name its book${only.called === undefined ? '' : ` (${only.called})`}; give the name with --book, like btc_usdt`,
       );
     return { choice: only, book: only.name };
   }
@@ -109,7 +112,7 @@ function chosenOf(
   if (symbol !== undefined) {
     const [chosen, twin] = choices.filter(({ called }) => called === symbol);
     if (twin !== undefined) throw twice(path, choices, symbol);
-    if (chosen === undefined) throw new Error(`${path}: holds no ${symbol}; it has: ${names}`);
+    if (chosen === undefined) throw new Error(`${path}: no ${symbol}; expected one of: ${names}`);
     return { choice: chosen, book: named! };
   }
   const same = choices.filter(({ name, called }) => (name ?? called) === book);
@@ -118,18 +121,18 @@ function chosenOf(
     choices.find(({ name }) => name === book) ??
     choices.find(({ called }) => called === book) ??
     (other === undefined && only !== undefined && (only.name === null || only.called !== undefined) ? only : undefined);
-  if (choice === undefined) throw new Error(`${path}: holds no book ${book}; it has: ${names}`);
+  if (choice === undefined) throw new Error(`${path}: no book ${book}; expected one of: ${names}`);
   if (choice.called === book && choice.name === null && !/^[a-z0-9]+_[a-z0-9]+$/.test(book))
-    throw new Error(`${path}: ${book} does not say its two currencies; say them too, like --book btc_usd=${book}`);
+    throw new Error(`${path}: ${book} does not name its two currencies; give them too, like --book btc_usd=${book}`);
   return { choice, book: choice.called === book ? (choice.name ?? book) : book };
 }
 
 const twice = (path: string, choices: readonly FormatChoice[], book: string) =>
   new Error(
-    `${path}: holds ${book} in several formats; choose with --format: ${choices.map(({ format }) => format).join(', ')}`,
+    `${path}: has ${book} in several formats; choose with --format: ${choices.map(({ format }) => format).join(', ')}`,
   );
 
-/** Returns the given grid, or without a tick the one inferred from all prices, with a note about it. */
+/** Returns the given grid; without a tick, the grid inferred from all prices, with a note about it. */
 async function gridOf(
   given: Given,
   infer: () => Promise<Grid>,
@@ -146,8 +149,8 @@ async function gridOf(
 type TardisPart = { readonly kind: string; readonly path: string; readonly from: number; readonly isGrouped: boolean };
 
 /**
- * Groups the files by instrument, in order of time, including grouped files. Snapshots, updates and quotes of one book
- * are separate recordings.
+ * Groups the files by instrument, in order of time; a file may contain a group of instruments. Snapshots, updates and
+ * quotes of one book are separate recordings.
  */
 async function tardisBooks({ dir, files, onBytes }: Found): Promise<readonly BookChoice[]> {
   const byMarket = new Map<string, { symbol: string; files: TardisPart[] }>();
@@ -170,7 +173,7 @@ async function tardisBooks({ dir, files, onBytes }: Found): Promise<readonly Boo
         .filter(file => file.kind === kind)
         .sort((a, b) => a.from - b.from)
         .map(({ path }) => path);
-    // Updates have more data than snapshots of 25 levels, and those more than quotes.
+    // Updates have more data than snapshots of 25 levels, which have more than quotes.
     const kind = (['incremental_book_L2', 'book_snapshot', 'quotes'] as const).find(one => pathsOf(one).length > 0);
     if (kind === undefined) return [];
     const grouped = new Set(of.filter(file => file.isGrouped).map(({ path }) => path));
@@ -187,9 +190,9 @@ async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly Book
   const paths: string[] = [];
   for (const name of files.filter(file => /\.(jsonl|ndjson|json)(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
     const path = join(dir, name);
-    // Unreadable files are left to the format that claims them.
+    // Unreadable files are reported by the importer of their format.
     const [first = ''] = await firstLines(path, 1).catch(() => []);
-    // Excludes Binance lines, which start with a time.
+    // Binance lines start with a time, so the test for a brace excludes them.
     if (first.trimStart().startsWith('{')) paths.push(path);
   }
   if (paths.length === 0) return [];
@@ -203,7 +206,7 @@ function hftbacktestBooks({ dir, files }: Found): readonly BookChoice[] {
   const open: BookChoice['open'] = async (book, given, onBytes) => {
     const { grid, notes } = await gridOf(given, () => hftbacktestGrid(paths, onBytes));
     const instrument = tapeRules(book, grid.tick, grid.lot).instrument;
-    return hftbacktest(paths, instrument, await tellsOrders(paths), notes);
+    return hftbacktest(paths, instrument, await hasOrderRecords(paths), notes);
   };
   return [{ name: null, open }];
 }
@@ -213,14 +216,14 @@ const binanceBook = (symbol: string) => {
   return name === null ? { name, called: symbol } : { name };
 };
 
-/** Other coins have a tick that moves with their price. */
+/** Ticks of two coins; the tick of any other coin changes with its price. */
 const HYPERLIQUID_TICKS: Readonly<Record<string, DecimalText>> = { BTC: '1', ETH: '0.1' };
 const CENT: { readonly tick: DecimalText } = { tick: '0.01' };
 
 const SHAPES: readonly Shape[] = [
   {
     format: 'bitso-replies',
-    looks: "replies of the exchange's REST interface, one JSON a line (*.jsonl, *.json)",
+    looks: "replies of the exchange's REST interface, one JSON per line (*.jsonl, *.json)",
     books: replyBooks,
   },
   {
@@ -314,7 +317,7 @@ const SHAPES: readonly Shape[] = [
         /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
         ([base, quote, end]) => ({
           name: `${base}_${quote}`.toLowerCase(),
-          // The exchange rounds depth to 0.1 but prints trades to 0.01; the finer tick keeps both exact.
+          // The exchange rounds depth to 0.1 but prints trades to 0.01; the finer tick represents both exactly.
           ...(base === 'BTC' && CENT),
           trades: `trades_${base}-${quote}_${end}`,
         }),
@@ -331,7 +334,7 @@ const SHAPES: readonly Shape[] = [
         ([book, where]) => ({
           name: where === 'production' ? book! : `${book}-sandbox`,
           symbol: book!,
-          // Production prices are multiples of the book's tick; the sandbox quotes finer than any published tick.
+          // Production prices are multiples of the book's tick; the sandbox has finer prices than any published tick.
           tick: book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01',
           trades: null,
         }),

@@ -7,7 +7,7 @@ import { expectHeader, rowsOfLines, shown, sourceOf, type ImportReading } from '
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
-/** Maximum time without a change before a gap is assumed: the longest on the recorded day is 38 s. */
+/** Maximum time without a change before a gap is assumed, in seconds; the longest on the recorded day is 38 s. */
 const SILENCE_S = 600;
 const DEPTH_HEADER = 'time_seconds,bid_price_bid_size,ask_price_ask_size';
 const TRADE_HEADER = 'time_seconds,price,size,is_buyer_maker';
@@ -17,7 +17,7 @@ type Top = { readonly bid: readonly [string, string]; readonly ask: readonly [st
 /**
  * Opens the recording. A row applies to the full second of its timestamp, so it precedes that second's trades. A second
  * without a row means "unchanged"; after a second with trades the unchanged prices are written again, so that a replay
- * restores them. For this, seconds with trades are kept, at most 86,400 per day.
+ * restores them. Therefore seconds with trades are kept, at most 86,400 per day.
  */
 export function gemini(files: BookFiles, instrument: Instrument): Recording {
   return {
@@ -29,7 +29,7 @@ export function gemini(files: BookFiles, instrument: Instrument): Recording {
     fromOrders: false,
     depth: 1,
     quotesOnly: false,
-    notes: ['one level a side, to the whole second: what came first inside a second is not known'],
+    notes: ['one level per side, in whole seconds: the order of events within a second is unknown'],
     streams: reading => [books(files, reading), trades(files.trades, reading)],
   };
 }
@@ -50,14 +50,18 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
     const second = Number(time);
     const top: Top = { bid: level(bid!), ask: level(ask!) };
     if (last?.second === second)
-      findings.found('book rows with a repeated second', 'kept, the last one stands', rows.place);
+      findings.found('book rows with a repeated second', 'kept; the last row applies', rows.place);
     if (last && second - last.second > SILENCE_S) {
       reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book for that long' });
     } else if (last) {
       for (let s = last.second + 1; s < second; s++) {
         if (!traded.has(s - 1)) continue;
         put(s, last.top, rows);
-        findings.found('seconds without a row after trades', 'the unchanged top was written again', rows.place);
+        findings.found(
+          'seconds without a row after trades',
+          'the unchanged best prices were written again',
+          rows.place,
+        );
       }
     }
     put(second, top, rows);
@@ -65,7 +69,7 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
   });
 }
 
-/** First of two passes over the trades; the second pass reports their flaws. */
+/** Returns the seconds with trades, in a first pass over the trades; the second pass reports flaws. */
 async function tradedSeconds(files: readonly string[], reading: ImportReading): Promise<ReadonlySet<number>> {
   const seconds = new Set<number>();
   for await (const { columns } of trades(files, { ...reading, findings: new Findings() })) {

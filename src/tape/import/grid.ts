@@ -7,11 +7,14 @@ import type { Recording } from './recording.ts';
 
 export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };
 
-/** Minimum number of prices from which a tick coarser than their last decimal is inferred. */
+/** Minimum number of prices for inferring a tick that is coarser than their last decimal. */
 const PRICES_MIN = 1_000;
 const DECIMALS_MAX = 12;
 
-/** Ticks for reading a recording whose tick is unknown, coarsest first: large prices overflow with the finest. */
+/**
+ * Ticks tried for a recording whose tick is unknown, coarsest first, because large prices overflow with the finest
+ * tick.
+ */
 const FINEST: readonly DecimalText[] = ['0.00000001', '0.0000000001', '0.000000000001'];
 
 /**
@@ -41,7 +44,7 @@ export async function inferredTick(
 
 const isOffTick = (error: unknown): boolean => error instanceof Error && error.message.includes(OFF_TICK);
 
-/** `unread`: lines that were skipped with this tick. */
+/** Infers the tick by reading with one tick. `unread`: number of lines that could not be read with it. */
 async function tickIn(
   finest: Recording,
   onBytes: (count: number) => void,
@@ -76,7 +79,7 @@ export class GridFinder {
       this.#decimals = decimals;
     }
     const scaled = Math.floor(Number(plain) * 10 ** this.#decimals + 0.5);
-    // The reader rejects prices that are out of range.
+    // Prices out of range are rejected later, by the reader.
     if (!Number.isSafeInteger(scaled) || scaled <= 0) return;
     this.#count++;
     this.#divisor = divisorOf(this.#divisor, scaled);
@@ -89,8 +92,8 @@ export class GridFinder {
   }
 
   /**
-   * Returns the largest of 1, 2, 5, 10, 20, … that divides all prices, or their last decimal if there are few. The lot
-   * is 10^-8, finer if the amounts are, coarser if the largest amount would not fit.
+   * Returns the grid. The tick is the largest of 1, 2, 5, 10, 20, … that divides all prices, or their last decimal if
+   * there are few prices. The lot is 10^-8; finer if the amounts are, coarser if the largest amount would not fit.
    */
   grid(): Grid {
     const tick = this.#count < PRICES_MIN ? 1 : niceDivisor(this.#divisor);

@@ -15,7 +15,7 @@ import type { Recording } from './recording.ts';
 import { RowBuffer, type Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Bits and numbers of `ev` (hftbacktest, types.rs). */
+/** Bits and numbers of the field `ev` (hftbacktest, types.rs). */
 const EXCHANGE_EVENT = 2 ** 31;
 const BUY_EVENT = 1 << 29;
 const SELL_EVENT = 1 << 28;
@@ -25,15 +25,15 @@ const FIELDS = ['ev', 'exch_ts', 'local_ts', 'px', 'qty', 'order_id', 'ival', 'f
 const TYPES = ['u8', 'i8', 'i8', 'f8', 'f8', 'u8', 'i8', 'f8'];
 const RECORD_BYTES = 64;
 const HEADER_MAX = 1 << 20;
-/** Maximum time between two records of the book, as for Tardis files. */
+/** Maximum time between two records of the book, in ms, as for Tardis files. */
 const GAP_MS = 10 * 60_000;
 
 /** Whether the file name ends in .npy or .npz; reading checks the content. */
 export const isHftbacktest = (name: string): boolean => /\.np[yz]$/.test(name);
 
 /**
- * Opens files that follow each other in time. `fromOrders`: per-order records define the book. Nanoseconds become ms,
- * rounded to the microsecond. More than 10 minutes without book records are a gap.
+ * Opens files that are consecutive in time. `fromOrders`: whether per-order records define the book. Nanoseconds become
+ * ms, rounded to the microsecond. More than 10 minutes without book records are a gap.
  */
 export function hftbacktest(
   files: readonly string[],
@@ -72,10 +72,10 @@ export async function hftbacktestGrid(files: readonly string[], onBytes: (count:
 }
 
 /**
- * Whether per-order records define the book, by the first event of either kind. Rejects with a WrongFile that names the
- * file.
+ * Whether per-order records define the book, by the first record of either kind. Rejects with a WrongFile that names
+ * the file.
  */
-export async function tellsOrders(files: readonly string[]): Promise<boolean> {
+export async function hasOrderRecords(files: readonly string[]): Promise<boolean> {
   for (const file of files) {
     for await (const records of recordsOf(file, () => undefined)) {
       for (let at = 0; at + RECORD_BYTES <= records.length; at += RECORD_BYTES) {
@@ -88,7 +88,7 @@ export async function tellsOrders(files: readonly string[]): Promise<boolean> {
   return false;
 }
 
-/** Restores the decimal behind a double: digits after the 13th are noise. */
+/** Returns the decimal behind a double: digits after the 13th are noise. */
 const decimalOfDouble = (double: number): string => String(Number(double.toPrecision(13)));
 
 async function* events(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
@@ -118,7 +118,7 @@ async function* events(files: readonly string[], reading: ImportReading): AsyncG
   findings.check();
 }
 
-/** `filled`: amount reported by fills that no change has included yet. */
+/** Resting order. `filled`: amount of fills that no later change has included yet. */
 type Resting = {
   readonly id: number;
   readonly side: SideCode;
@@ -139,7 +139,7 @@ class EventReader {
   readonly #silence: Silence;
   /** Prices with an amount, by side, needed to clear a part of a side. */
   readonly #levels = [new Set<number>(), new Set<number>()] as const;
-  /** Ids of 64 bits do not fit a double, so orders are numbered by arrival. */
+  /** Resting orders by their ids. The 64-bit ids do not fit a double, so orders are numbered by arrival. */
   readonly #orders = new Map<bigint, Resting>();
   #lastId = 0;
 
@@ -157,9 +157,14 @@ class EventReader {
     const at = millisOf(from, offset + 8);
     const local = millisOf(from, offset + 16);
     const kind = flags & 0xff;
-    // If the two clocks order events differently, the file has the event a second time for the other clock.
+    // If the exchange's and the local clock order events differently, the file has the event twice; the local copy is
+    // skipped.
     if (flags < EXCHANGE_EVENT) {
-      this.#findings.found('records for the local clock alone', 'left out; the exchange has the same', rows.place);
+      this.#findings.found(
+        'records only for the local clock',
+        'skipped; the exchange records contain the same events',
+        rows.place,
+      );
       return;
     }
     const side = (flags & BUY_EVENT) !== 0 ? SIDE.buy : (flags & SELL_EVENT) !== 0 ? SIDE.sell : SIDE.unknown;
@@ -193,7 +198,7 @@ class EventReader {
         return;
       }
       case EVENT.bbo:
-        this.#findings.found('best bids and offers', 'left out; the depth says the same', rows.place);
+        this.#findings.found('best bids and offers', 'skipped; the depth records contain the same prices', rows.place);
         return;
       default:
         throw new RangeError(`expected an event of a known kind, found ${kind}`);
@@ -246,13 +251,13 @@ class EventReader {
         lots: this.#lots(qty),
         filled: 0,
       };
-      if (this.#orders.size >= ORDERS_MAX) throw new WrongFile(`more than ${ORDERS_MAX} orders rest at once`);
+      if (this.#orders.size >= ORDERS_MAX) throw new WrongFile(`more than ${ORDERS_MAX} orders rest at the same time`);
       rows.push(KIND.add, side, at, local, order.price, order.lots, order.id);
       this.#orders.set(id, order);
       return;
     }
     if (known === undefined) {
-      this.#findings.found('changes of orders that never came', 'left out', rows.place);
+      this.#findings.found('changes of unknown orders', 'left out', rows.place);
       return;
     }
     if (kind === EVENT.cancel) {
@@ -275,12 +280,12 @@ class EventReader {
   }
 }
 
-/** The largest known books have about 10,000 orders. */
+/** Maximum number of resting orders; the largest known books have about 10,000. */
 const ORDERS_MAX = 1_000_000;
 
 /**
- * Converts a double to whole units. It must match to within a few units of its last place plus a ten-thousandth of a
- * unit.
+ * Converts a double to whole units. The difference must be at most a few units of the double's last place plus a
+ * ten-thousandth of a unit.
  */
 function wholeUnits(double: number, unit: number, name: string): number {
   if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a number, found ${double}`);
@@ -294,7 +299,7 @@ function wholeUnits(double: number, unit: number, name: string): number {
 const millisOf = (from: Buffer, offset: number): number =>
   Math.floor((from.readUInt32LE(offset) + from.readInt32LE(offset + 4) * 2 ** 32) / 1e3 + 0.5) / 1e3;
 
-/** Yields complete records, some at a time. */
+/** Yields complete records in batches. */
 async function* recordsOf(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let left = -1;
@@ -343,7 +348,7 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
   return { bytes: end, records: Number(shape[1]) };
 }
 
-/** Opens the array's bytes, with the number of file bytes per byte of the array. */
+/** Opens the array's bytes; `share` is the number of file bytes per byte of the array. */
 async function openArray(path: string): Promise<{ readonly stream: Readable; readonly share: number }> {
   if (path.endsWith('.npy')) return { stream: createReadStream(path), share: 1 };
   const { entry, stream } = await openEntry(path, name => name.endsWith('.npy'));

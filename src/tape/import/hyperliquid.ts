@@ -9,7 +9,7 @@ import { Remembered } from './remembered.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Maximum time without data in a stream that sends twice per second. */
+/** Maximum time without a book in a stream that sends about twice per second, in ms. */
 const GAP_MS = 10_000;
 const BOOK_HEADER = 'timestamp,sequence,exchange_timestamp,bid_price_0,bid_size_0,ask_price_0,ask_size_0';
 const TRADE_HEADER = 'timestamp,price,size,side,trade_id,exchange_timestamp';
@@ -53,7 +53,7 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
       rows.level(at, local, SIDE.buy, ticks(instrument, cells[i]!), lots(instrument, cells[i + 1]!));
       rows.level(at, local, SIDE.sell, ticks(instrument, cells[i + 2]!), lots(instrument, cells[i + 3]!));
     }
-    if (at === before) findings.found('books with a repeated exchange time', 'kept, the last one stands', rows.place);
+    if (at === before) findings.found('books with a repeated exchange time', 'kept; the last row applies', rows.place);
     silence.heard(at);
     before = at;
   });
@@ -68,7 +68,7 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
     }
     const [time, price, size, side, id, at, extra] = line.split(',');
     if (at === undefined || extra !== undefined) throw new RangeError(`expected 6 fields`);
-    // After a reconnect the exchange resends its last trades, which differ only in the time of receipt.
+    // After a reconnect the exchange resends its last trades; only the time of receipt differs.
     if (known.has(`${id} ${at} ${price} ${size}`)) {
       findings.found('trades sent again after a reconnect', 'dropped', rows.place);
       return;

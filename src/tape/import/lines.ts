@@ -17,9 +17,9 @@ export type ImportReading = {
   readonly findings: Findings;
   /** Reports a time range with missing data. */
   readonly gap: (gap: Gap) => void;
-  /** Reports the number of bytes read since the last call. */
+  /** Receives the number of bytes read since the last call. */
   readonly bytes: (count: number) => void;
-  /** Maximum delay of late rows, which are moved to their place. Default: 0. */
+  /** Maximum delay of late rows, in ms; they are moved to their place. Default: 0. */
   readonly sortMs?: Millis | undefined;
 };
 
@@ -29,15 +29,16 @@ export type ImportReading = {
  */
 export type LineReader = (line: string, number: number, rows: RowBuffer, file: string) => void;
 
-/** A longer line is not text. */
+/** Maximum length of a line in bytes; a file with longer lines is not text. */
 export const LINE_MAX = 8 * 1024 * 1024;
-/** A .json file is read in one piece, as one list: an hour of a busy book has tens of megabytes. */
+/** Maximum size of a .json file in bytes, which is read as one list: an hour of a busy book has tens of megabytes. */
 const LIST_MAX = 128 * 1024 * 1024;
-/** UTF-8 byte order mark, with which some programs start a file. */
+/** UTF-8 byte order mark; some programs start a file with it. */
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Reads files that follow each other in time. Unreadable lines are skipped and counted; more than 1% is a WrongFile.
+ * Reads files that are consecutive in time. Unreadable lines are skipped and counted; more than 1% of them is a
+ * WrongFile.
  */
 export const rowsOfLines = (
   files: readonly string[],
@@ -52,9 +53,7 @@ export const rowsOfLines = (
     read,
   );
 
-/**
- * Reads rows like `rowsOfLines`, from items that are already parsed; `numberOf` gives an item's number for messages.
- */
+/** Reads rows like `rowsOfLines`, from parsed items; `numberOf` returns the number of an item for messages. */
 export async function* rowsOf<T>(
   files: readonly string[],
   { findings, sortMs }: Pick<ImportReading, 'findings' | 'sortMs'>,
@@ -86,17 +85,17 @@ export async function* rowsOf<T>(
   findings.check();
 }
 
-/** Names the kind of flaw for skipped `lines` or `records`. */
+/** Returns the kind of flaw for skipped `lines` or `records`. */
 export function unreadKind(items: string, error: unknown): string {
-  if (error instanceof LateRow) return `${items} that come more than a minute late`;
+  if (error instanceof LateRow) return `${items} more than a minute late`;
   return error instanceof OffGrid ? `${items} off the grid of ticks or lots` : `${items} that cannot be read`;
 }
 
-/** Returns why a line cannot be read; `null` if the error is not about the line. */
+/** Returns the reason why a line cannot be read; `null` if the error is not about the line. */
 function unreadable(error: unknown): string | null {
   if (error instanceof RangeError || error instanceof SyntaxError) return error.message;
-  // Readers do not check the shape of parsed JSON.
-  if (error instanceof TypeError) return 'it does not have the shape that lines of this format have';
+  // Readers do not check the structure of parsed JSON.
+  if (error instanceof TypeError) return 'the line does not have the structure of this format';
   return null;
 }
 
@@ -110,7 +109,7 @@ export function expectHeader(line: string, header: string): void {
   if (line !== header) throw new WrongFile(`expected the header ${header}, found ${shown(line)}`);
 }
 
-/** Location of a recording for messages: its file, or the innermost folder that has all its files. */
+/** Returns the location of a recording for messages: its file, or the innermost folder that has all its files. */
 export function sourceOf(files: readonly string[]): string {
   const [first = '', ...others] = files;
   if (others.length === 0) return first;
@@ -121,8 +120,8 @@ export function sourceOf(files: readonly string[]): string {
 }
 
 /**
- * Yields the lines of a file without line ends, some at a time; drops an empty last line. A .json file is one line.
- * Rejects with a WrongFile that begins with the path.
+ * Yields the lines of a file without line ends, in batches; drops an empty last line. A .json file is one line. Rejects
+ * with a WrongFile whose message starts with the path.
  */
 export async function* lineBatches(path: string, onBytes: (count: number) => void): AsyncGenerator<readonly string[]> {
   const isOne = unpackedName(path).endsWith('.json');
@@ -136,10 +135,10 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
       rest = lines.pop() ?? rest;
       if (isOne && rest.length > LIST_MAX)
         throw new WrongFile(
-          `is longer than ${LIST_MAX / 1024 ** 2} MiB, which is too much for one list: give it as lines of JSON, one message each`,
+          `is longer than ${LIST_MAX / 1024 ** 2} MiB, the maximum of one list; use a file with one JSON message per line`,
         );
       if (!isOne && rest.length > LINE_MAX)
-        throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; this is no text`);
+        throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; expected a text file`);
       if (lines.length > 0) yield lines.map(withoutReturn);
     }
   } catch (error) {
@@ -161,11 +160,11 @@ export async function firstLines(path: string, count: number): Promise<readonly 
 
 const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
 
-/** Describes why a file could not be read. */
+/** Returns the reason why a file could not be read. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'no such file';
-  if (code === 'Z_BUF_ERROR') return 'the compressed file ends early: it was cut off';
+  if (code === 'Z_BUF_ERROR') return 'the compressed file is incomplete';
   if (code === 'Z_DATA_ERROR') return `the compressed file is damaged (${String((error as Error).message)})`;
   return error instanceof Error ? error.message : String(error);
 }

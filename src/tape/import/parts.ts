@@ -1,4 +1,4 @@
-/** Files of one book that follow each other in time, found by name and sorted. */
+/** Files of one book that are consecutive in time, found by name and sorted. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument } from '../../core/index.ts';
@@ -7,7 +7,7 @@ import { inferredTick } from './grid.ts';
 import { firstLines } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 
-/** Properties that the operator can state for a recording that lacks them. */
+/** Properties that the operator can give for a recording that lacks them. */
 export type Given = {
   readonly book?: string;
   readonly format?: string;
@@ -15,15 +15,15 @@ export type Given = {
   readonly lot?: DecimalText;
 };
 
-/** Book in a folder. `name` is `null` if only the operator can name it. */
+/** Book found in a folder. `name` is `null` if only the operator can name the book. */
 export type BookChoice = {
   readonly name: string | null;
-  /** Name in the recording, if different. */
+  /** Name of the book in the recording, if different. */
   readonly called?: string;
   readonly open: (book: string, given: Given, onBytes: (count: number) => void) => Promise<Recording> | Recording;
 };
 
-/** Folder with files to examine. */
+/** Folder with the files in it. */
 export type Found = {
   readonly dir: string;
   readonly files: readonly string[];
@@ -34,12 +34,12 @@ export type Found = {
 export const isTimeFolder = (name: string): boolean =>
   /^(?:\d{1,2}|\d{4}(?:-?\d\d){0,2}(?:[T_-]?\d\d)?|(?:year|month|day|date|dt|hour)=[\w-]+)$/i.test(name);
 
-/** Sorts part 9 before part 10. */
+/** Compares names so that part 9 precedes part 10. */
 const byName = new Intl.Collator('en', { numeric: true }).compare;
-/** Maximum depth of folders below a folder named by a time: hours, kinds, coins. */
+/** Maximum depth of folders below a folder named by a time, which may contain hours, kinds and coins. */
 const DEPTH_MAX = 5;
 
-/** Lists the files of a folder, or the one file. Rejects with an Error of one line. */
+/** Lists the files of a folder, or a single file. Rejects with an Error of one line. */
 export async function filesAt(path: string): Promise<Pick<Found, 'dir' | 'files'>> {
   try {
     if ((await stat(path)).isFile()) return { dir: dirname(path), files: [basename(path)] };
@@ -68,15 +68,15 @@ export async function filesBelow(dir: string, below = '', isTimed = false, depth
 /** Files of one book and one time range. */
 type Part = {
   readonly name: string | null;
-  /** Name of the book in its own rows, if different. */
+  /** Name of the book in its rows, if different. */
   readonly symbol?: string;
   readonly called?: string;
-  /** Known tick of this exchange's book; if omitted, inferred from the prices. */
+  /** Known tick of the book; if omitted, the tick is inferred from the prices. */
   readonly tick?: DecimalText;
   readonly books: string;
   /** File to read before `books`, if it exists. */
   readonly before?: string;
-  /** File of the trades; `null` if they are in `books`. */
+  /** File of the trades; `null` if `books` contains the trades. */
   readonly trades: string | null;
 };
 
@@ -84,7 +84,7 @@ type Reader = (files: BookFiles, instrument: Instrument) => Recording;
 
 /**
  * Combines the parts of each book into one recording, ordered by their first times. A part without trades is skipped
- * and reported; if none remain, opening rejects.
+ * and reported; if no part remains, opening rejects.
  */
 export async function booksOfParts(
   { dir, files }: Found,
@@ -108,7 +108,7 @@ export async function booksOfParts(
     const [first] = whole;
     if (first === undefined) {
       const [{ name, called, books, trades }] = of as [Part];
-      const open = () => Promise.reject(new Error(`${join(dir, books)}: there is no ${trades} beside it`));
+      const open = () => Promise.reject(new Error(`${join(dir, books)}: no ${trades} next to this file`));
       choices.push({ name, ...(called === undefined ? {} : { called }), open });
       continue;
     }
@@ -120,7 +120,7 @@ export async function booksOfParts(
       trades: sorted.flatMap(({ trades }) => (trades === null ? [] : [join(dir, trades)])),
     };
     const lonely = of.filter(part => !whole.includes(part));
-    const notes = lonely.map(({ books, trades }) => `${books} left out: there is no ${trades} beside it`);
+    const notes = lonely.map(({ books, trades }) => `${books} skipped: no ${trades} next to this file`);
     choices.push({
       name: first.name,
       ...(first.called === undefined ? {} : { called: first.called }),
@@ -148,13 +148,13 @@ async function opened(
   return { ...recording, notes: [...recording.notes, ...inferred, ...notes] };
 }
 
-/** Note about an inferred tick. */
-export const INFERRED = (tick: DecimalText) => `tick ${tick} inferred from the prices (or say --tick)`;
+/** Returns the note about an inferred tick. */
+export const INFERRED = (tick: DecimalText) => `tick ${tick} inferred from the prices (override with --tick)`;
 
 /** Sorts parts by the first time in their book files: a number or a date at the start of a line. */
 async function inOrderOfTime(dir: string, parts: readonly Part[]): Promise<readonly Part[]> {
   const timed: { part: Part; at: number }[] = [];
-  // Sequential, because a year of hourly files exceeds the limit of open files.
+  // The files are read one after another, because a year of hourly files exceeds the limit of open files.
   for (const part of parts) timed.push({ part, at: await startOf(join(dir, part.books)) });
   return timed.sort((a, b) => a.at - b.at).map(({ part }) => part);
 }
@@ -167,7 +167,10 @@ async function startOf(path: string): Promise<number> {
 
 const QUOTES = ['usdt', 'usdc', 'fdusd', 'busd', 'usd', 'mxn', 'brl', 'eur', 'gbp', 'jpy', 'btc', 'eth'];
 
-/** Returns btc_usdt for BTCUSDT, BTC-USDT, BTC/USDT and btc_usdt; `null` if the two currencies cannot be determined. */
+/**
+ * Returns a book name such as btc_usdt for BTCUSDT, BTC-USDT, BTC/USDT and btc_usdt; `null` if the two currencies
+ * cannot be determined.
+ */
 export function bookNameOf(symbol: string): string | null {
   const plain = symbol.toLowerCase();
   const split = /^([a-z0-9]{2,12})[-_/]([a-z0-9]{2,12})$/.exec(plain);

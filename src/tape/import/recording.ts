@@ -15,36 +15,36 @@ export type BookFiles = { readonly books: readonly string[]; readonly trades: re
 
 /** One book of a recording, found but not yet read. */
 export type Recording = {
-  /** Location, for messages. */
+  /** Location of the recording, for messages. */
   readonly source: string;
   readonly format: string;
-  /** All files, and how often each is read, for a progress bar. */
+  /** All files; then the number of times that each is read, for a progress bar. */
   readonly files: readonly string[];
   readonly passes: number;
   readonly instrument: Instrument;
-  /** Rules as given by the exchange; if omitted, bounds wide enough for anything. */
+  /** Rules from the exchange; if omitted, rules with very wide bounds. */
   readonly rules?: BookRules;
   /** Whether per-order rows define the book instead of levels. */
   readonly fromOrders: boolean;
   /** Levels per side in the recording; Infinity for a complete book, 0 for trades only. */
   readonly depth: number;
   readonly quotesOnly: boolean;
-  /** Returns the streams of rows; at equal times the first stream precedes, books before trades. */
+  /** Returns the streams of rows; at equal times, rows of the first stream come first, and books before trades. */
   readonly streams: (reading: ImportReading) => readonly AsyncIterable<Chunk>[];
-  /** Hours to import; others become gaps. If omitted, all hours. */
+  /** Hours to import; other hours become gaps. If omitted, all hours are imported. */
   readonly session?: MarketSession;
-  /** Values that were inferred and should be confirmed, as text for the operator. */
+  /** Notes about inferred values that the operator should confirm. */
   readonly notes: readonly string[];
 };
 
-/** Total size of the files, times the number of passes. */
+/** Returns the total size of the files, times the number of passes. */
 export const bytesToRead = ({ files, passes }: Pick<Recording, 'files' | 'passes'>): number =>
   files.reduce((sum, file) => sum + statSync(file).size, 0) * passes;
 
 /** Destination of the rows, in order of time, such as a writer of stored tapes. */
 export type RecordingSink = {
   append(columns: Columns): void;
-  /** Called before the first row that is not older than the gap's end. */
+  /** Receives a gap before the first row that is not older than the gap's end. */
   gap(gap: Gap): void;
 };
 
@@ -57,7 +57,7 @@ export type TapeEnd = {
 
 export type ImportHow = {
   readonly end?: TapeEnd | undefined;
-  /** Maximum delay of late rows, which are moved to their place. Default: 0. */
+  /** Maximum delay of late rows, in ms; they are moved to their place. Default: 0. */
   readonly sortMs?: Millis | undefined;
 };
 
@@ -69,9 +69,9 @@ export type ImportReport = {
   readonly lot: DecimalText;
   readonly rows: number;
   readonly trades: number;
-  /** Rows skipped because the continued tape already reaches beyond them. */
+  /** Number of rows skipped because the continued tape already covers their time. */
   readonly skipped: number;
-  /** Exchange times of the first and the last row, in epoch ms; `null` if nothing was newer than the tape. */
+  /** Exchange times of the first and the last row, in epoch ms; `null` if no row was newer than the tape. */
   readonly from: Millis | null;
   readonly to: Millis | null;
   readonly gaps: readonly Gap[];
@@ -110,7 +110,7 @@ export async function importRecording(
     findings,
     gap: gap => {
       const later = { ...gap, from: Math.max(gap.from, since) };
-      // A gap that begins at the end of the tape may already be on it.
+      // The tape may already contain a gap that starts at the end of the tape.
       if (gap.to > since && end?.gaps.some(({ from, to }) => from <= later.from && to >= later.to) !== true)
         gaps.wait(recording.session ? openParts(later, recording.session) : [later]);
     },
@@ -148,7 +148,7 @@ export async function importRecording(
   });
   inspection.end();
   const skipped = before?.rows ?? 0;
-  if (hours?.taken === 0) throw new WrongFile(`${source}: no row is in the session ${recording.session!.text}`);
+  if (hours?.taken === 0) throw new WrongFile(`${source}: no row is inside the session ${recording.session!.text}`);
   if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
     throw new WrongFile(`${source}: no book in the recording`);
   gaps.tell(Infinity);
@@ -163,7 +163,7 @@ export async function importRecording(
   };
 }
 
-/** Gaps are passed on after all streams have ended; until then another gap may overlap them. */
+/** Buffer of gaps. They are passed on after all streams have ended, because a later gap may overlap an earlier one. */
 class GapsInOrder {
   readonly #tell: (gap: Gap) => void;
   #waiting: readonly Gap[] = [];
@@ -188,7 +188,7 @@ class GapsInOrder {
 }
 
 const leftOut = (rows: number, { text }: MarketSession): string =>
-  `session ${text}: ${rows} rows outside it were left out; the time between is a gap`;
+  `session ${text}: ${rows} rows outside the session were skipped; the time between is a gap`;
 
 /** Rows of a recording that are skipped because the continued tape covers their time. */
 class RowsBefore {
@@ -201,7 +201,7 @@ class RowsBefore {
     this.#book.apply(KIND.clear, 0, 0, 0, 0);
   }
 
-  /** Takes a row that is not newer than the tape's last and returns true; returns false for newer rows. */
+  /** Skips a row that is not newer than the tape's last row and returns true; returns false for newer rows. */
   takes({ kind, side, at, price, amount, id }: Columns, row: number): boolean {
     if (at[row]! > this.#end.at) return false;
     this.#book.apply(kind[row]!, side[row]!, price[row]!, amount[row]!, id[row]!);
@@ -209,14 +209,14 @@ class RowsBefore {
     return true;
   }
 
-  /** Returns the time between the tape and the first row, which neither covers. */
+  /** Returns the time between the tape and the first row as a gap; neither covers it. */
   gapTo(first: Millis): readonly Gap[] {
     return this.rows > 0 ? [] : [{ from: this.#end.at, to: first, why: 'between what was imported before and this' }];
   }
 
   /**
-   * Returns the recording's book at the end of the tape if the tape has another one, because later rows are changes to
-   * it.
+   * Returns the recording's book at the end of the tape if it differs from the tape's book, because later rows are
+   * changes to it.
    */
   book(): Columns | null {
     return this.#end.shows(this.#book) ? null : this.#book.rows(this.#end.at);

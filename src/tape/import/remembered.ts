@@ -6,7 +6,7 @@ export class Remembered {
   #recent = new Set<string>();
   #older = new Set<string>();
 
-  /** Whether the key is known; adds it. */
+  /** Whether the set has the key; adds the key if not. */
   has(one: string): boolean {
     if (this.#recent.has(one) || this.#older.has(one)) return true;
     this.#recent.add(one);

@@ -3,19 +3,16 @@ import type { Amount, Millis, Price } from '../../core/index.ts';
 import { KIND, SIDE, type Columns, type Kind, type SideCode } from '../model/tape.ts';
 import { WrongFile, type Findings } from './read/findings.ts';
 
-/** Rows of one file, with times that never decrease from chunk to chunk. `line` is parallel to the columns. */
+/** Rows of one file; times never decrease from chunk to chunk. `line` has one element per row. */
 export type Chunk = { readonly columns: Columns; readonly file: string; readonly line: Float64Array };
 
-/** Maximum time by which a late row is moved forward to the previous time. */
+/** Maximum time by which a late row is moved forward to the previous time, in ms. */
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
-/** A snapshot of a book with 100,000 orders is one line. */
+/** Maximum number of rows of a line: a snapshot of a book with 100,000 orders is one line. */
 const ROWS_MAX = 8_000_000;
 
-/**
- * Error for a row more than a minute earlier than the row before, and earlier than every row that `sortMs` can still
- * move.
- */
+/** Error for a row that is more than a minute earlier than the row before, and too late to be moved by `sortMs`. */
 export class LateRow extends RangeError {}
 
 /** Collector of the rows of some lines; the rows of an unreadable line can be removed again. */
@@ -26,9 +23,9 @@ export class RowBuffer {
   #number = 0;
   #start = { n: 0, last: -Infinity };
   #last = -Infinity;
-  /** Rows up to this time have been passed on. */
+  /** Time up to which rows have been passed on. */
   #handedOn = -Infinity;
-  /** Rows before this index are in order of time. */
+  /** Index before which the rows are in order of time. */
   #sorted = 0;
   #backLine = -1;
   #lastFile = '';
@@ -42,7 +39,7 @@ export class RowBuffer {
   #id = new Float64Array(FIRST_ROWS);
   #line = new Float64Array(FIRST_ROWS);
 
-  /** `sortMs`: maximum delay of late rows, which are moved to their place. Default: 0. */
+  /** Creates the buffer. `sortMs`: maximum delay of late rows, which are moved to their place. Default: 0. */
   constructor(findings: Findings, sortMs: Millis = 0) {
     this.#findings = findings;
     this.#sortMs = sortMs;
@@ -71,7 +68,7 @@ export class RowBuffer {
     return this.#n;
   }
 
-  /** Current place, as file:line. */
+  /** Returns the current place, as file:line. */
   get place(): string {
     return `${this.#file}:${this.#number}`;
   }
@@ -111,8 +108,8 @@ export class RowBuffer {
   }
 
   /**
-   * Yields the rows since the last call, if any. Rows that later ones may still precede are held until `isEnd`, the end
-   * of the file.
+   * Yields the rows since the last call, if any. Until `isEnd`, the end of the file, the latest rows are kept, because
+   * late rows may precede them.
    */
   *take(isEnd = false): Generator<Chunk> {
     this.#findings.settle(this.#last);
@@ -164,19 +161,19 @@ export class RowBuffer {
       const seconds = ((last - at) / 1000).toFixed(1);
       if (this.#lastFile !== this.#file)
         throw new WrongFile(
-          `${this.#file}: begins ${seconds} s before ${this.#lastFile} ends: two recordings of one time; take one of them away`,
+          `${this.#file}: begins ${seconds} s before ${this.#lastFile} ends: two recordings of the same time; remove one of the files`,
         );
-      throw new LateRow(`the time goes back by ${seconds} s; sort the rows by exchange time first, or say --sort 10m`);
+      throw new LateRow(`the time goes back by ${seconds} s; sort the rows by exchange time first, or use --sort 10m`);
     }
     if (this.#backLine !== this.#number) {
       if (isSorted) this.#findings.found('rows out of order', 'sorted by time', this.place);
-      else this.#findings.found('times going backwards', 'set to the time before', this.place);
+      else this.#findings.found('times going backwards', 'set to the time of the previous row', this.place);
       this.#backLine = this.#number;
     }
     return this.#sortMs > 0 ? Math.max(at, this.#handedOn) : last;
   }
 
-  /** Moves the rows of the last line to their places. Rows with one time keep their order. */
+  /** Moves the rows of the last line to their places. Rows of equal time keep their order. */
   #sort(): void {
     if (this.#sortMs > 0)
       for (let row = Math.max(1, this.#sorted); row < this.#n; row++) {
@@ -186,7 +183,7 @@ export class RowBuffer {
     this.#sorted = this.#n;
   }
 
-  /** Index of the first of the first `count` rows, which are sorted, that is later than `at`. */
+  /** Returns the index of the first row later than `at` among the first `count` rows, which are sorted. */
   #placeAfter(at: Millis, count: number): number {
     let [low, high] = [0, count];
     while (low < high) {
@@ -231,8 +228,8 @@ export class RowBuffer {
 }
 
 /**
- * Calls with every row of all streams in order of time; at equal times, earlier streams precede. Holds one chunk per
- * stream.
+ * Calls a function with every row of all streams in order of time; at equal times, earlier streams come first. Keeps
+ * one chunk per stream in memory.
  */
 export async function mergeRows(
   streams: readonly AsyncIterable<Chunk>[],
@@ -251,8 +248,8 @@ export async function mergeRows(
   while (heads.length > 0) {
     let first = heads[0]!;
     for (const head of heads) if (timeOf(head) < timeOf(first)) first = head;
-    // Processes all rows of `first` up to the next row of another stream, so that the heads are compared once per run
-    // instead of per row.
+    // All rows of `first` up to the next row of another stream are processed together, so that the streams are compared
+    // once per run instead of per row.
     const place = heads.indexOf(first);
     const below = Math.min(...heads.slice(0, place).map(timeOf));
     const upTo = Math.min(...heads.slice(place + 1).map(timeOf));

@@ -1,6 +1,5 @@
 /**
- * Detection of gaps: times without data that are too long for a connected recorder, such as a lost connection or a
- * missing hour.
+ * Detection of gaps: times without data that are too long for a connected recorder, such as after a lost connection.
  */
 import type { Millis } from '../../core/index.ts';
 import type { ImportReading } from './lines.ts';
@@ -11,7 +10,10 @@ export class Silence {
   readonly #why: string;
   #before = Number.NaN;
 
-  /** More than `maxMs` between two times is a gap. `what` names the missing data in its reason. */
+  /**
+   * Creates the detection. More than `maxMs` between two times is a gap; `what` names the missing data in the gap's
+   * reason.
+   */
   constructor({ gap }: Pick<ImportReading, 'gap'>, maxMs: Millis, what: string) {
     this.#gap = gap;
     this.#maxMs = maxMs;

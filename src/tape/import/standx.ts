@@ -7,7 +7,7 @@ import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Maximum time without a book; books arrive several times per second. */
+/** Maximum time without a book, in ms; books arrive several times per second. */
 const GAP_MS = 10_000;
 const LATE_MS = 1_000;
 const BOOK_HEADER = 'timestamp_ms,received_ms,bids,asks';
@@ -24,7 +24,7 @@ export function standx(files: BookFiles, instrument: Instrument): Recording {
     fromOrders: false,
     depth: 20,
     quotesOnly: false,
-    notes: ['the side column of the trades says SELL on every row, so it says nothing'],
+    notes: ['the side column of the trades is SELL in every row, so it is ignored'],
     streams: reading => [books(files.books, reading), trades(files.trades, reading)],
   };
 }
@@ -44,12 +44,12 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
   return rowsOfLines(files, { findings, ...reading }, (line, number, rows) => {
     if (number === 1) return expectHeader(line, BOOK_HEADER);
     if (line === before) {
-      findings.found('book rows that appear twice', 'dropped', rows.place);
+      findings.found('repeated book rows', 'dropped', rows.place);
       return;
     }
     before = line;
     const [time, received, bids, asks] = line.split(',');
-    if (asks === undefined) throw new RangeError('torn row');
+    if (asks === undefined) throw new RangeError('incomplete row');
     const [at, local] = [Number(time), Number(received)];
     rows.clear(at, local);
     silence.heard(at);

@@ -19,15 +19,15 @@ const SNAPSHOT_HEADER = /^exchange,symbol,timestamp,local_timestamp,asks\[0\]\.p
 /** Header of quotes and of book_ticker. */
 const QUOTES_HEADER = 'exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount';
 /**
- * Maximum time between two rows of one book. The busiest files have rows every few milliseconds, the quietest every few
- * minutes.
+ * Maximum time between two rows of one book, in ms. The busiest files have rows every few milliseconds, the quietest
+ * every few minutes.
  */
 const GAP_MS = 10 * 60_000;
 
 export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'quotes' | 'trades';
 
 /**
- * Detects the kind of a file by its first two lines, with `from` in microseconds since 1970; `null` if it is not a
+ * Returns the kind of a file by its first two lines, with `from` in microseconds since 1970; `null` if it is not a
  * Tardis file.
  */
 export function tardisFile(
@@ -49,7 +49,7 @@ export function tardisFile(
   return { kind, exchange, symbol, from: Number(from) };
 }
 
-/** Files in order of time; books of one kind. */
+/** Files in order of time; all book files are of one kind. */
 export type TardisFiles = {
   readonly kind: Exclude<TardisKind, 'trades'>;
   readonly books: readonly string[];
@@ -61,7 +61,7 @@ export type TardisFiles = {
 
 /** Names that Tardis uses for all instruments of a kind, instead of a symbol. */
 const GROUP = /_(?:SPOT|PERPETUALS|FUTURES|OPTIONS|COMBOS)\.csv/;
-/** An exchange has several hundred thousand options. */
+/** Maximum number of instruments; an exchange has several hundred thousand options. */
 const SYMBOLS_MAX = 1_000_000;
 const HEAD_LINES = 1_000;
 
@@ -106,7 +106,7 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
     fromOrders: false,
     depth: kind === 'book_snapshot' ? 25 : kind === 'quotes' ? 1 : Infinity,
     quotesOnly: false,
-    notes: trades.length === 0 ? [...notes, 'no trades beside the books: a replay will fill little'] : notes,
+    notes: trades.length === 0 ? [...notes, 'no trades with the books: a replay has few fills'] : notes,
     streams: reading => [
       kind === 'book_snapshot'
         ? snapshots(books, files, reading)
@@ -118,7 +118,7 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
   };
 }
 
-/** Instrument to read. */
+/** Symbol of the instrument to read, and the files with several instruments. */
 type Own = Pick<TardisFiles, 'symbol' | 'grouped'>;
 const isOther = (line: string, file: string, { symbol, grouped }: Own): boolean =>
   grouped.has(file) && symbolOf(line) !== symbol;
@@ -154,9 +154,9 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
 }
 
 /**
- * Reads updates. A snapshot replaces the book. Its rows share the time of receipt or the exchange time, and a level
- * that repeats at another time starts a new snapshot. Rows before the first snapshot were buffered before it, so they
- * are skipped.
+ * Reads updates. A snapshot replaces the book. The rows of a snapshot have the same time of receipt or the same
+ * exchange time, and a level that repeats at another time starts a new snapshot. Rows before the first snapshot are
+ * skipped, because they are older.
  */
 function updates(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
@@ -192,7 +192,7 @@ function updates(files: readonly string[], own: Own, reading: ImportReading): As
       snapshot = { ...snapshot, at, local };
     }
     begun = true;
-    if (line === before) findings.found('rows that appear twice', 'kept; they set the same amount', rows.place);
+    if (line === before) findings.found('repeated rows', 'kept; they set the same amount', rows.place);
     before = line;
     silence.heard(at);
     rows.level(at, local, code, ticks, lots);
@@ -214,7 +214,7 @@ function snapshots(files: readonly string[], own: Own, reading: ImportReading): 
     if (isOther(line, file, own)) return;
     const cells = fields(line, cellCount, own.symbol);
     if (line === before) {
-      findings.found('pictures that appear twice', 'dropped', rows.place);
+      findings.found('repeated snapshots', 'dropped', rows.place);
       return;
     }
     before = line;
@@ -248,7 +248,7 @@ function quotes(files: readonly string[], own: Own, reading: ImportReading): Asy
     if (isOther(line, file, own)) return;
     const cells = fields(line, 8, own.symbol);
     if (line === before) {
-      findings.found('quotes that appear twice', 'dropped', rows.place);
+      findings.found('repeated quotes', 'dropped', rows.place);
       return;
     }
     before = line;
@@ -279,7 +279,7 @@ function tradeRows(files: readonly string[], own: Own, reading: ImportReading): 
     const [, , time, , id, side, price, size] = cells;
     const [at, local] = timesOf(cells);
     if (id !== '' && known.has(`${id} ${time} ${price} ${size}`)) {
-      findings.found('trades that appear twice', 'dropped', rows.place);
+      findings.found('repeated trades', 'dropped', rows.place);
       return;
     }
     const numericId = Number(id);
@@ -298,11 +298,11 @@ function fields(line: string, count: number, symbol: string): string[] {
   const cells = line.split(',');
   if (cells.length !== count) throw new RangeError(`expected ${count} fields, found ${cells.length}`);
   if (cells[1] !== symbol)
-    throw new WrongFile(`expected rows of ${symbol}, found ${shown(cells[1] ?? '')}: one instrument a file, please`);
+    throw new WrongFile(`expected rows of ${symbol}, found ${shown(cells[1] ?? '')}; expected one instrument per file`);
   return cells;
 }
 
-/** Exchange time and receive time, in milliseconds. */
+/** Returns exchange time and receive time, in milliseconds. */
 function timesOf([, , at, local]: readonly string[]): readonly [number, number] {
   return [micros(at), micros(local)];
 }

@@ -1,11 +1,11 @@
-/** Rows of a recording as columns, and the codes in them. */
+/** Rows of a recording as columns, and the codes of kinds and sides. */
 import type { Side } from '../../core/index.ts';
 
 /**
- * Kind of a row. `clear` begins a new snapshot of the book, which consists of the `level` rows after it. `level` sets
- * the absolute amount at a price; 0 removes it. `add`, `change` (to the remaining amount) and `remove` (with the amount
- * that remained: 0 if filled) concern one resting order, identified by its id. `trade` is one execution; its side is
- * the taker's.
+ * Kind of a row. `clear` starts a new snapshot of the book, which consists of the `level` rows after it. `level` sets
+ * the absolute amount at a price; 0 removes the level. `add`, `change` (to the remaining amount) and `remove` (with the
+ * amount that remained: 0 if filled) concern one resting order, identified by its id. `trade` is one execution; its
+ * side is the taker's.
  */
 export const KIND = { clear: 0, level: 1, trade: 2, add: 3, change: 4, remove: 5 } as const;
 export type Kind = (typeof KIND)[keyof typeof KIND];
@@ -19,13 +19,13 @@ export type Columns = {
   readonly length: number;
   readonly kind: Uint8Array;
   readonly side: Uint8Array;
-  /** Exchange time, never decreasing; the receive time if the exchange gave none. */
+  /** Exchange time in ms, never decreasing; the receive time if the exchange gave no time. */
   readonly at: Float64Array;
-  /** Receive time as recorded; the exchange time if the recording has none. */
+  /** Receive time in ms as recorded; the exchange time if the recording has no receive time. */
   readonly local: Float64Array;
   readonly price: Float64Array;
   readonly amount: Float64Array;
-  /** Order id of per-order rows, trade id of trades; 0 if there is none. */
+  /** Order id of per-order rows, trade id of trades; 0 for rows without an id. */
   readonly id: Float64Array;
 };
 

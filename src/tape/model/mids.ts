@@ -23,7 +23,7 @@ export type RecordedBests = Omit<RecordedMids, 'book' | 'mid'> & {
   readonly ask: Float64Array;
 };
 
-/** Computes mid prices by exchange time, as the exchange would answer then. */
+/** Returns mid prices by exchange time, as the exchange would report them at that time. */
 export function midsOf(tape: Tape): RecordedMids {
   const { columns, instrument, source, gaps } = tape;
   const tick = Number(instrument.tick);
@@ -43,7 +43,7 @@ export function midsOf(tape: Tape): RecordedMids {
   return { book: instrument.symbol, source, at: shared(at), mid: shared(mid), gaps, to: endOf(columns) };
 }
 
-/** Computes best prices by exchange time, in ticks. */
+/** Returns best prices by exchange time, in ticks. */
 export function bestsOf(tape: Tape): RecordedBests {
   const { columns, instrument, source, gaps } = tape;
   const [at, bids, asks]: [number[], number[], number[]] = [[], [], []];

@@ -1,4 +1,4 @@
-/** Book that a tape describes, rebuilt row by row: sorted levels per side, best first. */
+/** Book of a tape, rebuilt row by row: sorted levels per side, best first. */
 import { KIND, SIDE, type Columns } from './tape.ts';
 
 /** Levels of one side in flat arrays, best first. */
@@ -8,7 +8,7 @@ export class RecordedSide {
   #amounts = new Float64Array(64);
   #length = 0;
 
-  /** `sign` is +1 if the lowest price is best (asks), -1 if the highest is (bids). */
+  /** Creates a side. `sign` is +1 if the lowest price is best (asks), -1 if the highest is (bids). */
   constructor(sign: 1 | -1) {
     this.#sign = sign;
   }
@@ -17,7 +17,7 @@ export class RecordedSide {
     return this.#length;
   }
 
-  /** Price of a level, in ticks; 0 past the end. */
+  /** Returns the price of a level, in ticks; 0 past the end. */
   priceAt(index: number): number {
     return index < this.#length ? this.#prices[index]! : 0;
   }
@@ -48,12 +48,12 @@ export class RecordedSide {
     this.#length = 0;
   }
 
-  /** Index of the first level that is not better than `price`. */
+  /** Returns the index of the first level that is not better than `price`. */
   #find(price: number): number {
     const key = price * this.#sign;
     let low = 0;
     let high = this.#length;
-    // Snapshots list the best level first, so new levels mostly go to the end.
+    // Snapshots list the best level first, so new levels usually go to the end.
     if (high > 0 && this.#prices[high - 1]! * this.#sign < key) return high;
     while (low < high) {
       const pivot = (low + high) >> 1;
@@ -82,8 +82,8 @@ export class RecordedSide {
 type Resting = { readonly side: number; readonly price: number; amount: number };
 
 /**
- * Book rebuilt from rows. Level rows define it if there are any, because per-order rows then repeat the same changes;
- * with `fromOrders` it is the sum of the orders per price.
+ * Book rebuilt from rows. Level rows define the book if there are any, because per-order rows then repeat the same
+ * changes; with `fromOrders` the book is the sum of the orders per price.
  */
 export class RowBook {
   readonly bids = new RecordedSide(-1);
@@ -95,7 +95,7 @@ export class RowBook {
     this.#fromOrders = fromOrders;
   }
 
-  /** Whether a row of this kind can change this book. */
+  /** Whether a row of this kind can change the book. */
   takes(kind: number): boolean {
     if (kind === KIND.trade) return false;
     return kind === KIND.clear || (kind === KIND.level) !== this.#fromOrders;
@@ -150,7 +150,7 @@ export class RecordedBook {
     return this.#book.asks;
   }
 
-  /** Whether the row can change this book. */
+  /** Whether a row can change the book. */
   concerns(row: number): boolean {
     return this.#book.takes(this.#columns.kind[row]!);
   }

@@ -1,10 +1,10 @@
 /**
- * Number of levels per side in the book snapshots of a recording. Deeper levels are unknown, whatever the format
- * promises.
+ * Number of levels per side in the book snapshots of a recording. Deeper levels are unknown, even if the format allows
+ * more.
  */
 import { KIND, SIDE } from './columns.ts';
 
-/** Expects rows in order of time. */
+/** Counts levels; rows must be in order of time. */
 export class SeenDepth {
   #at = Number.NaN;
   readonly #bids = new Set<number>();
@@ -23,7 +23,7 @@ export class SeenDepth {
     }
   }
 
-  /** Maximum number of levels on one side of any snapshot so far; `null` before the first level of one. */
+  /** Maximum number of levels on one side of a snapshot so far; `null` before the first snapshot with levels. */
   get levels(): number | null {
     return this.#most === 0 ? null : this.#most;
   }

@@ -1,13 +1,15 @@
-/** Trading sessions: the weekly opening hours of a market in its own time zone. Outside them a recording has a gap. */
+/**
+ * Trading sessions: the weekly opening hours of a market in its time zone. A recording has a gap outside these hours.
+ */
 import type { Millis } from '../../core/index.ts';
 import type { Gap } from './tape.ts';
 import { timeZoneOf, type TimeZone } from './timeZone.ts';
 
-/** One time range of a day, in minutes since local midnight; `to` exceeds 1,440 if it ends on the next day. */
+/** One time range of a day, in minutes since local midnight; `to` exceeds 1,440 if the range ends on the next day. */
 type Hours = { readonly days: ReadonlySet<number>; readonly from: number; readonly to: number };
 
 export type MarketSession = {
-  /** Session as configured. */
+  /** Session as written in the configuration. */
   readonly text: string;
   readonly zone: TimeZone;
   readonly hours: readonly Hours[];
@@ -25,7 +27,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Parses text such as `Mon-Fri 09:30-16:00@America/New_York`: days, hours and a zone. Commas separate several hours;
- * the default days are Monday to Friday. Hours whose end precedes their start end on the next day, such as `Sun-Thu
+ * the default days are Monday to Friday. Hours whose end is before their start end on the next day, such as `Sun-Thu
  * 18:00-17:00`. Throws a RangeError on other text.
  */
 export function sessionOf(text: string): MarketSession {
@@ -45,13 +47,13 @@ export function sessionOf(text: string): MarketSession {
   return { text, zone: timeZoneOf(text.slice(at + 1).trim()), hours };
 }
 
-/** Minutes since midnight of HH:MM; NaN for other text. */
+/** Returns the minutes since midnight of HH:MM; NaN for other text. */
 function minutesOf(text = ''): number {
   const [, hours, minutes] = /^(\d{1,2}):([0-5]\d)$/.exec(text) ?? [];
   return Number(hours) * 60 + Number(minutes);
 }
 
-/** Days of `Mon` or `Mon-Fri`, also across the end of the week; `null` for other text. */
+/** Returns the days of `Mon` or `Mon-Fri`, also across the end of the week; `null` for other text. */
 function daysOf(text: string): readonly number[] | null {
   const [first = -1, last = first] = text.split('-').map(day => DAYS.indexOf(day.toLowerCase()));
   if (first < 0 || last < 0) return null;
@@ -65,7 +67,7 @@ export function openHours(
   to: Millis,
 ): readonly (readonly [Millis, Millis])[] {
   const open: [Millis, Millis][] = [];
-  // Hours of the day before may reach into the first day.
+  // Hours of the previous day may extend into the first day.
   const firstDay = Math.floor((from + zone.offsetAt(from)) / DAY_MS) - 2;
   const lastDay = Math.floor((to + zone.offsetAt(to)) / DAY_MS);
   const found: [Millis, Millis][] = [];
@@ -84,11 +86,14 @@ export function openHours(
   return open.map(([a, b]) => [Math.max(a, from), Math.min(b, to)] as const).filter(([a, b]) => a < b);
 }
 
-/** First UTC time with that local time; if the clocks skip it, the time of the change. */
+/**
+ * Returns the first UTC time with a local time; if the clocks skip that local time, returns the time of the clock
+ * change.
+ */
 function at(zone: TimeZone, local: Millis): Millis {
   const [moment] = zone.momentsOf(local);
   if (moment !== undefined) return moment;
-  // In the skipped hour, the change is between the two candidates.
+  // In the skipped hour, the clock change is between the two candidates.
   let [low, high] = [local - zone.offsetAt(local + DAY_MS), local - zone.offsetAt(local - DAY_MS)].sort(
     (a, b) => a - b,
   ) as [Millis, Millis];
@@ -100,7 +105,7 @@ function at(zone: TimeZone, local: Millis): Millis {
   return high;
 }
 
-/** Returns the reason of a gap between sessions. */
+/** Returns the reason text of a gap between sessions. */
 export const closedWhy = ({ text }: Pick<MarketSession, 'text'>): string => `${OUTSIDE}${text}`;
 const OUTSIDE = 'outside the session ';
 
@@ -127,12 +132,12 @@ export function spanInSession(
   { from, to, gaps }: { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] },
   session: MarketSession,
 ): { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] } {
-  // Includes the last row.
+  // The end is one past the last row, so that the last row is included.
   const hours = openHours(session, from, to + 1);
   const [first, last] = [hours[0], hours.at(-1)];
   if (first === undefined || last === undefined)
     throw new Error(
-      `no time of the recording is in the session ${session.text}; it is from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
+      `no time of the recording is inside the session ${session.text}; it is from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
     );
   const span = { from: first[0], to: Math.min(last[1], to) };
   const own = gaps.flatMap(gap => openParts(gap, session)).filter(gap => gap.from < span.to);
@@ -144,7 +149,7 @@ export function spanInSession(
 export const openParts = ({ from, to, why }: Gap, session: MarketSession): readonly Gap[] =>
   openHours(session, from, to).map(([start, end]) => ({ from: start, to: end, why }));
 
-/** Sorts gaps by time and merges those that overlap, with all their reasons. */
+/** Sorts gaps by time and merges overlapping gaps, with all their reasons. */
 export function mergedGaps(gaps: readonly Gap[]): readonly Gap[] {
   const merged: Gap[] = [];
   for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {

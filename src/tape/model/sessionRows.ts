@@ -1,26 +1,26 @@
-/** Rows of a recording inside a session. The book is emptied at the close and rewritten completely at the open. */
+/** Rows of a recording inside a session. The book is emptied at the close and written completely at the open. */
 import type { Millis } from '../../core/index.ts';
 import { COLUMN_NAMES } from './columns.ts';
 import { closedWhy, openHours, type MarketSession } from './session.ts';
 import { TapeBuilder, type Columns, type Gap } from './tape.ts';
 import { TapeSnapshot } from './tapeSnapshot.ts';
 
-/** Result for one row: whether it is kept, and the gap and the book rows that precede it. */
+/** Result for one row: whether the row is kept, and the gap and the book rows to write before it. */
 export type SessionTurn = { readonly isTaken: boolean; readonly gap: Gap | null; readonly rows: Columns | null };
 
 const LEFT_OUT: SessionTurn = { isTaken: false, gap: null, rows: null };
-/** Eight days: a session opens at least once per week. */
+/** Search range for the next opening, in ms: eight days, because a session opens at least once per week. */
 const WEEK_MS = 8 * 86_400_000;
 
 export class SessionRows {
   readonly #session: MarketSession;
-  /** Time units of the rows per millisecond. */
+  /** Number of the rows' time units per millisecond. */
   readonly #unit: number;
   readonly #book = new TapeSnapshot();
   /** Current or next opening hours. */
   #open: readonly [Millis, Millis] = [-Infinity, -Infinity];
   #isOpen = false;
-  /** Closing time, if rows inside the session came before it. */
+  /** Closing time; `null` if no row inside the session came before it. */
   #closedAt: Millis | null = null;
   taken = 0;
   left = 0;
@@ -30,7 +30,7 @@ export class SessionRows {
     this.#unit = unit;
   }
 
-  /** Processes every row, in order of time. Returns `null` if the row is kept and nothing precedes it. */
+  /** Processes every row, in order of time. Returns `null` if the row is kept and nothing must be written before it. */
   row({ kind, side, at, price, amount, id }: Columns, row: number): SessionTurn | null {
     const time = at[row]! / this.#unit;
     const turn = time < this.#open[1] && (this.#isOpen || time < this.#open[0]) ? null : this.#turned(time);
@@ -40,7 +40,7 @@ export class SessionRows {
     return this.#isOpen ? turn : (turn ?? LEFT_OUT);
   }
 
-  /** Forgets the book, because prices change to another tick. */
+  /** Discards the book, because the tick changes. */
   forget(): void {
     this.#book.forget();
   }

@@ -23,15 +23,15 @@ export type Tape = {
   readonly columns: Columns;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
-  /** Levels per side that the recording shows; Infinity for a complete book. */
+  /** Number of levels per side in the recording; Infinity for a complete book. */
   readonly depth: number;
-  /** Whether it has only best prices without amounts: usable for statistics, not for a replay. */
+  /** Whether the tape has only best prices without amounts: usable for statistics, not for a replay. */
   readonly quotesOnly: boolean;
-  /** Session for which it was opened, if any. */
+  /** Session to which the tape is restricted, if any. */
   readonly session?: string;
 };
 
-/** A row takes 42 bytes. */
+/** Maximum number of rows in memory; a row takes 42 bytes. */
 const ROWS_MAX = 20_000_000;
 
 /** Collector of rows, in columns that grow by doubling. */
@@ -50,7 +50,7 @@ export class TapeBuilder extends RowSink {
     return this.#length;
   }
 
-  /** Rows that were earlier than the row before; they got that row's time. */
+  /** Number of rows that were earlier than the row before; each got the time of that row. */
   get backwards(): number {
     return this.#backwards;
   }

@@ -10,7 +10,7 @@ import {
   type Instrument,
 } from '../../core/index.ts';
 
-/** Returns the recording's tick with default bounds, wide enough for any recorded market. */
+/** Returns rules with the recording's tick and with bounds that are wide enough for any recorded market. */
 export function tapeRules(
   book: string,
   tickSize: DecimalText,
@@ -29,6 +29,6 @@ export function tapeRules(
   return { rules, instrument: instrumentOf(rules, lot) };
 }
 
-/** Maximum amount: coarser lots allow larger amounts. */
+/** Returns the maximum amount: coarser lots allow larger amounts. */
 const largestAmount = (lot: DecimalText = LOT): DecimalText =>
   moneyOf(lot) > moneyOf(LOT) ? textOfMoney(money(moneyOf(lot) * 10n ** 15n)) : '100000';

@@ -4,10 +4,10 @@ import { KIND, SIDE, TapeBuilder, type Columns, type SideCode } from './tape.ts'
 
 type Resting = { readonly side: number; readonly price: number; readonly amount: number };
 
-/** Book state. Levels and single orders are kept separately, because a tape may contain both. */
+/** State of the book. Levels and single orders are stored separately, because a tape may contain both. */
 export class TapeSnapshot {
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
-  /** Resting orders in order of arrival. */
+  /** Resting orders by id, in order of arrival. */
   readonly #orders = new Map<number, Resting>();
   #known = false;
 
@@ -27,13 +27,13 @@ export class TapeSnapshot {
     for (let row = from; row < to; row++) this.apply(kind[row]!, side[row]!, prices[row]!, amounts[row]!, id[row]!);
   }
 
-  /** Discards the book: its state is unknown. */
+  /** Discards the book, because its state is unknown. */
   forget(): void {
     this.#empty();
     this.#known = false;
   }
 
-  /** Whether both have the same levels, and the same orders in the same queue. */
+  /** Whether two books have the same levels, and the same orders in the same order of arrival. */
   equals(other: TapeSnapshot): boolean {
     const same = (a: ReadonlyMap<number, number>, b: ReadonlyMap<number, number>) =>
       a.size === b.size && [...a].every(([ticks, lots]) => b.get(ticks) === lots);
@@ -54,7 +54,7 @@ export class TapeSnapshot {
     this.#orders.clear();
   }
 
-  /** Returns `clear`, then all levels and orders; no rows if no row was applied yet. */
+  /** Returns the book as rows: `clear`, then all levels and orders; no rows if no row was applied yet. */
   rows(at: Millis): Columns {
     const rows = new TapeBuilder();
     if (this.#known) rows.clear(at, at);

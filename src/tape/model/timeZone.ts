@@ -1,23 +1,23 @@
 /** Time zones: conversion between local wall-clock times and UTC, also across clock changes. */
 import type { Millis } from '../../core/index.ts';
 
-/** Times are in epoch ms. A local time is encoded as if it were UTC. */
+/** Time zone. Times are in epoch ms; a local time is encoded as if it were UTC. */
 export type TimeZone = {
   readonly name: string;
   /** Local time minus UTC, in ms. */
   readonly offsetAt: (utc: Millis) => Millis;
-  /** Returns the UTC times with this local time, ascending: two if the clocks go back, none if they go forward. */
+  /** Returns the UTC times of a local time, ascending: two if the clocks go back, none if they go forward. */
   readonly momentsOf: (local: Millis) => readonly Millis[];
 };
 
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d\d)(?::?(\d\d))?$/;
-/** Clocks change at quarters of an hour, and never twice within a day. */
+/** Time unit of clock changes in ms: clocks change at quarters of an hour, and never twice within a day. */
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 86_400_000;
 
 /**
  * Returns the zone of an IANA name such as America/New_York, of `Z`, or of an offset such as -04:00. Throws a
- * RangeError on anything else.
+ * RangeError on any other text.
  */
 export function timeZoneOf(name: string): TimeZone {
   const fixed = fixedOffset(name);
@@ -34,7 +34,7 @@ export function timeZoneOf(name: string): TimeZone {
   };
 }
 
-/** Offset in ms; `null` if the text is not an offset. */
+/** Returns an offset in ms; `null` if the text is not an offset. */
 function fixedOffset(text: string): Millis | null {
   if (text === 'Z' || text === 'UTC' || text === 'GMT') return 0;
   const [, sign, hours, minutes = '0'] = OFFSET.exec(text) ?? [];
@@ -54,7 +54,7 @@ function offsetsOf(name: string): (utc: Millis) => Millis {
 }
 
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
-  // Abbreviations such as EST do not name a place, so their summer time is unknown.
+  // Abbreviations such as EST do not name a place, so their daylight saving time is unknown.
   if (timeZone.includes('/'))
     try {
       return new Intl.DateTimeFormat('en-US', {
@@ -71,7 +71,9 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   throw new RangeError(`expected Z, an offset like -04:00 or a zone like America/New_York, found ${timeZone}`);
 }
 
-/** Caches the last two quarters of an hour, because rows follow each other in time. */
+/**
+ * Returns the function with a cache of the last two quarters of an hour, because consecutive rows have similar times.
+ */
 function remembered(offsetAt: (utc: Millis) => Millis): (utc: Millis) => Millis {
   let [quarter, offset, before, offsetBefore] = [Number.NaN, 0, Number.NaN, 0];
   return utc => {

@@ -1,4 +1,4 @@
-/** Walk through a tape as a changing book: best prices, trades and time. */
+/** Iteration over a tape as a changing book: best prices, trades and time. */
 import type { Millis, Side } from '../../core/index.ts';
 import { RecordedBook } from './recordedBook.ts';
 import { KIND, SIDE, type Tape } from './tape.ts';
@@ -11,9 +11,9 @@ export type Touch = {
 };
 
 export type Walker = {
-  /** Called before anything happens at `at`. */
+  /** Called before the other calls of a time. */
   time?(at: Millis): void;
-  /** Called when the best prices or their amounts change; the book is two-sided and not crossed. */
+  /** Called when the best prices or their amounts change; the book has both sides and is not crossed. */
   touch(at: Millis, touch: Touch, book: RecordedBook): void;
   trade(at: Millis, price: number, amount: number, side: Side): void;
 };
@@ -21,9 +21,9 @@ export type Walker = {
 const SHARE_ROWS = 1 << 14;
 
 /**
- * Walks a tape with prices in ticks, amounts in lots and times in ms. Book rows at one time are one change. Best prices
- * that are unchanged, one-sided, locked or crossed are not reported. A trade of unknown side is a buy at or above the
- * mid price. `onShare` receives the share of rows processed, from 0 to 1.
+ * Iterates over a tape with prices in ticks, amounts in lots and times in ms. Book rows of the same time are one
+ * change. Best prices that are unchanged, one-sided, locked or crossed are not reported. A trade of unknown side is a
+ * buy at or above the mid price. `onShare` receives the share of rows processed, from 0 to 1.
  */
 export function walk({ columns }: Tape, walker: Walker, onShare: (share: number) => void = () => undefined): void {
   const book = new RecordedBook(columns);

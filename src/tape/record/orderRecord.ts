@@ -1,4 +1,4 @@
-/** Order-by-order book of the exchange, as rows: every change, and of a complete book only the differences. */
+/** Order-by-order book of the exchange, as rows: every change, and only the differences of a complete book. */
 import {
   priceCeil,
   priceExact,
@@ -15,7 +15,7 @@ import { KIND, SIDE, sideCodeOf, type SideCode } from '../model/tape.ts';
 
 export type RowCall = (kind: number, side: number, price: number, amount: number, id: number) => void;
 
-/** `priceText`: price as the exchange wrote it, needed if the tick changes. */
+/** Resting order. `priceText`: price as the exchange wrote it, needed if the tick changes. */
 type Resting = {
   readonly id: number;
   readonly side: Side;
@@ -24,15 +24,15 @@ type Resting = {
   readonly lots: number;
 };
 
-/** More orders than disappear while a late trade is awaited. */
+/** Maximum number of remembered removed orders: more than are removed while a late trade is awaited. */
 const GONE_MAX = 4_096;
 
 export class OrderRecord {
   #instrument: Instrument;
   readonly #orders = new Map<string, Resting>();
-  /** Numbers of recently removed orders. */
+  /** Order numbers of recently removed orders. */
   readonly #gone = new Map<string, number>();
-  /** Orders are numbered by arrival, because their ids are text. */
+  /** Number of the last order. Orders are numbered by arrival, because their ids are text. */
   #lastId = 0;
   #offTick = 0;
 
@@ -51,7 +51,7 @@ export class OrderRecord {
     return this.#orders.size;
   }
 
-  /** Orders whose price was between two ticks, such as those from before a tick change. */
+  /** Number of orders whose price was between two ticks, such as those from before a tick change. */
   get offTick(): number {
     return this.#offTick;
   }
@@ -65,13 +65,13 @@ export class OrderRecord {
   }
 
   /**
-   * Updates the record to a complete book and returns the number of differing rows. Throws a RangeError, without
+   * Changes the record to a complete book and returns the number of differing rows. Throws a RangeError, without
    * changes, on a book of levels.
    */
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {
     const seen = new Set<string>();
     for (const { oid } of [...snapshot.bids, ...snapshot.asks]) {
-      if (oid === undefined) throw new RangeError('a book without order ids is not a whole book');
+      if (oid === undefined) throw new RangeError('a book without order ids is not a complete book');
       seen.add(oid);
     }
     let differences = 0;
@@ -85,13 +85,13 @@ export class OrderRecord {
     return differences;
   }
 
-  /** Writes the complete book again, starting from an empty one. */
+  /** Writes the complete book again, after a `clear`. */
   restate(row: RowCall): void {
     row(KIND.clear, SIDE.unknown, 0, 0, 0);
     for (const { side, price, lots, id } of this.#orders.values()) row(KIND.add, sideCodeOf(side), price, lots, id);
   }
 
-  /** Sets the units of later prices and amounts. If the tick changed, the book must be restated. */
+  /** Sets the units of later prices and amounts. If the tick changed, call `restate` afterwards. */
   rules(instrument: Instrument): void {
     const isOther = instrument.tick !== this.#instrument.tick;
     this.#instrument = instrument;
@@ -129,7 +129,7 @@ export class OrderRecord {
     row(KIND.add, sideCodeOf(side), price, lots, id);
   }
 
-  /** Removes an order. The row's amount is 0 if the order was filled, or its remainder if it was canceled. */
+  /** Removes an order. The row's amount is 0 if the order was filled, or the canceled amount. */
   #remove(oid: string, row: RowCall, filled = false): void {
     const order = this.#orders.get(oid);
     if (!order) return;
@@ -140,7 +140,10 @@ export class OrderRecord {
     row(KIND.remove, sideCodeOf(order.side), order.price, filled ? 0 : order.lots, order.id);
   }
 
-  /** Rounds off-grid prices towards the other side, like the engine's own feed; `null` for an unusable price. */
+  /**
+   * Returns a price in ticks. A price off the grid is rounded towards the other side, as the engine's market data does;
+   * `null` for an unusable price.
+   */
   #ticks(side: Side, text: DecimalText): number | null {
     try {
       const exact = priceExact(this.#instrument, text);
@@ -154,21 +157,26 @@ export class OrderRecord {
   }
 }
 
-/** Returns the other side: trade rows have the taker's side, the exchange's messages the maker's. */
+/**
+ * Returns the side code of the taker from the maker's side: trade rows have the taker's, exchange messages the maker's.
+ */
 export const takerCodeOf = (makerSide: Side): SideCode => (makerSide === 'buy' ? SIDE.sell : SIDE.buy);
 
-/** Whether every entry has an order id; books of levels have none. */
+/** Whether every entry has an order id; books of levels have no ids. */
 export const isOrderByOrder = ({ bids, asks }: Pick<BookSnapshot, 'bids' | 'asks'>): boolean =>
   [...bids, ...asks].every(({ oid }) => oid !== undefined);
 
-/** Returns why a book cannot be recorded as a complete one; `null` if every order has an id and a readable price. */
+/**
+ * Returns the reason why a book cannot be recorded as a complete book; `null` if every order has an id and a readable
+ * price.
+ */
 export function unfitFor(book: BookSnapshot): string | null {
   const { damage } = book;
   return damage?.bids?.why ?? damage?.asks?.why ?? (isOrderByOrder(book) ? null : 'its orders have no ids');
 }
 
 /**
- * Applies later steps to a complete book; the result is not sorted by price. Steps up to the book's own sequence are
+ * Applies later steps to a complete book; the result is not sorted by price. Steps up to the sequence of the book are
  * skipped.
  */
 export function advanced(snapshot: BookSnapshot, steps: readonly BookDiff[]): Pick<BookSnapshot, 'bids' | 'asks'> {

@@ -24,12 +24,12 @@ import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
 
 export type PollRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs' | 'wholeEveryMs'> & {
-  /** Interval of polling a book and a page of trades. */
+  /** Interval of polling a book and a page of trades, in ms. */
   readonly pollMs: Millis;
 };
 
 const FLUSH_MS = 400;
-/** Failed polls after which a gap is recorded. */
+/** Number of failed polls after which a gap is recorded. */
 const POLLS_MISSED = 3;
 
 export class PollRecorder {
@@ -43,7 +43,7 @@ export class PollRecorder {
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
   /** Exchange time of the last book read; `null` before the first. */
   #readAt: Millis | null;
-  /** Local monotonic time of that read. */
+  /** Monotonic time at which the last book was read, in ms. */
   #readElapsed: Millis = Infinity;
   #begunAt: Millis = Infinity;
   #resumed: boolean;
@@ -80,7 +80,7 @@ export class PollRecorder {
         takeBook: book => this.#take(book),
         onBook: () => undefined,
         onLost: () => undefined,
-        // A gap covers the missing data once a book is read again.
+        // The missing data is recorded as a gap once a book is read again.
         onUnread: () => undefined,
       },
       onBroken,
@@ -123,7 +123,7 @@ export class PollRecorder {
     if (unfit !== null) return unfit;
     const { clock, pollMs } = this.#options;
     const local = clock.now();
-    // Measured by the local clock: a book's time may be that of its last change, which is old in a quiet market.
+    // Local time is used, because the time of a book may be that of its last change, which is old in a quiet market.
     const elapsed = clock.elapsed();
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;
@@ -143,7 +143,7 @@ export class PollRecorder {
     return null;
   }
 
-  /** Writes the differences from the previous snapshot. */
+  /** Writes the differences from the previous book of a side. */
   #show(side: 0 | 1, entries: readonly BookEntry[], at: Millis, local: Millis): void {
     const before = this.#levels[side];
     const now = new Map<number, number>();
@@ -174,13 +174,13 @@ export class PollRecorder {
     this.#outlet.rules(rules, this.#outlet.lastAt);
     this.#trades.rules(this.#instrument);
     if (!isOtherTick) return;
-    // The next snapshot starts from an empty book, in the new ticks.
+    // The next book starts from an empty book, in the new ticks.
     for (const side of this.#levels) side.clear();
     this.#begunAt = Infinity;
   }
 }
 
-/** Ticks of a price; `null` if it is between two ticks or out of range. */
+/** Returns a price in ticks; `null` if it is between two ticks or out of range. */
 function exactTick(instrument: Instrument, price: DecimalText): Price | null {
   try {
     return priceExact(instrument, price);

@@ -1,10 +1,10 @@
-/** Rules of a recorded book: the fields that are kept, and detection of changes. */
+/** Rules of a recorded book: the recorded fields, and detection of changes. */
 import type { AvailableBook, BookRules, Exchange } from '../../core/index.ts';
 
-/** Interval between two reads of the rules. */
+/** Interval between two reads of the rules, in ms. */
 export const RULES_EVERY_MS = 10 * 60_000;
 
-/** Extracts the bounds and the tick from the exchange's row. */
+/** Returns the rules from a row of the exchange: bounds and tick. */
 export function rulesOf(row: AvailableBook): BookRules {
   const { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue } = row;
   return { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue };
@@ -25,7 +25,7 @@ export async function changedRules(
     return null;
   }
   if (!row) {
-    log(`${known.book}: the exchange lists it no more`);
+    log(`${known.book}: the exchange no longer lists the book`);
     return null;
   }
   const rules = rulesOf(row);

@@ -22,11 +22,14 @@ import { ReorderBuffer } from './reorderBuffer.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord, type TradeCall } from './tradeRecord.ts';
 
-/** Twice within the second of data that may be lost. */
+/** Interval of flushes in ms: twice per second, because a crash may lose at most a second of data. */
 const FLUSH_MS = 400;
 const CHECK_MS = 10 * 60_000;
 const WHOLE_EVERY_MIN_MS = 10_000;
-/** Delay that lets the stream connect: a book read earlier would start the tape with a gap. */
+/**
+ * Delay of the first book in ms, so that the stream connects first: a book read earlier would start the tape with a
+ * gap.
+ */
 const FIRST_AFTER_MS = 1_000;
 /** Maximum number of trades that wait for the first book. */
 const UNTIL_FIRST_MAX = 50_000;
@@ -41,19 +44,19 @@ export class Recorder {
   readonly #lot: DecimalText;
   #rules: BookRules;
   #stopped = false;
-  /** Exchange time from which data is missing; `null` if none is. */
+  /** Exchange time from which data is missing; `null` if no data is missing. */
   #gapFrom: Millis | null;
   #gapWhy = 'the recorder was not running';
-  /** Exchange time up to which nothing was missed. */
+  /** Exchange time up to which no data was missed. */
   #heardAt: Millis = -Infinity;
   /** Exchange time of the first row of the book. */
   #begunAt: Millis = Infinity;
-  /** Trades received before that row. */
+  /** Trades received before the first row of the book. */
   readonly #untilFirst: Parameters<TradeCall>[] = [];
-  /** Reason why the last book was rejected, logged once. */
+  /** Reason why the last book was rejected; each reason is logged once. */
   #complaint = '';
   #checkedAt: Millis = -Infinity;
-  /** State of a running check: the steps since the request, or the complete book that is ahead of the record. */
+  /** State of a running check: the steps since the request, or the complete book if it is ahead of the record. */
   #check: { readonly since: BookDiff[]; ahead: BookSnapshot | null } | null = null;
   readonly #timers = new Set<Timer>();
 
@@ -116,7 +119,7 @@ export class Recorder {
         onUnread: why => {
           const what = why.kind === 'refused' ? why.message : why.reason;
           if (what !== this.#complaint)
-            log(`${book}: a whole book or trades could not be read (${what}); trying again`);
+            log(`${book}: a complete book or trades could not be read (${what}); trying again`);
           this.#complaint = what;
         },
       },
@@ -176,7 +179,7 @@ export class Recorder {
     this.#orders.apply(diff, this.#rowsAt(diff.sentAt ?? this.#exchangeTime(), this.#options.clock.now()));
   }
 
-  /** Writes a complete book with an unknown past: a gap up to now. The next gap starts here. */
+  /** Writes a complete book after missing data, with a gap up to now. The next gap starts here. */
   #writeSnapshot(whole: BookSnapshot): void {
     const { clock } = this.#options;
     this.#complaint = '';
@@ -224,16 +227,16 @@ export class Recorder {
     const at = Math.max(this.#exchangeTime(), this.#outlet.lastAt);
     const differences = this.#orders.become(advanced(whole, since), this.#rowsAt(at, clock.now()));
     if (differences === 0) return;
-    this.#note('books that had drifted from the exchange', 'set right, and a gap since the last check', differences);
+    this.#note("books that differed from the exchange's", 'corrected, with a gap since the last check', differences);
     this.#outlet.gap({ from: at - ago, to: at, why: `the book had drifted in ${differences} orders` });
   }
 
-  /** Writes a trade. Trades before the first book are dropped, because no book state precedes them. */
+  /** Writes a trade. Trades before the first book are dropped, because there is no book for them. */
   #writeTrade(...trade: Parameters<TradeCall>): void {
     const [side, at, price, amount, id, maker] = trade;
     if (this.#begunAt === Infinity) {
       this.#untilFirst.push(trade);
-      // Limits memory if no complete book ever arrives; the newest trades matter.
+      // The limit applies if no complete book ever arrives; the newest trades are kept.
       if (this.#untilFirst.length > UNTIL_FIRST_MAX) this.#untilFirst.splice(0, UNTIL_FIRST_MAX / 2);
     }
     if (this.#stopped || !(at >= this.#begunAt)) return;
@@ -246,7 +249,7 @@ export class Recorder {
     return (kind, side, price, amount, id) => this.#outlet.book(kind, side, at, local, price, amount, id);
   }
 
-  /** Current time on the exchange's clock, estimated from the fastest frame so far. */
+  /** Returns the current time of the exchange's clock, estimated from the fastest frame so far. */
   #exchangeTime(): Millis {
     const { clock } = this.#options;
     return this.#market.clockOffset.theirs(clock.elapsed()) ?? clock.now();

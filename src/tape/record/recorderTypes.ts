@@ -9,18 +9,20 @@ export type RecorderOptions = {
   readonly sink: RecordSink;
   /** Current rules of the book. */
   readonly rules: BookRules;
-  /** Lot of the tape, which stays fixed when the rules change. Default: that of the rules. */
+  /** Lot of the tape, which stays fixed when the rules change. Default: the lot of the rules. */
   readonly lot?: DecimalText;
-  /** Exchange time at which an earlier recording of the same tape ended; `null` for a new one. */
+  /** Exchange time at which an earlier recording of the same tape ended; `null` for a new tape. */
   readonly resumedFrom: Millis | null;
-  /** Interval between two complete books that are compared with the stream's state. */
+  /** Interval in ms between two complete books that are compared with the stream's state. */
   readonly checkEveryMs?: Millis;
-  /** Interval between two complete books while the stream is down; they are large. Default and minimum: 10 s. */
+  /**
+   * Interval in ms between two complete books, which are large, while the stream is down. Default and minimum: 10 s.
+   */
   readonly wholeEveryMs?: Millis;
-  /** Interval between two reads of the book's rules. */
+  /** Interval between two reads of the book's rules, in ms. */
   readonly rulesEveryMs?: Millis;
   readonly log: (line: string) => void;
-  /** Called if recording cannot continue: the disk rejects writes, or an internal assertion failed. */
+  /** Called if recording cannot continue because a write to disk or an internal assertion failed. */
   readonly onBroken: (error: unknown) => void;
 };
 
@@ -29,8 +31,11 @@ export type RecorderStatus = {
   readonly trades: number;
   readonly gaps: number;
   readonly gapMs: Millis;
-  /** Orders in the book. */
+  /** Number of orders in the book. */
   readonly orders: number;
-  /** `stream`: step by step; `polled`: occasional complete books, with gaps between; `none`: nothing yet. */
+  /**
+   * Source of the book. `stream`: step by step; `polled`: occasional complete books, with gaps between; `none`: no data
+   * yet.
+   */
   readonly source: 'stream' | 'polled' | 'none';
 };

@@ -1,11 +1,11 @@
 /**
- * Buffer between a recorder and its tape. It holds rows briefly, so that a late execution precedes the change that it
+ * Buffer between a recorder and its tape. Rows wait briefly, so that a late execution precedes the book change that it
  * caused.
  */
 import type { BookRules, Clock, Millis } from '../../core/index.ts';
 import { KIND, type Columns, type DataFlaw, type Gap } from '../model/tape.ts';
 
-/** Part of a tape writer that the buffer uses. */
+/** Methods of a tape writer that the buffer uses. */
 export interface RecordSink {
   append(columns: Columns): void;
   gap(gap: Gap): void;
@@ -14,7 +14,10 @@ export interface RecordSink {
   flush(): void;
 }
 
-/** Trades arrive in their own frames, up to about this time after the book steps that they caused. */
+/**
+ * Waiting time of rows in ms: trades arrive in frames of their own, up to about this time after the book steps that
+ * they caused.
+ */
 const HOLD_MS = 250;
 const EARLY_MAX = 4_096;
 
@@ -29,7 +32,7 @@ type Held = {
   readonly due: Millis;
   /** Number of the book step; -1 for trades. */
   readonly step: number;
-  /** Whether the trade behind this change already precedes it. */
+  /** Whether the trade behind this change already precedes the change. */
   told: boolean;
 };
 
@@ -37,7 +40,7 @@ export class ReorderBuffer {
   readonly #sink: RecordSink;
   readonly #clock: Clock;
   #held: Held[] = [];
-  /** Orders whose trade arrived before their change. */
+  /** Numbers of orders whose trade arrived before their change. */
   readonly #early = new Set<number>();
   #step = 0;
   #rows = 0;
@@ -60,7 +63,7 @@ export class ReorderBuffer {
     return this.#lastAt;
   }
 
-  /** Starts a step, to which the following book rows belong. */
+  /** Starts a book step, to which the following book rows belong. */
   beginStep(): void {
     this.#step++;
   }
@@ -73,8 +76,8 @@ export class ReorderBuffer {
   }
 
   /**
-   * Adds a trade. It is placed before the book step that it caused, if that is still held, and after other trades of
-   * that step. Without a maker's number it is placed before every change published at its time or later.
+   * Adds a trade. It is placed before the book step that it caused, if that step is still buffered, and after other
+   * trades of the step. Without a maker's number it is placed before every change published at its time or later.
    */
   trade(
     side: number,
@@ -86,7 +89,7 @@ export class ReorderBuffer {
     maker: number | null,
   ): void {
     const wanted = maker === null ? this.#placeOf(at) : this.#placeBefore(maker);
-    // Trades keep their own order, even if their changes were lost.
+    // Trades keep their order, even if their changes were lost.
     const place = Math.max(wanted, this.#held.findLastIndex(({ kind }) => kind === KIND.trade) + 1);
     const trade = { kind: KIND.trade, side, at, local, price, amount, id, due: this.#due(), step: -1, told: true };
     this.#held.splice(place, 0, trade);
@@ -94,7 +97,7 @@ export class ReorderBuffer {
     this.#count(at);
   }
 
-  /** Adds a gap; all rows so far precede it. */
+  /** Adds a gap; all rows so far precede the gap. */
   gap(gap: Gap): void {
     if (!(gap.to > gap.from)) return;
     this.#release(Infinity);
@@ -114,7 +117,7 @@ export class ReorderBuffer {
   }
 
   /**
-   * Makes all rows durable that were held long enough, or with `all` every row. Throws if the disk rejects the write.
+   * Makes all rows durable that have waited long enough, or with `all` every row. Throws if the write to disk fails.
    */
   flush(all = false): void {
     this.#release(all ? Infinity : this.#clock.elapsed());
@@ -133,7 +136,7 @@ export class ReorderBuffer {
     );
     const change = this.#held[place];
     if (!change) {
-      // A change that never arrives would be awaited until the next gap.
+      // The set is cleared, because some changes may never arrive.
       if (this.#early.size >= EARLY_MAX) this.#early.clear();
       this.#early.add(maker);
       return this.#held.length;
@@ -151,7 +154,7 @@ export class ReorderBuffer {
     if (at > this.#lastAt) this.#lastAt = at;
   }
 
-  /** Releases rows in order: a row that may wait longer delays those after it. */
+  /** Releases rows in order: a row that may wait longer delays the rows after it. */
   #release(now: Millis): void {
     let length = 0;
     while (length < this.#held.length && this.#held[length]!.due <= now) length++;

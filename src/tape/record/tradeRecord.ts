@@ -1,4 +1,4 @@
-/** Public trades as rows: taker side, ticks and lots. */
+/** Public trades as rows: taker side, price in ticks, amount in lots. */
 import {
   amountFloor,
   priceExact,
@@ -9,7 +9,7 @@ import {
 } from '../../core/index.ts';
 import { takerCodeOf } from './orderRecord.ts';
 
-/** `maker`: the oid of the resting order, if the stream has it. */
+/** Receives a trade. `maker`: order id of the resting order, if the stream has it. */
 export type TradeCall = (
   side: number,
   at: Millis,
@@ -29,7 +29,7 @@ export class TradeRecord {
     this.#call = call;
   }
 
-  /** Trades dropped because their price was between two ticks. */
+  /** Number of trades dropped because their price was between two ticks. */
   get offGrid(): number {
     return this.#offGrid;
   }

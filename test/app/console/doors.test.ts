@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACTION_NAMES, type ActionAsk } from '../../../src/app/actions/actions.ts';
 import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts';
 import { BesideRun } from '../../../src/app/console/besideRun.ts';
-import { consoleAccess, DoorEvents } from '../../../src/app/console/consoleAccess.ts';
+import { consoleAccess, LoginEvents } from '../../../src/app/console/consoleAccess.ts';
 import { actionEvents, consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { ConsoleReplayer } from '../../../src/app/console/consoleReplayer.ts';
 import { loadConfig, type Config, type ConsoleSettings } from '../../../src/config.ts';
@@ -113,7 +113,7 @@ describe('the door', () => {
   test('tells wrong tokens that follow each other as one event with their count, and logins by name', () => {
     const clock = new VirtualClock(1_000_000);
     const lines: string[] = [];
-    const door = new DoorEvents(clock, line => lines.push(line));
+    const door = new LoginEvents(clock, line => lines.push(line));
     for (let i = 0; i < 5; i++) door.add({ kind: 'wrong token', from: '127.0.0.1' });
     door.add({ kind: 'in', role: 'operator', name: 'Ana' });
     door.add({ kind: 'too many', from: '127.0.0.1' });
@@ -126,7 +126,7 @@ describe('the door', () => {
 
   test('keeps no more of a flood than a page has room for', async () => {
     const clock = new VirtualClock(1_000_000);
-    const door = new DoorEvents(clock, () => undefined);
+    const door = new LoginEvents(clock, () => undefined);
     for (let i = 0; i < 500; i++) {
       door.add({ kind: 'wrong token', from: '127.0.0.1' });
       await clock.advance(700_000);

@@ -248,7 +248,7 @@ class Story {
     compareHolds(view, this.bot.dir, this.bot.clock.now());
     if (forMs < SILENT_MS) return;
     expect(view.bot.state).toBe('silent');
-    expect(textOf('headPanel', view)).toContain('no sign of life');
+    expect(textOf('headPanel', view)).toContain('no heartbeat');
   }
 }
 

@@ -31,7 +31,7 @@ test('a page says live while its bot runs, and not after it was killed or stoppe
   }
   const killed = shown();
   expect(killed.state).toBe('silent');
-  expect(killed.texts.slice(0, 2)).toEqual(['newest', 'no sign of life']);
+  expect(killed.texts.slice(0, 2)).toEqual(['newest', 'no heartbeat']);
 
   heartbeatIn(bot.dir, 'bot', bot.clock).beat('stopped');
   const stopped = shown();

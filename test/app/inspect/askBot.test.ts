@@ -52,13 +52,13 @@ const here = (pid: number) => ({ process: { pid, host: hostname() } });
 
 describe('a request to a bot', () => {
   test.each([
-    ['that is dead', here(gone()), false, here(gone()), 'the bot is down: its process is gone', 3],
+    ['that is dead', here(gone()), false, here(gone()), 'the bot is down: its process does not exist', 3],
     [
       'that dies while it works on it',
       here(process.pid),
       true,
       here(gone()),
-      'the bot is down: its process is gone',
+      'the bot is down: its process does not exist',
       3,
     ],
     ['that stops while it works on it', here(process.pid), true, { state: 'stopped' }, 'the bot has stopped', 3],
@@ -67,13 +67,13 @@ describe('a request to a bot', () => {
       { process: { pid: 1, host: 'elsewhere' } },
       true,
       { process: { pid: 1, host: 'elsewhere' } },
-      'no heartbeat of the bot for 90 s',
+      'no heartbeat from the bot for 90 s',
       95,
     ],
   ])('%s ends with why, soon', async (_, life, isTaken, then, says, within) => {
     const [end, seconds] = await askedOf(life, isTaken, then);
     expect(end).toContain(says);
-    expect(end).toContain('nothing answers. Start it');
+    expect(end).toContain('no bot answers. Start it');
     expect(seconds).toBeLessThan(within);
   });
 

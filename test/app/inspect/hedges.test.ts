@@ -40,5 +40,5 @@ test('every hedge is told with its alternatives and what they would have cost, a
 });
 
 test('a folder without a recording is said to be one', () => {
-  expect(() => hedges('/nowhere', false)).toThrow('no recording of a run there');
+  expect(() => hedges('/nowhere', false)).toThrow('no recording of a run in this directory');
 });

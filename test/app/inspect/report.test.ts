@@ -18,7 +18,7 @@ import {
 } from '../../../src/core/index.ts';
 import { exportLedger } from '../../../src/app/inspect/exportLedger.ts';
 import { ledger } from '../../../src/app/inspect/ledger.ts';
-import { isBeginning, profitBy } from '../../../src/app/inspect/ledgerProfit.ts';
+import { isOpeningEntry, profitBy } from '../../../src/app/inspect/ledgerProfit.ts';
 import { entryRows, bookedFill } from '../../../src/app/inspect/ledgerTables.ts';
 import { profitReport, reportJson, reportText } from '../../../src/app/inspect/profitReport.ts';
 import { ledgerFileIn, type LedgerFile } from '../../../src/live/state/ledgerFile.ts';
@@ -105,7 +105,7 @@ const entriesOf = fc
 /** The same another way: no steps and no order, only what the ledger has of this book, with inventory at `mark`. */
 function netOf(entries: readonly LedgerEntry[], mark: Money | null): bigint {
   const own = entries.filter(entry => {
-    if (isBeginning(entry)) return false;
+    if (isOpeningEntry(entry)) return false;
     if (entry.source.startsWith('trade '))
       return entry.why === null ? entry.changes[0]?.currency === 'btc' : entry.why.startsWith('btc_mxn at ');
     return entry.changes.some(({ cause }) => cause === 'conversions' || cause === 'fees');
@@ -211,7 +211,7 @@ describe('profit by day', () => {
       '2026-11-23      1     120    30.00   -3.00   27.00  1.500000',
       'total           2     320    30.00  -53.00  -23.00',
     ]);
-    expect(rows.join(' ')).toMatch(/at the last fill, at the end 120 mxn of 2026-11-23 00:00/);
+    expect(rows.join(' ')).toMatch(/at the last fill, at 120 mxn of 2026-11-23 00:00/);
     expect(rows.join(' ')).toContain('Not in the profit: trades in other books (1).');
   });
 
@@ -220,7 +220,7 @@ describe('profit by day', () => {
     const text = reportText(profitReport(fileOf(folded), {}, AT)).join(' ');
     expect(text).toContain('Before 2026-11-20 22:00 the ledger keeps only the sum');
     expect(() => profitReport(fileOf(few), { to: START - 5 * DAY_MS }, AT)).toThrow(
-      'no such day: the ledger knows 2026-11-20 to 2026-11-25 (UTC)',
+      'no such day: the ledger has 2026-11-20 to 2026-11-25 (UTC)',
     );
   });
 });

@@ -75,7 +75,7 @@ describe('a promotion', () => {
     expect(next.open?.started).toEqual(standing.open?.started);
     // It is at paper, and the table is of what replay was approved on.
     expect(promotedText(approval, 'my.yaml').join('\n')).toMatch(
-      / is at paper since [^]*\n\ncriteria of replay, at the last look:\n +criterion +expected +found\n/,
+      / is at paper since [^]*\n\ncriteria of replay, at the last check:\n +criterion +expected +found\n/,
     );
     expect(promotedJson(approval, 'my.yaml', dir)).toMatchObject({ stage: 'paper', check: { stage: 'replay' } });
     expect(next.open?.evidence[0]?.replay?.measures.fills).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ describe('a promotion', () => {
     const paper = join(dir, 'my.promotions/1/paper.yaml');
     expect(readFileSync(paper, 'utf8')).toContain('halfSpreadBps: 18');
     writeFileSync(paper, readFileSync(paper, 'utf8').replace('halfSpreadBps: 18', 'halfSpreadBps: 19'));
-    await expect(checkPromotion(optionsOf())).rejects.toThrow('was changed in what it trades');
+    await expect(checkPromotion(optionsOf())).rejects.toThrow('its trading keys were changed');
   });
 
   test('cannot be approved where criteria are not met, and with anyway only with a reason, which is written down', async () => {
@@ -113,7 +113,7 @@ describe('a promotion', () => {
     await expect(start(other, criteriaFile())).rejects.toThrow(
       /other\.yaml: instance: expected demo[^\n]+\n[^\n]+state\.dir: expected /,
     );
-    await expect(start(file('best.yaml', wider(18)))).rejects.toThrow('nothing says what it is replayed on');
+    await expect(start(file('best.yaml', wider(18)))).rejects.toThrow('no recordings to replay');
     await expect(start(join(dir, 'best.yaml'), file('wrong.yaml', 'paper: { hours: 24 }'))).rejects.toThrow(
       /wrong\.yaml:1:10 paper\.hours: unknown key; known here: hoursLeast, /,
     );
@@ -144,7 +144,7 @@ test('a live file that is not there is a slip, unless the promotion is to make i
   // Nor does a verb on a file that is there, of which nothing was begun.
   file('my.yaml', SANDBOX);
   await expect(checkPromotion(optionsOf())).rejects.toThrow(
-    'no promotion is under way; begin one with: puntas promote start',
+    'no promotion is under way; start one with: puntas promote start',
   );
   await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
   expect(existsSync(join(dir, 'my.promotions'))).toBe(false);
@@ -187,7 +187,9 @@ describe('a decision whose process was killed', () => {
     'is done by the next command (file already there: %s), and then by none any more',
     async isPlaced => {
       await decided(isPlaced);
-      expect(showPromotion(optionsOf()).lines.join(' ')).toContain('does not yet say what promotion 1 decided');
+      expect(showPromotion(optionsOf()).lines.join(' ')).toContain(
+        'does not have the content that promotion 1 decided',
+      );
       const { lines, check, standing } = await checkPromotion(optionsOf());
       expect([live(), standing.pending]).toEqual([wider(21), null]);
       expect(lines[0]).toBe('completed the decision of an interrupted command');
@@ -221,7 +223,7 @@ describe('a decision whose process was killed', () => {
       expect(previewBack(optionsOf()).lines[0]).toContain('would be restored to its content before promotion 1');
       const { end, lines, standing } = await promotionBack(optionsOf());
       expect([end, live(), standing.pending, standing.placed]).toEqual(['done', SANDBOX, null, []]);
-      expect(lines.join(' ').includes('changed by hand')).toBe(found === wider(30));
+      expect(lines.join(' ').includes('changed manually')).toBe(found === wider(30));
       await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
     },
   );
@@ -229,7 +231,7 @@ describe('a decision whose process was killed', () => {
   test('leaves a file alone that a person has changed since, and goes back all the same, keeping it', async () => {
     await decided(false);
     file('my.yaml', wider(30));
-    await expect(checkPromotion(optionsOf())).rejects.toThrow('was changed by hand since promotion 1 decided');
+    await expect(checkPromotion(optionsOf())).rejects.toThrow('was changed manually since the decision of promotion 1');
     expect(live()).toBe(wider(30));
     await promotionBack(optionsOf());
     expect(live()).toBe(SANDBOX);
@@ -308,14 +310,14 @@ describe('a live file that is broken', () => {
     expect(shown.lines).toEqual([
       `${join(dir, 'my.yaml')} is not a valid configuration:`,
       expect.stringMatching(/my\.yaml:1:/),
-      `${join(dir, 'my.yaml')} was changed manually since the promotion put it there`,
+      `${join(dir, 'my.yaml')} was changed manually since the promotion wrote it`,
     ]);
     expect(shown.next).toContain(`puntas promote back -c ${join(dir, 'my.yaml')} --reason "..."`);
     expect(previewBack(optionsOf()).lines).toEqual([
       `${join(dir, 'my.yaml')} would be restored to its content before promotion 1`,
       'not a valid configuration:',
       expect.stringMatching(/my\.yaml:1:/),
-      'no bot is running with it',
+      'no bot is running with this file',
     ]);
     const { end } = await promotionBack(optionsOf());
     expect([end, live()]).toEqual(['done', SANDBOX]);
@@ -323,7 +325,7 @@ describe('a live file that is broken', () => {
 
   test('gives way to what was there before although that is broken too, and it is said that no bot takes it up', async () => {
     await broken('book: {');
-    expect(previewBack(optionsOf()).lines[1]).toBe('no bot accepts it:');
+    expect(previewBack(optionsOf()).lines[1]).toBe('its configuration is invalid:');
     const { end, lines, next } = await promotionBack(optionsOf());
     expect([end, live(), lines.at(-1)]).toEqual([
       'refused',

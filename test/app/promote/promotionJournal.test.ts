@@ -13,7 +13,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { alone, noteInJournal, promotionJournal, promotionsDir } from '../../../src/app/promote/promotionJournal.ts';
+import {
+  withPromotionLock,
+  noteInJournal,
+  promotionJournal,
+  promotionsDir,
+} from '../../../src/app/promote/promotionJournal.ts';
 import { approved, back, checked, placed, started } from './records.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-promotions-'));
@@ -90,18 +95,18 @@ describe('the journal of promotions', () => {
 
   test('takes no record that cannot follow, and writes nothing of it', () => {
     noteInJournal(dir, WHOLE[0]!);
-    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow('it is at replay');
+    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow('the promotion is at replay');
     expect(promotionJournal(dir).records).toHaveLength(1);
   });
 
   test('is worked on by one at a time', async () => {
     const at = { liveFile: join(root, 'my.yaml'), dir: promotionsDir(join(root, 'my.yaml')) };
-    await alone(at, async () => {
-      await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow(
-        `${at.dir}: another puntas promote is running there`,
+    await withPromotionLock(at, async () => {
+      await expect(withPromotionLock(at, () => Promise.resolve(1))).rejects.toThrow(
+        `${at.dir}: another puntas promote is running in this folder`,
       );
     });
-    expect(await alone(at, () => Promise.resolve(1))).toBe(1);
+    expect(await withPromotionLock(at, () => Promise.resolve(1))).toBe(1);
   });
 
   test('is beside the live file, under its name', () => {
@@ -130,13 +135,15 @@ describe('the journal of promotions', () => {
       rmdirSync(join(dir, 'files/real.promotions'));
       noteInJournal(beside, WHOLE[0]!);
       expect(promotionsDir(link)).toBe(beside);
-      await alone({ liveFile: link, dir: promotionsDir(link) }, () => Promise.resolve());
+      await withPromotionLock({ liveFile: link, dir: promotionsDir(link) }, () => Promise.resolve());
       expect(promotionJournal(promotionsDir(real)).records).toEqual([WHOLE[0]]);
       expect(promotionsDir(link)).toBe(beside);
-      await alone({ liveFile: link, dir: beside }, () => Promise.resolve());
+      await withPromotionLock({ liveFile: link, dir: beside }, () => Promise.resolve());
       const at = { liveFile: real, dir: promotionsDir(real) };
-      await alone({ liveFile: link, dir: beside }, async () => {
-        await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow('another puntas promote is running there');
+      await withPromotionLock({ liveFile: link, dir: beside }, async () => {
+        await expect(withPromotionLock(at, () => Promise.resolve(1))).rejects.toThrow(
+          'another puntas promote is running in this folder',
+        );
       });
     });
 

@@ -88,13 +88,13 @@ describe('the machine of promotions', () => {
       { promotion: 1, to: 'small', from: 'old', isBack: false },
     ]);
     expect(() => after(standing, approved(1, 4, 'smallest', 'whole', 'small'))).toThrow(
-      'approved of promotion 1 cannot follow: what was decided is not in place yet',
+      'approved of promotion 1 cannot follow: the last decision is not in the live file yet',
     );
     go(placed(1, 4));
     go(approved(1, 5, 'smallest', 'whole', 'small'));
     go(placed(1, 6));
     expect([standing.open, standing.live, inPlace(standing)]).toEqual([null, 'whole', 1]);
-    expect(() => after(standing, back(1, 7, 'whole', 'small'))).toThrow('that is not what was there before');
+    expect(() => after(standing, back(1, 7, 'whole', 'small'))).toThrow('the restored text is not the previous one');
     go(back(1, 7, 'whole', 'old'));
     expect([standing.live, inPlace(standing)]).toEqual(['old', null]);
   });

@@ -54,7 +54,7 @@ describe('puntas compare', () => {
 
     const { tapes: found, leftOut } = compared(one);
     expect(found.map(({ name }) => name)).toEqual(['flow btc_mxn']);
-    expect(leftOut).toEqual([{ path: 'notes', why: 'no recording recognised' }]);
+    expect(leftOut).toEqual([{ path: 'notes', why: 'no known recording format' }]);
     const [tape] = found;
     expect(tape?.runs.map(({ name }) => name)).toEqual(Object.keys(strategies));
     const traded = tape?.runs.filter(({ notRun }) => notRun === null) ?? [];
@@ -221,7 +221,7 @@ describe('puntas compare', () => {
 
   test.each([
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such file or folder/],
-    [['--tape', 'docs'], /nothing to compare: docs: no recording recognised/],
+    [['--tape', 'docs'], /nothing to compare: docs: no known recording format/],
     [['--tape', 'docs', '--fees', 'none'], /no tier "none"; there are own, entry, best, config/],
     [['--tape', 'docs', '--fees', 'config'], /pass them with -c/],
     [['--tape', 'docs', '--starts', '0'], /expected a whole number from 1 to 60/],

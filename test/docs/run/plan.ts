@@ -174,7 +174,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
 /** What is to be read on the screen afterwards, where a code of 0 says too little. */
 const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/ --help$/, /^Usage: (?:npx )?puntas \w+/m],
-  [/puntas check\b/, /# quotes that it would place now/],
+  [/puntas check\b/, /# quotes that the bot would place now/],
   [/puntas init\b/, /^written: \S+\.yaml; read it/m],
   [/puntas doctor\b.* --order/, /order +buy [^]*:\s+accepted,\s+canceled[^]* 0 fail/],
   [/puntas doctor\b.* --json/, /^\{"pass":\d+,"warn":\d+,"fail":0,/m],

@@ -211,7 +211,7 @@ describe('what no list tells of', () => {
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25' });
       // The same command again, after it was booked.
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(
-        /^nothing was booked: 77\.25 mxn by ana for this reason is in the ledger since 20.*; to book it again, give another --reason$/,
+        /^nothing was booked: 77\.25 mxn by ana for this reason is in the ledger since 20.*; to book the amount again, give another --reason$/,
       );
       expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
       expect(latchIn(at.stateDir).read()).not.toBeNull();
@@ -252,7 +252,7 @@ describe('what no list tells of', () => {
   });
 
   test.each([
-    [{ amount: '0' }, /--amount: expected something other than 0/],
+    [{ amount: '0' }, /--amount: expected a number other than 0/],
     [{ amount: '1e3' }, /--amount: expected decimal digits like 12\.5 or -12\.5, found 1e3/],
     [{ currency: 'b/c' }, /--currency: expected a ticker like btc, found b\/c/],
     [{ reason: ' x ' }, /--reason: expected a few words that say/],
@@ -311,10 +311,10 @@ describe('the printed ledger', () => {
     expect([after['closing'], after['deposits']]).toEqual([all['closing'], '10.5']);
     expect(after['opening']).not.toBe(all['opening']);
     await expect(ledger(at.stateDir, { currency: 'eth', entries: false, form: 'text' }, realClock())).rejects.toThrow(
-      /nothing is booked in eth; the ledger has btc, mxn/,
+      /the ledger has no entry in eth; it has btc, mxn/,
     );
     await expect(ledger(folders.fresh(), { entries: false, form: 'text' }, realClock())).rejects.toThrow(
-      /no ledger there yet/,
+      /no ledger yet/,
     );
   });
 

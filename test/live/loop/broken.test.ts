@@ -64,7 +64,7 @@ describe('a bot that breaks', () => {
     expect(replayed(dir)).toEqual({
       same: true,
       printed: expect.stringMatching(
-        /^run \d+: \d+ inputs, \d+ commands, every command the same, and failed as it did then: not a whole number of lots$/,
+        /^run \d+: \d+ inputs, \d+ commands, every command the same, and the engine failed as in the recording: not a whole number of lots$/,
       ) as string,
     });
     const told = explain({ dir, at: null });

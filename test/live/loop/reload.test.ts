@@ -140,7 +140,7 @@ describe('a new configuration for a bot that runs', () => {
     const narrow = spreadOf(bot);
     const [answer, away] = await Promise.all([bot.ask(), bot.away(10)]);
     expect(answer.end).toBe('taken');
-    expect(answer.lines.at(-1)).toMatch(/^applied: run \d+ resumed with it after \d\.\d s$/);
+    expect(answer.lines.at(-1)).toMatch(/^applied: run \d+ resumed with the new configuration after \d\.\d s$/);
     expect(away).toBeLessThan(4);
     expect(spreadOf(bot)).toBeGreaterThan(2 * narrow);
     const last = recordingsIn(bot.world.stateDir).at(-1)!.run;
@@ -179,7 +179,7 @@ describe('a new configuration for a bot that runs', () => {
     ['the instance', { instance: 'other' }, /^instance: "demo" -> "other": takes effect only after a restart$/],
     ['the exchange', { exchange: { seed: 5 } }, /^exchange.seed: 3 -> 5: takes effect only after a restart$/],
     ['a spread that cannot pay the fee', { strategy: { halfSpreadBps: 9 } }, /widen it to at least 21 bps/],
-    ['orders that cannot be', { strategy: { amount: '0.00000001', levelAmountStep: '0' } }, /nothing would be quoted/],
+    ['orders that cannot be', { strategy: { amount: '0.00000001', levelAmountStep: '0' } }, /the bot would not quote/],
   ])('with %s is refused by name, whole, and nothing moves', async (_, changes, told) => {
     const bot = await botOf(94);
     bot.change({ strategy: { levelSpacingBps: 7 } });
@@ -187,7 +187,7 @@ describe('a new configuration for a bot that runs', () => {
     const answer = await bot.ask();
     expect(answer.end).toBe('kept');
     expect(answer.lines.some(line => told.test(line))).toBe(true);
-    expect(answer.lines.at(-1)).toBe('nothing was applied; the previous configuration stays in force');
+    expect(answer.lines.at(-1)).toBe('no change was applied; the previous configuration stays in force');
     expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
     expect(await bot.away(10)).toBe(0);
     await bot.end();
@@ -216,7 +216,7 @@ describe('a new configuration for a bot that runs', () => {
     for (const isPreview of [true, false]) {
       const answer = await bot.ask(isPreview);
       expect(answer.end, answer.lines.join('; ')).toBe('kept');
-      expect(answer.lines[0]).toMatch(/^it would halt immediately: /);
+      expect(answer.lines[0]).toMatch(/^the bot would halt immediately: /);
       expect(answer.lines[0]).toMatch(told);
     }
     expect(await bot.away(10)).toBe(0);

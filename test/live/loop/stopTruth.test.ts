@@ -1,7 +1,7 @@
 /** The last words of a run: each of them true, false, or unknown where what it rests on could not be read. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { lastWordOf } from '../../../src/alerts/sentences.ts';
+import { stopSummary } from '../../../src/alerts/sentences.ts';
 import { describe as describeSummary } from '../../../src/messages/summary.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
@@ -54,7 +54,7 @@ describe('a stop', () => {
       const report = { left, ...(unread === undefined ? {} : { unread }), failure: null };
       for (const text of [
         describeSummary(summary, 'puntas resume'),
-        lastWordOf('SIGTERM', { ...report, ledgerMatches: summary.ledgerMatches }),
+        stopSummary('SIGTERM', { ...report, ledgerMatches: summary.ledgerMatches }),
       ]) {
         expect(/differs/i.test(text)).toBe(false);
         expect(/not compared/.test(text)).toBe(!isCompared);

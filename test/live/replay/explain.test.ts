@@ -119,10 +119,10 @@ describe('an explanation', () => {
   test('without a recording says what was expected', () => {
     const empty = folders.fresh();
     expect(() => explain({ dir: empty, at: null })).toThrow(
-      /no recording of a run there; expected the state directory/,
+      /no recording of a run in this directory; expected the state directory/,
     );
     mkdirSync(empty);
-    expect(() => explain({ dir: empty, at: null })).toThrow(/no recording of a run there/);
+    expect(() => explain({ dir: empty, at: null })).toThrow(/no recording of a run in this directory/);
   });
 
   test('of a bot that runs changes nothing in its state directory, and has its last second', async () => {

@@ -116,7 +116,7 @@ describe('puntas halt', () => {
     });
     const { code, lines } = await cancel(world);
     expect([code, ours(world)]).toEqual([0, []]);
-    expect(lines.join()).toContain('(2 more were seen and canceled)');
+    expect(lines.join()).toContain('(2 further orders were found and canceled)');
     world.end();
   });
 

@@ -1,18 +1,18 @@
-/** Cells of a row, and the side that a cell states. */
+/** Cells of a row, and the side given by a cell. */
 import type { Amount, Millis, Price } from '../../../core/index.ts';
 import { SIDE, type SideCode } from '../../model/tape.ts';
 import { shown } from '../lines.ts';
 import type { RowBuffer } from '../rows.ts';
 import type { SideWords } from './mapping.ts';
 
-/** Returns the cell of a column. */
+/** Returns the text of a column's cell. */
 export type Cells = (column: string) => string;
 /**
  * Cells of the requested columns, in that order; `null` if the row has another number of cells than the header, or is
  * not JSON.
  */
 export type TableRow = readonly string[] | null;
-/** Writes the contents of a row. Throws a RangeError if the row cannot be read. */
+/** Reads the content of a row. Throws a RangeError if the row cannot be read. */
 export type RowReader = (cells: Cells, at: Millis, local: Millis, rows: RowBuffer) => void;
 
 /** Conversion of cell text to ticks and lots. */

@@ -1,5 +1,5 @@
 /**
- * Mapping files next to the data they describe, `mapping.yaml` or `NAME.mapping.yaml`. With one, a folder opens like a
+ * Mapping files next to their data, `mapping.yaml` or `NAME.mapping.yaml`. A folder with such a file opens like a
  * recording of a known format.
  */
 import { join } from 'node:path';
@@ -23,9 +23,9 @@ export async function openRecording(
   if (only === undefined) return findRecording(path, given, onBytes);
   const names = mappings.map(({ book }) => book).join(', ');
   if (given.book === undefined && other !== undefined)
-    throw new Error(`${path}: holds several books; choose one of: ${names}`);
+    throw new Error(`${path}: has several books; choose one of: ${names}`);
   const chosen = given.book === undefined ? only : mappings.find(({ book }) => book === given.book);
-  if (chosen === undefined) throw new Error(`${path}: holds no book ${given.book}; it has: ${names}`);
+  if (chosen === undefined) throw new Error(`${path}: no book ${given.book}; expected one of: ${names}`);
   return mappedRecording(path, chosen.file, given, onBytes);
 }
 

@@ -1,4 +1,4 @@
-/** Rows of JSON: one per line, or elements of a list in a line. Numbers keep their text. */
+/** Rows of JSON: one per line, or elements of a list in a line. Numbers keep their original text. */
 import { lineBatches } from '../lines.ts';
 import { unpackedName } from '../read/packed.ts';
 import type { TableRow } from './cells.ts';
@@ -11,12 +11,12 @@ export type JsonShape = {
   readonly before: readonly string[];
 };
 
-/** Whether the name is that of a JSON file, compressed or not. */
+/** Whether a file name is that of a JSON file, compressed or not. */
 export const isJson = (path: string): boolean => /\.(?:json|jsonl|ndjson)$/.test(unpackedName(path));
 
 /**
  * Yields rows like `rowBatches`. A column is a path in the row (`data.px`, `levels.0.1`), or with a leading `/` from
- * the top of the line. `null`: not JSON.
+ * the top of the line. A row is `null` if its line is not JSON.
  */
 export async function* jsonRows(
   path: string,
@@ -60,10 +60,10 @@ function parted(text: string, count: number): readonly [readonly string[], strin
   return [words, rest];
 }
 
-/** Strings, numbers, and the text between them. */
+/** Matches strings, numbers, and the text between them. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-\d][\d.eE+-]*|[^"\d-]+/gsy;
 
-/** Parses JSON with numbers as strings of their digits; `undefined` if it is not JSON. */
+/** Parses JSON with numbers as strings of their digits; `undefined` if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     JSON.parse(text);
@@ -75,7 +75,7 @@ function parsed(text: string): unknown {
 
 const keysOf = (column: string): readonly string[] => column.replace(/^\//, '').split('.');
 
-/** Text at a path; empty if there is no value. Also finds a key that contains dots. */
+/** Returns the text at a path; empty if there is no value. Also finds keys that contain dots. */
 function textAt(from: unknown, keys: readonly string[]): string {
   const whole = keys.length > 1 ? own(from, keys.join('.')) : undefined;
   const value = whole ?? keys.reduce<unknown>(own, from);
@@ -88,7 +88,7 @@ const own = (from: unknown, key: string): unknown =>
     ? (from as Readonly<Record<string, unknown>>)[key]
     : undefined;
 
-/** List at a path. A missing value gives no rows; a value that is not a list is the only row. */
+/** Returns the list at a path. A missing value gives no rows; a value that is not a list is the only row. */
 function listAt(line: unknown, path: string): readonly unknown[] {
   const value = keysOf(path).reduce<unknown>(own, line);
   if (value === undefined || value === null) return [];

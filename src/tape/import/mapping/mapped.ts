@@ -23,13 +23,13 @@ import type { TableRow } from './cells.ts';
 /** Values that override the mapping file. */
 export type GivenMapped = { readonly book?: string; readonly tick?: DecimalText; readonly lot?: DecimalText };
 
-/** Maximum time without a book before a gap is assumed; a table may set another value. */
+/** Maximum time without a book before a gap is assumed, in seconds; a table may set another value. */
 const SILENCE_S = 600;
 
 type FilesOfTable = {
   readonly table: Table;
   readonly files: readonly string[];
-  /** Companion file of each file, with more columns of the same rows. */
+  /** Companion file of each file, with further columns of the same rows. */
   readonly beside: ReadonlyMap<string, string>;
 };
 
@@ -50,14 +50,14 @@ export async function mappedRecording(
       const found = all.filter(file => matches(pattern, file)).map(file => join(dir, file));
       if (found.length > 0) return found;
       throw new WrongFile(
-        `${path}: no file is like ${pattern}, which ${mappingPath} asks for; there are ${all.slice(0, 3).join(', ') || 'none'}${all.length > 3 ? ', …' : ''}`,
+        `${path}: no file matches ${pattern} of ${mappingPath}; found ${all.slice(0, 3).join(', ') || 'none'}${all.length > 3 ? ', …' : ''}`,
       );
     };
     const files = like(table.files);
     const others = table.beside === undefined ? [] : like(table.beside.files);
     if (table.beside !== undefined && others.length !== files.length)
       throw new WrongFile(
-        `${path}: ${files.length} files are like ${table.files}, and ${others.length} like ${table.beside.files}: expected one beside each`,
+        `${path}: ${files.length} files match ${table.files}, and ${others.length} match ${table.beside.files}; expected equal numbers`,
       );
     const beside = new Map(others.map((other, i) => [files[i]!, other]));
     tables.push({ table, beside, files: await inOrderOfTime({ table, files, beside }) });
@@ -75,7 +75,7 @@ export async function mappedRecording(
   if (tick !== undefined) return open(tick);
   const found = await inferredTick(open, onBytes);
   const recording = open(found);
-  return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
+  return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (override with --tick)`] };
 }
 
 /** Reads a mapping file. Throws a WrongFile if it cannot be read or is too long. */
@@ -88,14 +88,14 @@ export function mappingText(path: string): string {
 }
 
 /**
- * Whether a path matches the pattern. A pattern with a folder applies to the path from the given folder, another to the
- * file name.
+ * Whether a path matches the pattern. A pattern with a folder is compared with the path from the given folder, any
+ * other pattern with the file name.
  */
 const matches = (pattern: string, path: string): boolean =>
   matchesStars(pattern, pattern.includes('/') ? path : basename(path));
 
 /**
- * Whether `text` matches `pattern`, in which each `*` matches any characters or none. Matching each part at its first
+ * Whether `text` matches `pattern`, in which each `*` matches any number of characters. Matching each part at its first
  * position is sufficient.
  */
 export function matchesStars(pattern: string, text: string): boolean {
@@ -120,10 +120,10 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   );
   const depths = tables.map(({ table }) => (table.kind === 'books' ? table.levels : table.kind === 'quotes' ? 1 : 0));
   const notes = !has('quotes', 'books', 'levels', 'orders')
-    ? ['trades without a book: good for statistics, not for a replay']
+    ? ['trades without a book: usable for statistics, not for a replay']
     : hasAmounts
       ? []
-      : ['best prices without amounts: good for statistics, not for a replay'];
+      : ['best prices without amounts: usable for statistics, not for a replay'];
   return {
     source: path,
     format: 'mapping',
@@ -138,7 +138,7 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   };
 }
 
-/** Yields rows of a file with these columns, joined with those of its companion. */
+/** Yields rows of a file with these columns, joined with the rows of its companion. */
 async function* batchesOf(
   { table, beside }: FilesOfTable,
   file: string,
@@ -161,14 +161,14 @@ async function* batchesOf(
     const joined: TableRow[] = [];
     for (const row of batch) {
       const next = await otherRows.next();
-      if (next.done === true) throw new WrongFile(`${other}: has fewer rows than ${file}, beside which it stands`);
+      if (next.done === true) throw new WrongFile(`${other}: has fewer rows than ${file}, its companion`);
       const all = row === null || next.value === null ? null : [...row, ...next.value];
       joined.push(all === null ? null : places.map(place => all[place]!));
     }
     yield joined;
   }
   if ((await otherRows.next()).done !== true)
-    throw new WrongFile(`${other}: has more rows than ${file}, beside which it stands`);
+    throw new WrongFile(`${other}: has more rows than ${file}, its companion`);
 }
 
 async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
@@ -209,7 +209,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
       return {
         row: [],
         line,
-        why: new RangeError('not as many cells as the header has, or no JSON where that is expected'),
+        why: new RangeError('the number of cells differs from the header, or the line is not JSON'),
       };
     const cells = (column: string): string => row[places.get(column)!]!;
     stated.row(cells);
@@ -240,8 +240,8 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
 }
 
 /**
- * Passes on the chunks, and checks the words after the last. If a wrong word makes rows unreadable, the error lists the
- * words that occur.
+ * Passes on the chunks, and checks the mapped words after the last chunk. If a wrong word makes rows unreadable, the
+ * error lists the words that occur.
  */
 async function* checked(
   chunks: AsyncGenerator<Chunk>,
@@ -263,12 +263,12 @@ async function* checked(
   }
 }
 
-/** Row with its time, or the reason why it has none. */
+/** Row with its time, or the reason why the row has no time. */
 type Item = { readonly row: readonly string[]; readonly line: number } & (
   { readonly at: Millis } | { readonly why: unknown }
 );
 
-/** Sorts rows by time, if no row is more than `window` ms late. Holds the rows of that time. */
+/** Sorts rows by time, if no row is more than `window` ms late. Keeps the rows of that time in memory. */
 async function* sortedByTime(
   batches: AsyncIterable<readonly Item[]>,
   window: Millis,
@@ -292,7 +292,7 @@ async function* sortedByTime(
   yield held.map(({ item }) => item);
 }
 
-/** Sorts files by their first readable time; files without one come last. */
+/** Sorts files by their first readable time; files without a readable time come last. */
 async function inOrderOfTime(of: FilesOfTable): Promise<readonly string[]> {
   const { table, files } = of;
   const columns = timeColumns(table.time);
@@ -338,11 +338,11 @@ function rowTime(time: Time, findings?: Findings, place?: () => string): RowTime
   };
 }
 
-/** Strips the midnight time that a program added to a date. */
+/** Removes the midnight time that a program added to a date. */
 const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z?$/, '');
 
 function midnightOf(file: string): Millis {
   const found = dateIn(basename(file), 'first') ?? dateIn(dirname(file), 'last');
-  if (found === null) throw new WrongFile(`${file}: no date in its name, nor in a folder's`);
+  if (found === null) throw new WrongFile(`${file}: no date in the name of the file or of a folder`);
   return found;
 }

@@ -1,6 +1,4 @@
-/**
- * Schema of the mapping file: which columns of which CSV, Parquet or JSON files have which meaning, units and words.
- */
+/** Schema of the mapping file, which gives the meaning, units and words of columns in CSV, Parquet or JSON files. */
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { sessionOf } from '../../model/session.ts';
@@ -22,7 +20,7 @@ const NO_TIME = {
   ...{ hour: undefined, clock: undefined, clockDigits: undefined, zone: undefined, order: undefined, day: false },
 };
 
-/** Schema of text that `read` accepts; the message of its error is the issue. */
+/** Schema of text that `read` accepts; the message of its error becomes the issue. */
 const textFor = (read: (text: string) => unknown) =>
   z.string().superRefine((text, context) => {
     try {
@@ -40,17 +38,17 @@ const snapshot = z.strictObject({ column, words });
 const time = z.union([
   column.transform(name => ({ ...NO_TIME, column: [name] })),
   z.strictObject({
-    /** If several, the first that is not empty. */
+    /** Column of the time. If there are several, the first that is not empty. */
     column: z.union([column.transform(name => [name]), z.array(column).min(1)]),
-    /** For a date without a time: the column of the hour. */
+    /** Column of the hour, for a date without a time. */
     hour: column.optional(),
-    /** For a date without a time: the column of the time of day. */
+    /** Column of the time of day, for a date without a time. */
     clock: column.optional(),
-    /** For a time of day in digits only, such as 93000: its length with leading zeros. */
+    /** Length with leading zeros of a time of day in digits only, such as 93000. */
     clockDigits: z.literal([4, 6, 9, 12, 15]).optional(),
     unit: z.enum(['s', 'ms', 'us', 'ns', 'text']).default('text'),
     zone: textFor(timeZoneOf).optional(),
-    /** For dates such as 11/12/2023: which number is the month. */
+    /** Order of day and month in dates such as 11/12/2023. */
     order: z.enum(['mdy', 'dmy']).optional(),
     /** Whether times count from midnight of the date in the file name. */
     day: z.boolean().default(false),
@@ -62,22 +60,22 @@ const COMMON = {
   delimiter: z.string().length(1).default(','),
   /** Column names of a file without a header line. */
   header: z.array(column).min(1).optional(),
-  /** For JSON: the list whose elements are the rows, and the names of the words before it in a line. */
+  /** For JSON: the list whose elements are the rows, and the names of the words before the JSON in a line. */
   json: z.strictObject({ rows: column.optional(), before: z.array(column).default([]) }).optional(),
   /** Companion files with further columns of the same rows. */
   beside: z.strictObject({ files: z.string().min(1), header: z.array(column).min(1) }).optional(),
   where: z.record(z.string(), z.union([word.transform(one => [one]), words])).default({}),
   time,
   received: time.optional(),
-  /** Seconds by which rows may be out of order; they are sorted within that time. */
+  /** Maximum delay of late rows, in seconds; they are sorted. */
   sort: z.number().positive().max(3_600).optional(),
-  /** Factor of the file's prices and amounts. */
+  /** Factors for the file's prices and amounts. */
   priceUnit: decimal.default('1'),
   amountUnit: decimal.default('1'),
   /** Decimal separator and thousands separator. */
   decimal: z.literal(['.', ',']).default('.'),
   thousands: z.literal(['.', ',', ' ', "'", '_']).optional(),
-  /** Longest time without a row, in seconds, before a gap is recorded. For trades, only if given. */
+  /** Longest time without a row, in seconds, before a gap is recorded. For trades, there is no default. */
   silence: z.number().positive().optional(),
 };
 
@@ -106,9 +104,9 @@ const table = z.discriminatedUnion('kind', [
     bidAmount: column.optional(),
     ask: column,
     askAmount: column.optional(),
-    /** Separators between levels and between price and amount, if a side is one cell: "|:". */
+    /** Two separators, such as "|:", if a side is one cell: between levels, and between price and amount. */
     packed: z.string().length(2).optional(),
-    /** Prices that mark missing levels. */
+    /** Prices that mean a missing level. */
     empty: words.optional(),
   }),
   z.strictObject({
@@ -117,9 +115,9 @@ const table = z.discriminatedUnion('kind', [
     side,
     price: column,
     amount: column,
-    /** Rows of removed levels, whatever their amount. */
+    /** Words in a column that mean a removed level, whatever its amount. */
     removed: z.strictObject({ column, words }).optional(),
-    /** Rows of a book snapshot; consecutive rows with the same time of receipt are one snapshot. */
+    /** Words for rows of a book snapshot; consecutive rows with the same time of receipt are one snapshot. */
     snapshot: snapshot.optional(),
   }),
   z
@@ -130,22 +128,26 @@ const table = z.discriminatedUnion('kind', [
         .strictObject({
           column,
           add: words,
-          /** The amount is what remains of the order. */
+          /** Words for: the amount is the order's remaining amount. */
           change: words.default([]),
-          /** The amount was taken from the order without an execution. */
+          /** Words for: the amount was removed from the order without an execution. */
           reduce: words.default([]),
           remove: words.default([]),
-          /** The amount was executed. */
+          /** Words for: the amount was executed. */
           execute: words.default([]),
-          /** Like `execute`, if another event takes the amount from the order and the trade has its own row. */
+          /**
+           * Words for an execution whose amount a later event removes from the order, and whose trade has its own row.
+           */
           fill: words.default([]),
-          /** The order is replaced by one with the id in `newId` and the price and amount of the row. */
+          /**
+           * Words for: the order is replaced by an order with the id in `newId` and the price and amount of the row.
+           */
           replace: words.default([]),
-          /** The book is empty. */
+          /** Words for: the book is empty. */
           clear: words.default([]),
         })
         .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
-          message: 'expected words of remove, reduce or execute: something must take orders out of the book',
+          message: 'expected words of remove, reduce or execute, so that orders can leave the book',
         }),
       id: column,
       /** Column with the id of the new order of a `replace`. */
@@ -153,7 +155,7 @@ const table = z.discriminatedUnion('kind', [
       side,
       price: column,
       amount: column,
-      /** Like that of `levels`: orders of a book snapshot. */
+      /** Words for rows of a book snapshot of orders, as in `levels`. */
       snapshot: snapshot.optional(),
     })
     .refine(({ event, newId }) => event.replace.length > 0 === (newId !== undefined), {
@@ -186,7 +188,7 @@ export type TableOf<K extends Table['kind']> = Extract<Table, { kind: K }>;
 export type Time = Table['time'];
 export type SideWords = z.infer<typeof side>;
 
-/** Parses a mapping file. Throws a WrongFile of one line that names the file, its line and what was expected. */
+/** Parses a mapping file. Throws a WrongFile of one line that names the file, the line and the expected value. */
 export function mappingOf(text: string, path: string): Mapping {
   if (text.length > TEXT_MAX)
     throw new WrongFile(`${path}: expected at most ${TEXT_MAX} letters, found ${text.length}`);
@@ -196,17 +198,17 @@ export function mappingOf(text: string, path: string): Mapping {
   if (found.success) return found.data;
   const [issue] = found.error.issues;
   const at = issue!.path.join('.');
-  // A missing key has no position, so its parent's is used.
+  // A missing key has no position, so the position of its parent is used.
   const places = issue!.path.map((_, i) => document.getIn(issue!.path.slice(0, issue!.path.length - i), true));
   const place = places.find((node): node is { range: [number, number, number] } => isNode(node));
   const line = place === undefined ? '' : `:${lines.linePos(place.range[0]).line}`;
   throw new WrongFile(`${path}${line}: ${at === '' ? 'the file' : at}: ${issue!.message}`);
 }
 
-/** A mapping with a hundred tables is shorter. */
+/** Maximum length of a mapping file; one with a hundred tables is shorter. */
 const TEXT_MAX = 256 * 1024;
 
-/** Parses YAML. Excessive aliases and nesting are rejected like invalid YAML. */
+/** Parses YAML. Excessive aliases and nesting are rejected as invalid YAML. */
 function yamlOf(text: string, path: string, lineCounter: LineCounter) {
   try {
     const document = parseDocument(text, { lineCounter });

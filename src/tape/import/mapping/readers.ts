@@ -10,11 +10,11 @@ import { ordersReader } from './singleOrders.ts';
 import { SnapshotRows } from './snapshotRows.ts';
 import type { Table, TableOf, Time } from './mapping.ts';
 
-/** Columns with parts of a time. */
+/** Returns the columns with parts of a time. */
 export const timeColumns = ({ column, hour, clock }: Time): readonly string[] =>
   [...column, hour, clock].filter(name => name !== undefined);
 
-/** Columns that a table's reader needs. */
+/** Returns the columns that a table's reader needs. */
 export function columnsOf(table: Table): readonly string[] {
   const named = [table.time, ...(table.received ? [table.received] : [])].flatMap(timeColumns);
   const given = (columns: readonly (string | undefined)[]) => columns.filter(name => name !== undefined);
@@ -33,7 +33,7 @@ export function columnsOf(table: Table): readonly string[] {
   return [...new Set([...named, ...Object.keys(table.where), ...own()])];
 }
 
-/** Returns a stateful reader for all files of the table. */
+/** Returns a reader for all files of the table, which keeps its state between files. */
 export function readerOf(table: Table, instrument: Instrument, findings: Findings): RowReader {
   const plain = (text: string, unit: DecimalText) =>
     timesUnit(
@@ -54,8 +54,8 @@ export function readerOf(table: Table, instrument: Instrument, findings: Finding
 type Level = { readonly price: Price; readonly lots: Amount };
 
 /**
- * Reads quotes. Missing amounts become placeholders of one lot. An empty price is an empty side, unless it is the word
- * for "unchanged".
+ * Returns a reader of quotes. Missing amounts become placeholders of one lot. An empty price is an empty side, unless
+ * empty is the word for "unchanged".
  */
 function quotes(table: TableOf<'quotes'>, { price, lots }: Numbers): RowReader {
   let [bid, ask]: (Level | null)[] = [null, null];
@@ -76,7 +76,7 @@ function quotes(table: TableOf<'quotes'>, { price, lots }: Numbers): RowReader {
   };
 }
 
-/** Column names of both sides: alternating prices and amounts, or the one packed cell. */
+/** Returns the column names of both sides: alternating prices and amounts, or the one packed cell. */
 function bookColumns(table: TableOf<'books'>): readonly [readonly string[], readonly string[]] {
   const side = (price: string, size: string | undefined) =>
     table.packed !== undefined
@@ -112,7 +112,7 @@ function pairOf(level: string, within: string): readonly string[] {
   return pair;
 }
 
-/** Reads levels and book snapshots of levels. */
+/** Returns a reader of levels and of book snapshots of levels. */
 function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
   const snapshot = new SnapshotRows(table.snapshot);
   return (cells, at, local, rows) => {
@@ -124,13 +124,15 @@ function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
   };
 }
 
-/** Reads trades. A trade with a recent id is dropped; ids that are not numbers are not kept. */
+/**
+ * Returns a reader of trades. A trade with a recent id is dropped; ids that are not numbers are not stored in the tape.
+ */
 function trades(table: TableOf<'trades'>, { price, lots }: Numbers, findings: Findings): RowReader {
   const known = new Remembered();
   return (cells, at, local, rows) => {
     const id = table.id === undefined ? '' : cells(table.id);
     const [ticks, size] = [price(cells(table.price)), lots(cells(table.amount))];
-    if (id !== '' && known.has(id)) return findings.found('trades that appear twice', 'dropped', rows.place);
+    if (id !== '' && known.has(id)) return findings.found('repeated trades', 'dropped', rows.place);
     const taker = table.side === undefined ? SIDE.unknown : sideIn(table.side, cells);
     rows.trade(at, local, taker, ticks, size, numberOf(id));
   };

@@ -17,18 +17,18 @@ type Resting = {
   readonly side: SideCode;
   price: number;
   lots: number;
-  /** Lots reported by `fill` events that no later event has taken from the order yet. */
+  /** Amount in lots of `fill` events that no later event has removed from the order yet. */
   filled: number;
 };
 
-/** The largest known books have about 10,000 orders. */
+/** Maximum number of resting orders; the largest known books have about 10,000. */
 const ORDERS_MAX = 2_000_000;
 
 /**
  * Returns a reader of orders. A `change` has the remaining amount; `reduce` and `execute` have the removed amount.
- * `execute` is also a trade, whose taker is on the other side. A `fill` belongs to the later event that takes its
- * amount from the order. A `replace` removes the order and adds one with the new id. Cells of side and price may be
- * empty if the order is known.
+ * `execute` is also a trade, whose taker is on the other side. A `fill` belongs to the later event that removes its
+ * amount from the order. A `replace` removes the order and adds an order with the new id. Cells of side and price may
+ * be empty if the order is known.
  */
 export function ordersReader(table: TableOf<'orders'>, numbers: Numbers, findings: Findings): RowReader {
   const reader = new OrderReader(table, numbers, findings);
@@ -76,8 +76,7 @@ class OrderReader {
     const number = known?.number ?? this.#ids.numberOf(id);
     if (event === 'replace') this.#replaced(cells, { id, known, side, price, lots }, at, local, rows);
     else if (event === 'add') {
-      if (known !== undefined)
-        this.#findings.found('orders that come a second time', 'the later one holds', rows.place);
+      if (known !== undefined) this.#findings.found('repeated orders', 'the later order is kept', rows.place);
       rows.push(KIND.add, side, at, local, price, lots, number);
       this.#rest(id, { number, side, price, lots, filled: 0 });
     } else if (event === 'change' || event === 'remove')
@@ -92,7 +91,7 @@ class OrderReader {
     }
   }
 
-  /** Handles a row with the remaining amount. */
+  /** Handles a row with the remaining amount of an order. */
   #told(
     event: 'change' | 'remove',
     {
@@ -116,8 +115,8 @@ class OrderReader {
     }
     if (known !== undefined && known.price === price && lots >= known.lots)
       this.#findings.found(
-        'changes that leave as much of an order or more',
-        'kept; if the amount is what went, the event is `reduce` or `execute`',
+        'changes that do not reduce the amount of an order',
+        'kept; if the amount is the removed amount, the event is `reduce` or `execute`',
         rows.place,
       );
     rows.push(KIND.change, side, at, local, price, lots, number);
@@ -147,17 +146,20 @@ class OrderReader {
       this.#ids.forget(known.number);
     }
     const other = this.#orders.get(newId);
-    if (other !== undefined) this.#findings.found('orders that come a second time', 'the later one holds', rows.place);
+    if (other !== undefined) this.#findings.found('repeated orders', 'the later order is kept', rows.place);
     const number = other?.number ?? this.#ids.numberOf(newId);
     rows.push(KIND.add, side, at, local, price, lots, number);
     this.#rest(newId, { number, side, price, lots, filled: 0 });
   }
 
-  /** Takes `lots` from an order. `canceled`: how many of them were not executed, unless a `fill` says otherwise. */
+  /**
+   * Removes `lots` from an order. `canceled`: number of these lots that were not executed, unless a `fill` reports an
+   * execution.
+   */
   #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
     const { number, side, price } = order;
     if (lots > order.lots)
-      this.#findings.found('amounts larger than what was left of the order', 'the order was taken out', rows.place);
+      this.#findings.found('amounts above the remaining amount of the order', 'the order was removed', rows.place);
     const left = Math.max(0, order.lots - lots);
     if (left > 0) {
       rows.push(KIND.change, side, at, local, price, left, number);
@@ -165,7 +167,7 @@ class OrderReader {
       order.lots = left;
       return;
     }
-    // A `remove` row with amount 0 was executed.
+    // A `remove` row with amount 0 means that the order was executed.
     const unfilled = Math.max(0, Math.min(canceled, order.lots) - order.filled);
     rows.push(KIND.remove, side, at, local, price, unfilled, number);
     this.#orders.delete(id);
@@ -174,7 +176,7 @@ class OrderReader {
 
   #rest(id: string, order: Resting): void {
     if (this.#orders.size >= ORDERS_MAX)
-      throw new WrongFile(`more than ${ORDERS_MAX} orders rest at once: rows that remove them are missing`);
+      throw new WrongFile(`more than ${ORDERS_MAX} orders rest at the same time: rows that remove them are missing`);
     this.#orders.set(id, order);
   }
 
@@ -196,15 +198,15 @@ class OrderReader {
   }
 }
 
-const UNKNOWN = 'events of orders that never came';
+const UNKNOWN = 'events of unknown orders';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
-/** Ids that are integers below this are kept; other ids get a number above it. */
+/** Limit of integer ids that are kept; other ids get a number above it. */
 const OWN_NUMBERS = 2 ** 52;
 
 /**
  * Unique numbers of resting orders. An id that is text or too large gets a number derived only from the id, so that
- * another import of the same market gives the same number.
+ * another import of the market gives the same number.
  */
 export class OrderNumbers {
   readonly #taken = new Map<number, string>();

@@ -2,7 +2,7 @@
 import type { Millis } from '../../../core/index.ts';
 import type { Cells } from './cells.ts';
 
-/** Detection of snapshots: rows with one time of receipt are one snapshot, a new time starts the next. */
+/** Detection of snapshots: rows with the same time of receipt are one snapshot, a new time starts the next snapshot. */
 export class SnapshotRows {
   readonly #stated: { readonly column: string; readonly words: readonly string[] } | undefined;
   #of: Millis | null = null;
@@ -11,7 +11,7 @@ export class SnapshotRows {
     this.#stated = stated;
   }
 
-  /** Whether a row is the first of a snapshot. Must be called for each row, in order. */
+  /** Whether a row is the first of a snapshot. Call it for each row, in order. */
   begins(cells: Cells, local: Millis): boolean {
     const isSnapshot = this.#stated?.words.includes(cells(this.#stated.column)) === true;
     const begins = isSnapshot && this.#of !== local;

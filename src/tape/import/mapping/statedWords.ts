@@ -1,5 +1,5 @@
 /**
- * Check of a mapping against its table: words that match no row, and columns that are always empty, are mistakes in the
+ * Check of a mapping against its table: words that match no row, and columns that are always empty, are errors in the
  * mapping.
  */
 import { WrongFile, type Findings } from '../read/findings.ts';
@@ -7,7 +7,7 @@ import { shown } from '../lines.ts';
 import type { Table } from './mapping.ts';
 import type { Cells } from './cells.ts';
 
-/** Words with one meaning, by their key in the mapping. */
+/** Words with one meaning, by the key of that meaning in the mapping. */
 type Stated = { readonly key: string; readonly columns: readonly string[]; readonly words: readonly string[] };
 
 /** Maximum number of distinct words counted per column; columns of words have only a few. */
@@ -20,9 +20,9 @@ export class StatedWords {
   readonly #stated: readonly Stated[];
   /** Count of each word in all rows, by column. */
   readonly #all = new Map<string, Map<string, number>>();
-  /** Like `#all`, for the rows that the table's `where` selects. */
+  /** Count of each word in the rows that the table's `where` selects, by column. */
   readonly #own = new Map<string, Map<string, number>>();
-  /** Stated columns that have been empty in every row of the table so far, with the key that states them. */
+  /** Mapped columns that have been empty in every row of the table so far, with their key in the mapping. */
   readonly #empty: Map<string, string>;
   #rows = 0;
 
@@ -34,12 +34,12 @@ export class StatedWords {
     for (const { columns } of this.#stated) for (const column of columns) this.#own.set(column, new Map());
   }
 
-  /** Counts a row of the files, whether the table selects it or not. */
+  /** Counts the words of a row, whether the table selects the row or not. */
   row(cells: Cells): void {
     for (const [column, counts] of this.#all) countWord(counts, cells(column));
   }
 
-  /** Counts a row of the table. */
+  /** Counts the words of a row that the table selects. */
   ownRow(cells: Cells): void {
     this.#rows++;
     for (const [column, counts] of this.#own) countWord(counts, cells(column));
@@ -47,9 +47,10 @@ export class StatedWords {
   }
 
   /**
-   * Checks the mapping after the last row. A word that no row has is a finding if other words of the same meaning occur
-   * and the column has words that the mapping does not state. @throws WrongFile if a column is empty in every row, or
-   * if no word of one meaning occurs while the column has words that the mapping does not state.
+   * Checks the mapping after the last row. A word that no row has is a finding if other words of its meaning occur and
+   * the column has words that the mapping does not have.
+   * @throws WrongFile if a column is empty in every row, or if no word of one meaning occurs while the column has words
+   * that the mapping does not have.
    */
   check(findings: Findings): void {
     const failure = this.failure(() => true);
@@ -60,7 +61,7 @@ export class StatedWords {
       const missing = words.filter(word => !counts.has(word));
       if (missing.length > 0 && this.#rows > 0 && this.#unstated(columns).length > 0)
         findings.counted(
-          'words of the mapping that no row has',
+          'words of the mapping that are in no row',
           `${key}: ${missing.map(shown).join(', ')}; column ${columns.join(', ')} holds ${tally(counts)}`,
           undefined,
           missing.length,
@@ -68,7 +69,7 @@ export class StatedWords {
     }
   }
 
-  /** Reports order events that `where` excludes, because they change the book nevertheless. */
+  /** Reports order events that `where` excludes, because these events also change the book. */
   #leftOut(findings: Findings): void {
     for (const { columns } of this.#where) {
       const events = this.#stated.filter(({ key, columns: of }) => key.startsWith('event.') && of[0] === columns[0]);
@@ -76,11 +77,11 @@ export class StatedWords {
       const own = this.#own.get(columns[0]!)!;
       const others = new Map([...this.#all.get(columns[0]!)!].filter(([word]) => !own.has(word)));
       const rows = [...others.values()].reduce((sum, times) => sum + times, 0);
-      if (rows > 0) findings.counted('events that `where` leaves out', tally(others), undefined, rows);
+      if (rows > 0) findings.counted('events that `where` excludes', tally(others), undefined, rows);
     }
   }
 
-  /** Returns the first such failure as one line; `null` if there is none. `of` selects the keys to check. */
+  /** Returns the first error of the mapping as one line; `null` if there is none. `of` selects the keys to check. */
   failure(of: (key: string) => boolean): string | null {
     for (const { key, columns, words } of this.#where) {
       const counts = this.#all.get(columns[0]!)!;
@@ -90,7 +91,7 @@ export class StatedWords {
     if (this.#rows === 0) return null;
     for (const [column, key] of this.#empty)
       if (of(key))
-        return `column ${column}, which the mapping states as ${key}, is empty in all of its ${this.#rows} rows; correct the mapping, or leave the key out`;
+        return `column ${column}, which the mapping states as ${key}, is empty in all of its ${this.#rows} rows; correct the mapping, or remove the key`;
     for (const { key, columns, words } of this.#stated) {
       const counts = this.#countsOf(columns);
       if (of(key) && !words.some(word => counts.has(word)) && this.#unstated(columns).length > 0)
@@ -105,7 +106,7 @@ export class StatedWords {
     words: readonly string[],
     counts: ReadonlyMap<string, number>,
   ): string {
-    return `no row has a word that the mapping states as ${key} (${words.map(shown).join(', ')}): column ${columns.join(', ')} holds ${tally(counts)}; correct the words, or leave the key out`;
+    return `no row has a word that the mapping states as ${key} (${words.map(shown).join(', ')}): column ${columns.join(', ')} holds ${tally(counts)}; correct the words, or remove the key`;
   }
 
   #countsOf(columns: readonly string[]): ReadonlyMap<string, number> {
@@ -116,7 +117,7 @@ export class StatedWords {
     return sum;
   }
 
-  /** Words of these columns that no key of the mapping states, except empty cells. */
+  /** Returns the words of these columns that the mapping does not have, except empty cells. */
   #unstated(columns: readonly string[]): readonly string[] {
     const known = new Set(
       this.#stated.filter(one => one.columns.some(column => columns.includes(column))).flatMap(({ words }) => words),
@@ -160,7 +161,7 @@ function statedOf(table: Table): readonly Stated[] {
   return [...sides(table.side), ...stated, ...snapshot];
 }
 
-/** Columns that must have a value in at least one row, each with the key that states it. */
+/** Returns the columns that must have a value in at least one row, each with its key in the mapping. */
 function columnsThatHold(table: Table): readonly (readonly [string, string])[] {
   const times = [
     ...timeColumns('time', table.time),

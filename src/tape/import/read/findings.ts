@@ -1,4 +1,4 @@
-/** Data-quality flaws found by an import: each kind once, with its count, first place and treatment. */
+/** Data-quality flaws found by an import: each kind of flaw once, with its count, first place and treatment. */
 import type { Millis } from '../../../core/index.ts';
 import type { DataFlaw } from '../../model/tape.ts';
 
@@ -8,9 +8,9 @@ export class WrongFile extends Error {}
 /** Quotes the first 80 characters of a text as JSON, for messages of one line. */
 export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** One unreadable line per this number of lines is tolerated; more mean that the file has another format. */
+/** Number of lines per tolerated unreadable line; more unreadable lines mean that the file has another format. */
 const READABLE_PER_UNREADABLE = 100;
-/** Number of unreadable lines from which the share is also checked while reading. */
+/** Number of unreadable lines from which their share is also checked during the read. */
 const LOOK_AFTER = 1_000;
 
 type Found = {
@@ -28,7 +28,7 @@ export class Findings {
   #unread = 0;
   #firstUnread = '';
 
-  /** Flaws of lines whose rows are not newer than `since` are already known and not counted. */
+  /** Creates the findings. Flaws of lines whose rows are not newer than `since` are already known, and not counted. */
   constructor(since: Millis = -Infinity) {
     this.#since = since;
   }
@@ -40,7 +40,7 @@ export class Findings {
     else this.#ofLine.push({ what, done, place, count });
   }
 
-  /** Ends the current line, whose rows reach up to this time. */
+  /** Ends the current line; `at` is the latest time of its rows. */
   settle(at: Millis): void {
     if (this.#ofLine.length === 0) return;
     if (at > this.#since)
@@ -60,11 +60,14 @@ export class Findings {
     this.#lines++;
   }
 
-  /** Records an unreadable line. `why` says what was expected and found. Throws if there are too many. */
+  /**
+   * Records an unreadable line; `why` has the expected and the found content. Throws if there are too many unreadable
+   * lines.
+   */
   unread(file: string, line: number, what: string, why: string): void {
     this.#unread++;
     if (this.#unread === 1) this.#firstUnread = `${file}: line ${line}: ${why}`;
-    this.found(what, 'the line was left out', `${file}:${line}`);
+    this.found(what, 'the line was skipped', `${file}:${line}`);
     if (this.#unread >= LOOK_AFTER) this.check();
   }
 

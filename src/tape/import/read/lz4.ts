@@ -6,18 +6,18 @@ const MATCH_MIN = 4;
 export class Lz4Block {
   readonly #goesOn: boolean;
   readonly #max: number;
-  /** History, followed by the current block. */
+  /** Buffer with the history, followed by the current block. */
   readonly #out: Buffer;
   #before = 0;
 
-  /** A block decompresses to at most `max` bytes. */
+  /** Creates a decompressor for blocks of at most `max` decompressed bytes. `goesOn`: whether blocks are linked. */
   constructor(max: number, goesOn: boolean) {
     this.#max = max;
     this.#goesOn = goesOn;
     this.#out = Buffer.alloc(HISTORY + max);
   }
 
-  /** Returns the bytes of an uncompressed block. */
+  /** Returns the bytes of an uncompressed block and adds them to the history. */
   stored(bytes: Buffer): Buffer {
     bytes.copy(this.#out, this.#before);
     return this.#ended(this.#before + bytes.length);
@@ -50,7 +50,7 @@ export class Lz4Block {
       from += 2;
       const match = length(token & 15) + MATCH_MIN;
       if (offset === 0 || offset > to || to + match > limit) return null;
-      // A match may overlap the bytes that it writes.
+      // A match may overlap the bytes that are being written.
       if (offset >= match) out.copy(out, to, to - offset, to - offset + match);
       else for (let i = 0; i < match; i++) out[to + i] = out[to + i - offset]!;
       to += match;

@@ -11,28 +11,28 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { WrongFile } from './findings.ts';
 import { Lz4Block } from './lz4.ts';
 
-/** Returns the name without the ending for compression. */
+/** Returns the file name without the ending of a compression. */
 export const unpackedName = (name: string): string => name.replace(/\.(?:gz|zst|lz4|zip)$/, '');
 
 const CHUNK_BYTES = 256 * 1024;
 /**
- * Recordings compress to a twentieth, at most a hundredth. A larger ratio beyond a minimum size indicates a
- * decompression bomb.
+ * Maximum ratio of decompressed to compressed size, above a minimum size; a larger ratio indicates a decompression
+ * bomb. Recordings have 20, at most 100.
  */
 const UNPACKS_MAX = 250;
 const SMALL_BYTES = 64 * 1024 * 1024;
 
-/** Throws a WrongFile if the ratio of decompressed to compressed bytes is implausible. */
+/** Throws a WrongFile if the ratio of decompressed to compressed bytes is above the maximum. */
 function checkUnpacked(unpacked: number, packed: number): void {
   if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
     throw new WrongFile(
-      `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes out of ${packed}: that is no recording, and not read`,
+      `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes from ${packed}; expected a recording`,
     );
 }
 
 /**
- * Yields the bytes in pieces. `onBytes` receives the number of file bytes read since the last call. Rejects with an
- * error whose message does not name the file.
+ * Yields the decompressed bytes in pieces. `onBytes` receives the number of file bytes read since the last call.
+ * Rejects with an error whose message does not name the file.
  */
 export async function* unpackedBytes(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   if (path.endsWith('.zip')) {
@@ -63,7 +63,7 @@ export async function* unpackedBytes(path: string, onBytes: (count: number) => v
 
 const PIECE_MIN = 64 * 1024;
 
-/** Joins small pieces, because readers search each piece together with the unfinished line before it. */
+/** Joins small pieces, because readers search each piece together with the unfinished line before. */
 async function* joinedPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let bytes = 0;
@@ -79,14 +79,14 @@ async function* joinedPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buff
 
 async function* gunzipped(file: ReadStream): AsyncGenerator<Buffer> {
   const unzipped = createGunzip({ chunkSize: CHUNK_BYTES });
-  // pipe() does not forward errors; without this a missing file would hang the reader.
+  // pipe() does not forward errors; without this listener, a missing file would hang the reader.
   file.on('error', error => unzipped.destroy(error));
   yield* file.pipe(unzipped) as AsyncIterable<Buffer>;
 }
 
 /**
  * Opens the only entry of an archive that `isWanted` accepts; the archive closes with the entry's stream. Rejects with
- * a WrongFile unless there is exactly one.
+ * a WrongFile unless there is exactly one such entry.
  */
 export async function openEntry(
   path: string,
@@ -106,7 +106,7 @@ export async function openEntry(
           .map(({ fileName }) => fileName)
           .join(' and ')}: expected one; unpack them into a folder`,
       );
-    if (entry === undefined) throw new WrongFile(`holds no recording; it has ${names.join(', ') || 'nothing'}`);
+    if (entry === undefined) throw new WrongFile(`has no recording; found ${names.join(', ') || 'nothing'}`);
     // yauzl ends the stream with an error if there is more data than the entry states.
     checkUnpacked(entry.uncompressedSize, entry.compressedSize);
     const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
@@ -121,7 +121,7 @@ export async function openEntry(
 const ENTRIES_MAX = 10_000;
 const NAMES_SHOWN = 3;
 
-/** Lists the first two wanted entries, and the first names. */
+/** Returns the first two accepted entries, and the first names. */
 function entriesOf(
   zip: ZipFile,
   isWanted: (name: string) => boolean,
@@ -167,14 +167,14 @@ class ByteSource {
 
   /**
    * Returns `count` bytes (a small number); `null` at the end of the file. Rejects with a WrongFile if the file ends
-   * within them.
+   * within these bytes.
    */
   async take(count: number): Promise<Buffer | null> {
     while (this.#rest.length < count) {
       const next = await this.#pieces.next();
       if (next.done === true) {
         if (this.#rest.length === 0) return null;
-        throw new WrongFile('the compressed file ends early: it was cut off');
+        throw new WrongFile('the compressed file is incomplete');
       }
       this.#rest = this.#rest.length === 0 ? next.value : Buffer.concat([this.#rest, next.value]);
     }
@@ -183,10 +183,10 @@ class ByteSource {
     return taken;
   }
 
-  /** Returns bytes like `take`, but rejects at the end of the file. */
+  /** Returns bytes like `take`, but also rejects at the end of the file. */
   async need(count: number): Promise<Buffer> {
     const taken = await this.take(count);
-    if (taken === null && count > 0) throw new WrongFile('the compressed file ends early: it was cut off');
+    if (taken === null && count > 0) throw new WrongFile('the compressed file is incomplete');
     return taken ?? Buffer.alloc(0);
   }
 
@@ -199,14 +199,14 @@ const damaged = (how: string, error?: unknown) =>
   new WrongFile(`the compressed file is damaged (${how})`, { cause: error });
 
 const ZSTD_MAGIC = 0xfd2f_b528;
-/** Whether the frame is to be skipped, in either format. */
+/** Whether a frame with this magic number must be skipped, in Zstandard and LZ4. */
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x0184_d2a5;
 const ZSTD_BLOCK_MAX = 128 * 1024;
-/** Default limit of the reference implementation. */
+/** Maximum window size of Zstandard in bytes, the default limit of the reference implementation. */
 const ZSTD_WINDOW_MAX = 128 * 1024 * 1024;
 /**
- * The decompressor moves its complete window for each block: maximum bytes moved per decompressed byte, beyond the
- * first megabytes.
+ * Maximum number of bytes moved per decompressed byte, beyond the first megabytes: the decompressor moves its complete
+ * window for each block.
  */
 const ZSTD_MOVES_MAX = 4_096;
 const ZSTD_MOVES_FREE = 16 * 1024 * 1024;
@@ -226,10 +226,10 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     const dictionaryBytes = [0, 1, 2, 4][flags & 3]!;
     const sizeBytes = flags >>> 6 > 0 ? 1 << (flags >>> 6) : Number(isSingle);
     const head = await source.need(Number(!isSingle) + dictionaryBytes + sizeBytes);
-    if (dictionaryBytes > 0) throw new WrongFile('is packed with a dictionary, which is not here: unpack it first');
+    if (dictionaryBytes > 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
     const window = isSingle ? littleEndian(head) : windowOf(head[0]!);
     if (!(window <= ZSTD_WINDOW_MAX))
-      throw new WrongFile(`needs ${window} bytes to be unpacked, more than ${ZSTD_WINDOW_MAX}: unpack it first`);
+      throw new WrongFile(`needs ${window} bytes to be unpacked, more than ${ZSTD_WINDOW_MAX}; unpack the file first`);
     const out: Buffer[] = [];
     const stream = new Decompress(piece => void out.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));
     const push = (piece: Buffer, isLast: boolean): void => {
@@ -255,12 +255,12 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
         yield piece;
       }
       if (moved > (unpacked + ZSTD_MOVES_FREE) * ZSTD_MOVES_MAX)
-        throw new WrongFile('is packed in blocks too small for its window: unpack it first');
+        throw new WrongFile('has blocks too small for its window; unpack the file first');
     }
   }
 }
 
-/** Decodes a frame's content size; the two-byte form has an offset of 256. */
+/** Returns a little-endian number, as in a frame's content size; the two-byte form has an offset of 256. */
 const littleEndian = (bytes: Buffer): number =>
   bytes.reduceRight((sum, byte) => sum * 256 + byte, 0) + (bytes.length === 2 ? 256 : 0);
 const windowOf = (byte: number): number => 2 ** (10 + (byte >>> 3)) * (1 + (byte & 7) / 8);
@@ -280,7 +280,7 @@ async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
     const sizes = head[1]!;
     const blockMax = { 4: 65_536, 5: 262_144, 6: 1_048_576, 7: 4_194_304 }[(sizes >>> 4) & 7];
     if (flags >>> 6 !== 1 || blockMax === undefined) throw damaged('an unknown LZ4 frame');
-    if ((flags & 1) !== 0) throw new WrongFile('is packed with a dictionary, which is not here: unpack it first');
+    if ((flags & 1) !== 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
     await source.need(((flags & 8) !== 0 ? 8 : 0) + 1);
     const block = new Lz4Block(blockMax, (flags & 0x20) === 0);
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Columns of a Parquet file, one row group at a time. Sizes, counts and repeats are checked against the file's own
- * bytes before decoding, so that a small file cannot claim much memory.
+ * Columns of a Parquet file, one row group at a time. Sizes, counts and repeats are checked against the file's size
+ * before decoding, so that a small file cannot use much memory.
  */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
@@ -27,18 +27,18 @@ const FOOTER_MAX = 32 * 1024 * 1024;
 const FOOTER_VALUES_MAX = 2_000_000;
 const COLUMNS_MAX = 10_000;
 /**
- * Limits of cells read at a time, in the requested columns: for a small file, per additional byte of a larger one, and
- * in total.
+ * Maximum number of cells in a row group, in the requested columns: for a small file, per further byte of a larger
+ * file, and in total.
  */
 const CELLS_SMALL = 4_000_000;
 const CELLS_PER_BYTE = 4;
 const CELLS_MAX = 64_000_000;
-/** The corresponding limits of decompressed bytes. */
+/** Maximum number of decompressed bytes in a row group: for a small file, per further byte, and in total. */
 const BYTES_SMALL = 64 * 1024 * 1024;
 const BYTES_PER_BYTE = 250;
 const BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Each returns at most the number of bytes that the page states. */
+/** Decompressors; each returns at most the number of bytes that the page states. */
 const compressors: Compressors = {
   ...packaged,
   GZIP: (packed, length) => gunzipSync(packed, { maxOutputLength: Math.max(1, length) }),
@@ -91,7 +91,7 @@ function cellsOf(
     if (from !== end) throw new WrongFile(`column ${column}: rows ${end} to ${from} are missing`);
     end += data.length;
   }
-  if (end < rows) throw new WrongFile(`column ${column}: holds ${end} rows of ${rows}`);
+  if (end < rows) throw new WrongFile(`column ${column}: has ${end} of ${rows} rows`);
   const textOf = element.type === 'FLOAT' ? textOfFloat32 : textOfValue;
   let at = 0;
   return row => {
@@ -104,7 +104,7 @@ function cellsOf(
   };
 }
 
-/** Columns of single values, by name, without nested columns. */
+/** Returns the columns of single values by name; nested columns are omitted. */
 function leavesOf({ schema }: FileMetaData): ReadonlyMap<string, SchemaElement> {
   const elements = schema.slice(1);
   if (elements.length > COLUMNS_MAX)
@@ -124,7 +124,7 @@ async function checkFooter(file: AsyncBuffer): Promise<void> {
   const { byteLength } = file;
   const tail = new DataView(await file.slice(Math.max(0, byteLength - 8), byteLength));
   if (tail.byteLength < 8 || tail.getUint32(4, true) !== 0x3152_4150)
-    throw new WrongFile('is no Parquet file: expected PAR1 at its end');
+    throw new WrongFile('not a Parquet file: expected PAR1 at its end');
   const length = tail.getUint32(0, true);
   if (!(length <= byteLength - 8 && length <= FOOTER_MAX))
     throw new WrongFile(
@@ -148,20 +148,20 @@ async function checkGroup(
   const cellsMax = Math.min(CELLS_MAX, CELLS_SMALL + size * CELLS_PER_BYTE);
   if (!(rows >= 0 && cells <= cellsMax))
     throw new WrongFile(
-      `a group of ${rows} rows, of which ${columns.length} columns are read, in a file of ${size} bytes: too many to be a recording; write it with smaller groups of rows`,
+      `a group of ${rows} rows, of which ${columns.length} columns are read, in a file of ${size} bytes: too many for a recording; write the file with smaller groups of rows`,
     );
   let bytes = 0;
   for (const column of columns) {
     const [meta, other] = group.columns.flatMap(({ meta_data: of }) => (of?.path_in_schema[0] === column ? [of] : []));
     if (meta === undefined || other !== undefined || meta.path_in_schema.length !== 1)
-      throw new WrongFile(`column ${column}: expected to be there once in a group of ${rows} rows`);
+      throw new WrongFile(`column ${column}: expected exactly once in a group of ${rows} rows`);
     try {
       for (const page of await pagesOf(file, meta, elements.get(column)!, rows)) {
         bytes += page.bytes;
         if (!((cells += page.entries) <= cellsMax)) throw new WrongFile(`has a dictionary of ${page.entries} values`);
         if (!(bytes <= Math.min(BYTES_MAX, BYTES_SMALL + size * BYTES_PER_BYTE)))
           throw new WrongFile(
-            `unpacks to more than ${BYTES_PER_BYTE} times its size, ${bytes} bytes out of ${size} in a group of ${rows} rows: that is no recording, and not read`,
+            `unpacks to more than ${BYTES_PER_BYTE} times its size, ${bytes} bytes out of ${size} in a group of ${rows} rows; expected a recording`,
           );
       }
     } catch (error) {
@@ -171,7 +171,7 @@ async function checkGroup(
   }
 }
 
-/** Decompressed size of a page, and its number of dictionary entries. */
+/** Page of a column: decompressed size in bytes, and number of dictionary entries. */
 type Page = { readonly bytes: number; readonly entries: number };
 
 /** Checks each page of a column before it is decoded. */
@@ -189,10 +189,10 @@ async function pagesOf(
   } = meta;
   const start = Number(dictionary === undefined || dictionary === 0n ? data : dictionary);
   const end = start + Number(packed);
-  if (meta.type !== element.type) throw new WrongFile(`holds ${meta.type}, and says ${element.type}`);
-  if (!(Number(values) === rows)) throw new WrongFile(`says ${values} values for ${rows} rows`);
+  if (meta.type !== element.type) throw new WrongFile(`contains ${meta.type}, expected ${element.type}`);
+  if (!(Number(values) === rows)) throw new WrongFile(`states ${values} values for ${rows} rows`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
-    throw new WrongFile(`says it lies at bytes ${start} to ${end} of ${file.byteLength}`);
+    throw new WrongFile(`states its place as bytes ${start} to ${end} of ${file.byteLength}`);
   return pages(new DataView(await file.slice(start, end)), meta.codec, element, rows);
 }
 
@@ -243,13 +243,13 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
 
 function unpackedPage(bytes: Uint8Array, unpacked: number, codec: CompressionCodec): Uint8Array {
   if (codec === 'UNCOMPRESSED') {
-    if (bytes.length !== unpacked) throw new WrongFile(`a page of ${bytes.length} bytes that says ${unpacked}`);
+    if (bytes.length !== unpacked) throw new WrongFile(`a page of ${bytes.length} bytes, expected ${unpacked}`);
     return bytes;
   }
   const unpack = compressors[codec];
-  if (unpack === undefined) throw new WrongFile(`is packed by ${codec}, which is not read`);
+  if (unpack === undefined) throw new WrongFile(`has the unsupported compression ${codec}`);
   const page = unpack(bytes, unpacked);
-  if (page.length !== unpacked) throw new WrongFile(`a page unpacks to ${page.length} bytes, and says ${unpacked}`);
+  if (page.length !== unpacked) throw new WrongFile(`a page unpacks to ${page.length} bytes, expected ${unpacked}`);
   return page;
 }
 
@@ -276,12 +276,15 @@ function checkPageV2(
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
   const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
-  // The decoder reads zero-bit indices as runs here, but skips them in older pages.
+  // The decoder reads zero-bit indices as runs in these pages, but skips them in older pages.
   if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
   else checkPage(body, encoding, count - nulls, 0, element);
 }
 
-/** Throws if the runs of a page repeat more values than it has, or if its encoding copies earlier values repeatedly. */
+/**
+ * Throws if the runs of a page repeat more values than the page has, or if its encoding copies earlier values
+ * repeatedly.
+ */
 function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 | 1, element: SchemaElement): void {
   let [offset, values] = [0, count];
   if (levels === 1) {
@@ -295,7 +298,7 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
     if (width > 32) throw new WrongFile(`a dictionary's places of ${width} bits`);
     if (width > 0) checkRuns(page, offset + 1, page.length, width, values);
   } else if (encoding === ENCODING.rle) {
-    if (element.type !== 'BOOLEAN') throw new WrongFile('runs of what is not true or false');
+    if (element.type !== 'BOOLEAN') throw new WrongFile('runs of values other than true and false');
     checkRuns(page, offset + 4, page.length, 1, values);
   } else if (encoding === ENCODING.delta || encoding === ENCODING.deltaLength) {
     const { value: block, end } = varint(page, offset);
@@ -308,7 +311,7 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
       throw new WrongFile(`${values} values of ${width} bytes in a page of ${page.length}`);
   } else if (encoding !== ENCODING.plain)
     throw new WrongFile(
-      `has the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding}, which is not read; write the file with another one`,
+      `has the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding}, which is not supported; write the file with another encoding`,
     );
 }
 
@@ -319,7 +322,7 @@ function varint(bytes: Uint8Array, from: number): { readonly value: number; read
   let [value, factor, at] = [0, 1, from];
   for (;;) {
     const byte = bytes[at++];
-    if (byte === undefined || factor > 2 ** 28) throw new WrongFile('a number that does not end');
+    if (byte === undefined || factor > 2 ** 28) throw new WrongFile('a number without an end');
     value += (byte & 127) * factor;
     if (byte < 128) return { value, end: at };
     factor *= 128;
@@ -337,10 +340,10 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
     const isPacked = header % 2 === 1;
     const values = Math.floor(header / 2) * (isPacked ? 8 : 1);
     at = end + (isPacked ? (values * width) / 8 : Math.ceil(width / 8));
-    // The last groups of eight may be padded.
+    // The last groups of eight values may be padded.
     if (!(values > 0 && values < left + (isPacked ? 512 : 1)))
       throw new WrongFile(`a run of ${values} values, where ${left} are left`);
-    if (at > to && !(isPacked && values >= left)) throw new WrongFile('runs that end behind their page');
+    if (at > to && !(isPacked && values >= left)) throw new WrongFile('runs that exceed their page');
     const taken = Math.min(values, left);
     if (width === 1 && !isPacked) ones += (bytes[end]! & 1) * taken;
     else if (width === 1) for (let i = 0; i < taken; i++) ones += (bytes[end + (i >>> 3)]! >>> (i & 7)) & 1;
@@ -349,7 +352,7 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
   return ones;
 }
 
-/** Times become text, to the microsecond. */
+/** Parsers that convert times to text, to the microsecond. */
 const PARSERS = {
   timestampFromMilliseconds: (ms: bigint) => isoOf(ms * 1_000n),
   timestampFromMicroseconds: (us: bigint) => isoOf(us),
@@ -358,7 +361,7 @@ const PARSERS = {
 
 function isoOf(micros: bigint): string {
   const ms = Number(micros / 1_000n);
-  // A Date holds 100 million days.
+  // A Date can represent 100 million days.
   return Math.abs(ms) <= 8.64e15
     ? `${new Date(ms).toISOString().slice(0, -1)}${String(micros % 1_000n).padStart(3, '0')}Z`
     : String(micros);

@@ -26,16 +26,16 @@ export type ThriftStruct = readonly unknown[];
 export const checkThrift = (view: DataView, offset: number, valuesMax: number): void =>
   void new Walk(view, offset, valuesMax).struct(0);
 
-/** Reads a small struct. Throws like `checkThrift`. */
+/** Reads a struct with few values. Throws like `checkThrift`. */
 export function thriftStruct(view: DataView, offset: number): { readonly value: ThriftStruct; readonly end: number } {
   const walk = new Walk(view, offset, HEADER_VALUES_MAX);
   const value = walk.struct(0);
   return { value, end: walk.offset };
 }
 
-/** Returns the number, or NaN for other values. */
+/** Returns a field if it is a number; NaN for other values. */
 export const numberOfThrift = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
-/** Returns the nested struct, or an empty one for other values. */
+/** Returns a field if it is a list or struct; an empty one for other values. */
 export const listOfThrift = (value: unknown): ThriftStruct => (Array.isArray(value) ? value : []);
 
 const FIELD_MAX = 64;
@@ -94,7 +94,7 @@ class Walk {
     if (depth > DEPTH_MAX) throw broken('too deep');
     const head = this.#byte();
     const count = head >>> 4 === 15 ? this.#varint() : head >>> 4;
-    // An element has at least one byte, so a longer list is invalid.
+    // An element has at least one byte, so a list longer than the remaining bytes is invalid.
     if (!(count <= this.#view.byteLength - this.offset && count <= this.#left)) throw broken(`a list of ${count}`);
     const isTruth = (head & 15) === TYPE.true || (head & 15) === TYPE.false;
     for (let i = 0; i < count; i++) this.#value(isTruth ? TYPE.byte : head & 15, depth);
@@ -110,7 +110,7 @@ class Walk {
     this.offset += count;
   }
 
-  /** Reads an integer; inexact above 2^53. */
+  /** Reads an integer of variable length; inexact above 2^53. */
   #varint(): number {
     let [value, factor] = [0, 1];
     for (let i = 0; i < 10; i++) {
@@ -119,7 +119,7 @@ class Walk {
       if (byte < 128) return value;
       factor *= 128;
     }
-    throw broken('a number that does not end');
+    throw broken('a number without an end');
   }
 
   #zigzag(): number {
@@ -128,4 +128,4 @@ class Walk {
   }
 }
 
-const broken = (how: string) => new WrongFile(`is no Parquet file, or damaged: ${how}`);
+const broken = (how: string) => new WrongFile(`not a Parquet file, or damaged: ${how}`);

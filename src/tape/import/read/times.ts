@@ -4,20 +4,20 @@ import { timeZoneOf, type TimeZone } from '../../model/timeZone.ts';
 import { shown, type Findings } from './findings.ts';
 
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'text';
-/** Order of day and month if both are numbers. */
+/** Order of day and month, for dates in which both are numbers. */
 export type DayOrder = 'mdy' | 'dmy';
 
 type Fields = Readonly<Record<string, string | undefined>>;
 type DateForm = {
   readonly name: string;
-  /** Matches at the start of a text. */
+  /** Matches the format at the start of a text. */
   readonly pattern: RegExp;
   readonly order?: DayOrder;
 };
 type ClockForm = {
   readonly name: string;
   readonly pattern: RegExp;
-  /** Whether it has no seconds; after a dash it could then be an offset. */
+  /** Whether the format has no seconds; after a dash such a time could be an offset. */
   readonly isShort?: true;
 };
 
@@ -31,7 +31,7 @@ const MONTH_NAMES = new Map([
   ]),
 ]);
 
-/** Formats of dates; case-insensitive. */
+/** Formats of dates; matched without regard to case. */
 export const DATE_FORMS: readonly DateForm[] = [
   { name: '2023-11-14', pattern: /^(?<y>\d{4})-(?<m>\d\d?)-(?<d>\d\d?)/ },
   { name: '2023/11/14', pattern: /^(?<y>\d{4})\/(?<m>\d\d?)\/(?<d>\d\d?)/ },
@@ -47,7 +47,7 @@ export const DATE_FORMS: readonly DateForm[] = [
   { name: '2023-Nov-14', pattern: /^(?<y>\d{4})-(?<month>[a-z]{3,9})-(?<d>\d\d?)/i },
   { name: 'Nov 14, 2023', pattern: /^(?:[a-z]{3,9},? )?(?<month>[a-z]{3,9})\.? (?<d>\d\d?),? (?<y>\d{4})/i },
 ];
-/** Index of the date format that a clock may follow without a separator. */
+/** Index of the date format that a clock time may follow without a separator. */
 const COMPACT = 3;
 
 /** Formats of times of day. */
@@ -63,16 +63,19 @@ export const CLOCK_FORMS: readonly ClockForm[] = [
   { name: '221320.123', pattern: /^(?<h>\d\d)(?<i>\d\d)(?<s>\d\d)[.,](?<f>\d{1,12})/ },
   { name: '2213', pattern: /^(?<h>\d\d)(?<i>\d\d)/, isShort: true },
 ];
-/** Format of the C library, with the year at the end. */
+/** Matches the format of the C library, with the year at the end. */
 const YEAR_LAST =
   /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<d>\d\d?) (?<h>\d\d):(?<i>\d\d):(?<s>\d\d)(?: (?<zone>UTC|GMT))? (?<y>\d{4})$/i;
 
-/** Separator of date and clock. */
+/** Matches the separator of date and clock time. */
 const BETWEEN = /^(?:,? +|[T_\-D:;])/i;
-/** Time zone after the clock. */
+/** Matches the time zone after the clock time. */
 const ZONE = /^(?: ?(?<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d\d(?::?\d\d)?))?(?: ?[[(](?<place>[a-z][a-z_/+-]*)[\])])?$/i;
 
-/** Formats of a text: of the date (`null` if there is none) and of the clock (`null` for a date only). */
+/**
+ * Formats of a text: indices of the date format (`null` if there is no date) and of the clock format (`null` for a date
+ * only).
+ */
 type Form = { readonly date: number | null; readonly clock: number | null };
 
 const CLOCK_CHOICES: readonly (number | null)[] = [...CLOCK_FORMS.keys(), null];
@@ -102,14 +105,14 @@ function partsOf(text: string, { date, clock }: Form): Fields | null {
   return taken(ZONE) ? fields : null;
 }
 
-/** Longer text is not a time. */
+/** Maximum length of a time as text. */
 const TEXT_MAX = 64;
-/** Years 2000 and 2100: a time outside has another unit than stated. */
+/** Times of the years 2000 and 2100: a time outside has another unit than stated. */
 const [FIRST, LAST] = [946_684_800_000, 4_102_444_800_000];
 
 export type TimeTold = {
   readonly unit: TimeUnit;
-  /** Zone for text without one. */
+  /** Time zone for text without a zone. */
   readonly zone?: string | undefined;
   readonly order?: DayOrder | undefined;
 };
@@ -119,8 +122,8 @@ export type TimeReader = (text: string, day?: Millis) => Millis;
 
 /**
  * Returns a reader of one column's times, in epoch ms to the microsecond. It remembers the last format and the last
- * time. While the clocks go back, a local time occurs twice: the reader chooses the first until times go back by more
- * than a minute, then the second. The reader throws a RangeError on invalid text.
+ * time. When clocks go back, a local time occurs twice: the reader chooses the first until times go back by more than a
+ * minute, then the second. The reader throws a RangeError on invalid text.
  */
 export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Findings, place = () => ''): TimeReader {
   const zone = named === undefined ? null : timeZoneOf(named);
@@ -143,8 +146,8 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     }
     if (second === undefined) return first;
     findings?.found(
-      'local times that are there twice, as the clocks go back',
-      'the first of both until the times go back by more than a minute, then the second',
+      'local times that occur twice because the clocks go back',
+      'the first is used until the times go back by more than a minute, then the second',
       place(),
     );
     return last - first > BACK_MAX_MS ? second : first;
@@ -154,16 +157,16 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     const [groups, found] = matched(text, day === undefined ? MOMENTS : CLOCKS, form);
     form = found;
     const date = DATE_FORMS[found?.date ?? -1];
-    // An offset resolves ambiguous local times, while a place name does not, so the offset takes precedence.
+    // An offset takes precedence over a place name, because only the offset makes a repeated local time unambiguous.
     const of = groups.zone?.toUpperCase() ?? groups.place;
     const written = of === undefined ? zone : zoneOf(of);
     if (written === null)
       throw new RangeError(
-        `expected a time in text with a zone, found ${shown(text)}; the mapping may say its \`zone\``,
+        `expected a time in text with a zone, found ${shown(text)}; the mapping may give its \`zone\``,
       );
     const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
-    // The zone lookup uses whole ms, which keeps the microseconds exact.
+    // The zone lookup uses whole milliseconds, so that the microseconds stay exact.
     const whole = Math.floor(micros / 1_000);
     return (moment(midnight + whole, written) * 1_000 + (micros - whole * 1_000)) / 1_000;
   };
@@ -190,7 +193,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
 }
 
 const ZONES_MAX = 100;
-/** Maximum time by which rows may be out of order. */
+/** Maximum time by which rows may be out of order, in ms. */
 const BACK_MAX_MS = 60_000;
 
 /** Returns the parts of a text and its format; tries the previous format first. */
@@ -206,7 +209,7 @@ function matched(text: string, forms: readonly Form[], before: Form | null): rea
   throw new RangeError(`expected a time in text with a zone, found ${shown(text)}`);
 }
 
-/** Midnight as local time, in ms. */
+/** Returns midnight of a date as local time, in ms. */
 function dayFrom({ y, m, d, a, b, month }: Fields, order: DayOrder | undefined, text: string): Millis {
   let [monthNumber, day] = [
     month === undefined ? Number(m) : (MONTH_NAMES.get(month.toLowerCase()) ?? Number.NaN),
@@ -223,11 +226,11 @@ function dayFrom({ y, m, d, a, b, month }: Fields, order: DayOrder | undefined, 
   const at = Date.UTC(Number(y), monthNumber - 1, day);
   const date = new Date(at);
   if (date.getUTCMonth() !== monthNumber - 1 || date.getUTCDate() !== day)
-    throw new RangeError(`expected a day of the calendar, found ${shown(text)}`);
+    throw new RangeError(`expected a valid date, found ${shown(text)}`);
   return at;
 }
 
-/** Microseconds of the time of day; a date only is midnight. */
+/** Returns the microseconds of the time of day; 0 for a date only. */
 function microsOfDay({ h = '0', i = '0', s = '0', f = '', half }: Fields, text: string): number {
   let hour = Number(h);
   if (half !== undefined) {
@@ -239,7 +242,7 @@ function microsOfDay({ h = '0', i = '0', s = '0', f = '', half }: Fields, text: 
   return ((hour * 60 + minute) * 60 + second) * 1_000_000 + microsOfFraction(f);
 }
 
-/** Rounds half up. */
+/** Converts digits of a fraction to microseconds; rounds half up. */
 const microsOfFraction = (digits: string): number => Math.round(Number(digits.padEnd(7, '0').slice(0, 7)) / 10);
 
 const NUMBER = /^(\d{1,20})(?:[.,](\d+))?$/;
@@ -247,7 +250,7 @@ const EXPONENT = /^(\d)(?:[.,](\d+))?[eE]\+?(\d\d?)$/;
 /** Decimal digits per second of each unit. */
 const UNIT_DIGITS = { s: 0, ms: 3, us: 6, ns: 9 } as const;
 
-/** Microseconds of a number in this unit, from its digits; rounds half up. NaN on other text. */
+/** Converts a number in this unit from its digits to microseconds; rounds half up. NaN on other text. */
 function microsOf(text: string, unit: keyof typeof UNIT_DIGITS): number {
   let [, whole, fraction = ''] = NUMBER.exec(text) ?? [];
   if (whole === undefined) {
@@ -263,7 +266,7 @@ function microsOf(text: string, unit: keyof typeof UNIT_DIGITS): number {
 }
 
 /**
- * Restores the leading zeros of a time of day in its own cell: 93000 is 09:30:00, and 93000123 has milliseconds;
+ * Restores the leading zeros of a time of day in a separate cell: 93000 is 09:30:00, and 93000123 has milliseconds;
  * `digits` is the full length. Throws a RangeError if the text is ambiguous.
  */
 export function clockText(text: string, digits?: number): string {
@@ -275,10 +278,10 @@ export function clockText(text: string, digits?: number): string {
   return `${whole.padStart(length, '0')}${fraction}`;
 }
 
-/** Full length of a clock by its length without leading zeros, where unambiguous. */
+/** Full length of a clock time by its length without leading zeros, where unambiguous. */
 const CLOCK_DIGITS: readonly (number | undefined)[] = [, , , , , 6, 6, , 9, 9, , 12, 12, , 15, 15];
 
-/** Midnight of the first or last date in the text, as local time in ms; `null` if there is none. */
+/** Returns midnight of the first or last date in the text, as local time in ms; `null` if there is no date. */
 export function dateIn(text: string, which: 'first' | 'last'): Millis | null {
   const dates = text.matchAll(/((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])/g);
   const found = [...dates].at(which === 'first' ? 0 : -1);

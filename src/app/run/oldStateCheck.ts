@@ -1,6 +1,6 @@
 /**
- * Check for a state of this bot at the place of older versions, relative to the working directory. The bot must not
- * silently start without it.
+ * Check for a state of this bot in the folder of older versions, relative to the working directory. The bot must not
+ * silently start without that state.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -13,11 +13,11 @@ import { lookInto, type StateLook } from '../../live/state/stateSummary.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
- * Rejects with `UsageError` if the former location has a state of this bot that must be moved or settled first.
- * Examples are a ledger that the new location lacks, a halt, and orders that may still be open. `file` is the YAML, `cwd`
- * the working directory.
+ * Rejects with `UsageError` if the former folder has a state of this bot that must be moved or settled first. Examples
+ * are a ledger that the new folder lacks, a halt, and orders that may still be open. `file` is the YAML, `cwd` the
+ * working directory.
  */
-export async function assertNoEarlierState(
+export async function assertNoOldState(
   config: Config,
   file: string,
   cwd: string,
@@ -33,8 +33,7 @@ export async function assertNoEarlierState(
   const isPlay = config.exchange.kind === 'embedded';
   const reasons = reasonsOf(found, isPlay);
   if (reasons.length === 0 && (isKept || isPlay)) {
-    if (!isPlay)
-      log.warn({ earlier, dir }, `an old state of this bot is at ${earlier}; it is not used; this run uses ${dir}`);
+    if (!isPlay) log.warn({ earlier, dir }, `an old state of this bot in ${earlier} is not used; this run uses ${dir}`);
     return;
   }
   const what = reasons.length > 0 ? reasons.join(' and ') : 'its ledger';
@@ -44,11 +43,11 @@ export async function assertNoEarlierState(
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
   throw new UsageError(
-    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${ownerText(found.owner!)} lies at ${earlier}, where the working directory put it, with ${what}: ${isKept ? `look at it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
+    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${ownerText(found.owner!)} is in ${earlier}, as the working directory determined, with ${what}: ${isKept ? `investigate, then settle that state with ${settle}, and move it away` : `move the state with ${move}, then start again`}`,
   );
 }
 
-/** Whether the state belongs to the same bot, as far as can be determined without the exchange. */
+/** Whether a state belongs to this bot, as far as can be determined without the exchange. */
 const isOf = ({ exchange, book, instance }: Config, { owner }: StateLook): boolean =>
   owner !== null &&
   owner.book === book &&

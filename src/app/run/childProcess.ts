@@ -1,5 +1,5 @@
 /**
- * Child process of a run, the console: without possible secrets in its environment, restarted when it dies, ended with
+ * Child process of a run (the console): its environment has no secrets, it is restarted when it exits, and it ends with
  * the run.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -7,35 +7,35 @@ import { createInterface } from 'node:readline';
 import { textOfError, type Clock, type Millis, type Timer } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 
-export type BesideOptions = {
-  /** Name in the log. */
+export type ChildOptions = {
+  /** Name of the child in the log. */
   readonly name: string;
   /** Script and arguments for node. */
   readonly args: readonly string[];
   /** Environment of this process; only variables known to be harmless are passed on. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Real time. */
+  /** Clock of real time, even if the bot's clock is accelerated. */
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** Restart delays, doubled after each early death. */
+/** Restart delays in ms, doubled after each early exit. */
 const AGAIN_MS = { first: 1_000, most: 60_000 };
-/** Lifetime after which a death does not count as early. */
+/** Lifetime after which an exit does not count as early, in ms. */
 const LIVED_MS = 60_000;
-/** Time for the child to end after a stop request. */
+/** Time for the child to end after a stop request, in ms. */
 const ENDS_WITHIN_MS = 5_000;
 
-/** Variables for programs, folders, language and time; none can be a secret. */
+/** Variables about programs, folders, language and time, none of which can be a secret. */
 const HARMLESS = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_OPTIONS|NODE_EXTRA_CA_CERTS)$/;
 
-/** Further variables that a console started by the operator needs for its terminal and browser. */
+/** Further variables for the terminal and browser of a console that the operator starts. */
 const OF_A_DESKTOP =
   /^(?:TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS|BROWSER|SYSTEMROOT|WINDIR|PUNTAS_DEBUG)$/i;
 
 /**
- * Removes all variables from an environment that a console does not need: a server reachable from outside must not hold
- * other programs' secrets either.
+ * Removes all variables that a console does not need: a server reachable from outside must not have other programs'
+ * secrets.
  */
 export function keepHarmless(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(environment))
@@ -43,15 +43,15 @@ export function keepHarmless(environment: NodeJS.ProcessEnv): void {
 }
 
 /** Returns the harmless part of an environment. */
-export const harmless = (environment: BesideOptions['environment']): Record<string, string> =>
+export const harmless = (environment: ChildOptions['environment']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
       HARMLESS.test(name) && value !== undefined ? [[name, value]] : [],
     ),
   );
 
-/** Keeps the process running until it is stopped. Never throws: the run continues without it. */
-export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
+/** Keeps a child process running until stopped. Never throws: without the child, the run continues. */
+export function superviseChild(options: ChildOptions): { stop(): Promise<void> } {
   const { name, clock, log } = options;
   let child: ChildProcess | null = null;
   let again: Timer | null = null;
@@ -88,8 +88,8 @@ export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
   };
 }
 
-function begun({ name, args, environment, log }: BesideOptions): ChildProcess {
-  // The child ends when the channel closes, also if this process is killed.
+function begun({ name, args, environment, log }: ChildOptions): ChildProcess {
+  // The child ends when the channel closes, even if this process is killed.
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
     env: harmless(environment),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -6,7 +6,7 @@ import type { Clock } from '../../../src/core/index.ts';
 import fc from 'fast-check';
 import { SECRETS } from '../../../src/app/console/console.ts';
 import { sourcesIn } from '../../imports.ts';
-import { harmless, keepBeside, keepHarmless } from '../../../src/app/run/besideProcess.ts';
+import { harmless, superviseChild, keepHarmless } from '../../../src/app/run/childProcess.ts';
 import { heardLog } from '../../memoryLog.ts';
 
 let dir: string;
@@ -49,7 +49,7 @@ function kept(more: readonly string[] = [], environment: Record<string, string> 
   const script = join(dir, 'script.cjs');
   writeFileSync(script, SCRIPT);
   const args = [script, join(dir, 'environment.json'), ...more];
-  const beside = keepBeside({ name: 'console', args, environment: { ...process.env, ...environment }, clock, log });
+  const beside = superviseChild({ name: 'console', args, environment: { ...process.env, ...environment }, clock, log });
   ends.push(() => beside.stop());
   const until = (seen: () => boolean) =>
     new Promise<void>(resolve => {

@@ -1,4 +1,4 @@
-/** Report of orders that may live if a start fails before it opens its state, with the command to cancel them. */
+/** Report of orders that may be live if a start fails before it opens its state, with the command that cancels them. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -12,20 +12,22 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { EXIT, sentenceOf } from '../../messages/exits.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
-/** Returns advice, in one clause, on how to cancel what a bot left. */
+/** Returns the command that cancels a bot's remaining orders, as a clause for a message. */
 export const cancelCommand = (which: WhichBot): string =>
   `cancel them with  ${ownCommand('halt --cancel', which)}  (needs a working key), or at the exchange`;
 
-/** Maximum number of orders listed; the rest are counted. */
+/** Maximum number of orders listed; further orders are counted. */
 const NAMED_MAX = 20;
 
-/** Returns the error of a failed start with the orders that may live; the error unchanged if there are none. */
-export async function withWhatLives(
+/**
+ * Returns the error of a failed start, with the orders that may be live added; the error unchanged if there are none.
+ */
+export async function withRemainingOrders(
   error: unknown,
   of: { readonly file: string; readonly state?: string },
   clock: Clock,
 ): Promise<unknown> {
-  // Orders of a running bot are not leftovers.
+  // Orders of a running bot are under its control.
   if (error instanceof UsageError && error.cause instanceof StateInUse) return error;
   const dir = of.state ?? stateNamedIn(of.file);
   const found = dir === null ? null : await lookInto(dir, clock).catch(() => null);
@@ -44,14 +46,14 @@ export async function withWhatLives(
   );
 }
 
-/** Returns the state directory named in a possibly invalid file; `null` if it cannot be read. */
+/** Returns the state directory named in a possibly invalid file; `null` if the file cannot be read. */
 function stateNamedIn(file: string): string | null {
   if (!existsSync(file)) return null;
   let named: unknown;
   try {
     named = parseDocument(readRegularFile(file, TEXT_FILE)).getIn(['state', 'dir']);
   } catch {
-    // Not YAML: use the default directory.
+    // The text is not YAML, so the default directory is used.
   }
   return resolve(dirname(resolve(file)), typeof named === 'string' && named !== '' ? named : './state');
 }
@@ -65,7 +67,7 @@ function rowsOf(dir: string, orders: readonly LiveOrder[]): string[] {
   );
 }
 
-/** Returns the book's rules as the last recorded run read them; `null` if there is none. */
+/** Returns the instrument by the rules that the last recorded run read; `null` if there is no run. */
 function instrumentOf(dir: string) {
   try {
     const last = recordingsIn(dir).at(-1);
