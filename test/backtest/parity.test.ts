@@ -133,7 +133,7 @@ describe('the bot on the embedded exchange and the backtest do the same, command
     });
     const box = await onEmbedded(tape, config, 6 * MINUTE);
     const back = await inBacktest(tape, config, 6 * MINUTE, 'pessimistic');
-    expect(box.problems.filter(text => !text.startsWith('order_book was refused'))).toEqual([]);
+    expect(box.problems.filter(text => !text.startsWith('order_book was rejected'))).toEqual([]);
     expect(back).toEqual({ commands: box.commands, fills: box.fills, hedges: [] });
     const times = back.commands.map(one => one.at);
     expect(times.length).toBeGreaterThan(500);

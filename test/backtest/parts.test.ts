@@ -202,7 +202,7 @@ test('latency is never negative, and an impossible one is refused', () => {
   expect(draws.reduce((sum, ms) => sum + ms, 0) / draws.length).toBeCloseTo(20, -1);
   expect(() => constantLatency(-1, 0)).toThrow(/at least 0/);
   expect(() => constantLatency(Number.NaN, 0)).toThrow(/at least 0/);
-  expect(() => exponentialLatency(5, 4, randomOf(1))).toThrow(/least <= mean/);
+  expect(() => exponentialLatency(5, 4, randomOf(1))).toThrow(/minimum <= mean/);
 });
 
 describe('the hash of a run', () => {

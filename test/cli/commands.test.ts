@@ -35,7 +35,7 @@ describe('the commands', () => {
     });
     const isOdd = ({ flag, value }: (typeof withDefault)[number]): boolean =>
       ['[]', '""'].includes(value) ||
-      /\.\d{4}/.test(value) ||
+      (/\.\d{4}/.test(value) && !flag.includes('<decimal>')) ||
       (/<(duration|time)>/.test(flag) && !/^\d+[smh]$/.test(value));
     expect(withDefault.length).toBeGreaterThan(30);
     expect(withDefault.filter(isOdd)).toEqual([]);

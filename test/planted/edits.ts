@@ -420,8 +420,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'position slack of half',
     file: 'src/core/risk/positionLimit.ts',
-    from: 'SLACK = 1.05',
-    to: 'SLACK = 1.5',
+    from: 'TOLERANCE_FACTOR = 1.05',
+    to: 'TOLERANCE_FACTOR = 1.5',
     test: 'test/core/engine/engine.test.ts',
     title:
       'halts when somebody else carried the position 106 lots away, with a limit of 100: /^position: 106 btc from the target is beyond its limit/',

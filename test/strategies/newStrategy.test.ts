@@ -62,8 +62,8 @@ describe('a new strategy', () => {
 
   test.each([
     ['my-trial', /my-trial\/parameters.ts exists/],
-    ['Order_Flow', /small letters, digits and dashes/],
-    ['../x', /small letters, digits and dashes/],
+    ['Order_Flow', /lower-case letters, digits and dashes/],
+    ['../x', /lower-case letters, digits and dashes/],
   ])('with the name %s is refused, and nothing is written', (name, message) => {
     const before = textOf('strategies/index.ts');
     expect(() => newStrategy(root, name)).toThrow(message);

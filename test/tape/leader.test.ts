@@ -100,7 +100,7 @@ test('puntas calibrate writes the weight of a chain of books, and none of one th
   ]);
   const text = await calibrate(ours, NO_PROGRESS, asked, { tapes, ageS: 1 });
   const [, weight = ''] =
-    /reference: # beside it a section reference: \{ books: \[btc_usd, usd_mxn\] \}\n    weight: ([\d.]+)/.exec(text) ??
+    /reference: # also needs a section reference: \{ books: \[btc_usd, usd_mxn\] \}\n    weight: ([\d.]+)/.exec(text) ??
     [];
   expect(Number(weight)).toBeGreaterThan(0.5);
   expect(text).toContain('basisMemory: 12m');

@@ -10,7 +10,7 @@ import { readRecording, recordingsIn } from '../../live/recording/recordings.ts'
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Hedge with the last run that changed it, and its states. */
-export type HedgeHistory = HedgeRow & {
+export type ListedHedge = HedgeRow & {
   readonly book: string;
   readonly run: number;
   readonly states: readonly { readonly at: number; readonly state: HedgeRow['state']; readonly why: string | null }[];
@@ -20,8 +20,8 @@ export type HedgeHistory = HedgeRow & {
  * Returns the hedges, oldest first, also of a running bot: each recording is read up to its last complete piece. Hedges
  * of old runs exist while their recordings are kept.
  */
-export function hedgesIn(dir: string): readonly HedgeHistory[] {
-  const found = new Map<string, HedgeHistory>();
+export function hedgesIn(dir: string): readonly ListedHedge[] {
+  const found = new Map<string, ListedHedge>();
   for (const { run } of existsSync(dir) ? recordingsIn(dir) : []) {
     try {
       const recording = readRecording(dir, run);
@@ -63,7 +63,7 @@ export function hedges(dir: string, json: boolean): readonly string[] {
 }
 
 /** Returns one hedge as text: the decision, its alternatives, and its outcome. */
-export function linesOf({ book, route, ...row }: HedgeHistory): readonly string[] {
+export function linesOf({ book, route, ...row }: ListedHedge): readonly string[] {
   const [major, minor] = pairOf(book);
   const what = row.amount.startsWith('-')
     ? `${row.amount.slice(1)} ${major} to acquire`

@@ -21,7 +21,7 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hedgesIn, linesOf, type HedgeHistory } from './hedges.ts';
+import { hedgesIn, linesOf, type ListedHedge } from './hedges.ts';
 
 export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'>;
 type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };
@@ -105,7 +105,7 @@ function unexplained({ causes }: LedgerFile, after: Seen | null, currency: strin
 function legLines(
   { currency, executed }: { readonly currency: string; readonly executed: Money },
   of: {
-    readonly told: HedgeHistory;
+    readonly told: ListedHedge;
     readonly file: LedgerFile;
     readonly before: Seen | null;
     readonly after: Seen | null;

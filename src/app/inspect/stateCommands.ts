@@ -45,7 +45,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
       meaningOf: venueOf(setup).meaningOf,
     });
-    const verdict = difference === null ? 'every command is equal' : `DIFFERENT ${difference}`;
+    const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
     const end = gap ? ', up to the point where the disk was full' : '';
     const broken = broke === null ? '' : `, and the engine failed as in the recording: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };

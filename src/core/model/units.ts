@@ -4,7 +4,7 @@ import { trimmedEnd } from './trimmedEnd.ts';
 /** Price in whole ticks of its instrument. */
 export type Price = number & { readonly unit: 'ticks' };
 /**
- * Amount of the base currency, in whole lots of its instrument. Bitso calls base and quote currency major and minor.
+ * Amount of the base currency, in whole lots of its instrument. The documents of the exchange say major and minor for base and quote currency.
  */
 export type Amount = number & { readonly unit: 'lots' };
 /**

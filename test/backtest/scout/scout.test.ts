@@ -123,7 +123,7 @@ describe('what is measured of a book', () => {
       seed: 1,
     });
     expect(book.verdict.quote).toBe(false);
-    expect(scoutWords(scoutingOf([book]))[0]).toMatch(/In none was enough traded to judge it/);
+    expect(scoutWords(scoutingOf([book]))[0]).toMatch(/No book had enough trades to judge/);
   });
 });
 

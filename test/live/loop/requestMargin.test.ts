@@ -37,7 +37,7 @@ test('keeps a tenth of what the exchange allows free, however much it wants, and
   expect(failure).toBe(null);
   expect(answered.filter(status => status === 420 || status === 429)).toEqual([]);
   // It wanted more: its budget was spent to the last place.
-  expect(running.log.some(({ text }) => text.includes('no place'))).toBe(true);
+  expect(running.log.some(({ text }) => text.includes('budget'))).toBe(true);
   expect(most('private')).toBe(270);
   expect(most('public')).toBeLessThanOrEqual(54);
 });

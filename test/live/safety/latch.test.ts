@@ -192,7 +192,7 @@ describe('a run', () => {
       /^within seconds, a running bot quotes only to reduce inventory/,
     );
     expect(() => reduce({ stateDir: world.stateDir }, 'once more', world.clock.now())).toThrow(
-      /nothing to do; .* already reduce-only: closing for the night; resume with: puntas resume --state /,
+      /no change; .* already reduce-only: closing for the night; resume with: puntas resume --state /,
     );
     await world.clock.advance(10 * SECOND);
     const told = explain({ dir: world.stateDir, at: null });

@@ -115,7 +115,7 @@ describe('the operator’s face', () => {
     expect(refund(issued).body['error']).toContain('not ended');
     await clock.advance(2000);
     expect(refund(deposit).body['error']).toContain('only issuances');
-    expect(refund(failed).body['error']).toContain('given back');
+    expect(refund(failed).body['error']).toContain('returned when');
     expect(refund('nope').status).toBe(404);
     expect(refund(issued)).toMatchObject({ status: 200, body: { issuance: { refund_status: 'PENDING' } } });
     expect(refund(issued).body['error']).toContain('already');
