@@ -133,7 +133,7 @@ test('each of the ten is asked in turn, and again where the answer cannot be', a
     'expected digits above zero, like 2000 or 0.01',
     'expected found, or digits like 0.5',
   ]);
-  expect(said).toContainEqual(expect.stringMatching(/orders of one side are 2000000 xrp.*worth 50000: pay in more/));
+  expect(said).toContainEqual(expect.stringMatching(/orders of one side are 2000000 xrp.*worth 50000: deposit more/));
   expect(problem).toMatch(/^the bot would not quote: no bid: insufficient funds/);
   expect(written(file)).toMatchObject({
     ...{ book: 'xrp_mxn', instance: 'x1', inventory: { target: '7' } },
