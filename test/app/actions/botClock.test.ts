@@ -61,7 +61,7 @@ test('a pause for so long is refused where no bot runs whose clock could be read
   const timed = await carryOut({ stateDir: dir }, { ...ask, untilMs: WALL + 60_000 }, new VirtualClock(WALL));
   expect([timed.end, timed.lines[0]]).toEqual([
     'refused',
-    expect.stringMatching(/30 times real time.*pause it without --for/),
+    expect.stringMatching(/30 times real time.*pause the bot without --for/),
   ]);
   expect(latchIn(dir).readPause()).toBe(null);
   expect((await carryOut({ stateDir: dir }, ask, new VirtualClock(WALL))).end).toBe('done');

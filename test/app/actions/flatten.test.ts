@@ -30,7 +30,8 @@ describe('a flatten', () => {
     const { lines } = await previewAction(botOf(made), ask(), made.clock);
     const text = lines.join('\n');
     expect(text).toContain('inventory: 0.08 btc more than the target');
-    const [, cost, bps] = /all of it would now cost about ([\d.]+) mxn \(([\d.]+) bps\)/.exec(text)!;
+    const [, cost, bps] =
+      /hedging all inventory through the book would now cost about ([\d.]+) mxn \(([\d.]+) bps\)/.exec(text)!;
     // Half a spread and the fee of a taker, of 0.08 btc at some 1.5 million.
     expect(Number(cost)).toBeCloseTo((0.08 * 1_500_000 * Number(bps)) / 10_000, -1);
     expect(Number(bps)).toBeGreaterThan(10);
