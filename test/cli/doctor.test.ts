@@ -77,7 +77,7 @@ test('a bot that can start passes; what cannot be known, and what it lacks, are 
 
 describe('what is wrong fails, with what to do', () => {
   test.each<[string, [RegExp | string, string], string, RegExp]>([
-    ['too little money', [/amount: "?0.0005"?/, "amount: '1'"], "asks' money", /need 2 btc, there are 1/],
+    ['too little money', [/amount: "?0.0005"?/, "amount: '1'"], "asks' money", /need 2 btc, the balance is 1/],
     ['an order below the minimum', [/amount: "?0.0005"?/, "amount: '0.00000001'"], 'book', /below the minimum/],
     ['a spread below the fees', [/halfSpreadBps: 65/, 'halfSpreadBps: 6'], 'spread', /below both maker fees/],
     [
@@ -172,7 +172,7 @@ function withOpenHedge(dir: string): void {
 describe('the order', () => {
   test('is placed for nobody who was not asked', async () => {
     const { code, stderr } = await ran(['doctor', '-c', live(), '--order'], keys(account));
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/a real order.*say --yes/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/a real order.*add --yes/)]);
   });
 
   test('is accepted, canceled and verified, and its run can be replayed', async () => {
@@ -181,12 +181,12 @@ describe('the order', () => {
     expect(of('order')[0]).toMatchObject({
       result: 'pass',
       says: expect.stringMatching(
-        /^buy 0\.0000\d+ btc at 1[234]\d{5} \(first-\d+-1\): accepted, canceled, and verified by two reads/,
+        /^buy 0\.0000\d+ btc at 1[234]\d{5} \(first-\d+-1\): accepted, canceled, and no open orders \(verified by two reads\)/,
       ) as string,
     });
     expect([code, told.left]).toEqual([0, []]);
     const dir = /dir: (.*)/.exec(readFileSync(config, 'utf8'))![1]!;
-    expect((await ran(['replay', dir])).stdout).toMatch(/every command the same/);
+    expect((await ran(['replay', dir])).stdout).toMatch(/every command is equal/);
     withOpenHedge(dir);
     const again = await asked(config, ['--order', '--yes']);
     expect(again.of('order')).toMatchObject([

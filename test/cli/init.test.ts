@@ -155,14 +155,14 @@ test('each of the ten is asked in turn, and again where the answer cannot be', a
   });
   expect(asked.filter(([, wrong]) => wrong === null).map(([name]) => name)).toEqual(QUESTION_NAMES);
   expect(asked.flatMap(([, wrong]) => wrong ?? [])).toEqual([
-    'expected <major>_<minor>, like btc_mxn',
+    'expected <base>_<quote>, like btc_mxn',
     'expected 1 to 12 letters and digits, like mm1',
     'expected a whole number from 1 to 10',
     'expected digits above zero, like 2000 or 0.01',
     'expected digits above zero, like 2000 or 0.01',
     'expected found, or digits like 0.5',
   ]);
-  expect(said).toContainEqual(expect.stringMatching(/orders of one side are 2000000 xrp.*worth 50000: pay in more/));
+  expect(said).toContainEqual(expect.stringMatching(/orders of one side are 2000000 xrp.*worth 50000: deposit more/));
   expect(problem).toMatch(/^the bot would not quote: no bid: insufficient funds/);
   expect(written(file)).toMatchObject({
     ...{ book: 'xrp_mxn', instance: 'x1', inventory: { target: '7' } },
@@ -202,7 +202,7 @@ describe('what cannot be is refused with what could, and nothing is written', ()
     ['a stream in plain text', { exchange: nowhere, stream: 'ws://example.com' }, /--stream ws:.*encrypted/],
     ['a port nobody listens on', { exchange: nowhere, book }, /ECONNREFUSED/],
     ['a spread below the fee', { book, 'half-spread': '9' }, /at least 10\.5, half a bps/],
-    ['too small an order', { book, amount: '0.0000001' }, /accepts no order below 0\.0000/],
+    ['too small an order', { book, amount: '0.0000001' }, /rejects orders below 0\.0000/],
     ['a limit below one side', { book, 'position-max': '0.00001' }, /orders of one side together/],
     ['a folder that is not there', { book, file: 'nowhere/new.yaml' }, /nowhere\/new\.yaml cannot be written: ENOENT/],
   ])('%s', async (_, { file: name = 'none.yaml', stream, ...given }, says) => {

@@ -298,7 +298,7 @@ describe('going on with a tape is refused in one line', () => {
         const size = readFileSync(rows).length;
         appendFileSync(rows, 'more');
         expect(() => copy.putBack()).toThrow(
-          /day=2025-09-03: changed meanwhile: does another process record into it\?/,
+          /day=2025-09-03: changed by another process during the import; stop that process/,
         );
         expect(readFileSync(rows)).toHaveLength(size + 4);
       }),

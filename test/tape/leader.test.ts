@@ -108,6 +108,6 @@ test('puntas calibrate writes the weight of a chain of books, and none of one th
   expect(await calibrate(ours, NO_PROGRESS, asked, { tapes: none, ageS: 1 })).toContain('# reference: weight 0');
   const wrong = new Map([['eth_usd', ours]]);
   await expect(calibrate(ours, NO_PROGRESS, asked, { tapes: wrong, ageS: 1 })).rejects.toThrow(
-    '--reference: eth_usd do not lead from the major to the minor of btc_mxn',
+    '--reference: eth_usd do not connect the base and the quote currency of btc_mxn',
   );
 });

@@ -139,7 +139,7 @@ function ago(ms: Millis): string {
   return `${Math.floor(s / 3_600)} h ${Math.floor((s % 3_600) / 60)} min`;
 }
 
-/** Returns the profit with its parts, in the words of report, ledger and console. */
+/** Returns the profit with its parts, in the words that report, console and ledger use. */
 const profitText = (profit: NonNullable<BotStatus['profit']>): string =>
   `${profitSentenceOf(profit)}: ${(['spread', 'inventory', 'fees', 'hedging'] as const)
     .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)

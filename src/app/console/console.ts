@@ -38,7 +38,7 @@ const LEDGER_EVERY_MS = 30_000;
 const METRICS_EVERY_MS = 5_000;
 const PING_EVERY_MS = 10_000;
 
-/** Starts the console. Rejects with a remedy if a key is in the environment, or if the port is unavailable. */
+/** Starts the console server. Rejects with a remedy if a key is in the environment, or if the port is unavailable. */
 export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const { config, clock } = ask;
   refuseKeys(ask.environment);

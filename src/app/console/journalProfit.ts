@@ -1,4 +1,4 @@
-/** Profit by UTC hour and day for the page of the console. */
+/** Profit by UTC hour and day for the console's page. */
 import { approximately, type LedgerEntry, type Millis, type Money, type ProfitSinceOpening } from '../../core/index.ts';
 import type { ShownHour } from '../../console/index.ts';
 import { earnedBy, profitBy, type BookNames, type EarnedSums, type ProfitSums } from '../inspect/ledgerProfit.ts';

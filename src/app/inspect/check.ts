@@ -47,7 +47,7 @@ export async function check(
       '# configuration, with every default filled in',
       stringify(config).trimEnd(),
       '',
-      `# quotes that it would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
+      `# quotes that the bot would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
       ...halts(preview.halt, config.state.dir, configFile),
       ...(own === 0

@@ -170,6 +170,9 @@ test('the middle is exactly half way between the best prices, also where it is b
     }),
   );
   const none = { instrument: plain, orders: [], converting: { buy: 0, sell: 0 }, depth: emptyDepth(1) };
-  const { mid: middle } = viewOf({ orders: [], holdings: new Map(), bid: 10, ask: 11 }, none as unknown as RiskContext);
+  const { mid: middle } = viewOf(
+    { orders: [], booked: { holdings: new Map() }, bid: 10, ask: 11 },
+    none as unknown as RiskContext,
+  );
   expect(textOfMoney(middle)).toBe('10.5');
 });
