@@ -34,7 +34,9 @@ const feed = z
       .describe('JSON pointer to the price, or two to bid and ask. If omitted, the text is the price.'),
     time: pointer
       .optional()
-      .describe('JSON pointer to the time of the price (ISO or since 1970). If omitted, the time of the request or file.'),
+      .describe(
+        'JSON pointer to the time of the price (ISO or since 1970). If omitted, the time of the request or file.',
+      ),
     timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout.'),
   })
   .superRefine((f, context) => {

@@ -130,7 +130,8 @@ export class Orders {
 
   /** Whether the trades of an ended order are overdue. */
   get areTradesMissing(): boolean {
-    for (const order of this.#live.values()) if (order.reportedMissing && order.state === 'closed-unsettled') return true;
+    for (const order of this.#live.values())
+      if (order.reportedMissing && order.state === 'closed-unsettled') return true;
     return false;
   }
 
