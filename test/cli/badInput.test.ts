@@ -147,7 +147,7 @@ const CASES: Readonly<Record<string, Case>> = {
     args: () => run(live()),
     env: () => ({ PUNTAS_API_KEY: account.key }),
     code: 2,
-    says: /PUNTAS_API_SECRET is not set: put the value there, or the path of a file that holds it into PUNTAS_API_SECRET_FILE/,
+    says: /PUNTAS_API_SECRET is not set; set it to the value, or PUNTAS_API_SECRET_FILE to the path of a file with the value/,
   },
   'a secret in the file': {
     args: () => run(live(text => `${text}apiSecret: canary\n`)),

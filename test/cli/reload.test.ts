@@ -27,7 +27,7 @@ test('puntas reload and SIGHUP give a bot that runs its changed file, or say wha
   const refused = await ran(['reload', '-c', config]);
   expect([refused.code, refused.stdout]).toEqual([
     2,
-    'instance: "demo" -> "other": takes effect only after a restart\nnothing was applied; the previous configuration stays in force\n',
+    'instance: "demo" -> "other": takes effect only after a restart\nno change was applied; the previous configuration stays in force\n',
   ]);
   change('instance: other', 'instances: demo');
   const wrong = await ran(['reload', '-c', config]);

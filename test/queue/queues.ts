@@ -223,7 +223,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const search = { algorithm: 'sobol', seed: 4, trials: 4, batch: 4 };
     const file = bench.file('forgotten.yaml', stringify(keysOfStudy({ search })));
     const tunes = begun(['tune', '-c', file, '--registry', bench.path('forgotten'), '--queue', own.url, '--json']);
-    await tunes.sees(/no worker is at redis/);
+    await tunes.sees(/no worker at redis/);
     while ((await jobsLeft(own.url)) < search.trials) await new Promise(resolve => setTimeout(resolve, 100));
     await own.kill();
     await tunes.sees(/the connection to redis:\S+ is lost/);
@@ -248,7 +248,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const tuned = (registry: string): Program =>
       begun(['tune', '-c', file, '--registry', bench.path(registry), '--queue', own.url, '--json']);
     const waits = async (program: Program): Promise<Program> => {
-      await program.sees(/no worker is at redis/);
+      await program.sees(/no worker at redis/);
       return program;
     };
     const apart = [await waits(tuned('twice-a')), await waits(tuned('twice-b'))];
@@ -320,7 +320,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
         expect([ended.code, complaints(ended).at(-1)]).toEqual([
           1,
           expect.stringMatching(
-            /^trial 0: expected measures and blocks .*, found in the queue at redis:\S+ what is no result \(why: .*run the same command again$/,
+            /^trial 0: expected measures and blocks .*, found an invalid result in the queue at redis:\S+ \(why: .*run the same command again$/,
           ),
         ]);
       },
@@ -373,7 +373,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
       /^redis:\S+: its workers have another version: \S+ runs puntas \S+, code \w{12}, this process puntas \S+, code \w{12}; run the same build on both$/,
     ) as unknown;
     const waits = ofOther(args);
-    await waits.sees(/no worker is at/);
+    await waits.sees(/no worker at/);
     const alien = worker(own.url, ['--threads', '1']);
     await alien.sees(/does not run the study of \S+: it is of puntas/);
     const waited = await waits.ended;
@@ -407,7 +407,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
       { jobId: 'h-1' },
     );
     while ((await job.getState()) !== 'failed') await new Promise(resolve => setTimeout(resolve, 100));
-    expect((await hostile.getJob('h-1'))?.failedReason).toMatch(/^what was in the queue is no trial: /);
+    expect((await hostile.getJob('h-1'))?.failedReason).toMatch(/^invalid trial in the queue: /);
     await hostile.close();
     works.signal('SIGTERM');
     expect((await works.ended).code).toBe(0);
@@ -450,7 +450,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     const lacks = await worker(queue.url, ['--threads', '1']).ended;
     expect(lacks.code).toBe(2);
     expect(complaints(lacks)).toEqual([
-      expect.stringMatching(/^the study is of recordings: say where they are with --tapes/),
+      expect.stringMatching(/^the study uses recordings; pass the --tapes/),
     ]);
     expect(lacks.stderr).toMatch(/is returned to the queue/);
     expect(readdirSync(bench.path('lacking')).length).toBeGreaterThan(1);

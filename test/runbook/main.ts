@@ -112,7 +112,7 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     const next = (await stage.operator('POST', `accounts/${account.id}/keys`)) as unknown as typeof account;
     await stage.operator('DELETE', `accounts/${account.id}/keys/${account.key}`);
     // A minute of nothing else, and it ends by itself: one refusal may be a nonce.
-    await bot.hears(/halted: .*0201.*a new key of the same account is taken up/);
+    await bot.hears(/halted: .*0201.*a new key of the same account works after a restart/);
     expect((await bot.run.ended).code).toBe(3);
     const since = stage.run(bot, next);
     await since.hears(/not quoting: halted/);

@@ -252,7 +252,7 @@ function elsewhereIn(
   if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
   if (missingReference(config, new Map()) === null) return undefined;
   const missing = books.filter(book => !tapes.has(book));
-  return `it quotes around the price in ${books.join(', ')}, and ${missing.join(', ')} was not recorded in these hours`;
+  return `it quotes around the price in ${books.join(', ')}, and no recording here has ${missing.join(', ')} in these hours`;
 }
 
 /** Returns the recordings of these books that overlap the time span. */

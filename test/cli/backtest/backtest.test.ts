@@ -167,7 +167,7 @@ describe('puntas backtest', () => {
     [['--latency-sweep', '5,fast'], /expected up to twelve latencies in ms/],
     [['--fill-latency-ms', 'slow'], /--fill-latency-ms: expected ms/],
     [['--latency-ms', 'quick'], /--latency-ms: expected ms, exponential:MIN,MEAN.* found "quick"/],
-    [['--latency-ms', 'exponential:5,4'], /--latency-ms: latency needs 0 <= least <= mean/],
+    [['--latency-ms', 'exponential:5,4'], /--latency-ms: latency needs 0 <= minimum <= mean/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
     const ended = await ran(['backtest', '-c', bench.config(), ...args]);
     expect(ended.code).toBe(2);

@@ -167,7 +167,7 @@ describe('puntas compare', () => {
     }
     expect(compared(derived).tapes[0]?.measured?.seconds).toBeCloseTo(300, 0);
     expect(early.code).toBe(2);
-    expect(early.stderr).toMatch(/parameters come from what is before --since, at least 240 s: here there is less/);
+    expect(early.stderr).toMatch(/parameters come from the time before --since, at least 240 s; this recording has less/);
   });
 
   test('compares given configurations on the recordings of their books, at their own fee tiers', async () => {
@@ -204,7 +204,7 @@ describe('puntas compare', () => {
     };
     const [alone] = await run(tapes);
     expect(alone?.notRun).toBe(
-      'it quotes around the price in btc_usd, usd_mxn, and no recording here is of btc_usd, usd_mxn in these hours',
+      'it quotes around the price in btc_usd, usd_mxn, and no recording here has btc_usd, usd_mxn in these hours',
     );
     const together = await run(books);
     expect(together.map(found => found?.notRun)).toEqual([null]);

@@ -63,7 +63,7 @@ describe('a study', () => {
     expect(tuning.trials.every(({ breaks }) => breaks.includes('fills'))).toBe(true);
     await expect(
       tune(options(studyFile(dir, { constraints: { fills: { min: 100_000 } } }), dir, { openHoldout: true })),
-    ).rejects.toThrow(/it stays closed/);
+    ).rejects.toThrow(/so the holdout stays closed/);
     expect(new Registry(dir).records().some(({ kind }) => kind === 'opened')).toBe(false);
   });
 
@@ -175,7 +175,7 @@ describe('the holdout of a study', () => {
     const dir = folder();
     const tapes = [600, 1_200].map((seconds, i) => ({ name: `t${i}`, flow: { seconds, seed: 11 } }));
     await expect(tune(options(studyFile(dir, { tapes, holdout: { tapes: ['t0'] } }), dir))).rejects.toThrow(
-      /t0 and t1 have hours of btc_mxn, built-in flow, seed 11 in common/,
+      /t0 and t1 share hours of btc_mxn, built-in flow, seed 11/,
     );
   });
 });
