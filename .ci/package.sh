@@ -33,7 +33,7 @@ for name in $(compgen -e PUNTAS_); do unset "$name"; done
 [[ $(npx puntas --version) == "$version" ]]
 npx puntas init my.yaml --exchange embedded --book btc_mxn --instance packed1 --half-spread 15 --levels 2 --amount 0.01 --yes > init.out 2>&1 || { cat init.out; exit 1; }
 npx puntas check -c my.yaml > check.out 2>&1 || { cat check.out; exit 1; }
-grep -q '^# quotes that it would place now' check.out
+grep -q '^# quotes that the bot would place now' check.out
 grep -q 'bid 0.01' check.out
 npx puntas run -c my.yaml --for 20s --metrics-port 0 --json > run.out 2> run.err || { tail -n 20 run.out run.err; exit 1; }
 tail -n 1 run.out | tee last.json

@@ -195,7 +195,7 @@ function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly Row[
     if (key === EVENTS) return [{ key: `${key}.*`, form: '`on`, `silent`, `off`', preset: '', applied, meaning }];
     if (node.properties) {
       // Whether it stands there at all says something where nothing stands by default.
-      const own: readonly Row[] = preset === '' ? [{ key, form: '{…}', preset, applied, meaning }] : [];
+      const own: readonly Row[] = preset === '' ? [{ key, form: '`{…}`', preset, applied, meaning }] : [];
       return [...own, ...rowsOf(`${key}.`, node, applied)];
     }
     const items = node.items?.properties ? rowsOf(`${key}[].`, node.items, applied) : [];

@@ -145,8 +145,10 @@ async function runSession(session: Session, lane: number): Promise<void> {
         .replace(/--out made\b/, `--out made-${i}`);
       const resumes = /puntas resume\b/.test(typed);
       // Paper has a state of its own once it has run.
-      if (typed.includes('state-paper')) await clone.types('puntas run --paper --for 3s').ended;
-      if (resumes && (!latched() || typed.includes('--state')))
+      const ofPaper = / --paper\b/.test(typed) && !/puntas (?:run|check)\b/.test(typed);
+      if (ofPaper || typed.includes('state-paper'))
+        await clone.types(`puntas run --paper${ofPaper ? ` -c ${file}` : ''} --for 3s`).ended;
+      if (resumes && (!latched() || ofPaper || typed.includes('--state')))
         await clone.types(typed.replace('resume', 'halt')).ended;
       if (one.stays !== null) {
         // Two bots of one state directory cannot be; an exchange or a sentinel goes on beside what follows in its block.
