@@ -12,7 +12,7 @@ import {
 } from '../app/backtest/backtest.ts';
 import { calibrate } from '../app/calibrate/calibrate.ts';
 import { describeBacktest } from '../app/backtest/describe.ts';
-import { latenciesOf, latencyText } from '../app/backtest/latencies.ts';
+import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { seedNumber, sessionHours, several, tapeBook, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { cadenceFlag, driftNumber, feesFlag, sweepFlag, tradedTime, venueFees } from './flags.ts';
 import { withProgress } from '../../src/messages/progress.ts';

@@ -8,7 +8,7 @@ import { UsageError } from '../../src/wiring/usageError.ts';
 import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { tradedTime, venueFees } from './flags.ts';
-import { latenciesOf, latencyText } from '../app/backtest/latencies.ts';
+import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import { print } from '../../src/cli/terminal/output.ts';

@@ -86,8 +86,8 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   };
 }
 
-/** Combines one transit time per direction; a cancel defaults to that of a placement. */
-export const latencyOf = (there: Travel, back: Travel, cancel: Travel = there): Latency => ({ there, back, cancel });
+/** Combines the transit times of placements and queries, of answers, and of cancels. */
+export const latencyOf = (there: Travel, back: Travel, cancel: Travel): Latency => ({ there, back, cancel });
 
 /**
  * Returns a constant latency in ms each way; a cancel defaults to that of a placement. Throws a RangeError for negative

@@ -140,7 +140,7 @@ function inBacktest(tape: Tape, config: Config, live: Live) {
     rows,
     gaps: tape.gaps,
     model: fillModel('pessimistic', rows),
-    latency: latencyOf(took, took),
+    latency: latencyOf(took, took, took),
     fees: { tiers: feesOf(tape.instrument.minor).tiers, volume30d: exchange.volume30d },
     balances: exchange.balances,
     privatePollMs: config.timing.privatePollMs,

@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml';
 import { meanOf, pathResults, type ComparedTape } from '../../backtest/index.ts';
 import { modelRunner, type ModelRunner } from '../../backtest/app/backtest/backtestThreads.ts';
 import { compare } from '../../backtest/app/compare/compare.ts';
-import { latenciesOf } from '../../backtest/app/backtest/latencies.ts';
+import { latenciesOf } from '../../backtest/app/backtest/latencyFlags.ts';
 import { crossSplits, distinct, evidenceOf, spansInTime } from '../../backtest/app/tune/evidence.ts';
 import { Registry } from '../../backtest/app/tune/registry.ts';
 import { digestOfData, readStudy, studyDigest, type Study } from '../../backtest/app/tune/study.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { calibrate } from '../../backtest/app/calibrate/calibrate.ts';
-import { latenciesOf } from '../../backtest/app/backtest/latencies.ts';
+import { latenciesOf } from '../../backtest/app/backtest/latencyFlags.ts';
 import { amount, normal, price, randomOf } from '../../src/core/index.ts';
 import {
   basisMemoryFor,

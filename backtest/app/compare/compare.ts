@@ -33,7 +33,7 @@ import { derivedSetups, givenSetups, termsOf, type Setup } from './compareSetups
 import { findTapes, firstPart, SECONDS_MIN, type FoundTape, type LeftOut } from './compareTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
-import type { LatencyText } from '../backtest/latencies.ts';
+import type { LatencyText } from '../backtest/latencyFlags.ts';
 import {
   cutAt,
   marketOf,

@@ -4,7 +4,7 @@
  */
 import type { Config } from '../../../src/config.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
-import { latenciesOf } from '../backtest/latencies.ts';
+import { latenciesOf } from '../backtest/latencyFlags.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 import { intervalOfSum } from '../tune/evidence.ts';
 import type { Study } from '../tune/study.ts';

@@ -2,7 +2,7 @@
 import { paretoFront, verdictOn, type HeldOut, type Tuning } from '../../index.ts';
 import { withVenueFees, type VenueFees } from '../backtest/backtest.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
-import { latenciesOf } from '../backtest/latencies.ts';
+import { latenciesOf } from '../backtest/latencyFlags.ts';
 import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';

@@ -13,7 +13,7 @@ import {
   bookedFill,
   parquetOf,
   type Column,
-} from './ledgerTables.ts';
+} from './exportColumns.ts';
 
 export type LedgerExport = {
   readonly rows: 'fills' | 'ledger';

@@ -30,7 +30,7 @@ import { ledgerAt } from './exportLedger.ts';
 import { partsText, profitSentence } from '../../messages/shownProfit.ts';
 import { bookedTrade } from './ledgerProfit.ts';
 import { lastMoment, printedProfit, profitAt, unknownProfit, type ProfitNow } from './profitNow.ts';
-import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
+import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './exportColumns.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';
 

@@ -19,7 +19,7 @@ import {
 import { exportLedger } from '../../../src/app/inspect/exportLedger.ts';
 import { ledger } from '../../../src/app/inspect/ledger.ts';
 import { isOpeningEntry, profitBy } from '../../../src/app/inspect/ledgerProfit.ts';
-import { entryRows, bookedFill } from '../../../src/app/inspect/ledgerTables.ts';
+import { entryRows, bookedFill } from '../../../src/app/inspect/exportColumns.ts';
 import { profitReport, reportJson, reportText } from '../../../src/app/inspect/profitReport.ts';
 import { ledgerFileIn, type LedgerFile } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makerBpsOf, recordFlow, type Comparison } from '../../../backtest/index.ts';
 import { compare } from '../../../backtest/app/compare/compare.ts';
 import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
-import { latenciesOf } from '../../../backtest/app/backtest/latencies.ts';
+import { latenciesOf } from '../../../backtest/app/backtest/latencyFlags.ts';
 import { Verdicts } from '../../../backtest/app/compare/compareVerdicts.ts';
 import { findTapes, firstPart } from '../../../backtest/app/compare/compareTapes.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
@@ -167,7 +167,9 @@ describe('puntas compare', () => {
     }
     expect(compared(derived).tapes[0]?.measured?.seconds).toBeCloseTo(300, 0);
     expect(early.code).toBe(2);
-    expect(early.stderr).toMatch(/parameters come from the time before --since, at least 240 s; this recording has less/);
+    expect(early.stderr).toMatch(
+      /parameters come from the time before --since, at least 240 s; this recording has less/,
+    );
   });
 
   test('compares given configurations on the recordings of their books, at their own fee tiers', async () => {
