@@ -31,7 +31,7 @@ export type MarketTerms = {
 export const ORDERS_IN_FULL = 10;
 /** Levels on each side. */
 export const LEVELS_A_SIDE = 3;
-/** Minimum time for the price to leave the tolerance, in seconds: six orders then fit into the request budget. */
+/** Time in seconds in which the price typically moves by one tolerance. Replacing all six orders (three levels per side) that often fits into the request budget. */
 const LEAVE_S = 4;
 
 /** Value in the quote currency of an inventory for which one standard deviation over an hour costs the risk. */

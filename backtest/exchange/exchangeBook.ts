@@ -27,7 +27,7 @@ const PLAIN_ASK = FLAG.sell;
 export class ExchangeBook {
   readonly rows: MarketRows;
   readonly book: TickBook;
-  /** Number of residents' orders per place. */
+  /** Number of resting orders of all replays at each place (index of a tick), for bids; then for asks. */
   readonly ownBidsAt: Uint32Array;
   readonly ownAsksAt: Uint32Array;
   readonly invalidated = new InvalidatedLevels();

@@ -15,7 +15,7 @@ export type Stretches = {
   readonly after60: readonly number[];
 };
 
-/** Minimum number of blocks, each at least a minute, for an interval. */
+/** Minimum number of time blocks, each at least a minute long, for a confidence interval. */
 export const STRETCHES_MIN = 20;
 const STRETCHES_MAX = 40;
 const STRETCH_S = 60;

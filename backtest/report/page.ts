@@ -268,7 +268,7 @@ function missingTable(models: readonly ShownModel[]): Html {
     const found = missing.find(one => one.reason === reason);
     return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
   };
-  return html`<p>Time without a bid / an ask at the exchange, by the engine's reason at its next decision.</p>
+  return html`<p>Time without a bid / an ask at the exchange, by the reason of the engine's decision that followed.</p>
     ${table(
       html`<tr>
         <th></th>

@@ -167,10 +167,10 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favor' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', less than two standard errors'}.`;
 }
 
-/** Whether it could rarely quote: few trades then say little about the strategy, so the verdict mentions it. */
+/** Whether the bot quoted both sides for less than half the time. Its few trades then say little about the strategy, so the verdict says so. */
 const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
 
-/** Share of time with quotes below which the verdict gets a sentence. */
+/** Share of time with quotes; the verdict says so if a run has less. */
 const QUOTED_MIN = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {

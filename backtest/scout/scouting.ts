@@ -54,7 +54,7 @@ export type ScoutedBook = Omit<MarketSeen, 'takerValue'> & {
   readonly limits: readonly string[];
 };
 
-/** One distance, without its blocks; `net` and `left` are after the horizon. */
+/** One distance of the curve, without the results per time block. Fills are valued at the scout's horizon after each fill. */
 export type CurvePoint = Pick<DistancePoint, 'distanceBps' | 'edgeBps' | 'fills' | 'fillsPerHour' | 'valuePerHour'> & {
   /** Edge after the adverse move, before fees, in bps; `null` with too little data. */
   readonly left: { readonly value: number; readonly low: number; readonly high: number } | null;

@@ -1,4 +1,4 @@
-/** Sender behind an address, as limits count it. */
+/** Address or network that limits count as one sender. */
 import { isIPv6 } from 'node:net';
 
 /**

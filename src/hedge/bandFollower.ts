@@ -60,7 +60,7 @@ export class BandFollower {
   readonly #costMaxBps: number;
   readonly #volatility: EwmaVolatility;
   /**
-   * Orders filled on both sides, fading over time; `#seconds` is the time of observation, fading too. `#at` is the time
+   * Number of orders filled on both sides together, with exponentially decaying weight; `#seconds` is the observed time with the same weight. `#at` is the time
    * of the last update.
    */
   #filled = 0;

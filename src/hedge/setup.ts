@@ -64,7 +64,7 @@ export type HedgerOptions = {
   readonly view: () => HedgeView;
   /** Makes the ledger and the hedges durable. Returns false if the disk accepts no write. */
   readonly persist: () => boolean;
-  /** Returns whether the hedger may execute hedges: false after a stop, a halt, or a latch. */
+  /** Returns whether the hedger may execute hedges: false after a stop or a halt, and while a halt is latched. */
   readonly mayAct: () => boolean;
   readonly flatten?: FlattenRequest;
 };

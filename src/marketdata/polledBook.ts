@@ -26,7 +26,7 @@ export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into
 }
 
 /**
- * Returns each price level once, best first. Limits uncountable amounts, counts unreadable amounts as one lot, and
+ * Returns each price level once, best first. Caps amounts that are too large to count exactly, counts unreadable amounts as one lot, and
  * omits an ask above the largest tick.
  *
  * If a price is damaged within the depth that decisions use, returns the reason as text.

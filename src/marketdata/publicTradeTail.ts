@@ -112,7 +112,7 @@ export class PublicTradeTail {
     }
     listener.closed?.();
     if (this.#early === null) return true;
-    // A trade lost meanwhile may be newer than the last page.
+    // The pages may lack a trade that the stream lost while they were read: they are read again.
     if (this.#doubts !== doubts) return false;
     for (const trade of this.#early) this.#tell(trade, 'early');
     this.#early = null;

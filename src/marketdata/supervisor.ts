@@ -201,7 +201,7 @@ export class MarketDataSupervisor {
     }
   }
 
-  /** Handles a complete book from a stream without steps. */
+  /** Handles a complete book from a stream that sends complete books instead of single changes. */
   #onBook(book: BookSnapshot): void {
     const { time, user } = this.#options;
     this.#sendsBooks = true;

@@ -92,7 +92,7 @@ function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }:
 }
 
 /**
- * Returns the shorter forms, each shorter than the one before. All keep the quotes, or the reason why there are none.
+ * Returns shorter versions of the status line, each shorter than the one before. All keep the quotes, or the reason why there are none.
  */
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;

@@ -52,7 +52,9 @@ export const ladderParameters = z
     optimization: z
       .strictObject({
         enabled: z.boolean().default(false).describe('Whether the first level beats other orders by at most one tick.'),
-        depthAmount: decimalText.default('0').describe('Amount of other orders to ignore for that price (base).'),
+        depthAmount: decimalText
+          .default('0')
+          .describe('Amount of other orders (base) to ignore from the best price on.'),
       })
       .prefault({})
       .describe('Limit against paying more than needed to be first.'),

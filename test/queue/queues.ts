@@ -449,9 +449,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     begun(['tune', '-c', file, '--registry', bench.path('lacking-registry'), ...flags]);
     const lacks = await worker(queue.url, ['--threads', '1']).ended;
     expect(lacks.code).toBe(2);
-    expect(complaints(lacks)).toEqual([
-      expect.stringMatching(/^the study uses recordings; pass the --tapes/),
-    ]);
+    expect(complaints(lacks)).toEqual([expect.stringMatching(/^the study uses recordings; pass the --tapes/)]);
     expect(lacks.stderr).toMatch(/is returned to the queue/);
     expect(readdirSync(bench.path('lacking')).length).toBeGreaterThan(1);
   });

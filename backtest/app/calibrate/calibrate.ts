@@ -21,8 +21,7 @@ import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };
 
 /**
- * Returns YAML, or one JSON object; unknown values are comments, or null. Throws `UsageError` if the books do not lead
- * to the tape's book.
+ * Returns YAML, or one JSON object; unknown values are comments in YAML and null in JSON. Throws `UsageError` if the books of the reference do not connect the currencies of the tape's book.
  */
 export async function calibrate(
   tape: Tape,

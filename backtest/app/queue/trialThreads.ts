@@ -11,7 +11,7 @@ import { digestOfData } from '../tune/study.ts';
 import type { FetchedPaths, TrialThreadResult, TrialThreadWork } from './trialThread.ts';
 import type { QueuedSetting, TrialJob } from './trialJob.ts';
 
-/** Error for a thread that ended before its work: terminated by the worker, or out of memory. */
+/** Error for a thread that ended before it finished its trial: terminated by the worker, or out of memory. */
 export class ThreadEnded extends Error {
   constructor(sentence: string) {
     super(sentence);

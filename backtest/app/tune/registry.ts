@@ -63,7 +63,7 @@ export type TrialRecord = Signed & {
   readonly measures: Measures | null;
   /** First objective after each piece, under the less favorable fill model. */
   readonly soFar: readonly number[];
-  /** Result of each time block after 60 s, under the less favorable fill model; empty if the trial did not finish. */
+  /** Result of each time block, with fills valued 60 s after they occur, under the less favorable fill model; empty if the trial did not finish. */
   readonly blocks: readonly number[];
 };
 

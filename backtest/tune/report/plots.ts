@@ -132,7 +132,7 @@ function gains({ gains: of }: Evidence, { holdout }: Tuning, minor: string): Plo
     values: total.map((x, i) => (i >= of.length ? x : null)),
   };
   return {
-    ...{ id: 'gains', title: 'After 60 s, added up' },
+    ...{ id: 'gains', title: 'Cumulative result, fills valued after 60 s' },
     x: { kind: 'number', values: all.map((_, i) => i + 1), label: 'block' },
     y: { label: minor, range: rangeOf([...total, 0]) },
     lines: holdout === null ? [tuned] : [tuned, held],

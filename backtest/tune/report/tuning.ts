@@ -40,7 +40,7 @@ export type Tuning = {
   };
   /** In order of request. */
   readonly trials: readonly TunedTrial[];
-  /** Numbers of the trials, best first; then of those on the Pareto front of several objectives. */
+  /** Numbers of the trials, best first. The next field: numbers of the trials on the Pareto front, with several objectives. */
   readonly ranking: readonly number[];
   readonly front: readonly number[];
   /** Number of the best trial; `null` if no trial is feasible. */

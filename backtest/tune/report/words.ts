@@ -63,7 +63,8 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
       ? ''
       : ` Chosen on some hours and run on the others, ${won} of ${paths.length} paths earned something.`;
   const forward = walkForward.filter(({ net }) => net > 0).length;
-  const walked = walkForward.length === 0 ? '' : ` Walking forward, ${forward} of ${walkForward.length} steps did.`;
+  const walked =
+    walkForward.length === 0 ? '' : ` Walking forward, ${forward} of ${walkForward.length} steps earned something.`;
   const held =
     stability === null
       ? ''

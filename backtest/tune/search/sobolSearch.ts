@@ -3,7 +3,7 @@ import { directionNumbers, SOBOL_DIMENSIONS } from './directionNumbers.ts';
 import { drawOf, type Search, type SearchOptions } from './search.ts';
 import { pointAt, type Space } from './space.ts';
 
-/** Proposes the points of the sequence in order; values are only counted. */
+/** Proposes the points of the Sobol sequence in order; results are counted but do not affect the proposals. */
 export function sobolSearch(space: Space, { seed }: SearchOptions): Search {
   const at = scrambledSobol(space.length, seed);
   let asked = 0;

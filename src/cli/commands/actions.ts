@@ -105,7 +105,7 @@ function addHalt(program: Command): void {
     program
       .command('halt')
       .description('stop quoting until resume, with or without a running bot')
-      .option('--cancel', "also cancel and verify the bot's orders, with its key", false),
+      .option('--cancel', "also cancel the bot's orders with its key, verified", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
     // The file is read first, so that its errors are reported before any action.

@@ -17,7 +17,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   sentinel: [
     ['puntas sentinel -c my.yaml', 'watches the bot of this configuration'],
-    ['puntas sentinel -c my.yaml --state ./state', 'watches through another path of its state'],
+    ['puntas sentinel -c my.yaml --state ./state', 'with another path of its state directory'],
   ],
   init: [
     ['puntas init new.yaml --book btc_mxn --yes', 'accepts all proposals'],

@@ -27,7 +27,9 @@ export const profitPanel: Panel = ({ hours, days, minor, profit, unknown }) => {
           'p',
           { class: 'soft' },
           ...(profit === null
-            ? [`profit since the opening is unknown: ${unknown ?? ''}; hours and days count what is booked`]
+            ? [
+                `profit since the opening is unknown: ${unknown ?? ''}; the hourly and daily figures include only booked entries`,
+              ]
             : sinceOpening(profit, minor)),
         ),
         div(

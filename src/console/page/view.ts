@@ -47,7 +47,7 @@ export type ConsoleView = {
 /** Process state of the bot. `silent`: the bot did not stop, but sends no heartbeat. */
 export type ShownBot = {
   readonly state: 'running' | 'stopped' | 'silent' | 'never ran';
-  /** Time since the last heartbeat, then since the recording last grew; null in the past. */
+  /** Time since the last heartbeat, and (next field) since the recording last grew; both null in a view of the past. */
   readonly beatAgo: number | null;
   readonly writtenAgo: number | null;
   /** Active halts set by operators, the sentinel or the bot, most severe first. */

@@ -189,7 +189,7 @@ export class Holdings {
     return `${trade.book} at ${trade.price} as ${trade.maker ? 'maker' : 'taker'}${order}`;
   }
 
-  /** Returns the reported content of those given trades that are in the ledger. */
+  /** Returns, for each given trade that is in the ledger, its content as the exchange reported it. */
   #seenOf(tids: readonly string[]): ReadonlyMap<string, string> {
     return new Map(
       tids.flatMap(tid => {

@@ -31,7 +31,7 @@ export function describeMissingData({
   return hasNoEarlierOrders ? null : 'orders of an earlier run may still be open';
 }
 
-/** Reports each change once: the bot quotes, may not quote, or has no level that can be shown. */
+/** Reports each change once: the bot quotes, may not quote, or has no level that it can place. */
 export class QuotingNews {
   #reported: string | null = 'not ready';
 

@@ -20,7 +20,7 @@ export type BandInput = {
 };
 
 export type Band = {
-  /** Maximum number of orders to hold; one more order is hedged. If it equals `ordersMax`, nothing is hedged. */
+  /** Maximum inventory that is not hedged, in orders; inventory beyond it is hedged. If it equals `ordersMax`, nothing is hedged. */
   readonly orders: number;
   /**
    * Cost of holding one more order after the first q until quotes sell it, at most the hedge cost. Has `ordersMax`

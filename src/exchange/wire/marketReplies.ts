@@ -157,7 +157,7 @@ function bookSide(
     }
     const before = entries.at(-1);
     if (before !== undefined && !isOrdered(Number(before.price), Number(entry.price))) {
-      // Either of the two rows may be wrong, so neither proves the position of itself or of later rows.
+      // This row or the one before may be wrong, so neither these two nor later rows are proven to be in order.
       entries.pop();
       damage ??= {
         after: entries.length,

@@ -141,7 +141,7 @@ export class Desk {
   }
 
   #mended(): void {
-    if (this.#problem !== null) this.#options.onProblem('deliveries are stored again');
+    if (this.#problem !== null) this.#options.onProblem('storing deliveries works again');
     this.#problem = null;
   }
 }

@@ -6,7 +6,7 @@ import type { Reads } from '../account/reads.ts';
 import type { Failed } from '../failed.ts';
 import type { ReferenceOptions } from './reference.ts';
 
-/** Account reads that news of the bot's orders in the stream triggers. */
+/** Account reads to start when the stream shows a change of the bot's orders. */
 export type AccountDoor = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBalances' | 'look'> & {
   readonly reads: Reads;
 };

@@ -33,7 +33,7 @@ export const SWITCHES = {
   rateWindow: choice(['fixed', 'sliding'], 'Minutes of the clock, or the last 60 s.', 'facts 11, 18.2'),
   publicPerMinute: quantity(60, 1, 1_000_000, 'Public requests per address.', 'facts 11'),
   privatePerMinute: quantity(300, 1, 1_000_000, 'Private requests per account, without cancels.', 'facts 11'),
-  lockoutMs: quantity(60_000, 0, 86_400_000, 'Duration of 420/0801 beyond the limit.', 'facts 11'),
+  lockoutMs: quantity(60_000, 0, 86_400_000, 'Duration of refusals (420, 0801) after exceeding the limit.', 'facts 11'),
   signedPublicBudget: choice(['public', 'private'], 'Budget of signed public requests.', 'facts 11'),
   engineDelayMinMs: quantity(1, 0, 60_000, 'Minimum time from reply to engine (queued).', 'facts 16.3'),
   engineDelayMaxMs: quantity(20, 0, 60_000, 'Maximum. Both 0: before the reply.', 'facts 16.3'),

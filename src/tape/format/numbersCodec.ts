@@ -98,7 +98,7 @@ function planesOf(units: Float64Array, high: number): Plane[] {
 /** Minimum size of a block to deflate, in bytes: short blocks are soon rewritten as part of a longer block. */
 const DEFLATE_MIN = 512;
 /**
- * Maximum size of deflated bytes, as a share: inflating takes longer than all other decoding, so it must save enough.
+ * Maximum deflated size, as a share of the original size. A block that shrinks less is stored undeflated, because inflating is the slowest part of decoding.
  */
 const DEFLATED_SHARE_MAX = 0.8;
 

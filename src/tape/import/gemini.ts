@@ -1,4 +1,4 @@
-/** Importer for Gemini's best prices per second and trades, as recorded by the ccapi project. */
+/** Importer for Gemini's trades and its best prices of each second, as recorded by the ccapi project. */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { lotsOf, ticksOf } from './digits.ts';
