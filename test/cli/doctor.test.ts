@@ -128,7 +128,7 @@ describe('what is wrong fails, with what to do', () => {
     const told = printed(await ran(['doctor', '-c', config, '--json'])) as Told;
     const found = (check: string) => told.findings.find(one => one.check === check);
     expect(found('state')).toMatchObject({ result: 'warn', todo: `chmod 700 ${dir}` });
-    expect(found('key')?.says).toMatch(/PUNTAS_API_KEY_FILE; PUNTAS_API_SECRET is not set/);
+    expect(found('key')?.says).toMatch(/PUNTAS_API_KEY_FILE to the path .*; PUNTAS_API_SECRET is not set/);
   });
 
   test('a wrong secret, in a way that a person can act on', async () => {

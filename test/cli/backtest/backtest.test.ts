@@ -157,7 +157,7 @@ describe('puntas backtest', () => {
   });
 
   test.each([
-    [['--models', 'hopeful'], /no fill model "hopeful"; there are pessimistic, expected/],
+    [['--models', 'hopeful'], /--models: expected fill models \(pessimistic, expected.*found "hopeful"/],
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
     [['--flow-seconds', 'long'], /expected a whole number/],
     [['--threads', '0'], /expected a whole number from 1 to 64/],
