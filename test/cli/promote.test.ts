@@ -58,7 +58,7 @@ describe('puntas promote', () => {
     const early = await ran(['promote', 'approve', '-c', live, '--reason', 'too early', '--json']);
     expect([early.code, printed(early)]).toMatchObject([2, { end: 'refused', stage: 'paper' }]);
     const paper = live.replace('.yaml', '.promotions/1/paper.yaml');
-    expect(replayed.next[0]).toBe(`puntas run -c ${paper}`);
+    expect(replayed.next[0]).toBe(`npx puntas run -c ${paper}`);
     expect((await ran(['run', '-c', paper, '--speed', '30', '--for', '3s'])).code).toBe(0);
     const checked = await promote(live, 'check');
     expect(of(checked, 'runs')).toMatchObject({ found: '1', result: 'passed' });
@@ -81,7 +81,10 @@ describe('puntas promote', () => {
     const smallest = await promote(live, 'approve', '--reason', 'as on paper');
     expect([smallest.end, smallest.stage]).toEqual(['done', 'smallest']);
     expect(readFileSync(live, 'utf8')).toMatch(/amount: "?'?0\.0000\d+'?"? # was 0\.004/);
-    expect(smallest.next).toEqual([`puntas reload -c ${live} --preview`, `puntas reload -c ${live} --reason "..."`]);
+    expect(smallest.next).toEqual([
+      `npx puntas reload -c ${live} --preview`,
+      `npx puntas reload -c ${live} --reason "..."`,
+    ]);
     const reloaded = await ran(['reload', '-c', live, '--reason', 'smallest']);
     expect([reloaded.code, reloaded.stdout, reloaded.stderr]).toMatchObject([
       0,
@@ -200,11 +203,11 @@ describe('puntas promote', () => {
       expect.stringMatching(/^reload: .*no bot accepted the request/),
     ]);
     bot.signal('SIGCONT');
-    const behind = `the file is back, but the running bot still uses the previous file; reload again with: puntas reload -c ${live} --reason "..."`;
+    const behind = `the file is back, but the running bot still uses the previous file; reload again with: npx puntas reload -c ${live} --reason "..."`;
     // It shows life again within seconds.
     let told = await promote(live);
     for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);
-    expect([told.lines, told.next[1]]).toEqual([[behind], `puntas reload -c ${live} --reason "..."`]);
+    expect([told.lines, told.next[1]]).toEqual([[behind], `npx puntas reload -c ${live} --reason "..."`]);
     const reloaded = await ran(['reload', '-c', live, '--reason', 'once more']);
     expect(reloaded.stdout).toMatch(/applied: run/);
     expect((await promote(live)).lines).toEqual([]);
