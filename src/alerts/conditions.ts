@@ -146,10 +146,10 @@ function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | n
 }
 
 /** Returns a cause if quoting is allowed but neither side is shown. */
-function nothingShown({ snapshot: { quoting, unshown, emptySidesText: whyNot } }: Look): Cause | null {
+function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look): Cause | null {
   if (quoting !== null || unshown.buy === null || unshown.sell === null) return null;
   const key = `${unshown.buy.reason} ${unshown.sell.reason}`;
-  return { key, text: `nothing is quoted: ${whyNot ?? unshown.buy.reason}` };
+  return { key, text: `nothing is quoted: ${emptySidesText ?? unshown.buy.reason}` };
 }
 
 /**

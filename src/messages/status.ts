@@ -46,10 +46,10 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
     const [bids, asks] = [ordersShown(snapshot, 'buy').length, ordersShown(snapshot, 'sell').length];
     if (told || (bids > 0 && asks > 0) || clock.elapsed() - began >= every) {
       told = true;
-      const { emptySidesText: whyNot, known } = snapshot;
+      const { emptySidesText, known } = snapshot;
       const fills = known.trades && known.trades.fills;
       log.info(
-        { bids, asks, fills, ...(whyNot !== null && { whyNot }) },
+        { bids, asks, fills, ...(emptySidesText !== null && { whyNot: emptySidesText }) },
         statusLine(snapshot, instrument(), queueAhead(), room()),
       );
     }

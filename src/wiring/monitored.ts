@@ -93,11 +93,11 @@ function freeBytes(dir: string): number | null {
 }
 
 /** Returns why the bot does not quote, as text; empty if at least one side has a quote or is about to. */
-export function notReady({ quoting, waitsFor, unshown, emptySidesText: whyNot, regime }: Snapshot): string[] {
+export function notReady({ quoting, waitsFor, unshown, emptySidesText, regime }: Snapshot): string[] {
   if (quoting === 'halted' && regime.halt !== null) return [`halted: ${regime.halt}`];
   if (quoting === 'paused by a person' && regime.pause !== null) return [`${quoting}: ${regime.pause}`];
   if (quoting !== null) return [waitsFor === null ? quoting : `${quoting} (${waitsFor})`];
-  return unshown.buy === null || unshown.sell === null ? [] : [whyNot ?? 'nothing is shown'];
+  return unshown.buy === null || unshown.sell === null ? [] : [emptySidesText ?? 'nothing is shown'];
 }
 
 /** Returns the price of the best live order of a side, in ticks; 0 if none. */

@@ -117,7 +117,7 @@ describe('the page', () => {
     for (const id of PANELS) expect((await text(page, id)).trim(), id).not.toBe('');
     expect(await page.locator('.plot canvas').count()).toBe(4);
     expect(await inPage<number>(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    // Nothing is cut off; on a phone a wide table can be moved sideways, and profit is narrow enough without it.
+    // No text is cut off; on a phone a wide table can be moved sideways, and profit is narrow enough without it.
     expect(await inPage<string[]>(page, CUT_OFF)).toEqual([]);
     expect(await inPage<string>(page, 'document.body.innerText')).not.toMatch(/NaN|undefined|Infinity|\[object/);
     expect(await inPage<string>(page, 'getComputedStyle(document.body).backgroundColor')).toBe(

@@ -80,7 +80,7 @@ const RICH = { balances: { mxn: '10000000', btc: '10', usd: '100000', eth: '50' 
 const OPENED = 1_790_000_000_000;
 const NO_LIMIT = { public: 1_000_000, private: 1_000_000 };
 
-/** How a client reaches the exchange: without and with the shipped delays, and over a real connection. */
+/** Ways in which a client reaches the exchange: without and with the shipped delays, and over a real connection. */
 type Way = 'in process' | 'over HTTP' | 'as shipped';
 const WAYS: readonly Way[] = ['in process', 'over HTTP', 'as shipped'];
 

@@ -88,6 +88,6 @@ everyWay(
       },
     );
   },
-  // What a switch changes is the text of replies, whichever way they come.
+  // A switch changes the text of replies, whichever way they come.
   isMany ? undefined : ['in process'],
 );

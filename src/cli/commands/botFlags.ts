@@ -22,21 +22,23 @@ export const ofBot = (command: Command, needs: 'either' | 'file' = 'either'): Co
     .option('--paper', 'use the state of the paper run', false);
 
 /** Returns the selected state directory. Throws `UsageError` if there is none. */
-export function folderOf({ config, state, paper = false }: BotFlags): string {
-  if (state !== undefined) return state;
-  if (config === undefined)
-    throw new UsageError('pass the configuration of the bot with -c FILE, or its state directory with --state DIR');
-  const read = readConfig(config);
-  return paper ? read.paper.stateDir : read.state.dir;
-}
+export const folderOf = (flags: BotFlags): string => selected(flags).dir;
 
 /** Like `folderOf`, for commands that only read. Throws `UsageError` with the remedy if only the paper run has a state. */
 export function folderToRead(flags: BotFlags): string {
-  const dir = folderOf(flags);
-  const isLive = flags.state === undefined && flags.paper !== true && flags.config !== undefined;
-  const hint = isLive ? paperHint(readConfig(flags.config)) : null;
+  const { dir, file } = selected(flags);
+  const hint = file === null || flags.paper === true ? null : paperHint(file);
   if (hint !== null) throw new UsageError(hint);
   return dir;
+}
+
+/** Returns the state directory, and the configuration that names it; `null` if the directory is given itself. */
+function selected({ config, state, paper = false }: BotFlags): { readonly dir: string; readonly file: Config | null } {
+  if (state !== undefined) return { dir: state, file: null };
+  if (config === undefined)
+    throw new UsageError('pass the configuration of the bot with -c FILE, or its state directory with --state DIR');
+  const file = readConfig(config);
+  return { dir: paper ? file.paper.stateDir : file.state.dir, file };
 }
 
 /** Returns a line that names --paper if only the paper run of a configuration has a state; otherwise `null`. */

@@ -532,7 +532,7 @@ export class Engine {
   }
 
   riskContext(at: Millis): RiskContext {
-    const { limits, timing: patience, unknownMax } = this.#options;
+    const { limits, timing, unknownMax } = this.#options;
     const { major, minor } = this.#rules.instrument;
     return {
       instrument: this.#rules.instrument,
@@ -544,7 +544,7 @@ export class Engine {
       missing: this.#missing(at),
       bookAge: at - this.#fresh.book,
       privateAge: at - this.#fresh.account,
-      privateStaleAfterMs: patience.privateStaleAfterMs,
+      privateStaleAfterMs: timing.privateStaleAfterMs,
       sentinelMissing: !this.#sentinel.alive,
       heldBySentinel: this.#sentinel.holds === true,
       ledgerDiffers: this.#account.differs,

@@ -117,9 +117,9 @@ export class Orders {
    */
   #tradesReadAt = -Infinity;
 
-  constructor(instrument: Instrument, patience: OrderDelays, news: (news: OrderNews) => void) {
+  constructor(instrument: Instrument, delays: OrderDelays, news: (news: OrderNews) => void) {
     this.#instrument = instrument;
-    this.#delays = patience;
+    this.#delays = delays;
     this.#news = news;
   }
 

@@ -83,7 +83,7 @@ function section(command: Command, path: string, shared: ReadonlyMap<string, Opt
   const own = options.filter(option => !shared.has(identityOf(option)));
   const others = options.filter(option => shared.has(identityOf(option)));
   const [example] = EXAMPLES[name] ?? [];
-  // Of arguments alone the example shows enough.
+  // The example shows enough for arguments without options.
   const usage = command.usage().startsWith('[options]') ? [] : [`puntas ${name} ${command.usage()}`];
   const screen = [...usage, ...(example === undefined ? [] : [example[0]])];
   return [

@@ -123,7 +123,7 @@ test('a stop prints each figure exactly or not at all, whichever sources fail, a
         expect([profit, pnl, orders.filled].map(figure => figure === null)).toEqual(Array(3).fill(fills === null));
         expect(figuresUnknown !== undefined).toBe(fills === null || position === null);
 
-        // What the trades and balances prove is not withheld.
+        // Figures that the trades and balances prove are shown.
         if (lost.length === 0 && !isDeposited) expect(figuresUnknown).toBeUndefined();
         if (lost.includes('trades') && earlierMs > 0) expect(fills).toBeNull();
         if (lost.includes('balances')) expect(position).toBeNull();
