@@ -61,7 +61,9 @@ describe.concurrent('puntas run --paper', () => {
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/^PAPER TRADING, no real money: pessimistic fills on the market of http/);
-    expect(stdout).toMatch(/^profit \S+ mxn since the opening .*\nsince the start: \S+ = spread \S+ \+ inventory \S+ \+ fees \S+\n/m);
+    expect(stdout).toMatch(
+      /^profit \S+ mxn since the opening .*\nsince the start: \S+ = spread \S+ \+ inventory \S+ \+ fees \S+\n/m,
+    );
   });
 
   test('never shares its state directory with a run that is not on paper, either way round', async () => {
