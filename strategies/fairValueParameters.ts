@@ -38,10 +38,10 @@ const microprice = z
   })
   .describe('Micro-price (Stoikov): corrected by imbalance and spread; from puntas calibrate.');
 
-/** Maximum imbalance, in standard deviations. */
+/** Maximum imbalance that counts, in standard deviations. */
 export const DEVIATIONS_MAX = 3;
 
-/** Keys of the part and of the imbalance maker. */
+/** YAML keys that the part `depthImbalance` and the imbalance maker share. */
 export const imbalanceKeys = {
   depthBps: z
     .number()

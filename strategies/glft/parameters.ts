@@ -18,7 +18,7 @@ export const glftParameters = z.strictObject({
 
 export type GlftParameters = z.infer<typeof glftParameters>;
 
-/** Maximum orders of full inventory, which keeps the solution fast. */
+/** Maximum of limits.positionMax, in orders; it bounds the time to solve the model. */
 const CAP_MAX = 500;
 
 /** Checks that the levels fit the limits, the risk is in the quote currency, and positionMax is at most 500 orders. */
