@@ -2,7 +2,7 @@
  * Series of a replay in bounded memory: time buckets of equal width, which are merged in pairs if there are too many.
  */
 
-/** Aggregation of the values in a bucket. */
+/** Value that a bucket keeps of all values put into it. */
 export type Keep = 'last' | 'min' | 'max' | 'sum';
 
 /** Maximum number of buckets; a long run uses at least half of them. */
@@ -12,7 +12,7 @@ export const BUCKETS_MAX = 1024;
 export class Buckets<Name extends string> {
   readonly #from: number;
   readonly #keeps: Readonly<Record<Name, Keep>>;
-  /** Columns by bucket. Callers that know the aggregation of a column write its last value or add to its sum directly. */
+  /** Values by bucket. Callers may also write into the bucket from `stretchAt`: set a `last`, or add to a `sum`. */
   readonly columns: Readonly<Record<Name, Float64Array>>;
   #width: number;
   #length = 0;

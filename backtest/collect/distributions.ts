@@ -1,4 +1,4 @@
-/** Two distributions in bounded memory: of durations, and of time by value. */
+/** Distributions in bounded memory: number of durations by length, and time by value. */
 
 const PER_DECADE = 32;
 const DECADES = 10;

@@ -1,14 +1,17 @@
 /** Latency between the bot and the exchange: constant, random, or recorded. */
 import { normal, type Random } from '../../src/core/index.ts';
 
-/** Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually milliseconds. */
+/**
+ * Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually
+ * milliseconds.
+ */
 export type LatencySpec =
   | { readonly kind: 'constant'; readonly ms: number }
-  /** At least `least`, with mean `mean`. */
+  /** Minimum time plus an exponential time; `mean` is the mean of both together. */
   | { readonly kind: 'exponential'; readonly least: number; readonly mean: number }
-  /** `sigma`: standard deviation of the logarithm. */
+  /** `sigma` is the standard deviation of the logarithm of the time. */
   | { readonly kind: 'lognormal'; readonly median: number; readonly sigma: number }
-  /** Requests by sending time, ascending, with their round-trip times, half of which is one way. */
+  /** Ascending sending times of requests, with their round-trip times; one way takes half of a round trip. */
   | { readonly kind: 'recorded'; readonly sent: Float64Array; readonly took: Float64Array };
 
 /** Returns the transit time of a message sent at `at`. */
@@ -52,7 +55,7 @@ export function travel(spec: LatencySpec, random: Random): Travel {
   }
 }
 
-/** Interpolates one-way times linearly between requests; repeats the recording outside its time. */
+/** Interpolates one-way times linearly between requests. Times outside the recording repeat it. */
 function recorded(sent: Float64Array, took: Float64Array): Travel {
   const n = sent.length;
   const first = sent[0];
