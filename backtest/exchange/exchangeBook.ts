@@ -27,8 +27,9 @@ const PLAIN_ASK = FLAG.sell;
 export class ExchangeBook {
   readonly rows: MarketRows;
   readonly book: TickBook;
-  /** Number of resting orders of all replays at each place (index of a tick), for bids; then for asks. */
+  /** Number of resting bids of all replays at each place (index of a tick). */
   readonly ownBidsAt: Uint32Array;
+  /** Number of resting asks of all replays at each place. */
   readonly ownAsksAt: Uint32Array;
   readonly invalidated = new InvalidatedLevels();
   readonly unrecorded = new Unrecorded();
@@ -85,12 +86,12 @@ export class ExchangeBook {
     this.#next -= places;
   }
 
-  /** Twice the mid price of the recorded book, as places; 0 if a side is empty. */
+  /** Mid price of the recorded book times two, as places; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#bid === 0 || this.#ask === this.book.last ? 0 : this.#bid + this.#ask;
   }
 
-  /** Twice the mid price just before `at`, the time of the last row. */
+  /** Returns the mid price times two, as places, just before `at`, the time of the last row. */
   twiceMidBefore(at: number): number {
     return at === this.movedAt ? this.midBefore : this.twiceMid;
   }
@@ -222,7 +223,7 @@ export class ExchangeBook {
     this.#ask = this.book.ask;
   }
 
-  /** Lots of the last recorded level before an order behind all of them; 0 if the order's place is recorded. */
+  /** Returns the lots of a side's last recorded level if `place` is beyond it; 0 if `place` is a recorded level. */
   lastBefore(side: SideIndex, place: number): number {
     if (this.rows.depth === Infinity) return 0;
     const last = this.lastPlace(side, place);

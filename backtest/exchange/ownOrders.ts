@@ -19,7 +19,7 @@ export class OwnOrder {
   // Remaining lots. This and the fields below belong to the exchange's end.
   left = 0;
   resting = false;
-  /** Estimated lots of other orders ahead of it. */
+  /** Estimated lots of other orders ahead in the queue. */
   front = 0;
   /** Lots traded at its price since the level last changed; the next change of the level includes them again. */
   traded = 0;

@@ -11,10 +11,11 @@ export interface Watcher {
    * NO_BID and NO_ASK if none rests.
    */
   look(at: number, book: TickBook, ownBid: number, ownAsk: number): void;
-  /** Called when an order starts resting; its `front` is the amount ahead of it. */
+  /** Called when an order starts resting; `front` of the order is the amount ahead in the queue. */
   rested(order: OwnOrder, at: number): void;
   /**
-   * `mid`: twice the mid price just before the fill, as places; 0 if a side was empty. `place`: place of the execution.
+   * Called at each execution, which is at `place`. `mid` is the mid price just before it times two, as places; 0 if a
+   * side was empty.
    */
   filled(order: OwnOrder, lots: number, at: number, mid: number, place: number): void;
   canceled(order: OwnOrder, at: number): void;

@@ -107,8 +107,8 @@ export function profileLines({ profile }: MeasuredDistances): readonly string[] 
 }
 
 /**
- * Returns the adverse move at the best distance of the first fee at which it pays, otherwise of the last fee; `null` if
- * nothing was measured.
+ * Returns the adverse price move after fills at the best distance, in bps: the best for the first fee at which quoting
+ * pays, or for the last fee if it pays at none. Returns `null` if nothing was measured.
  */
 export function adverseAtBest({
   profile,

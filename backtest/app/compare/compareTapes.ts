@@ -25,8 +25,7 @@ export type PlacedTape = FoundTape & { readonly path: string };
 export type LeftOut = { readonly path: string; readonly why: string };
 
 /**
- * Finds recordings in paths: files or folders of recordings, or folders of those. Throws `UsageError` for a missing
- * path.
+ * Finds the recordings at these paths, and in these folders. Throws `UsageError` for a missing path.
  */
 export async function findTapes(
   paths: readonly string[],

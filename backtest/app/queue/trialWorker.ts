@@ -23,17 +23,17 @@ import { ThreadEnded, TrialThreads } from './trialThreads.ts';
 
 export type WorkerOptions = {
   readonly place: QueuePlace;
-  /** Store of the studies' recordings; `null`: only studies of the built-in market can run. */
+  /** Store of the studies' recordings; `null` if only studies of the built-in market can run. */
   readonly store: StoredFiles | null;
   /** Folder for fetched recordings. */
   readonly cache: string;
   /** Maximum size of the cache; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
-  /** Time that a running trial may take after a stop; then it is returned to the queue. */
+  /** Time in ms that a running trial may take after a stop. A trial that takes longer is returned to the queue. */
   readonly graceMs: number;
   readonly version: string;
-  /** Process and machine, for display; unique. */
+  /** Unique name of this worker for display, made of its process and machine. */
   readonly who: string;
   readonly log: Log;
   readonly now: () => number;

@@ -49,7 +49,10 @@ export type Scouted = {
   >;
 };
 
-/** Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more (public-facts 11). */
+/**
+ * Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more
+ * (public-facts 11).
+ */
 const PUBLIC_MAX = 60;
 
 /**
@@ -71,7 +74,7 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
   }
 }
 
-/** Measures recordings: files or folders, or folders of those. Rejects with `UsageError` if none can be measured. */
+/** Measures the recordings at these paths or in these folders. Rejects with `UsageError` if none can be measured. */
 export async function scoutRecordings(
   command: ScoutCommand,
   paths: readonly string[],

@@ -11,12 +11,14 @@ export type Sums = {
   readonly volume: number;
   readonly fills: number;
   readonly halts: number;
-  /** Maximum over all runs. */
+  /** Maximum drawdown of all runs. */
   readonly drawdown: number;
   readonly inventoryMost: number;
-  /** Seconds of runs, with the integrals over them of inventory size and of time with both quotes. */
+  /** Duration of all runs, in seconds. */
   readonly seconds: number;
+  /** Size of the inventory, integrated over the seconds of all runs. */
   readonly inventorySeconds: number;
+  /** Time with both a bid and an ask, in seconds. */
   readonly quotedSeconds: number;
   readonly requests: number;
 };

@@ -16,7 +16,7 @@ export function spaceOf(parameters: Keys): Space {
   const space: SpaceParameter[] = [];
   while (left.size > 0) {
     const next = [...left].find(([, { when }]) => when === undefined || !left.has(Object.keys(when)[0]!));
-    // The conditions are circular: takes any parameter, and `flawOfSpace` reports the circle.
+    // If the conditions are circular, any parameter is taken; `flawOfSpace` reports the circle.
     const [key, keys] = next ?? [...left][0]!;
     left.delete(key);
     space.push(parameterOf(key, keys));

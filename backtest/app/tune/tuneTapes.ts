@@ -187,7 +187,7 @@ export function piecesOf(
   ).flat();
 }
 
-/** Returns the holdout of each tape as one piece. */
+/** Returns one piece per tape that has a holdout: the hours that no trial may use. */
 export function heldOutPieces(tapes: readonly TuneTape[], { keys }: Study, latencies: Latencies): readonly Piece[] {
   const out = tapes.flatMap(({ name, given, heldOut: hours }) => (hours === null ? [] : [{ name, given, hours }]));
   const markets = marketsOf(out, keys.search.seed, latencies);

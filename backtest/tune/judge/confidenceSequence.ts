@@ -62,7 +62,7 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   };
 }
 
-/** Half width of the interval after `t` values with deviation 1: Robbins' normal mixture. */
+/** Returns half the width of the interval after `t` values with deviation 1, by Robbins' normal mixture. */
 function reach(t: number): number {
   const square = (-2 * Math.log(ERROR) + Math.log(-2 * Math.log(ERROR) + 1)) / NARROWEST_AT;
   const grown = t * square + 1;

@@ -72,7 +72,7 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
     value: shareOf(whole),
     strict: whole.below / whole.combinations,
     inclusive: (whole.below + whole.atMedian) / whole.combinations,
-    // A block drawn twice stays on one side: halves that share it would agree for that reason.
+    // Copies of a block that is drawn twice stay in one half, because copies in both would make the halves agree.
     interval: blockBootstrap(cut, drawn => shareOf(tallyOf(joinedBlocks(drawn), measure)), { random, samples }),
     logits: whole.logits,
     lossProbability: whole.losses / whole.combinations,
@@ -150,8 +150,9 @@ function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
 }
 
 /**
- * Ranks the best configuration of the inside half in the outside half: r of N from the worst, with ties at the center
- * of their ranks. The logit is that of r / (N + 1).
+ * Chooses the configuration with the best score in half `inside` and adds its rank in half `outside` to the tally. Rank
+ * r counts from 1, the worst, to the number N of configurations; ties get the mean of their ranks. The logit is that of
+ * r / (N + 1).
  */
 function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 'sharpe', scores: Float64Array): void {
   const n = inside.sums.length;

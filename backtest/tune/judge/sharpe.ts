@@ -1,4 +1,4 @@
-/** Significance of a Sharpe ratio: probabilistic (of one series) and deflated (of the best of many trials). */
+/** Significance of a Sharpe ratio: probabilistic for one series, deflated for the best of many trials. */
 import { normalCumulative, normalQuantile } from '../../../src/core/index.ts';
 
 /** Moments of a series of results, not annualized. A normal distribution has skew 0 and kurtosis 3. */

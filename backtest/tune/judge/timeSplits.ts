@@ -97,7 +97,7 @@ function purged(
   for (const number of test) {
     const { from, to } = spans[number]!;
     const last = merged.at(-1);
-    // Adjacent test spans are one range: no training span is between them.
+    // Adjacent test spans form one range, because no training span is between them.
     if (last !== undefined && (judged.has(number - 1) || from <= last.to)) last.to = Math.max(last.to, to);
     else merged.push({ from, to });
   }

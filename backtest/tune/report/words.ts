@@ -3,13 +3,14 @@ import { gainText, numberText } from '../../../src/pages/index.ts';
 import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 
-/** Required minimum of the deflated Sharpe ratio, and maximum of the probability of overfitting. */
+/** Required minimum of the deflated Sharpe ratio. */
 export const DEFLATED_MIN = 0.95;
+/** Permitted maximum of the probability of overfitting. */
 export const PBO_MAX = 0.05;
 
 /**
- * Returns the verdict: better than not trading only without any objection; otherwise every objection as a clause. The
- * surrounding text names the currency.
+ * Returns whether the best trial is better than not trading, with every objection as a clause. It is better only if
+ * there is no objection.
  */
 export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
   if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
@@ -79,7 +80,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
-/** Says how much of the best result of one half remained in the other half. */
+/** Returns a sentence on how much of the best result in one half of the time remained in the other half. */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';
@@ -97,7 +98,7 @@ function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[]
 const around = (interval: Interval | null, minor: string): string =>
   interval === null ? '' : ` (95 %: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;
 
-/** Formats two digits; numbers other than 0 and 1 are never shown as those. */
+/** Formats a share with two decimals; only exactly 0 and 1 are shown as 0.00 and 1.00. */
 export const share = (x: number): string =>
   x > 0.995 && x < 1 ? 'above 0.99' : x > 0 && x < 0.005 ? 'below 0.01' : x.toFixed(2);
 

@@ -12,10 +12,11 @@ export type CmaEsOptions = SearchOptions & {
   readonly population?: number;
 };
 
-/** Initial deviation, and the deviation at convergence, in widths of a parameter. */
+/** Initial standard deviation, in widths of a parameter. */
 const SIGMA = 0.25;
+/** Standard deviation at which a run has converged, in widths of a parameter. */
 const CONVERGED = 1e-6;
-/** Attempts to sample a point within the bounds; then coordinates outside are set to the bound. */
+/** Maximum attempts to sample a point within the bounds. After the last, coordinates outside are set to the bound. */
 const DRAWS = 50;
 /** Learning rate of a choice's probabilities per generation. */
 const LEARNING_RATE = 0.4;
@@ -33,7 +34,8 @@ type Run = {
 
 /**
  * Returns the search. Requested points count for the generation in which they were sampled. Other points, received
- * before the first request, only move the start to the best of them. If all parameters have steps, points may repeat.
+ * before the first request, only move the start to the best such point. If all parameters have steps, points may
+ * repeat.
  */
 export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   const { seed, batch = 1 } = options;
