@@ -54,7 +54,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
   ].filter(paragraph => paragraph !== '');
 }
 
-/** Only intervals that exclude zero count as gain or loss. */
+/** Returns a sentence that counts gains and losses; only results whose interval excludes zero count as either. */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)
     return declined === 0 ? '' : `At the ${tier} tier, quoting was advised against in all ${counted(declined, 'run')}.`;

@@ -115,7 +115,9 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   };
 }
 
-/** A fifth of a step: the minimum deviation at which a neighbor is sampled occasionally. */
+/**
+ * Returns the minimum deviation along a parameter: a fifth of a step, so that the next step is sampled occasionally.
+ */
 function floorOf(parameter: Parameter): number {
   const count = countOf(parameter);
   return count === Infinity || parameter.kind === 'log' ? 0 : 0.2 / count;
@@ -170,7 +172,7 @@ function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: r
 }
 
 /**
- * Whether the run has converged: minimal width, equal values, no improvement for long, or a degenerate distribution.
+ * Whether the run has converged: minimum width, equal values, no improvement for long, or a degenerate distribution.
  */
 function hasConverged({ law, bests }: Run, useful: readonly Member[]): boolean {
   const n = law.mean.length;
