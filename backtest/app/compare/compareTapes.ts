@@ -20,7 +20,7 @@ export type FoundTape = {
   readonly name: string;
   readonly given: Tape | OpenedTape;
 };
-/** Found tape with its file or folder. */
+/** Tape that was found, with its file or folder. */
 export type PlacedTape = FoundTape & { readonly path: string };
 export type LeftOut = { readonly path: string; readonly why: string };
 
@@ -80,7 +80,7 @@ async function opened(
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options, onShare);
 }
 
-/** Returns what the recording lacks for a replay; `null` if nothing. */
+/** Returns what the recording lacks for a replay; `null` if it lacks nothing. */
 function missingForReplay(given: Tape | OpenedTape): string | null {
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
   return trades ? null : 'no trades: nothing can be filled';
@@ -110,7 +110,10 @@ export function firstPart(
   return { tape: 'options' in first ? loadStoredTape(first.tape) : first, until };
 }
 
-/** Name up to the first date, without the book: "bitstamp btc_usd" for bitstamp-btcusd-2015-05-01-books. */
+/**
+ * Returns a short name, from the file name up to the first date: "bitstamp btc_usd" for
+ * bitstamp-btcusd-2015-05-01-books.
+ */
 const shortName = (name: string, book: string): string => {
   const dated = name.search(/-\d/);
   const undated = dated < 0 ? name : name.slice(0, dated);
