@@ -39,11 +39,11 @@ export class SimulatedExchange implements Resident {
     // Stops the exchange, so that the bot's end receives the answer before it acts on later events.
     this.#there.stopBefore(this.dueAt);
   };
-  /** Lots taken by the bot's orders, by place, with their time. */
+  /** Lots that the bot's orders took, by place, with the time of the execution. */
   readonly #taken = new Map<number, { lots: number; at: number }>();
   #now = -Infinity;
   #eager = false;
-  /** Time to which it should advance. */
+  /** Time to which the exchange advances. */
   #end = -Infinity;
 
   /** `market`: rows read only by this replay, or a shared book. */

@@ -1,10 +1,10 @@
-/** Observer of the exchange's end of a replay; it chooses its times and changes nothing. */
+/** Interface of observers at the exchange's end of a replay; they choose their sample times and change nothing. */
 import type { OwnOrder } from './ownOrders.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
 /** Observer; all times are the exchange's. */
 export interface Watcher {
-  /** Time of its next sample; Infinity for none. Every call may change it. */
+  /** Time of the observer's next sample; Infinity for none. Every call may change it. */
   readonly dueAt: number;
   /**
    * Called when everything up to and including `at` has happened. `ownBid` and `ownAsk` are the bot's best places;
