@@ -19,7 +19,7 @@ export class Buckets<Name extends string> {
 
   constructor(from: number, width: number, columns: Readonly<Record<Name, Keep>>) {
     if (!(Number.isFinite(from) && width > 0 && width < Infinity)) {
-      throw new RangeError(`stretches need a start and a width above 0, found ${from} and ${width}`);
+      throw new RangeError(`buckets need a finite start and a width above 0, found start ${from} and width ${width}`);
     }
     this.#from = from;
     this.#width = width;
@@ -55,7 +55,8 @@ export class Buckets<Name extends string> {
   /** Returns the bucket of a time; valid until the next call with a later time. */
   stretchAt(at: number): number {
     let index = Math.floor((at - this.#from) / this.#width);
-    if (!(index >= 0 && Number.isSafeInteger(index))) throw new RangeError(`${at} is before ${this.#from}`);
+    if (!(index >= 0 && Number.isSafeInteger(index)))
+      throw new RangeError(`time ${at} is before the start ${this.#from}`);
     while (index >= BUCKETS_MAX) {
       this.#halve();
       index = Math.floor((at - this.#from) / this.#width);
