@@ -55,7 +55,7 @@ export const fairValueReachBps = (p: FairValueParameters | undefined): number =>
 export function fairValueProblem(p: FairValueParameters | undefined, instrument: Instrument): string | null {
   const tick = p?.microprice?.tick;
   if (tick === undefined || Number(tick) === Number(instrument.tick)) return null;
-  return `fairValue.microprice.tick: the table counts in ticks of ${tick}, those of ${instrument.symbol} are ${instrument.tick}: calibrate it again`;
+  return `fairValue.microprice.tick: the table is for tick size ${tick}, but ${instrument.symbol} has tick size ${instrument.tick}; run puntas calibrate again`;
 }
 
 function partsOf(p: FairValueParameters, instrument: Instrument): readonly Part[] {

@@ -16,7 +16,7 @@ export const duration = z.string().regex(DURATION, 'expected a length of time li
 /** Converts a checked duration to milliseconds. Throws a RangeError for other text. */
 export function millisOf(text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? [];
-  if (count === undefined || unit === undefined) throw new RangeError(`${text} is no duration`);
+  if (count === undefined || unit === undefined) throw new RangeError(`${text} is not a duration like 90s or 10m`);
   return Number(count) * UNITS[unit as keyof typeof UNITS];
 }
 
@@ -105,7 +105,7 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
   if (!(furthestBps <= limits.collarBps)) {
     problems.push({
       key: 'levels',
-      message: `the last level can lie ${plainBps(furthestBps)} bps from the mid price, beyond limits.collarBps ${plainBps(limits.collarBps)}`,
+      message: `the last level can be ${plainBps(furthestBps)} bps from the mid price, beyond limits.collarBps ${plainBps(limits.collarBps)}`,
     });
   }
   return problems;

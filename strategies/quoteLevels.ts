@@ -8,8 +8,8 @@ export const ADVERSE = 'adverse selection';
 export const LEVEL_STEPS = {
   'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
   [ADVERSE]: 'Further out by the usual move against fills, from `markouts` or the configured model.',
-  'level *': 'Distance of a further level from the first level.',
-  'not before the level inside': 'Moved out to the level before it.',
+  'level *': 'Distance of this level from the first.',
+  'not before the level inside': 'Moved out to the price of the level closer to the mid price.',
 };
 
 /** Sum of the steps, in ticks, not rounded to the grid; 0 without steps. */

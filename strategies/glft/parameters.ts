@@ -11,7 +11,7 @@ export const glftParameters = z.strictObject({
   solution: z
     .enum(['exact', 'closed form'])
     .default('exact')
-    .describe('exact: optimal under the inventory cap. closed form: wrong near it.'),
+    .describe('exact: optimal under the inventory cap. closed form: wrong near the cap.'),
   risk: riskParameters,
   market: marketParameters,
 });
@@ -28,7 +28,12 @@ export function glftLimitProblems(p: GlftParameters, limits: LimitsAsked, book: 
     ...levelProblems(p, limits),
     ...riskProblems(p.risk, book),
     ...(many
-      ? [{ key: 'amount', message: `limits.positionMax "${limits.positionMax}" is more than ${CAP_MAX} orders of it` }]
+      ? [
+          {
+            key: 'amount',
+            message: `limits.positionMax "${limits.positionMax}" is more than ${CAP_MAX} times this amount`,
+          },
+        ]
       : []),
   ];
 }

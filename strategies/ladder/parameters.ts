@@ -129,7 +129,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (limits.fairValueBps !== undefined && p.reference !== 'mid') {
     problems.push({
       key: 'reference',
-      message: `${p.reference} and the section fairValue both say what spreads are counted from: leave one of them out${
+      message: `${p.reference} and the section fairValue both set the price that spreads start from; remove one of them${
         p.reference === 'weightedMid' || p.reference === 'lastTrade'
           ? ` (fairValue: { ${p.reference === 'lastTrade' ? 'lastTrades' : p.reference}: { weight: 1 } } is nearly the same)`
           : ''
@@ -139,7 +139,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (!(furthest <= limits.collarBps)) {
     problems.push({
       key: 'levelSpacingBps',
-      message: `the last level can lie ${microText(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'mid price'}, beyond limits.collarBps ${microText(limits.collarBps)}`,
+      message: `the last level can be ${microText(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'mid price'}, beyond limits.collarBps ${microText(limits.collarBps)}`,
     });
   }
   return problems;
