@@ -29,8 +29,9 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
-  /** Time of the request; then the end of the recording, `null` without a recording. */
+  /** Time of the request. */
   readonly at: Millis;
+  /** End of the latest recording; `null` without a recording. */
   readonly recordedTo: Millis | null;
   readonly bot: BotLife;
   /** Known open orders, with the time at which they were known. */

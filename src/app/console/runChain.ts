@@ -8,8 +8,9 @@ import { RunReplay } from './runReplay.ts';
 
 type Runs = ConsoleView['runs'];
 
-/** Maximum time between the first and the last run of a chain, in ms; then the maximum number of runs. */
+/** Maximum time between the starts of the first and the last run of a chain, in ms. */
 const BACK_MS = 86_400_000;
+/** Maximum number of runs in a chain. */
 const RUNS_MAX = 20;
 
 /** Returns the runs that a page of the last run covers, oldest first. */

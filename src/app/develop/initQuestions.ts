@@ -113,7 +113,7 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
       name: 'half-spread',
       text: 'distance of the first level from the mid price, in bps',
       proposal: String(Math.ceil(10 * (fee + OVER_FEE_BPS)) / 10),
-      why: `the maker fee of ${fee} bps, and ${OVER_FEE_BPS} bps`,
+      why: `the maker fee of ${fee} bps plus ${OVER_FEE_BPS} bps`,
       problem: answer =>
         !(/^\d+(\.\d+)?$/.test(answer) && Number(answer) <= 1_000)
           ? 'expected bps up to 1000, like 65'

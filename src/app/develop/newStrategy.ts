@@ -122,14 +122,14 @@ export const ${word} = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Say what it remembers between two quotes; now: nothing. */
+/** Describe here what the strategy remembers between two quotes. The template remembers nothing. */
 function quoting(p: ${type}, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   return {
     quote(view) {
       const unknown = unknownIn(view);
       if (unknown !== null) return silent(unknown);
-      // Your fair value as steps in ticks; puntas explain shows each of them.
+      // Your fair value as steps in ticks; puntas explain shows each step.
       return quoteAround(p, lots, view, [...fairSteps(view)]);
     },
   };

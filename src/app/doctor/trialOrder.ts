@@ -1,6 +1,6 @@
 /**
- * Trial order of the minimum size, far from the market, placed by a complete run with its journal, risk gate and
- * client; then canceled and verified.
+ * Trial order of the minimum size, far from the market, canceled and verified after a short time. A complete run places
+ * it, with its journal, risk gate and client.
  */
 import { unverified } from '../../live/loop/loopOptions.ts';
 import {
@@ -201,7 +201,7 @@ class TrialWatch {
     // Counts before this order belong to orders of an earlier run.
     if (this.#order === null) return;
     if (event === 'placed') {
-      // This also applies to an order that was found after its outcome had been unknown.
+      // An order that was found after an unknown outcome also counts as accepted.
       this.#end = 'accepted';
       this.#after(this.#liesMs, 'the trial order has ended');
       return;
@@ -255,7 +255,7 @@ class TrialWatch {
             `not sent: ${this.#why ?? 'it was stopped before'}`,
             'fix it, then run puntas doctor again',
           );
-        // This also applies if the order was found in the meantime.
+        // The warning stays even if the order was found in the meantime.
         return warn(
           CHECK,
           `${text}: no answer; not retried; ${gone}`,

@@ -83,8 +83,9 @@ export type ExplainedLevel = {
     readonly id: string;
     readonly price: string;
     readonly remaining: string;
-    /** Order state at the decision; then at the requested time, or `ended`. */
+    /** State of the order at the decision. */
     readonly then: string;
+    /** State of the order at the requested time, or `ended`. */
     readonly now: string;
   } | null;
 };

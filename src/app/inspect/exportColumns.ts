@@ -68,8 +68,9 @@ export type BookedFill = {
   readonly order: string;
   readonly book: string;
   readonly side: 'buy' | 'sell';
-  /** Amount in the base currency, positive; then the value paid or received in the quote currency. */
+  /** Amount in the base currency, always positive. */
   readonly amount: Money;
+  /** Quote currency paid or received, always positive. */
   readonly value: Money;
   readonly price: string | null;
   /** Fee, positive if paid. */

@@ -58,7 +58,7 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
 
 function fillsOf(file: LedgerFile, entries: readonly LedgerEntry[], book: string | undefined) {
   const own = file.book ?? book;
-  // Without a known book, empty currencies are enough: each trade in such a ledger names its book.
+  // Without a known book, the currencies stay empty, because each trade in such a ledger names its book.
   const [major, minor] = own === undefined ? ['', ''] : pairOf(own);
   return entries
     .flatMap(entry => bookedFill(entry, { book: own ?? '', major, minor }) ?? [])

@@ -28,7 +28,7 @@ export function hedgesIn(dir: string): readonly ListedHedge[] {
       if (recording === null) continue;
       const { book } = recordedConfig(recording.of.setup);
       for (const text of recording.lines) {
-        // Other lines are not parsed, because there are millions of them.
+        // Only lines of hedges are parsed: a recording can have millions of other lines.
         if (!text.startsWith(BEGINS)) continue;
         const line = lineOf(text);
         if (line.kind !== 'input' || line.event.kind !== 'hedge') continue;

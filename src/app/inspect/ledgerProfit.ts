@@ -116,7 +116,10 @@ export function profitBy(
     const sums = found(periods, Math.floor(at / periodMs) * periodMs);
     const of = (cause: Cause, currency: string): bigint =>
       changes.reduce((sum, one) => (one.cause === cause && one.currency === currency ? sum + one.amount : sum), 0n);
-    /** Returns the gain from additional base holdings `more`. The value of all holdings is rounded, not each change. */
+    /**
+     * Adds `more` to the base holdings and returns the change of their value. Only the total value is rounded, not each
+     * change.
+     */
     const hold = (more: bigint): bigint => {
       held += more;
       const before = worth;

@@ -1,4 +1,7 @@
-/** Profit of a bot at the latest time on disk: from a replay of its last recording, or from its last checkpoint. */
+/**
+ * Latest profit of a bot that the state directory allows: from a replay of its last recording, or from its last
+ * checkpoint.
+ */
 import { existsSync } from 'node:fs';
 import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';

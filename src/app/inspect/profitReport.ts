@@ -34,8 +34,9 @@ export type ProfitDay = EarnedSums & {
   /** Start of the day, UTC. */
   readonly from: Millis;
   readonly net: Money;
-  /** Holdings of the base currency, then of the quote currency, at the end of the day, by the ledger of the account. */
+  /** Ledger balance of the base currency at the end of the day. */
   readonly inventory: Money;
+  /** Ledger balance of the quote currency at the end of the day. */
   readonly cash: Money;
   /** All changes of the day by currency and cause, including those outside the profit. */
   readonly booked: ReadonlyMap<string, Causes>;

@@ -62,7 +62,7 @@ export type ReplayEvidence = {
     readonly orderToTrade: number;
     readonly halts: number;
   };
-  /** 95% confidence interval of `net60s`, in the quote currency; `null` with fewer than 20 time blocks. */
+  /** Confidence interval (95%) of `net60s`, in the quote currency; `null` with fewer than 20 time blocks. */
   readonly interval: { readonly low: number; readonly high: number } | null;
 };
 

@@ -251,7 +251,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     const last = standing.placed.at(-1);
     if (last === undefined) throw nothingToRollBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
-    // This throws if the copy is missing, because the decision would have no effect.
+    // `textOfCopy` throws if the copy is missing: without it, the rollback could not be completed.
     if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
     return restorePrevious(options, noteInJournal(dir, back), last.before, kept);

@@ -43,8 +43,9 @@ export type StartedRecord = Signed & {
   readonly kind: 'started';
   /** Absolute path of the candidate; a copy stores its text. */
   readonly file: string;
-  /** SHA-256 of the candidate's text; then of its text as the live file. */
+  /** SHA-256 of the candidate's text. */
   readonly candidate: string;
+  /** SHA-256 of the text that the candidate has as the live file. */
   readonly live: string;
   /** Digest of the keys that decide how the candidate trades. */
   readonly trading: string;
@@ -61,8 +62,9 @@ export type ApprovedRecord = Signed & {
   readonly findings: readonly CriterionFinding[];
   /** Whether the stage was approved although not all criteria passed. */
   readonly anyway: boolean;
-  /** SHA-256 of the new live file, `null` if unchanged; then of the old live file, `null` if there was none. */
+  /** SHA-256 of the new live file; `null` if unchanged. */
   readonly to: string | null;
+  /** SHA-256 of the old live file; `null` if there was none. */
   readonly before: string | null;
 };
 

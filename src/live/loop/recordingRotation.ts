@@ -134,8 +134,8 @@ export class RecordingRotation {
   }
 
   /**
-   * Ends the current run, which cancels and verifies, and starts another run of the same configuration, which resolves
-   * unknown orders. Returns `kept` if no run could start; then no order was canceled.
+   * Ends the current run, which cancels and verifies its orders, and starts another run of the same configuration. The
+   * new run resolves unknown orders. Returns `kept`, without any cancel, if no run could start.
    */
   restartRun(): Promise<Reloaded> {
     return this.#ask(null);
@@ -233,7 +233,7 @@ export class RecordingRotation {
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
-    // These rules on the new grid are recent.
+    // A change of the tick was found in a recent read of the rules, so that no further read is needed.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
     // If the rules cannot be read, the next run could not read them either.
@@ -273,8 +273,8 @@ export class RecordingRotation {
   }
 
   /**
-   * Tries until the next run is open or the process stops. A new configuration has one try; then the old one is used
-   * again. Returns the request whose run was opened, or `null`.
+   * Tries until the next run is open or the process stops. If the first try with a new configuration fails, the next
+   * tries use the old one. Returns the request whose run was opened, or `null`.
    */
   async #openNext(known: Rules): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };

@@ -129,7 +129,8 @@ export class Run {
     const uncounted = opening.kind === 'restored' ? state.journal.leftovers.uncounted : [];
     const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
     this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted);
-    // A run without a hedger keeps the stored hedges: one may be open, and daily costs include all of them.
+    // A run without a hedger keeps the stored hedges, because one may be open and because daily costs include all
+    // hedges.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);
     this.#refusals = new Refusals(clock, this.#connectivity);

@@ -1,4 +1,4 @@
-/** Periodic reads of the reference price, from other books of the exchange and from feeds, into the engine. */
+/** Periodic reads of other books and feeds, which give the engine its reference price. */
 import {
   priceAcross,
   type BookSnapshot,

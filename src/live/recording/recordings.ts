@@ -244,7 +244,7 @@ function inflated(packed: Buffer, window: Buffer): Buffer {
 
 const DAMAGED = 'the recording is damaged from here on';
 
-/** Fills the buffer from the file; returns `false` if the file ends first. */
+/** Reads from the file until the buffer is full; returns `false` if the file ends first. */
 function readWhole(file: number, into: Buffer, from: number): boolean {
   for (let done = 0; done < into.length;) {
     const read = readSync(file, into, done, into.length - done, from + done);

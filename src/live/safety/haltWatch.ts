@@ -23,8 +23,8 @@ export function takeUpHalt(
 }
 
 /**
- * Applies a halt, or its end, to the engine; call periodically. If the engine is `broken`, only a new process ends its
- * halt.
+ * Applies a halt, or its end, to the engine; call periodically. `broken` means that the engine has failed: only a new
+ * process can end its halt.
  */
 export function watchHalt(
   engine: Pick<Engine, 'haltedBecause'>,

@@ -39,7 +39,7 @@ export interface Heartbeat {
 
 /** Heartbeat that writes to a state directory. */
 export interface FileHeartbeat extends Heartbeat {
-  /** Names the port of the metrics in each later heartbeat. */
+  /** Adds the port of the metrics to every heartbeat from now on. */
   setMetricsPort(port: number): void;
 }
 

@@ -15,11 +15,11 @@ export type Hold = MailMessage<'hold'>;
 export interface Latch {
   /** Returns the halt with its reason, or `null`. An unreadable file counts as a halt. */
   read(): Halt | null;
-  /** Sets the halt, durable on return. An earlier halt is kept instead. */
+  /** Sets the halt, durable on return. Keeps an existing halt unchanged. */
   set(halt: Halt): void;
   /** Returns the reduce-only state that lasts until the operator resumes, or `null`. */
   readReduce(): Halt | null;
-  /** Sets reduce-only, durable on return. An earlier state is kept instead. */
+  /** Sets reduce-only, durable on return. Keeps an existing reduce-only state unchanged. */
   setReduce(reduce: Halt): void;
   /**
    * Ends only reduce-only, for the bot, and logs the reason. Returns `false` if the disk does not accept the change;
@@ -40,7 +40,7 @@ export interface Latch {
   endPause(pause: Pause, ended: Halt): boolean;
   /** Returns the sentinel's hold with its reason, or `null`. An unreadable file counts as a hold. */
   readHold(): Hold | null;
-  /** Sets the hold, durable on return. An earlier hold is kept instead. */
+  /** Sets the hold, durable on return. Keeps an existing hold unchanged. */
   setHold(hold: Hold): void;
   /**
    * Ends only the hold, and logs operator, reason and time with the ended hold. Throws if the disk does not accept the

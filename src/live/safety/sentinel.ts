@@ -211,7 +211,7 @@ class Sentinel {
     const sight = watch.look();
     if (sight === null) return null;
     const { record, unreadMs } = sight;
-    const why = `cut off: the bot lives and has read nothing for ${seconds(unreadMs)}, the exchange answers the sentinel`;
+    const why = `cut off: the bot runs but has read nothing for ${seconds(unreadMs)}, while the exchange answers the sentinel`;
     try {
       const { born, reads } = record;
       latch.setHold({ reason: `sentinel: ${why}`, at: clock.now(), by: 'sentinel', born, reads });

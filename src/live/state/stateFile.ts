@@ -262,7 +262,7 @@ const SUMMED = [
   { table: 'commits', texts: [], numbers: ['n'] },
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
 ] as const;
-/** First version that has each later table. */
+/** First version of the state file with the table; the other tables exist in every version. */
 const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
 
 type Row = Readonly<Record<string, unknown>>;
