@@ -9,7 +9,9 @@ import { estimateOf, type Estimate } from './jackknife.ts';
  */
 export const FORETOLD_STRETCHES = 15;
 const FITTED = (2 * FORETOLD_STRETCHES) / 3;
-/** Two-sided 95% and 99% quantiles of Student's t with 14 degrees of freedom: the number of time blocks minus one. */
+/**
+ * Two-sided quantiles of Student's t with 14 degrees of freedom, one fewer than the time blocks. Levels: 95% and 99%.
+ */
 const STUDENT_95 = 2.145;
 const STUDENT_99 = 2.977;
 

@@ -59,8 +59,8 @@ export class ChunkReader {
   }
 
   /**
-   * Fills the columns from index 0. Returns the number of rows and the index of their rules among all days' rules;
-   * `null` at the end.
+   * Reads rows into the columns, from index 0. Returns the number of rows and the index of their rules among all days'
+   * rules; `null` at the end.
    */
   next(to: ColumnBuffers): { readonly length: number; readonly rules: number } | null {
     const [made] = this.#made;
@@ -87,7 +87,7 @@ export class ChunkReader {
     return length === 0 ? null : { length, rules };
   }
 
-  /** Builds the book as of `from`, and reads the rest of the block that contains `from`. */
+  /** Builds the book at time `from`, and reads the remaining rows of the block that contains this time. */
   #lead(steps: readonly Step[]): void {
     const snapshot = new TapeSnapshot();
     const buffers = columnBuffers(BLOCK_ROWS);

@@ -14,8 +14,9 @@ import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, blockSummaryOf, type
 export type RecoveredDay = {
   /** Head of the day; `null` if not even the first frame is complete, so that nothing was recorded. */
   readonly head: Head | null;
-  /** Number of rows in sealed blocks; then number of rows after those blocks. */
+  /** Number of rows in sealed blocks. */
   readonly sealed: number;
+  /** Number of rows after the sealed blocks. */
   readonly pending: number;
   readonly lastAt: Millis;
   /** Rules in force at the end of the day. */

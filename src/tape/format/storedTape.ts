@@ -189,7 +189,7 @@ function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book
     const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
     return continuesDay(before, day) && before.head.lot === day.head.lot ? [before] : [];
   } catch {
-    // A day outside the requested time may be unreadable: the book is then known only from the first row on.
+    // An unreadable day outside the requested time is no error. The book is then known only from the first row on.
     return [];
   }
 }

@@ -23,7 +23,7 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
   if (point >= 0 && text.length - point - 1 > NOISE_DECIMALS) {
     onNoise();
     const shortest = String(Number(text));
-    // A sum of doubles, such as 0.1 + 0.2, is long even in its shortest text.
+    // The shortest text of a sum of doubles, such as 0.1 + 0.2, can still be long.
     const decimals = shortest.length - shortest.indexOf('.') - 1;
     const isLong = shortest.includes('.') && !shortest.includes('e') && decimals > NOISE_DECIMALS;
     return plainText(isLong ? Number(text).toFixed(NOISE_DECIMALS) : shortest, () => undefined);

@@ -85,7 +85,7 @@ export async function* rowsOf<T>(
   findings.check();
 }
 
-/** Returns the kind of flaw for skipped `lines` or `records`. */
+/** Returns the name of the data flaw for skipped items; `items` is `lines` or `records`. */
 export function unreadKind(items: string, error: unknown): string {
   if (error instanceof LateRow) return `${items} more than a minute late`;
   return error instanceof OffGrid ? `${items} off the grid of ticks or lots` : `${items} that cannot be read`;

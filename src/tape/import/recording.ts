@@ -18,8 +18,9 @@ export type Recording = {
   /** Location of the recording, for messages. */
   readonly source: string;
   readonly format: string;
-  /** All files; then the number of times that each is read, for a progress bar. */
+  /** All files of the recording. */
   readonly files: readonly string[];
+  /** Number of times that each file is read, for a progress bar. */
   readonly passes: number;
   readonly instrument: Instrument;
   /** Rules from the exchange; if omitted, rules with very wide bounds. */
@@ -29,7 +30,10 @@ export type Recording = {
   /** Levels per side in the recording; Infinity for a complete book, 0 for trades only. */
   readonly depth: number;
   readonly quotesOnly: boolean;
-  /** Returns the streams of rows; at equal times, rows of the first stream come first, and books before trades. */
+  /**
+   * Returns the streams of rows to merge. At equal times, rows of an earlier stream come first, and books come before
+   * trades.
+   */
   readonly streams: (reading: ImportReading) => readonly AsyncIterable<Chunk>[];
   /** Hours to import; other hours become gaps. If omitted, all hours are imported. */
   readonly session?: MarketSession;

@@ -9,7 +9,7 @@ export type Chunk = { readonly columns: Columns; readonly file: string; readonly
 /** Maximum time by which a late row is moved forward to the previous time, in ms. */
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
-/** Maximum number of rows of a line: a snapshot of a book with 100,000 orders is one line. */
+/** Maximum number of rows in one line of a file. A line can be a snapshot of a book with 100,000 orders. */
 const ROWS_MAX = 8_000_000;
 
 /** Error for a row that is more than a minute earlier than the row before, and too late to be moved by `sortMs`. */
@@ -90,7 +90,8 @@ export class RowBuffer {
    * then unreadable.
    */
   push(kind: Kind, side: number, at: Millis, local: Millis, price: number, amount: number, id: number): void {
-    if (!Number.isFinite(at + local)) throw new RangeError(`expected a time, found ${at} and ${local}`);
+    if (!Number.isFinite(at + local))
+      throw new RangeError(`expected two times, found ${at} (exchange) and ${local} (recorder)`);
     const whole = Number.isSafeInteger(price) && Number.isSafeInteger(amount) && Number.isSafeInteger(id);
     if (!(whole && price >= 0 && amount >= 0))
       throw new RangeError(`expected whole ticks, lots and ids, found ${price}, ${amount} and ${id}`);

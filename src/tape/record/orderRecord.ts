@@ -65,7 +65,7 @@ export class OrderRecord {
   }
 
   /**
-   * Changes the record to a complete book and returns the number of differing rows. Throws a RangeError, without
+   * Changes the record to a complete book and returns the number of rows that this needed. Throws a RangeError, without
    * changes, on a book of levels.
    */
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {

@@ -138,7 +138,7 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   };
 }
 
-/** Yields rows of a file with these columns, joined with the rows of its companion. */
+/** Yields the given columns of a file in batches, joined with the columns of its companion file. */
 async function* batchesOf(
   { table, beside }: FilesOfTable,
   file: string,

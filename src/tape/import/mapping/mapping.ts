@@ -38,13 +38,16 @@ const snapshot = z.strictObject({ column, words });
 const time = z.union([
   column.transform(name => ({ ...NO_TIME, column: [name] })),
   z.strictObject({
-    /** Column of the time. If there are several, the first that is not empty. */
+    /** Columns of the time. The first column that is not empty in a row is used. */
     column: z.union([column.transform(name => [name]), z.array(column).min(1)]),
     /** Column of the hour, for a date without a time. */
     hour: column.optional(),
     /** Column of the time of day, for a date without a time. */
     clock: column.optional(),
-    /** Length with leading zeros of a time of day in digits only, such as 93000. */
+    /**
+     * Number of digits of a time of day that is written without separators. Missing leading zeros are added: 93000 is
+     * 09:30:00 with 6.
+     */
     clockDigits: z.literal([4, 6, 9, 12, 15]).optional(),
     unit: z.enum(['s', 'ms', 'us', 'ns', 'text']).default('text'),
     zone: textFor(timeZoneOf).optional(),
@@ -60,7 +63,10 @@ const COMMON = {
   delimiter: z.string().length(1).default(','),
   /** Column names of a file without a header line. */
   header: z.array(column).min(1).optional(),
-  /** For JSON: the list whose elements are the rows, and the names of the words before the JSON in a line. */
+  /**
+   * Location of the rows in JSON: `rows` names the list whose elements are rows, `before` names the words in front of
+   * the JSON in a line.
+   */
   json: z.strictObject({ rows: column.optional(), before: z.array(column).default([]) }).optional(),
   /** Companion files with further columns of the same rows. */
   beside: z.strictObject({ files: z.string().min(1), header: z.array(column).min(1) }).optional(),
@@ -69,11 +75,13 @@ const COMMON = {
   received: time.optional(),
   /** Maximum delay of late rows, in seconds; they are sorted. */
   sort: z.number().positive().max(3_600).optional(),
-  /** Factors for the file's prices and amounts. */
+  /** Factor by which the prices in the file are multiplied. */
   priceUnit: decimal.default('1'),
+  /** Factor by which the amounts in the file are multiplied. */
   amountUnit: decimal.default('1'),
-  /** Decimal separator and thousands separator. */
+  /** Decimal separator. */
   decimal: z.literal(['.', ',']).default('.'),
+  /** Thousands separator; if omitted, numbers have none. */
   thousands: z.literal(['.', ',', ' ', "'", '_']).optional(),
   /** Longest time without a row, in seconds, before a gap is recorded. For trades, there is no default. */
   silence: z.number().positive().optional(),
@@ -104,7 +112,10 @@ const table = z.discriminatedUnion('kind', [
     bidAmount: column.optional(),
     ask: column,
     askAmount: column.optional(),
-    /** Two separators, such as "|:", if a side is one cell: between levels, and between price and amount. */
+    /**
+     * Separators if all levels of a side are in one cell: the first between levels, the second between price and
+     * amount. Example: "|:".
+     */
     packed: z.string().length(2).optional(),
     /** Prices that mean a missing level. */
     empty: words.optional(),
