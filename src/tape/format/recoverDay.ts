@@ -29,11 +29,11 @@ export type RecoveredDay = {
 
 type Expected = {
   readonly book: string;
-  /** Required lot of the tape. If omitted, any lot is accepted. */ readonly lot?: DecimalText | undefined;
+  /** Required lot of the tape. If omitted, any lot is accepted. */
   readonly rules: BookRules;
 };
 
-/** Applies every row to `snapshot` and writes the rows that are not in a sealed block to `pending`. */
+/** Recovers a day: applies every row to `snapshot`, and writes the rows that are not in a sealed block to `pending`. */
 export function recoverDay(
   folder: string,
   expected: Expected,
@@ -76,7 +76,7 @@ export function recoverDay(
     eachFrame(tail, mended, (file, frame) => {
       const block = file.payload(frame);
       const { firstRow, rows } = blockSummaryOf(block);
-      // The writer crashed between sealing a block and emptying the tail.
+      // After a crash between sealing a block and emptying the tail, the tail repeats rows of the block.
       if (firstRow + rows <= sealed) return;
       if (firstRow !== sealed + count) {
         throw new Error(`${tail}: row ${firstRow} at byte ${frame.at}, expected row ${sealed + count}`);

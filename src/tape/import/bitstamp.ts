@@ -8,8 +8,8 @@ import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
 /**
- * Maximum time between two books before a gap is assumed, in ms. Books are 2.4 s apart in the median, and up to 53 s if
- * nothing changes.
+ * Time without a book after which a gap is recorded, in ms. The median time between two books is 2.4 s; a quiet book
+ * had up to 53 s.
  */
 const GAP_MS = 5 * 60_000;
 /** Maximum time between the reduction of an order and the trade that caused it, in ms. */
@@ -27,7 +27,7 @@ const ORDER_KINDS: Readonly<Record<string, Kind>> = {
 
 /**
  * Opens the log. Only the recorder's times have milliseconds, so they are also used as exchange times. The side of a
- * trade is inferred from the orders reduced just before at the trade's price: the oldest was resting, so the taker was
+ * trade is inferred: the oldest order that was reduced just before at the trade's price was resting, so the taker was
  * on the other side.
  */
 export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Recording {
