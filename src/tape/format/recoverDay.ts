@@ -30,6 +30,7 @@ export type RecoveredDay = {
 type Expected = {
   readonly book: string;
   /** Required lot of the tape. If omitted, any lot is accepted. */
+  readonly lot?: DecimalText | undefined;
   readonly rules: BookRules;
 };
 
