@@ -7,7 +7,7 @@ import type { TunedEvidence } from './tunedEvidence.ts';
 export const STAGES = ['replay', 'paper', 'smallest'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Result of a criterion. `not yet`: more hours or fills are needed. */
+/** Result of a criterion. `not yet`: the stage needs more hours or fills. */
 export type CriterionResult = 'passed' | 'failed' | 'not yet';
 
 /** Result of one criterion, with the expected and the found value. */
@@ -77,12 +77,12 @@ export type BackRecord = Signed & {
 };
 
 /**
- * Record that the live file has the decided text. If it is missing, the process ended between the decision and the
- * write.
+ * Record that the decided text is in the live file. If this record is missing, the process ended between the decision
+ * and the write.
  */
 export type PlacedRecord = Signed & { readonly kind: 'placed' };
 
-/** Request that was not executed. */
+/** Request for an approval that was refused. */
 export type RefusedRecord = Signed & {
   readonly kind: 'refused';
   readonly asked: 'approve';
