@@ -120,7 +120,10 @@ export class Hedger {
     await this.turn();
   }
 
-  /** Checks until no hedge is pending or `deadline` passes. Calls `readBalances`, because some outcomes depend on balances only. */
+  /**
+   * Checks until no hedge is pending or `deadline` passes. Calls `readBalances`, because some outcomes depend on
+   * balances only.
+   */
   async settle(deadline: Millis, readBalances: () => Promise<unknown>): Promise<void> {
     while (this.#rows.isMoving && this.#run.clock.elapsed() < deadline) {
       await readBalances();

@@ -333,7 +333,10 @@ function configText(
 const PAPER_COMMENT =
   'For puntas run --paper: play money (derived: the target, or twice the largest position, and the same value of the other currency), and the fee tier read above.';
 
-/** Returns the keys of a paper run: balances around the target that cover both sides, the fee tier, and a state of its own. */
+/**
+ * Returns the keys of a paper run: balances around the target that cover both sides, the fee tier, and a state of its
+ * own.
+ */
 function paperKeys({ rules: { instrument: i, tier }, mid }: MarketRead, value: (name: QuestionName) => string): object {
   const position = 2n * moneyOf(value('position-max'));
   const held = value('target') === AS_FOUND ? position : moneyOf(value('target'));

@@ -58,7 +58,10 @@ function unfinishedIn(dir: string): UnfinishedCommand | null {
   }
 }
 
-/** Removes partial files of a killed process, in the journal folder and next to the live file. The caller must hold the lock. */
+/**
+ * Removes partial files of a killed process, in the journal folder and next to the live file. The caller must hold the
+ * lock.
+ */
 export function removeHalfWritten(dir: string, liveFile: string): void {
   const folders = readdirSync(dir, { withFileTypes: true }).filter(entry => entry.isDirectory());
   for (const folder of [dir, ...folders.map(({ name }) => join(dir, name))])

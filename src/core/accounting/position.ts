@@ -20,7 +20,10 @@ export type Fill = {
   readonly maker: boolean;
 };
 
-/** Profit in the quote currency since the start; the parts sum to the total exactly. Paid fees and hedge costs are negative. */
+/**
+ * Profit in the quote currency since the start; the parts sum to the total exactly. Paid fees and hedge costs are
+ * negative.
+ */
 export type Profit = {
   readonly spread: Money;
   readonly inventory: Money;

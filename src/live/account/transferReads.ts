@@ -20,8 +20,8 @@ export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 
 export type ListedTransfer = Booking & { readonly id: string };
 
 /**
- * Result of a read: transfers that are not in the ledger, oldest first. `ids` has the ids of all new lines, also of
- * lines that are no transfers.
+ * Result of a read: transfers that are not in the ledger, oldest first. `ids` has the ids of all lines that were read,
+ * also of known lines.
  */
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
@@ -62,8 +62,8 @@ export class TransferReads {
   }
 
   /**
-   * Reads the lists. Until the first comparison, every id on the newest pages is new but counts as no transfer. If the
-   * ledger then equals balances that are read later, pass these ids to `take`.
+   * Reads the lists. Until the first comparison with the ledger, no line counts as a transfer. If balances that are
+   * read later equal the ledger, pass the result to `seenEqual`.
    */
   async look(): Promise<FoundTransfers | Failed> {
     const transfers: ListedTransfer[] = [];

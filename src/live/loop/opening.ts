@@ -91,7 +91,9 @@ export type Opening =
       readonly tids: readonly string[];
     };
 
-/** Returns the opening of a run: the ledger of the last run, or balances that are read now. Rejects with `CannotStart`. */
+/**
+ * Returns the opening of a run: the ledger of the last run, or balances that are read now. Rejects with `CannotStart`.
+ */
 export async function resolveOpening(
   leftovers: Leftovers,
   { instrument }: Rules,

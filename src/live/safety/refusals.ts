@@ -1,6 +1,6 @@
 /**
  * Rule for rejections that only the operator can fix. They halt the bot immediately. If a nonce or a wrong clock may be
- * the cause, they halt it only after a minute without an accepted request.
+ * the cause, three rejections within at least a minute, without an accepted request in between, halt it.
  */
 import { isFatal, type Clock, type Meaning, type Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
@@ -8,7 +8,7 @@ import type { Failed } from '../failed.ts';
 
 /** Time for which rejections with a possibly temporary cause do not halt the bot. */
 const PASSES_WITHIN_MS = 60_000;
-/** Number of rejections up to which a possibly temporary cause does not halt the bot. */
+/** Minimum number of rejections with a possibly temporary cause that halt the bot. */
 const PASSES_WITHIN = 3;
 
 export class Refusals {
