@@ -72,8 +72,7 @@ export type HedgeDecision = {
  */
 export function amountToHedge(inventory: Money, { band, residual, carryBpsPerHour }: HedgeRules): Money {
   const size = inventory < 0n ? -inventory : inventory;
-  const isLeaving = size > band || (carryBpsPerHour > 0 && size > residual);
-  if (!isLeaving || size <= residual) return money(0n);
+  if (!(size > residual && (size > band || carryBpsPerHour > 0))) return money(0n);
   return money(inventory > 0n ? size - residual : residual - size);
 }
 

@@ -43,7 +43,7 @@ export function sweepCost(
   let price = 0;
   let value = 0n;
   let taken = 0;
-  for (let i = 0; i < count && taken < lots; i++) {
+  for (let i = 0; i < count; i++) {
     const level = prices[i] as Price;
     if (!(sells ? level >= worst : level <= worst)) break;
     lots = Math.min(lots, Number(bounds.orderValueMax / BigInt(level)));
