@@ -118,7 +118,11 @@ describe('the band', () => {
 
   test('has no order of which a part is left over, and none below zero', () => {
     const [input] = inputs as [BandInput];
-    for (const [ordersMax, whole] of [[3.9, 3], [0, 0], [-2, 0]] as const) {
+    for (const [ordersMax, whole] of [
+      [3.9, 3],
+      [0, 0],
+      [-2, 0],
+    ] as const) {
       const { orders, marginal } = computeBand({ ...input, riskPerS: 1e-12, ordersMax });
       expect([orders, marginal.length]).toEqual([whole, whole]);
       expect(computeBand({ ...input, riskPerS: 0, ordersMax }).marginal).toHaveLength(whole);
