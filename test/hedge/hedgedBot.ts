@@ -42,7 +42,7 @@ export class HedgedBot {
   /** Called for each new view, before it is made. */
   onView: () => void = () => undefined;
   change: (view: HedgeView) => HedgeView = view => view;
-  failure: unknown = null;
+  failure: Error | null = null;
   balancesAt = 0;
   readonly #noOrders: boolean;
   #lives = 0;
@@ -145,7 +145,7 @@ export class HedgedBot {
   }
 
   turn(): void {
-    void this.hedger.turn().catch((error: unknown) => (this.failure = error));
+    void this.hedger.turn().catch((error: unknown) => (this.failure = error as Error));
   }
 
   /** One look that has come to its end. */

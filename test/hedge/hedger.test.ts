@@ -88,7 +88,7 @@ describe('a hedge by an offer', () => {
   test('is none while the book cannot be used, balances are not compared, trading is stopped, or the band holds it', async () => {
     for (const change of [{ refusal: 'book stale' }, { isReconciled: false }, { inventory: moneyOf('5') }] as const) {
       const bot = new HedgedBot(12);
-      bot.change = view => ({ ...view, ...change }) as HedgeView;
+      bot.change = view => ({ ...view, ...change });
       await bot.turned();
       expect(bot.rows).toEqual([]);
       bot.change = view => view;
@@ -230,9 +230,9 @@ describe('a hedge with an unknown outcome', () => {
       const bot = new HedgedBot(12, { venues: [way] });
       const { toy } = bot;
       toy.fateOfAccept = () => 'pending';
-      const { accept } = toy;
+      const accept = toy.accept.bind(toy);
       toy.accept = async of => {
-        await accept.call(toy, of);
+        await accept(of);
         return { kind: 'unknown', reason: 'no answer' };
       };
       await bot.turned();
@@ -499,13 +499,12 @@ describe('a route over a third currency', () => {
     await good.turned();
     Object.assign(good.toy, { answerMs: 26_000, lifeMs: 30_000 });
     // 600.9 usd at 20: of 12,018 it must keep 54 at most.
-    good.toy.offer = (
-      offer => (way, ask) =>
-        offer.call(good.toy, way, ask).then(answer => {
-          if (answer.kind === 'done') Object.assign(answer.value, { get: { currency: 'mxn', amount: '11964' } });
-          return answer;
-        })
-    )(good.toy.offer);
+    const offer = good.toy.offer.bind(good.toy);
+    good.toy.offer = async (way, ask) => {
+      const answer = await offer(way, ask);
+      if (answer.kind === 'done') Object.assign(answer.value, { get: { currency: 'mxn', amount: '11964' } });
+      return answer;
+    };
     good.turn();
     await good.clock.advance(26_000);
     expect(good.toy.accepted).toHaveLength(2);
@@ -641,7 +640,7 @@ describe('a hedge by an order', () => {
 
   test('that is never sent has failed', async () => {
     const bot = new HedgedBot(12, { venues: ['book'] });
-    bot.change = view => ({ ...view, limits: { ...view.limits!, collarBps: 5_000 } as never });
+    bot.change = view => ({ ...view, limits: { ...view.limits!, collarBps: 5_000 } });
     bot.desk.step({ kind: 'pause', at: bot.desk.now, reason: 'lunch' } as never);
     bot.change = view => ({ ...view, refusal: null });
     await bot.turned();
@@ -773,10 +772,10 @@ describe('a hedge under way', () => {
       await bot.turned();
       bot.mayAct = false;
       const order: string[] = [];
-      const { state: asked } = bot.toy;
+      const asked = bot.toy.state.bind(bot.toy);
       bot.toy.state = (...of) => {
         order.push('asked');
-        return asked.apply(bot.toy, of);
+        return asked(...of);
       };
       let isDone = false;
       const end = bot.clock.elapsed() + deadline;

@@ -93,7 +93,9 @@ export class ToyDesk implements ConversionDesk {
       ...{ way, id: `q${++this.#count}`, lifeMs: this.lifeMs, canConfirm: over === undefined },
       give: { currency: ask.from, amount: textOfMoney(money(gives)) },
       get: { currency: ask.to, amount: textOfMoney(money(gotten)) },
-      ...(over && most != null ? { most: { currency: over[0], amount: textOfMoney(money(most)) } } : {}),
+      ...(over && most !== undefined && most !== null
+        ? { most: { currency: over[0], amount: textOfMoney(money(most)) } }
+        : {}),
     };
     this.offers.set(offer.id, { ...offer, at });
     return { kind: 'done', value: offer };

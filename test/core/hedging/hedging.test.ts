@@ -290,8 +290,8 @@ describe('the choice of a way', () => {
               expect([cost, bps]).toEqual([null, null]);
               return;
             }
-            expect(Number(cost) / 1e18).toBeCloseTo((of.own! * size) / of.n, 9);
-            expect(bps).toBeCloseTo((of.own! * 100) / of.n, 1);
+            expect(Number(cost) / 1e18).toBeCloseTo((of.own * size) / of.n, 9);
+            expect(bps).toBeCloseTo((of.own * 100) / of.n, 1);
           });
         },
       ),

@@ -105,8 +105,8 @@ describe('a heartbeat', () => {
     const file = join(dir, 'heartbeat.json');
     utimesSync(file, 1_700_000_000, 1_700_000_000);
     const wall = statSync(file).mtimeMs;
-    const { speed, at } = botClockIn(dir);
-    expect([speed, at(wall), at(wall + 1_000), at(wall - 10)]).toEqual([
+    const bot = botClockIn(dir);
+    expect([bot.speed, bot.at(wall), bot.at(wall + 1_000), bot.at(wall - 10)]).toEqual([
       60,
       clock.now(),
       clock.now() + 60_000,

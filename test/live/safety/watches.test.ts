@@ -1,7 +1,13 @@
 /** What other processes latch and what the engine has, look by look; each part of a guard alone; the words. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RESUMED_BEYOND_LIMIT, type Engine, type EngineEvent } from '../../../src/core/index.ts';
+import {
+  RESUMED_BEYOND_LIMIT,
+  VirtualClock,
+  type Clock,
+  type Engine,
+  type EngineEvent,
+} from '../../../src/core/index.ts';
 import { blockedReason } from '../../../src/live/safety/blockedReason.ts';
 import { takeUpHalt, watchHalt } from '../../../src/live/safety/haltWatch.ts';
 import type { Halt, Latch, Pause } from '../../../src/live/safety/latch.ts';
@@ -12,7 +18,6 @@ import { SentinelWatch } from '../../../src/live/safety/sentinelWatch.ts';
 import { SleepWatch } from '../../../src/live/safety/sleepWatch.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
 import type { Failed } from '../../../src/live/failed.ts';
-import { VirtualClock, type Clock } from '../../../src/core/index.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { Desk, quoteAround } from '../../core/desk.ts';
 
@@ -230,7 +235,7 @@ describe('a pause', () => {
     const { events, step } = heard();
     const { log, lines } = memoryLog();
     const watched = (before: string | null, at: number) =>
-      watchPause({ pausedBecause: before } as Engine, files.latch, at, step, log);
+      watchPause({ pausedBecause: before }, files.latch, at, step, log);
     const until = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
     files.pause = { ...pause('lunch', until), who: 'ana' };
     const text = 'lunch (until 2026-01-02T03:04:05Z)';
@@ -293,7 +298,7 @@ test('the resume of a hold ends nothing that comes later: losses of the next day
   const desk = new Desk({ strategy: quoteAround(2) }).open();
   desk.rounds(2);
   const run = { clock: new VirtualClock(), log: memoryLog().log, time: () => desk.now, step: desk.step.bind(desk) };
-  const watch = new LatchWatch(run as never, desk.engine, files.latch);
+  const watch = new LatchWatch(run, desk.engine, files.latch);
   watch.begin();
   files.hold = halt('sentinel: cut off');
   watch.look(false);
