@@ -294,6 +294,15 @@ describe('a conversion that nobody can look up', () => {
     await bot.clock.advance(20_000);
     await bot.turned();
     expect([bot.last.state, bot.balancesAt]).toEqual(['unknown', read]);
+    // Reads that began too early say nothing, however late they are looked at and however far apart they are.
+    const other = await unknown('untold', false);
+    await other.clock.advance(45_000);
+    for (const early of [25_000, 32_999]) {
+      other.readBalances();
+      other.balancesAt = other.last.acceptedAt! + early;
+      await other.turned();
+      expect(other.last.state).toBe('unknown');
+    }
   });
 
   test('starts to count anew when the balances say otherwise', async () => {
@@ -382,6 +391,24 @@ describe('a person who says what became of a hedge', () => {
     expect(between.hedger.settleAs('mm-h1-1', 'executed', why)).toBe('not open');
   });
 
+  test('is not heard any more when the exchange has been found to work on it meanwhile', async () => {
+    const bot = new HedgedBot(12);
+    bot.toy.fateOfAccept = () => 'untold';
+    bot.toy.canLook = false;
+    await bot.turned();
+    expect(bot.hedger.settleAs('mm-h1-1', 'failed', 'it never was')).toBe('busy');
+    bot.toy.executed[0]!.status = 'pending';
+    bot.toy.canLook = true;
+    await bot.turned();
+    expect(bot.last).toMatchObject({ state: 'executing', conversionId: 'c-q1' });
+    const [, due] = await around(bot, 33_000);
+    expect(due.state).toBe('executing');
+    bot.toy.executed[0]!.status = 'completed';
+    await bot.turned();
+    expect(wordsOf(bot.last)).toEqual(['completed', null]);
+    expect(bot.phases).toEqual(['in flight mm-h1-1', 'done mm-h1-1']);
+  });
+
   test('is not heard any more when the look of that moment found it', async () => {
     const bot = await unknown();
     bot.toy.canLook = true;
@@ -427,6 +454,18 @@ describe('a route over a third currency', () => {
       'done mm-h1-1~2',
     ]);
     expect(bot.desk.engine.account.total('usd')).toBe(0n);
+  });
+
+  test('sells in its second leg what its first one really brought', async () => {
+    const bot = routed();
+    await bot.turned();
+    bot.toy.executed[0]!.get = { currency: 'usd', amount: '601.25' };
+    await bot.turned();
+    expect(bot.last).toMatchObject({ state: 'between', route: { holds: '601.25' } });
+    await bot.turned();
+    await bot.turned();
+    expect(bot.toy.asked.at(-1)).toMatchObject({ from: 'usd', give: '601.25' });
+    expect(bot.last.state).toBe('completed');
   });
 
   test('has failed, with its planned leg, when its first leg has', async () => {
@@ -636,6 +675,26 @@ describe('a hedge by an order', () => {
     expect(bot.last).toMatchObject({ state: 'accepted', offer: { id: 'mm-1-t2' } });
     await bot.turned();
     expect(bot.last.state).toBe('unknown');
+  });
+
+  test('waits until a quote of ours in its way is gone, and is over only after that', async () => {
+    const bot = new HedgedBot(12, { venues: ['book'], away: [5], rules: { costMaxBps: 200 } });
+    bot.desk.bids = [[990, 50]];
+    bot.desk.asks = [[1_010, 50]];
+    await bot.clock.advance(1_000);
+    bot.look();
+    expect(bot.desk.prices('buy')).toEqual([995]);
+    bot.desk.fateOfCancel = () => 'lost';
+    for (let looks = 0; looks < 3; looks++) {
+      await bot.turned();
+      expect(wordsOf(bot.last)).toEqual(['accepted', null]);
+      await bot.clock.advance(1_000);
+    }
+    expect(bot.inventory).toBe(12);
+    bot.desk.fateOfCancel = () => 'done';
+    await bot.passes(6_000);
+    expect(wordsOf(bot.last)).toEqual(['completed', null]);
+    expect(bot.inventory).toBe(0);
   });
 
   test('that is never sent has failed', async () => {

@@ -140,7 +140,8 @@ test('the engine has what is latched after every look, whatever is set, replaced
         // What the engine found by itself lasts until a person resumes.
         if (reduced !== null && !isResumed) expect(engine.reducingBecause).toBe(reduced);
         expect(engine.haltedBecause === null).toBe(files.halt === null);
-        expect(engine.reducingBecause === null).toBe(files.reduce === null);
+        // What the engine found by itself is on disk as soon as that takes it.
+        if (files.takes || files.reduce !== null) expect(engine.reducingBecause === null).toBe(files.reduce === null);
         const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= desk.now);
         expect(engine.pausedBecause).toBe(holds ? pauseText(files.pause!) : null);
         // An expired pause is away as soon as the disk takes it.
@@ -152,7 +153,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
         if (files.halt === null && files.reduce === null) expect(files.resumed).toBe(false);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
 
