@@ -61,6 +61,20 @@ describe('a hedge by an offer', () => {
     expect(bot.hedger.everyMs).toBe(2_000);
   });
 
+  test('is weighed against the book of when its offers are there, not of when they were asked for', async () => {
+    const bot = new HedgedBot(12);
+    bot.toy.answerMs = 100;
+    bot.turn();
+    bot.desk.bids = [[989, 50]];
+    bot.desk.asks = [[991, 50]];
+    await bot.clock.advance(50);
+    bot.look();
+    await bot.clock.advance(150);
+    // 11,988 are offered for 12 of 990 each.
+    expect(bot.last).toMatchObject({ middle: '990', costMax: '0' });
+    expect(bot.last.weighed[0]).toMatchObject({ way: 'rfq', cost: '-108', bps: -90.9 });
+  });
+
   test('is one at a time, and looks while another look is under way change nothing', async () => {
     const bot = new HedgedBot(12);
     bot.toy.answerMs = 1_000;
