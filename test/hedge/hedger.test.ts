@@ -31,8 +31,9 @@ describe('a hedge by an offer', () => {
     const bot = new HedgedBot(12);
     await bot.turned();
     const at = bot.clock.now();
+    const way = 'rfq';
     const weighed = [
-      { way: 'rfq', cost: '12', bps: 10, not: null },
+      { way, cost: '12', bps: 10, not: null },
       { way: 'book', cost: '12', bps: 10, not: 'orders of ours never take liquidity' },
       { way: 'wait', cost: '0', bps: 0, not: 'inventory is beyond its band' },
     ];
@@ -53,7 +54,7 @@ describe('a hedge by an offer', () => {
       {
         level: 'info',
         fields: { id: 'mm-h1-1', weighed },
-        text: 'hedge routes for 12 btc: rfq 10.0 bps (taken), book 10.0 bps (orders of ours never take liquidity), wait 0.0 bps (inventory is beyond its band)',
+        text: `hedge routes for 12 btc: ${way} 10.0 bps (taken), book 10.0 bps (orders of ours never take liquidity), wait 0.0 bps (inventory is beyond its band)`,
       },
       { level: 'info', fields: { id: 'mm-h1-1', why: null }, text: 'hedge mm-h1-1: 12 btc became 11988 mxn' },
     ]);

@@ -146,6 +146,25 @@ describe('the way out', () => {
     expect(compared.map(({ rejectedReason }) => rejectedReason)).toEqual(['more than 50 bps', 'no answer', null]);
   });
 
+  test('that costs as much as waiting is not taken, and of two that cost the same the first', () => {
+    const equal = [sale('rfq', '998'), sale('conversion', '998')];
+    expect(decide(equal).taken).toBe('rfq');
+    const { taken, compared } = decide(equal, '0.9', { waitBps: 20 });
+    expect(taken).toBe('wait');
+    expect(compared.map(({ rejectedReason }) => rejectedReason)).toEqual([
+      'waiting costs less',
+      'waiting costs less',
+      null,
+    ]);
+  });
+
+  test('is taken at any cost within the limit beyond the band, and not at its very edge', () => {
+    for (const sign of ['', '-'])
+      expect(
+        ['1', '1.000000000000000001'].map(inventory => decide([sale('rfq', '998')], `${sign}${inventory}`).taken),
+      ).toEqual(['wait', 'rfq']);
+  });
+
   test('below the band is taken when it costs less than carrying', () => {
     // 1 of a band of 1, an hour at 30 bps an hour: 30 bps.
     const carrying = { carryBpsPerHour: 30 };
@@ -197,10 +216,10 @@ describe('the way out', () => {
 
 /** One way as the law draws it: amounts in tenths, sums in whole units of the quote currency. */
 const anyWay = fc.record({
-  tenths: fc.integer({ min: 0, max: 12 }),
-  cost: fc.integer({ min: -6, max: 12 }),
-  risk: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
-  most: fc.option(fc.integer({ min: -2, max: 12 }), { nil: undefined }),
+  tenths: fc.integer({ min: 0, max: 11 }),
+  cost: fc.integer({ min: -4, max: 6 }),
+  risk: fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined }),
+  most: fc.option(fc.integer({ min: -2, max: 8 }), { nil: undefined }),
   flaw: fc.constantFrom('none', 'none', 'none', 'none', 'give', 'get', 'only compared', 'no price'),
 });
 const NAMES = ['rfq', 'conversion', 'book', 'rfq via usd'] as const;
@@ -212,9 +231,9 @@ describe('the choice of a way', () => {
       fc.property(
         fc.array(anyWay, { maxLength: 4 }),
         fc.boolean(),
-        fc.integer({ min: 1, max: 10 }),
-        fc.integer({ min: 0, max: 20 }),
-        fc.constantFrom(0, 40, 80),
+        fc.integer({ min: 4, max: 10 }),
+        fc.integer({ min: 6, max: 14 }),
+        fc.constantFrom(0, 80, 150),
         fc.option(fc.constantFrom(0, 30, 60), { nil: undefined }),
         fc.option(fc.integer({ min: 0, max: 9 }), { nil: null }),
         (drawn, sells, size, held, costMaxBps, waitBps, dayLeft) => {
