@@ -53,7 +53,7 @@ describe('an offer', () => {
 
   test('of less than a step is not asked for', async () => {
     const { desk, offers } = made();
-    expect(await offers.rfq(sale('0.9'))).toBe('the amount is less than can be converted');
+    expect(await offers.rfq(sale('0.9'))).toBe('the amount is below the smallest step of the pair');
     expect(desk.asked).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('an offer', () => {
 
   test('that cannot be confirmed in any size, or again not, is none', async () => {
     const { desk, offers } = made();
-    const none = 'the amount is more than can be confirmed';
+    const none = 'the exchange cannot confirm this amount';
     desk.most = { btc: null };
     expect(await offers.rfq(sale('5'))).toBe(none);
     expect(desk.asked).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('an offer', () => {
   test('has the steps of its pair, which are read again after an hour', async () => {
     const { clock, desk, offers } = made();
     desk.pairsAre = 'unknown';
-    expect(await offers.rfq(sale('1'))).toBe('the pairs cannot be read');
+    expect(await offers.rfq(sale('1'))).toBe('the list of pairs could not be read');
     desk.pairsAre = 'told';
     desk.decimals = { btc: 3, mxn: 1, eth: 25 };
     expect(await offers.unit(sale('1'))).toBe(10n ** 15n);
@@ -115,7 +115,9 @@ describe('an offer', () => {
       ['usd', 'btc'],
       ['btc', 'usd'],
     ] as const)
-      expect(await offers.unit({ from, to, fixed: 'give' })).toBe(`${from} to ${to} is not among the pairs`);
+      expect(await offers.unit({ from, to, fixed: 'give' })).toBe(
+        `the exchange does not list the pair ${from} to ${to}`,
+      );
     const reads = () => desk.calls.filter(call => call === 'pairs').length;
     expect(reads()).toBe(2);
     await clock.advance(3_600_000);
@@ -169,10 +171,10 @@ describe('a route over a third currency', () => {
   });
 
   test.each([
-    ['3', 'btc', 'first leg: the amount is more than can be confirmed'],
-    ['3', 'mxn', 'second leg: the amount is more than can be confirmed'],
-    ['-3', 'btc', 'second leg: the amount is more than can be confirmed'],
-    ['-3', 'mxn', 'first leg: the amount is more than can be confirmed'],
+    ['3', 'btc', 'first leg: the exchange cannot confirm this amount'],
+    ['3', 'mxn', 'second leg: the exchange cannot confirm this amount'],
+    ['-3', 'btc', 'second leg: the exchange cannot confirm this amount'],
+    ['-3', 'mxn', 'first leg: the exchange cannot confirm this amount'],
   ])('of %s is none when a leg fails: of too much %s', async (amount, currency, why) => {
     const { desk, offers } = made();
     desk.most = { [currency]: null };
@@ -185,17 +187,17 @@ describe('a route over a third currency', () => {
       // The leg between dollars and pesos: 149.85 and 150.15 usd.
       desk.most = { mxn: moneyOf('1000') };
       const leg = amount === '3' ? 'second' : 'first';
-      expect(await route(offers, amount)).toBe(`${leg} leg: the amount is more than can be confirmed`);
+      expect(await route(offers, amount)).toBe(`${leg} leg: the exchange cannot confirm the complete amount`);
     }
   });
 
   test('is none where its pairs are unknown', async () => {
     const { desk, offers } = made();
     desk.decimals = { btc: 0, usd: 2 };
-    expect(await route(offers, '3')).toBe('second leg: usd to mxn is not among the pairs');
-    expect(await route(offers, '-3')).toBe('first leg: mxn to usd is not among the pairs');
+    expect(await route(offers, '3')).toBe('second leg: the exchange does not list the pair usd to mxn');
+    expect(await route(offers, '-3')).toBe('first leg: the exchange does not list the pair mxn to usd');
     desk.decimals = { btc: 0, mxn: 4 };
-    expect(await made().offers.rfq({ ...sale('1'), to: 'eth' })).toBe('btc to eth is not among the pairs');
+    expect(await made().offers.rfq({ ...sale('1'), to: 'eth' })).toBe('the exchange does not list the pair btc to eth');
   });
 
   test('of which the second leg is asked for sells all that is held, in whole steps', async () => {
@@ -205,12 +207,12 @@ describe('a route over a third currency', () => {
     desk.most = { usd: moneyOf('10.12') };
     expect(amountsOf(await leg('10.129'))[0]).toBe('10.12');
     desk.most = { usd: moneyOf('10.11') };
-    expect(await leg('10.129')).toBe('the amount is more than can be confirmed');
+    expect(await leg('10.129')).toBe('the exchange cannot confirm the complete amount');
     desk.fateOfOffer = () => 'refused';
     expect(await leg('10')).toBe('0379: not now');
     desk.decimals = { btc: 0 };
     expect(await requestSecondLeg(new Offers(desk, new VirtualClock()), 'usd', 'mxn', LOT)).toBe(
-      'usd to mxn is not among the pairs',
+      'the exchange does not list the pair usd to mxn',
     );
   });
 
@@ -285,7 +287,7 @@ describe('the ways out with their prices', () => {
     ]);
     expect(sold[3]!.out).toEqual({
       way: 'rfq via eur',
-      unavailableReason: 'first leg: btc to eur is not among the pairs',
+      unavailableReason: 'first leg: the exchange does not list the pair btc to eur',
     });
     for (const way of sold) {
       if (way.by === 'offer') expect(way.out).toEqual({ way: way.out.way, give: way.offer.give, get: way.offer.get });
