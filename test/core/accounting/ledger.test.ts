@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   causesFrom,
-  Ledger,
   money,
   moneyOf,
   sumOfCauses,
@@ -154,17 +153,6 @@ describe('the ledger', () => {
         expect(booksOf(second)).toEqual(booksOf(whole.holdings));
       }),
     );
-  });
-
-  it('opens once', () => {
-    const ledger = new Ledger();
-    ledger.post({
-      source: 'opening',
-      at: 0,
-      why: null,
-      changes: [{ cause: 'opening', currency: 'btc', amount: moneyOf('1') }],
-    });
-    expect(() => ledger.restore(new Map(), [])).toThrow(/open already/);
   });
 });
 
