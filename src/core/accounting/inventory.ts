@@ -154,7 +154,6 @@ export class Inventory {
   }
 
   #open(held: Money, target: Money): void {
-    this.#lotsOf = -1;
     this.#position = new Position(this.#instrument, money(held - target), this.#earlier?.twiceMid ?? null);
   }
 
@@ -168,7 +167,7 @@ export class Inventory {
       // The third currency counts as cash at its estimated value until the other leg is executed.
       const brought = changes.some(change => change.amount > 0n && isOfBook(change));
       this.#position?.convert(inMajor, inMinor + (brought ? -worth : worth));
-    } else if (inMajor !== 0n) this.#position?.flow(inMajor);
+    } else this.#position?.flow(inMajor);
   }
 
   #transferred({ cause, currency, amount }: Change): void {
