@@ -7,13 +7,23 @@ import { ownMutations } from './ownMutators.ts';
 import { withSwitches } from './switches.ts';
 
 const FILE = 'snippet.ts';
+/** The library's files are parsed once for all programs. */
+const library = new Map<string, ts.SourceFile | undefined>();
 /** A program of one file, with the compiler's own library. */
 function programOf(text: string): ts.Program {
-  const options: ts.CompilerOptions = { target: ts.ScriptTarget.ES2023, strict: true, noEmit: true, lib: ['lib.es2023.d.ts'] };
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    strict: true,
+    noEmit: true,
+    lib: ['lib.es2023.d.ts'],
+  };
   const host = ts.createCompilerHost(options, true);
   const { getSourceFile } = host;
-  host.getSourceFile = (name, ...rest) =>
-    name === FILE ? ts.createSourceFile(name, text, ts.ScriptTarget.ES2023, true) : getSourceFile(name, ...rest);
+  host.getSourceFile = (name, ...rest) => {
+    if (name === FILE) return ts.createSourceFile(name, text, ts.ScriptTarget.ES2023, true);
+    if (!library.has(name)) library.set(name, getSourceFile(name, ...rest));
+    return library.get(name);
+  };
   return ts.createProgram([FILE], options, host);
 }
 const own = (text: string): readonly string[] =>
@@ -26,8 +36,7 @@ describe('a block around a statement', () => {
   });
 
   test('is not put around the only statement, a declaration, or the call of a base class', () => {
-    for (const text of ['if (x) { a(); }', '{ const a = 1; return a; }'])
-      expect(inBlocks(FILE, text).text).toBe(text);
+    for (const text of ['if (x) { a(); }', '{ const a = 1; return a; }']) expect(inBlocks(FILE, text).text).toBe(text);
     expect(inBlocks(FILE, 'class A extends B { constructor() { super(); a(); } }').text).toBe(
       'class A extends B { constructor() { super(); {a();} } }',
     );
@@ -107,31 +116,33 @@ describe('a mutator of our own', () => {
     const found = own('function f(a: boolean, b: boolean) { if (a) return 1; if (b) return 2; return 3; }');
     expect(found).toContain('ConditionAdded: a -> (a) && (b)');
     expect(found).toContain('ConditionAdded: b -> (b) && (a)');
-    expect(own('function f(a: boolean) { if (a) return 1; const b = !a; if (b) return 2; return 3; }').join()).not.toMatch(
-      /\(a\) && \(b\)/,
-    );
+    expect(
+      own('function f(a: boolean) { if (a) return 1; const b = !a; if (b) return 2; return 3; }').join(),
+    ).not.toMatch(/\(a\) && \(b\)/);
   });
 
   test('changes numbers, and none in a type', () => {
-    expect(own('export const DAY_MS: number | 7 = 24;')).toEqual(
-      [25, 23, 48].map(n => `NumberChanged: 24 -> ${n}`),
-    );
+    expect(own('export const DAY_MS: number | 7 = 24;')).toEqual([25, 23, 48].map(n => `NumberChanged: 24 -> ${n}`));
   });
 
   test('takes another name of the same type: a variable, a property, a method, and what is written to', () => {
     expect(own('function f(a: string, b: string, c: number) { return a; }')).toEqual(['NameReplaced: a -> b']);
-    const CLASS = 'class A { #bid = ""; #ask = ""; size = true; get(): string { return this.#bid; } set(x: string) { this.#ask = x; } }';
-    expect(own(CLASS)).toEqual(['NameReplaced: this.#bid -> this.#ask', 'NameReplaced: this.#ask = x -> this.#bid = x']);
+    const CLASS =
+      'class A { #bid = ""; #ask = ""; size = true; get(): string { return this.#bid; } set(x: string) { this.#ask = x; } }';
+    expect(own(CLASS)).toEqual([
+      'NameReplaced: this.#bid -> this.#ask',
+      'NameReplaced: this.#ask = x -> this.#bid = x',
+    ]);
     expect(own('declare const o: { pause(): void; halt(): void; name(): string }; o.pause();')).toEqual([
       'NameReplaced: o.pause() -> o.halt()',
     ]);
   });
 
   test('is switched on by the one mutant of its own, and does nothing until then', () => {
-    const text =
-      'export function f(log, a, b) { if (a > 3) log(a, b); if (b > 5) log(b, a); log("x"); while (false) log("y"); return a - b; }';
-    const mutations = ownMutations(programOf(text.replaceAll('log, a, b)', 'log: (...x: unknown[]) => void, a: number, b: number)')), FILE);
-    const typed = text.replaceAll('log, a, b)', 'log: (...x: unknown[]) => void, a: number, b: number)');
+    const typed =
+      'export function f(log: (...x: unknown[]) => void, a: number, b: number) { ' +
+      'if (a > 3) log(a, b); if (b > 5) log(b, a); log("x"); while (false) log("y"); return a - b; }';
+    const mutations = ownMutations(programOf(typed), FILE);
     const { content, mutants } = withSwitches(FILE, typed, mutations);
     expect(mutants.length).toBeGreaterThan(10);
     const ran = (code: string): unknown => {
@@ -143,8 +154,10 @@ describe('a mutator of our own', () => {
       return [said, result];
     };
     expect(ran(content)).toEqual(ran(typed));
-    // Each switch alone changes something here, but for conditions that both hold and the numbers far from 4 and 6.
-    const isSeen = mutants.map((_, n) => JSON.stringify(ran(content.replace(`true/*m${n}*/`, 'false'))) !== JSON.stringify(ran(typed)));
+    // Not every one shows for 4 and 6: conditions that both hold, numbers far from them.
+    const isSeen = mutants.map(
+      (_, n) => JSON.stringify(ran(content.replace(`true/*m${n}*/`, 'false'))) !== JSON.stringify(ran(typed)),
+    );
     expect(isSeen.filter(Boolean).length).toBeGreaterThan(mutants.length / 3);
     expect(new Set(mutants.map(({ id }) => id)).size).toBe(mutants.length);
   });

@@ -70,7 +70,8 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
 
   function numbers(node: ts.NumericLiteral | ts.BigIntLiteral): void {
     const { parent } = node;
-    const isName = 'name' in parent && parent.name === node;
+    const isName =
+      ('name' in parent && parent.name === node) || (ts.isBindingElement(parent) && parent.initializer !== node);
     if (isName || ts.isLiteralTypeNode(parent) || isInType(node)) return;
     if (ts.isBigIntLiteral(node)) {
       const value = BigInt(node.text.slice(0, -1).replaceAll('_', ''));
@@ -83,11 +84,11 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
   }
   const numeral = (node: ts.Node, replacement: string): void => replace('NumberChanged', node, replacement);
 
-  /** Names of the same kind in the order of their declarations, and the neighbours of one among them. */
-  function neighbours(all: readonly ts.Symbol[], one: ts.Symbol): readonly ts.Symbol[] {
+  /** The name that is declared next after one of them, or before the last: what is confused stands close together. */
+  function neighbour(all: readonly ts.Symbol[], one: ts.Symbol): ts.Symbol | undefined {
     const sorted = [...all].sort((a, b) => a.valueDeclaration!.pos - b.valueDeclaration!.pos);
     const at = sorted.indexOf(one);
-    return at < 0 ? [] : [sorted[at - 1], sorted[at + 1]].filter(symbol => symbol !== undefined);
+    return at < 0 ? undefined : (sorted[at + 1] ?? sorted[at - 1]);
   }
 
   function variables(node: ts.Identifier): void {
@@ -95,15 +96,18 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
     const isVariable = own?.valueDeclaration !== undefined && isLocal(own.valueDeclaration);
     if (!isVariable || isTarget(node) || !isRead(node)) return;
     const type = checker.getTypeOfSymbolAtLocation(own, own.valueDeclaration!);
-    const others = checker.getSymbolsInScope(node, ts.SymbolFlags.Variable).filter(
-      symbol =>
-        symbol === own ||
-        (symbol.valueDeclaration !== undefined &&
-          isLocal(symbol.valueDeclaration) &&
-          symbol.valueDeclaration.end <= node.pos &&
-          isSame(checker.getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration), type)),
-    );
-    for (const other of neighbours(others, own)) replace('NameReplaced', node, other.name);
+    const others = checker
+      .getSymbolsInScope(node, ts.SymbolFlags.Variable)
+      .filter(
+        symbol =>
+          symbol === own ||
+          (symbol.valueDeclaration !== undefined &&
+            isLocal(symbol.valueDeclaration) &&
+            symbol.valueDeclaration.end <= node.pos &&
+            isSame(checker.getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration), type)),
+      );
+    const other = neighbour(others, own);
+    if (other !== undefined) replace('NameReplaced', node, other.name);
   }
   /** A parameter or variable of a function of this file. */
   const isLocal = (declaration: ts.Declaration): boolean =>
@@ -134,18 +138,14 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
     const isChained = ts.isOptionalChain(whole) && ts.isOptionalChain(whole.parent);
     if (isChained || (isFunction && !isCallee) || (whole === node && isTarget(node))) return;
     const from = whole.getStart(source);
-    for (const other of neighbours(others, own)) {
-      const name = ts.getNameOfDeclaration(other.valueDeclaration);
-      if (name === undefined || !(ts.isIdentifier(name) || ts.isPrivateIdentifier(name))) continue;
-      const text = textOf(whole);
-      replace(
-        'NameReplaced',
-        whole,
-        text.slice(0, node.name.getStart(source) - from) + name.text + text.slice(node.name.end - from),
-      );
-    }
+    const name = ts.getNameOfDeclaration(neighbour(others, own)?.valueDeclaration);
+    if (name === undefined || !(ts.isIdentifier(name) || ts.isPrivateIdentifier(name))) return;
+    const text = textOf(whole);
+    const [before, after] = [text.slice(0, node.name.getStart(source) - from), text.slice(node.name.end - from)];
+    replace('NameReplaced', whole, before + name.text + after);
   }
-  const isOfLibrary = (symbol: ts.Symbol): boolean => /\.d\.[cm]?ts$/.test(symbol.valueDeclaration!.getSourceFile().fileName);
+  const isOfLibrary = (symbol: ts.Symbol): boolean =>
+    /\.d\.[cm]?ts$/.test(symbol.valueDeclaration!.getSourceFile().fileName);
 
   function statements(list: ts.NodeArray<ts.Statement>): void {
     for (let at = 0; at + 1 < list.length; at++) {
@@ -162,7 +162,8 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
   /** Whether the order of two statements can matter. */
   function depend(first: ts.Statement, second: ts.Statement): boolean {
     const [a, b] = [effectsOf(first, source!), effectsOf(second, source!)];
-    const meet = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean => [...one].some(name => other.has(name));
+    const meet = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+      [...one].some(name => other.has(name));
     if (meet(a.writes, b.reads) || meet(b.writes, a.reads) || meet(a.writes, b.writes)) return true;
     return (a.acts || a.ends) && (b.acts || b.ends) && !(a.ends && b.ends && !a.acts && !b.acts);
   }
@@ -192,7 +193,8 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
     const scope = new Set(checker.getSymbolsInScope(at, ts.SymbolFlags.Value));
     let isKnown = true;
     const look = (node: ts.Node): void => {
-      const isName = ts.isIdentifier(node) && !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node);
+      const isName =
+        ts.isIdentifier(node) && !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node);
       const symbol = isName ? checker.getSymbolAtLocation(node) : undefined;
       if (isName && (symbol === undefined || !scope.has(symbol))) isKnown = false;
       const declared = symbol?.valueDeclaration;
@@ -244,7 +246,8 @@ function isRead(node: ts.Identifier): boolean {
   const { parent } = node;
   if ('name' in parent && parent.name === node) return false;
   if (ts.isBindingElement(parent)) return parent.initializer === node;
-  if (ts.isBreakOrContinueStatement(parent) || ts.isLabeledStatement(parent) || ts.isTypeOfExpression(parent)) return false;
+  if (ts.isBreakOrContinueStatement(parent) || ts.isLabeledStatement(parent) || ts.isTypeOfExpression(parent))
+    return false;
   return !(ts.isCallExpression(parent) && parent.expression === node);
 }
 
@@ -261,7 +264,8 @@ function hasEffects(expression: ts.Expression): boolean {
   let has = false;
   const look = (node: ts.Node): void => {
     const isWrite = ts.isBinaryExpression(node) && isAssignment(node);
-    if (isWrite || ts.isCallExpression(node) || ts.isAwaitExpression(node) || ts.isPostfixUnaryExpression(node)) has = true;
+    if (isWrite || ts.isCallExpression(node) || ts.isAwaitExpression(node) || ts.isPostfixUnaryExpression(node))
+      has = true;
     ts.forEachChild(node, look);
   };
   look(expression);
@@ -286,7 +290,8 @@ function effectsOf(statement: ts.Statement, source: ts.SourceFile): Effects {
     const name = ts.isPropertyAccessExpression(node) ? node.name.text : ts.isIdentifier(node) ? node.text : undefined;
     if (name !== undefined && ts.isExpression(node) && isTarget(node)) writes.add(name);
     else if (name !== undefined) reads.add(name);
-    if (ts.isElementAccessExpression(node) && isTarget(node)) writes.add(node.expression.getText(source).split('.').at(-1)!);
+    if (ts.isElementAccessExpression(node) && isTarget(node))
+      writes.add(node.expression.getText(source).split('.').at(-1)!);
     ts.forEachChild(node, look);
   };
   look(statement);

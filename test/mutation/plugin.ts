@@ -1,7 +1,7 @@
 /** Plugin of Stryker: runs only the mutants that are wanted, and prints each result as soon as it is known. */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { idOf, RESULT, WANTED, type Position, type Result } from './protocol.ts';
+import { idOf, RESULT, TESTS, WANTED, type Position, type Result } from './protocol.ts';
 
 type Mutant = {
   readonly id: string;
@@ -10,6 +10,9 @@ type Mutant = {
   readonly replacement: string;
   readonly location: { readonly start: Position };
 };
+
+/** `TestStatus.Success` of Stryker. */
+const PASSED = 0;
 
 /** Each checker and the reporter are made in the folder of the copy. */
 function wantedIds(): ReadonlyMap<string, ReadonlySet<string>> {
@@ -41,6 +44,10 @@ class Wanted {
 
 class EachResult {
   readonly #ids = wantedIds();
+
+  onDryRunCompleted({ result }: { readonly result: { readonly tests: readonly { readonly status: number }[] } }): void {
+    process.stdout.write(`${TESTS}${result.tests.filter(({ status }) => status === PASSED).length}\n`);
+  }
 
   onMutantTested(mutant: Mutant & { readonly status: string }): void {
     // Reports count from 1.

@@ -11,4 +11,7 @@ export const WANTED = 'PUNTAS_MUTANTS';
 /** Opens a line of output that is a result. */
 export const RESULT = '@mutant ';
 
+/** Opens a line of output with the count of tests that passed without a mutant. */
+export const TESTS = '@tests ';
+
 export type Result = { readonly file: string; readonly id: string; readonly status: string };

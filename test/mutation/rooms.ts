@@ -47,7 +47,10 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'src/exchange/stream': { further: ['test/exchange'] },
   'src/hedge': { nearest: ['test/hedge', 'test/live/hedge'], slow: true },
   'src/marketdata': { further: ['test/live/market'], slow: true },
-  'src/live': { nearest: ['test/live/connectivityLog.test.ts', 'test/live/demo.test.ts', 'test/live/loop'], slow: true },
+  'src/live': {
+    nearest: ['test/live/connectivityLog.test.ts', 'test/live/demo.test.ts', 'test/live/loop'],
+    slow: true,
+  },
   'src/live/account': { slow: true },
   'src/live/files': { further: ['test/live/state'], slow: true },
   'src/live/inbox': { slow: true },
@@ -68,7 +71,7 @@ const isFolder = (path: string): boolean => existsSync(path) && statSync(path).i
 
 /** The room of a source file: the nearest folder that has tests of the same name. Throws if none has. */
 export function roomOf(path: string, root = process.cwd()): Room {
-  for (let folder = path; folder.includes('/') || folder === 'strategies'; ) {
+  for (let folder = path; folder.includes('/') || folder === 'strategies';) {
     folder = folder.includes('/') ? folder.slice(0, folder.lastIndexOf('/')) : '';
     const exception = EXCEPTIONS[folder];
     const same = `test/${folder.replace(/^src\//, '')}`;

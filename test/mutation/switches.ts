@@ -54,7 +54,10 @@ function written(text: string, replacements: readonly Replacement[], exchanges: 
     const second = text.slice(exchange.startOfSecond, end);
     return { at: start, text: `const ${flag(n)} = ${mark(n)}; if (!${flag(n)}) {${second}} ` };
   });
-  const guarded = exchanges.map(({ exchange, n }): Insertion => ({ at: exchange.startOfSecond, text: `if (${flag(n)}) {` }));
+  const guarded = exchanges.map(({ exchange, n }): Insertion => ({
+    at: exchange.startOfSecond,
+    text: `if (${flag(n)}) {`,
+  }));
   const ended = exchanges.map(({ end }): Insertion => ({ at: end, text: '}' }));
   // Of what begins at one place the longer is outside, and of what ends there.
   const opened = [...replacements]
