@@ -114,7 +114,7 @@ async function main(): Promise<number> {
   });
   const taken = options.random === undefined ? all : drawn(all, options.random, options.seed);
   const isSample = taken.length < all.length;
-  say(`${taken.length}${isSample ? ` of ${all.length}` : ''} mutants in ${files.length} files`);
+  say(`${taken.length}${isSample ? ` of ${all.length}` : ''} mutants, files: ${files.length}`);
   const outcomes = await outcomesOf(taken);
   const isWhole = !isLate && !isSample && changed === null;
   if (options.page === true) {
@@ -141,7 +141,7 @@ async function variantsOf(files: readonly string[]): Promise<readonly Variant[]>
 }
 
 function programOf(): ts.Program {
-  const { config } = ts.readConfigFile('tsconfig.build.json', ts.sys.readFile) as { config: unknown };
+  const { config } = ts.readConfigFile('tsconfig.build.json', path => ts.sys.readFile(path)) as { config: unknown };
   const { fileNames, options: compilerOptions } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
   return ts.createProgram(fileNames, compilerOptions);
 }

@@ -12,6 +12,10 @@ import { NOT_IN_THREADS } from './rooms.ts';
 const PLUGIN = fileURLToPath(new URL('./plugin.js', import.meta.url));
 /** One seed for all properties: a mutant that dies today dies tomorrow. What fails is not shrunk, only found. */
 const SEED = 20261125;
+/** Loops without end are found by their count, whatever the clock says; a busy machine must not look like one. */
+const TIMEOUT_MS = 240_000;
+/** A test that waits for what never comes fails. */
+const TEST_TIMEOUT_MS = 120_000;
 const SHOWN_ON_FAILURE = 40;
 
 export type Batch = {
@@ -120,7 +124,7 @@ export class CopiedTree {
 import base from './vitest.config.js';
 const rooms = base.test.projects.find(({ test }) => test.name === 'rooms').test;
 export default defineConfig({ test: {
-  isolate: false, retry: 0, testTimeout: 180_000, hookTimeout: 180_000, setupFiles: ['./mutationSetup.ts'],
+  isolate: false, retry: 0, testTimeout: ${TEST_TIMEOUT_MS}, hookTimeout: ${TEST_TIMEOUT_MS}, setupFiles: ['./mutationSetup.ts'],
   include: ${JSON.stringify(include)}, exclude: [...rooms.exclude, ...${JSON.stringify(NOT_IN_THREADS)}],
 } });\n`,
     );
@@ -135,8 +139,8 @@ export default defineConfig({ test: {
       ignoreStatic: !withStatic,
       inPlace: true,
       concurrency: this.#jobs,
-      timeoutMS: 10_000,
-      timeoutFactor: 3,
+      timeoutMS: TIMEOUT_MS,
+      timeoutFactor: 5,
       disableTypeChecks: false,
       allowEmpty: true,
       fileLogLevel: 'off',
