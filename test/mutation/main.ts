@@ -76,14 +76,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     tree.stop();
     process.exit(130);
   });
-let isLate = false;
-const clock = setTimeout(
-  () => {
-    isLate = true;
-    tree.stop();
-  },
-  (options.minutes ?? 35_000) * 60_000,
-);
+const clock = options.minutes === undefined ? undefined : setTimeout(() => tree.stop(), options.minutes * 60_000);
+/** Folders whose tests cannot be used, and why: the others are run all the same. */
+const unusable: string[] = [];
 try {
   process.exitCode = await main();
 } catch (error) {
@@ -97,6 +92,8 @@ try {
 
 async function main(): Promise<number> {
   const began = performance.now();
+  if (options.page === true && (options.changed ?? options.random) !== undefined)
+    throw new UnusableTests('--page: expected whole files, without --changed and --random');
   const changed = options.changed === undefined ? null : changedLines(options.changed);
   const named = sourcesBelow(command.args.length === 0 ? WHOLE : command.args.map(pathNamed));
   const files = changed === null ? named : named.filter(file => changed.has(file));
@@ -116,10 +113,11 @@ async function main(): Promise<number> {
   const isSample = taken.length < all.length;
   say(`${taken.length}${isSample ? ` of ${all.length}` : ''} mutants, files: ${files.length}`);
   const outcomes = await outcomesOf(taken);
-  const isWhole = !isLate && !isSample && changed === null;
   if (options.page === true) {
-    if (!isWhole) throw new UnusableTests('--page: expected whole files, all of whose mutants have been run');
-    writePage(files, outcomes);
+    const counts = grouped(all, ({ mutant }) => mutant.file);
+    const ran = grouped(outcomes, ({ mutant }) => mutant.file);
+    const complete = files.filter(file => counts.has(file) && ran.get(file)?.length === counts.get(file)?.length);
+    writePage(complete, outcomes);
   }
   return report(outcomes, taken.length, isSample, changed !== null, performance.now() - began);
 }
@@ -164,7 +162,7 @@ async function outcomesOf(taken: readonly Taken[]): Promise<readonly Outcome[]> 
         ? await statusesOf(`${what}, further tests`, room, room.further, alive, folder)
         : new Map<Mutant, string>();
       for (const { mutant } of ofVariant) {
-        const status = worseOf(first.get(mutant), second.get(mutant));
+        const status = finalStatus(first.get(mutant), second.get(mutant));
         // Without the second result it is not known whether it survives.
         const isKnown = !isTriedAgain || second.has(mutant) || !alive.some(one => one.mutant === mutant);
         if (status !== undefined && isKnown) outcomes.push({ mutant, isOwn, status });
@@ -173,8 +171,8 @@ async function outcomesOf(taken: readonly Taken[]): Promise<readonly Outcome[]> 
   return outcomes;
 }
 
-/** What the further tests say counts, unless none of them reaches what the nearest ones do. */
-const worseOf = (first: string | undefined, second: string | undefined): string | undefined =>
+/** The further tests decide, unless none of them reaches the mutant. */
+const finalStatus = (first: string | undefined, second: string | undefined): string | undefined =>
   second === undefined || second === 'NoCoverage' || second === 'Ignored' ? first : second;
 
 async function statusesOf(
@@ -205,15 +203,21 @@ async function statusesOf(
   );
   progress.begin(count, what);
   let done = 0;
-  await tree.run({ files, tests, withStatic: !room.isSlow }, (mutant, status) => {
-    statuses.set(mutant, status);
-    kept.get(mutant)!.keep(mutant, status);
-    progress.at(++done);
-  });
-  progress.end();
+  try {
+    await tree.run({ files, tests, withStatic: !room.isSlow }, (mutant, status) => {
+      statuses.set(mutant, status);
+      kept.get(mutant)!.keep(mutant, status);
+      progress.at(++done);
+    });
+  } catch (error) {
+    if (!(error instanceof UnusableTests)) throw error;
+    unusable.push(`${what}: ${error.message}`);
+    return statuses;
+  } finally {
+    progress.end();
+  }
   // One whose outcome Stryker did not report would be missing from every count.
-  if (done < count && !tree.isStopped)
-    throw new UnusableTests(`${what}: ${count - done} of ${count} mutants were not run`);
+  if (done < count && !tree.isStopped) unusable.push(`${what}: ${count - done} of ${count} mutants were not run`);
   return statuses;
 }
 
@@ -246,8 +250,8 @@ function report(
   if (isSample)
     console.log(`95 % interval: ${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)} %, seed ${options.seed}`);
   if (counts.static > 0) console.log(`${counts.static} not run: only loading a module reaches them`);
-  if (outcomes.length < taken)
-    console.log(`${taken - outcomes.length} not run in ${options.minutes} minutes: the same command continues`);
+  if (outcomes.length < taken) console.log(`${taken - outcomes.length} not run: the same command continues`);
+  for (const why of unusable) console.log(`not ok: ${why}`);
   const gained = gainedOf(open, readFigures(), isChanged);
   const isBad = isSample && high < SCORE_MIN;
   if (isBad)
@@ -260,7 +264,7 @@ function report(
   console.log(
     JSON.stringify({ ...sumOf([counts]), open: open.length, gained: gained.length, seconds: Math.round(ms / 1_000) }),
   );
-  return (gained.length > 0 && options.page !== true) || isBad ? 1 : 0;
+  return (gained.length > 0 && options.page !== true) || isBad || unusable.length > 0 ? 1 : 0;
 }
 
 function writePage(files: readonly string[], outcomes: readonly Outcome[]): void {

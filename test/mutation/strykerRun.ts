@@ -1,6 +1,16 @@
 /** Runs Stryker on a copy of the tree, so that the tree itself is never touched. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -29,6 +39,14 @@ export type Batch = {
 /** The tests do not pass, or Stryker ran others than vitest does. */
 export class UnusableTests extends Error {}
 
+/** In memory where there is room: tests in virtual time write and sync a journal thousands of times a second. */
+function temporaryFolder(): string {
+  const [memory, roomMin] = ['/dev/shm', 2e9];
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > roomMin ? memory : tmpdir();
+}
+
 export class CopiedTree {
   readonly #root: string;
   readonly #work: string;
@@ -41,7 +59,7 @@ export class CopiedTree {
   constructor(root: string, jobs: number) {
     this.#root = root;
     this.#jobs = jobs;
-    this.#work = mkdtempSync(join(tmpdir(), 'puntas-mutation-'));
+    this.#work = mkdtempSync(join(temporaryFolder(), 'puntas-mutation-'));
     this.#copy = join(this.#work, 'puntas');
     mkdirSync(join(this.#work, 'tmp'));
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
@@ -123,7 +141,7 @@ export class CopiedTree {
       `import { defineConfig } from 'vitest/config';
 import base from './vitest.config.js';
 const rooms = base.test.projects.find(({ test }) => test.name === 'rooms').test;
-export default defineConfig({ test: {
+export default defineConfig({ cacheDir: '.vite', test: {
   isolate: false, retry: 0, testTimeout: ${TEST_TIMEOUT_MS}, hookTimeout: ${TEST_TIMEOUT_MS}, setupFiles: ['./mutationSetup.ts'],
   include: ${JSON.stringify(include)}, exclude: [...rooms.exclude, ...${JSON.stringify(NOT_IN_THREADS)}],
 } });\n`,
