@@ -2,9 +2,9 @@
  * Importer for hftbacktest's market data files: npz (a zip of one npy) or npy, with records of ev, exch_ts, local_ts,
  * px, qty, order_id, ival, fval.
  */
-import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Instrument } from '../../core/index.ts';
+import { regularFileStream } from '../../guard/index.ts';
 import { KIND, SIDE, type SideCode } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
 import { WrongFile, type Findings } from './read/findings.ts';
@@ -350,7 +350,7 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
 
 /** Opens the array's bytes; `share` is the number of file bytes per byte of the array. */
 async function openArray(path: string): Promise<{ readonly stream: Readable; readonly share: number }> {
-  if (path.endsWith('.npy')) return { stream: createReadStream(path), share: 1 };
+  if (path.endsWith('.npy')) return { stream: regularFileStream(path), share: 1 };
   const { entry, stream } = await openEntry(path, name => name.endsWith('.npy'));
   return { stream, share: entry.uncompressedSize === 0 ? 0 : entry.compressedSize / entry.uncompressedSize };
 }

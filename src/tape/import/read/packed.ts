@@ -2,12 +2,13 @@
  * Bytes of a file in pieces, decompressed by file ending (.gz, .zst, .lz4, .zip). Memory does not grow with the
  * decompressed size.
  */
-import { createReadStream, type ReadStream } from 'node:fs';
+import type { ReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { Decompress } from 'fzstd';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import { openRegularFile, regularFileStream } from '../../../guard/index.ts';
 import { WrongFile } from './findings.ts';
 import { Lz4Block } from './lz4.ts';
 
@@ -39,7 +40,7 @@ export async function* unpackedBytes(path: string, onBytes: (count: number) => v
     yield* zipped(path, onBytes);
     return;
   }
-  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const file = regularFileStream(path, CHUNK_BYTES);
   const pieces = path.endsWith('.gz')
     ? gunzipped(file)
     : path.endsWith('.zst')
@@ -92,7 +93,7 @@ export async function openEntry(
   path: string,
   isWanted: (name: string) => boolean,
 ): Promise<{ readonly entry: Entry; readonly stream: Readable }> {
-  const zip = await promisify<string, yauzl.Options, ZipFile>(yauzl.open)(path, {
+  const zip = await promisify<number, yauzl.Options, ZipFile>(yauzl.fromFd)(openRegularFile(path), {
     lazyEntries: true,
     autoClose: false,
   });

@@ -2,6 +2,7 @@
  * Columns of a Parquet file, one row group at a time. Sizes, counts and repeats are checked against the file's size
  * before decoding, so that a small file cannot use much memory.
  */
+import { closeSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
   asyncBufferFromFile,
@@ -16,6 +17,7 @@ import {
 } from 'hyparquet';
 import { compressors as packaged } from 'hyparquet-compressors';
 import { decompress } from 'fzstd';
+import { openRegularFile } from '../../../guard/index.ts';
 import { shown, WrongFile } from './findings.ts';
 import { checkThrift, listOfThrift, numberOfThrift, thriftStruct } from './thrift.ts';
 
@@ -52,6 +54,7 @@ export async function* parquetGroups(
   columnsOf: (names: readonly string[]) => readonly string[],
   onBytes: (count: number) => void,
 ): AsyncGenerator<ColumnGroup> {
+  closeSync(openRegularFile(path));
   const file = await asyncBufferFromFile(path);
   await checkFooter(file);
   const metadata = await parquetMetadataAsync(file, { geoparquet: false });
