@@ -172,8 +172,9 @@ async function outcomesOf(taken: readonly Taken[]): Promise<readonly Outcome[]> 
 }
 
 /** The further tests decide, unless none of them reaches the mutant. */
-const finalStatus = (first: string | undefined, second: string | undefined): string | undefined =>
-  second === undefined || second === 'NoCoverage' || second === 'Ignored' ? first : second;
+function finalStatus(first: string | undefined, second: string | undefined): string | undefined {
+  return second === undefined || second === 'NoCoverage' || second === 'Ignored' ? first : second;
+}
 
 async function statusesOf(
   what: string,
@@ -221,7 +222,6 @@ async function statusesOf(
   return statuses;
 }
 
-const short = (file: string): string => file.replace(/^src\//, '');
 function row(name: string, outcomes: readonly Outcome[]): string {
   const counts = countsOf(outcomes);
   const cells = [totalOf(counts), counts.survived, counts.uncovered].map(n => String(n).padStart(7));
@@ -243,7 +243,8 @@ function report(
     console.log(`${file}:${line} ${mutator}\n  ${isNamed ? mutation.slice(mutator.length + 2) : mutation}`);
   }
   console.log(`${'file'.padEnd(44)}${['mutants', 'alive', 'no test'].map(text => text.padStart(7)).join('')}    score`);
-  for (const [file, ofFile] of grouped(outcomes, ({ mutant }) => mutant.file)) console.log(row(short(file), ofFile));
+  for (const [file, ofFile] of grouped(outcomes, ({ mutant }) => mutant.file))
+    console.log(row(file.replace(/^src\//, ''), ofFile));
   console.log(row('all', outcomes));
   const counts = countsOf(outcomes);
   const [low, high] = interval(counts.killed + counts.timeouts, totalOf(counts));

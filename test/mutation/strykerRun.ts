@@ -23,9 +23,12 @@ const PLUGIN = fileURLToPath(new URL('./plugin.js', import.meta.url));
 /** One seed for all properties: a mutant that dies today dies tomorrow. What fails is not shrunk, only found. */
 const SEED = 20261125;
 /** Loops without end are found by their count, whatever the clock says; a busy machine must not look like one. */
-const TIMEOUT_MS = 240_000;
-/** A test that waits for what never comes fails. */
-const TEST_TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 60_000;
+const TIMEOUT_FACTOR = 5;
+/** A test that waits for what never comes fails after this, and so many times the longest test without a mutant. */
+const TEST_TIMEOUT_MS = 20_000;
+const TEST_TIMEOUT_FACTOR = 10;
+const UNMUTATED_TIMEOUT_MS = 300_000;
 const SHOWN_ON_FAILURE = 40;
 
 export type Batch = {
@@ -34,6 +37,13 @@ export type Batch = {
   readonly tests: readonly string[];
   /** Whether mutants that run while a module is loaded are tried too, each with all tests. */
   readonly withStatic: boolean;
+};
+
+/** What vitest says of tests without a mutant. */
+type Unmutated = { readonly passed: number; readonly longestMs: number };
+type VitestReport = {
+  readonly numPassedTests: number;
+  readonly testResults: readonly { readonly assertionResults: readonly { readonly duration?: number }[] }[];
 };
 
 /** The tests do not pass, or Stryker ran others than vitest does. */
@@ -52,7 +62,7 @@ export class CopiedTree {
   readonly #work: string;
   readonly #copy: string;
   readonly #jobs: number;
-  readonly #counts = new Map<string, number>();
+  readonly #unmutated = new Map<string, Unmutated>();
   #child: ChildProcess | null = null;
   #isStopped = false;
 
@@ -80,14 +90,7 @@ export class CopiedTree {
   /** Ends what runs; the copy is still there. */
   stop(): void {
     this.#isStopped = true;
-    const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    try {
-      // The whole group: workers of Stryker and their threads.
-      process.kill(-pid, 'SIGKILL');
-    } catch {
-      // It has ended already.
-    }
+    this.#kill();
   }
 
   remove(): void {
@@ -96,10 +99,10 @@ export class CopiedTree {
 
   /** @throws UnusableTests if the tests fail without a mutant, or other tests run than without Stryker. */
   async run({ files, tests, withStatic }: Batch, onResult: (mutant: Mutant, status: string) => void): Promise<void> {
-    this.#writeConfig(tests, files, withStatic);
-    const expected = this.#counts.get(tests.join()) ?? (await this.#countOf(tests));
-    this.#counts.set(tests.join(), expected);
+    const { passed: expected, longestMs } = this.#unmutated.get(tests.join()) ?? (await this.#runUnmutated(tests));
     if (this.#isStopped) return;
+    this.#writeTestConfig(tests, TEST_TIMEOUT_MS + TEST_TIMEOUT_FACTOR * longestMs);
+    this.#writeConfig(files, withStatic);
     for (const { path, content } of files) writeFileSync(join(this.#copy, path), content);
     const mutants = new Map(files.map(file => [file.path, new Map(file.mutants.map(mutant => [mutant.id, mutant]))]));
     const wanted = Object.fromEntries(files.map(({ path, mutants: of }) => [path, of.map(({ id }) => id)]));
@@ -123,18 +126,31 @@ export class CopiedTree {
     if (code !== 0) throw new UnusableTests(`${tests.join(', ')}: Stryker ended with ${code}:\n${log.join('\n')}`);
   }
 
-  /** Tests that pass without a mutant. */
-  async #countOf(tests: readonly string[]): Promise<number> {
+  async #runUnmutated(tests: readonly string[]): Promise<Unmutated> {
+    this.#writeTestConfig(tests, UNMUTATED_TIMEOUT_MS);
     const out = join(this.#work, 'tests.json');
     const { code, log } = await this.#runCommand('vitest/vitest.mjs', [
-      ...['run', '--config', 'vitest.mutation.config.js', '--reporter=json', `--outputFile=${out}`],
+      ...[
+        'run',
+        '--config',
+        'vitest.mutation.config.js',
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile=${out}`,
+      ],
     ]);
-    if (this.#isStopped) return 0;
+    if (this.#isStopped) return { passed: 0, longestMs: 0 };
     if (code !== 0) throw new UnusableTests(`${tests.join(', ')}: fail without a mutant:\n${log.join('\n')}`);
-    return (JSON.parse(readFileSync(out, 'utf8')) as { numPassedTests: number }).numPassedTests;
+    const { numPassedTests, testResults } = JSON.parse(readFileSync(out, 'utf8')) as VitestReport;
+    const durations = testResults.flatMap(({ assertionResults }) =>
+      assertionResults.map(({ duration }) => duration ?? 0),
+    );
+    const unmutated = { passed: numPassedTests, longestMs: Math.ceil(Math.max(0, ...durations)) };
+    this.#unmutated.set(tests.join(), unmutated);
+    return unmutated;
   }
 
-  #writeConfig(tests: readonly string[], files: readonly MutatedFile[], withStatic: boolean): void {
+  #writeTestConfig(tests: readonly string[], timeoutMs: number): void {
     const include = tests.map(test => (test.endsWith('.ts') ? test : `${test}/**/*.test.ts`));
     writeFileSync(
       join(this.#copy, 'vitest.mutation.config.js'),
@@ -142,10 +158,13 @@ export class CopiedTree {
 import base from './vitest.config.js';
 const rooms = base.test.projects.find(({ test }) => test.name === 'rooms').test;
 export default defineConfig({ cacheDir: '.vite', test: {
-  isolate: false, retry: 0, testTimeout: ${TEST_TIMEOUT_MS}, hookTimeout: ${TEST_TIMEOUT_MS}, setupFiles: ['./mutationSetup.ts'],
+  isolate: false, retry: 0, testTimeout: ${timeoutMs}, hookTimeout: ${timeoutMs}, setupFiles: ['./mutationSetup.ts'],
   include: ${JSON.stringify(include)}, exclude: [...rooms.exclude, ...${JSON.stringify(NOT_IN_THREADS)}],
 } });\n`,
     );
+  }
+
+  #writeConfig(files: readonly MutatedFile[], withStatic: boolean): void {
     const options = {
       testRunner: 'vitest',
       plugins: ['@stryker-mutator/vitest-runner', PLUGIN],
@@ -158,7 +177,7 @@ export default defineConfig({ cacheDir: '.vite', test: {
       inPlace: true,
       concurrency: this.#jobs,
       timeoutMS: TIMEOUT_MS,
-      timeoutFactor: 5,
+      timeoutFactor: TIMEOUT_FACTOR,
       disableTypeChecks: false,
       allowEmpty: true,
       fileLogLevel: 'off',
@@ -166,8 +185,15 @@ export default defineConfig({ cacheDir: '.vite', test: {
     writeFileSync(join(this.#copy, 'stryker.config.mjs'), `export default ${JSON.stringify(options)};\n`);
   }
 
+  /** Ends the whole group: workers of Stryker and their threads. */
   #kill(): void {
-    if (this.#child?.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
   }
 
   async #runCommand(
