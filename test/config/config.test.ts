@@ -269,7 +269,7 @@ describe('an error', () => {
       'a.yaml:8:11 strategy.levels: 2 levels on two sides are more than limits.ordersMax 3',
     ]);
     expect(errorsOf(replaced('collarBps: 200', 'collarBps: 20.5'))).toEqual([
-      'a.yaml:5:1 strategy.levelSpacingBps: the last level can lie 21 bps from the reference, beyond limits.collarBps 20.5',
+      'a.yaml:5:1 strategy.levelSpacingBps: the last level can be 21 bps from the reference, beyond limits.collarBps 20.5',
     ]);
   });
 

@@ -398,7 +398,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/hedge/view.ts',
     from: ' - locked);',
     to: ');',
-    test: 'test/live/hedge/sizes.test.ts',
+    test: 'test/hedge/sizes.test.ts',
     title: 'what leaves is as much of what should as is free and has room, never more, and never the other way',
   },
   {

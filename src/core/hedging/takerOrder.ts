@@ -1,4 +1,4 @@
-/** Taker order for a hedge. Waits until no order of the bot blocks it; then is sent once, or refused. */
+/** Taker order for a hedge. It waits until no order of the bot blocks it. It is sent once, or refused. */
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import type { PlaceCommand } from '../orders/commands.ts';
@@ -79,7 +79,6 @@ export class TakerOrder {
     if (request === null) return plan;
     const isOut = ({ order }: QuotePlan['keep'][number]) => blocksRequest(order, request, reduceOnly);
     const gone = plan.keep.filter(isOut).map(kept => ({ ...kept, reason: 'level not wanted' as const }));
-    if (gone.length === 0) return plan;
     return { ...plan, keep: plan.keep.filter(kept => !isOut(kept)), cancel: [...plan.cancel, ...gone] };
   }
 }

@@ -38,11 +38,16 @@ export class LatchWatch {
     return halt;
   }
 
-  /** Applies changes of the latch; call periodically. If the engine is `broken`, only a new process ends its halt. */
+  /**
+   * Applies changes of the latch; call periodically. `isBroken` means that the engine has failed: only a new process
+   * can end its halt.
+   */
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
     watchHalt(this.#engine, this.#latch, time(), isBroken, step);
     watchReduce(this.#engine, this.#latch, time(), step);
+    // The resume of a hold, or of a halt between two calls, ends nothing of this engine. It must not end a later state.
+    if (this.#engine.haltedBecause === null && this.#engine.reducingBecause === null) this.#latch.takeLifted();
     this.#watchPause();
   }
 
