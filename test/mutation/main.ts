@@ -224,8 +224,8 @@ async function statusesOf(
 
 function row(name: string, outcomes: readonly Outcome[]): string {
   const counts = countsOf(outcomes);
-  const cells = [totalOf(counts), counts.survived, counts.uncovered].map(n => String(n).padStart(7));
-  return `${name.padEnd(44)}${cells.join('')}${scoreText(counts).padStart(9)}`;
+  const cells = [totalOf(counts), counts.survived, counts.uncovered].map(n => String(n).padStart(8));
+  return `${name.padEnd(42)}${cells.join('')}${scoreText(counts).padStart(9)}`;
 }
 
 function report(
@@ -242,7 +242,7 @@ function report(
     const isNamed = mutation.startsWith(`${mutator}: `);
     console.log(`${file}:${line} ${mutator}\n  ${isNamed ? mutation.slice(mutator.length + 2) : mutation}`);
   }
-  console.log(`${'file'.padEnd(44)}${['mutants', 'alive', 'no test'].map(text => text.padStart(7)).join('')}    score`);
+  console.log(`${'file'.padEnd(42)}${['mutants', 'alive', 'no test'].map(text => text.padStart(8)).join('')}    score`);
   for (const [file, ofFile] of grouped(outcomes, ({ mutant }) => mutant.file))
     console.log(row(file.replace(/^src\//, ''), ofFile));
   console.log(row('all', outcomes));
