@@ -54,7 +54,7 @@ type Live = {
   cancelAnswered: boolean;
   /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
-  /** Whether the bot has reported that trades of the order are missing. */
+  /** Whether the bot has reported that trades of the order are missing since it was closed. */
   reportedMissing: boolean;
   /** Number of the last answer that listed the order; 0 before the first. */
   lastListedIn: number;
@@ -130,8 +130,7 @@ export class Orders {
 
   /** Whether the trades of an ended order are overdue. */
   get areTradesMissing(): boolean {
-    for (const order of this.#live.values())
-      if (order.reportedMissing && order.state === 'closed-unsettled') return true;
+    for (const order of this.#live.values()) if (order.reportedMissing) return true;
     return false;
   }
 
@@ -452,6 +451,7 @@ export class Orders {
       this.#liveList = null;
       order.ending = null;
       order.finalFilled = null;
+      order.reportedMissing = false;
       order.answeredAt = at;
       this.#news({ kind: 'reopened', order });
     } else if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
