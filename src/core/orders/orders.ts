@@ -223,7 +223,7 @@ export class Orders {
   /** Applies the answer to a placement. `exists` means that the rejection itself proves the order's arrival. */
   answered(id: string, outcome: Outcome<{ readonly oid: string }>, exists: boolean, at: Millis): void {
     const order = this.#mine(id);
-    order.answeredAt = at;
+    this.#startEvidence(order, at);
     if (outcome.kind === 'done') {
       this.#learnOid(order, outcome.value.oid);
       this.#move(order, 'accept');
@@ -260,7 +260,7 @@ export class Orders {
       if (!order) continue;
       this.#learnOid(order, oid);
       if (order.state === 'unknown') {
-        order.answeredAt = at;
+        this.#startEvidence(order, at);
         this.#move(order, 'accept');
         this.#news({ kind: 'resolved', order });
       }
@@ -434,11 +434,21 @@ export class Orders {
     return order.answeredAt + this.#delays.requestDelayMaxMs;
   }
 
-  #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
+  #dropEvidence(order: Live): void {
     order.absences = 0;
     order.negativeLookUps = 0;
     order.emptyCancels = 0;
     order.emptyTradeReads = 0;
+  }
+
+  /** Starts the time from which absence counts. What was absent before proves nothing. */
+  #startEvidence(order: Live, at: Millis): void {
+    order.answeredAt = at;
+    this.#dropEvidence(order);
+  }
+
+  #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
+    this.#dropEvidence(order);
     // A filled order cannot be live: the read is older than its last trade.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = at;

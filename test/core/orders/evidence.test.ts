@@ -276,6 +276,20 @@ describe('absence', () => {
   });
 });
 
+describe('an unknown order that a cancel lists', () => {
+  it('is not closed by one read, however often it was absent before', () => {
+    place('a-1');
+    orders.answered('a-1', lost, false, T);
+    for (const n of [0, 1, 2]) orders.read(none, true, T + DELAY + n, T + DELAY + n);
+    const at = T + 2 * DELAY;
+    orders.cancelAnswered(['a-1'], canceled('oid-a-1'), at - 1, at);
+    orders.read(none, true, at + LAG, at + LAG);
+    expect(state()).toBe('canceling');
+    orders.read(none, true, at + LAG + 1, at + LAG + 1);
+    expect(state()).toBe('closed-unsettled');
+  });
+});
+
 describe('an order of an earlier run', () => {
   it('is found by its oid, also by a fill that names no origin id', () => {
     const left = {

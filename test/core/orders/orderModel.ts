@@ -50,7 +50,7 @@ export class OrderModel {
   }
 
   answered(order: ModelOrder, answer: 'accepted' | 'rejected' | 'lost', at: number): void {
-    order.since = at;
+    this.#from(order, at);
     if (answer === 'accepted') {
       order.oid = oidOf(order);
       if (order.at === 'sent' || order.at === 'unknown') order.at = 'open';
@@ -74,7 +74,7 @@ export class OrderModel {
       if (order === undefined) continue;
       order.oid = oid;
       if (order.at === 'unknown') {
-        order.since = at;
+        this.#from(order, at);
         this.#tell('resolved', order);
       }
       if (!mayLive(order)) continue;
@@ -169,6 +169,13 @@ export class OrderModel {
 
   get areTradesMissing(): boolean {
     return this.live.some(one => one.isMissing);
+  }
+
+  /** Absence counts from now, and none from before. */
+  #from(order: ModelOrder, at: number): void {
+    order.since = at;
+    order.absences = 0;
+    order.proofs.clear();
   }
 
   #prove(order: ModelOrder, proof: 'look-up' | 'cancel' | 'trades', startedAt: number): void {
