@@ -274,7 +274,7 @@ export class Orders {
     }
     if (ids.length !== 1 || outcome.value.length > 0) return;
     const order = this.#live.get(ids[0]!);
-    if (order?.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyCancels++;
+    if (order && startedAt >= this.#expiry(order)) order.emptyCancels++;
   }
 
   /**
@@ -329,9 +329,7 @@ export class Orders {
    */
   tradesRead(startedAt: Millis): void {
     this.#tradesReadAt = Math.max(this.#tradesReadAt, startedAt);
-    for (const order of this.#live.values()) {
-      if (order.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyTradeReads++;
-    }
+    for (const order of this.#live.values()) if (startedAt >= this.#expiry(order)) order.emptyTradeReads++;
   }
 
   /**
@@ -507,8 +505,8 @@ export class Orders {
     this.#move(order, input);
     this.#live.delete(order.id);
     this.#liveList = null;
-    const { oid: forgotten = null } = this.#finished.add(order) ?? {};
-    if (forgotten !== null) this.#byOid.delete(forgotten);
+    // The map holds no order without an oid.
+    this.#byOid.delete(this.#finished.add(order)?.oid as string);
     this.#justEnded.push(order);
     if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();
     this.#news({ kind: 'ended', order, ending });

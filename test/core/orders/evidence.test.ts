@@ -1,6 +1,14 @@
 /** Evidence about one order, example by example: each line here kills a change of `orders.ts` that once survived every other test. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { amount, Orders, price, type OrderNews, type OrderReport, type Outcome } from '../../../src/core/index.ts';
+import {
+  amount,
+  Orders,
+  price,
+  type Money,
+  type OrderNews,
+  type OrderReport,
+  type Outcome,
+} from '../../../src/core/index.ts';
 import { FinishedOrders } from '../../../src/core/orders/finishedOrders.ts';
 import { plain } from '../market.ts';
 
@@ -138,6 +146,56 @@ describe('the answer to a cancel', () => {
   });
 });
 
+describe('an intent', () => {
+  it('keeps what it was placed for, and has no such key where it was placed for nothing', () => {
+    const made = orders.intend('a-1', 'sell', price(7), amount(3), T, { level: 2, placedFor: { index: 1, parts: 2 } });
+    expect(made).toMatchObject({ level: 2, placedFor: { index: 1, parts: 2 }, takes: false, placedAt: T });
+    const bare = orders.intend('a-2', 'sell', price(7), amount(3), T);
+    expect(['level', 'placedFor'].filter(key => key in bare)).toEqual([]);
+    expect(orders.intend('a-3', 'sell', price(7), amount(3), T, { takes: true }).takes).toBe(true);
+  });
+});
+
+describe('fills finer than a lot', () => {
+  it('count as soon as they add up to one, from what the ledger already had', () => {
+    const half = (plain.lotMoney / 2n) as Money;
+    open('a-1');
+    const left = {
+      id: 'a-2',
+      side: 'buy',
+      price: price(100),
+      amount: amount(10),
+      filled: amount(2),
+      oid: 'oid-a-2',
+    } as const;
+    orders.restore({ ...left, filledRest: half, at: T }, T);
+    const filled: number[] = [];
+    for (const id of ['a-1', 'a-1', 'a-1', 'a-2', 'a-2']) {
+      orders.filled(id, `oid-${id}`, amount(1), T + 1, half);
+      filled.push(orders.get(id)!.filled);
+    }
+    expect(filled).toEqual([1, 3, 4, 4, 5]);
+  });
+});
+
+describe('a cancel of one unknown order', () => {
+  it('that lists the oid of another says nothing of the order', () => {
+    for (const listed of [[], ['oid-a-2']]) {
+      orders = new Orders(plain, { requestDelayMaxMs: DELAY, tradeReportDelayMaxMs: LAG, cancelAgainMs: 50 }, () => {});
+      place('a-1');
+      orders.answered('a-1', lost, false, T);
+      open('a-2');
+      const at = T + DELAY;
+      for (const n of [0, 1, 2, 3]) orders.read(none, true, at + n, at + n);
+      orders.lookedUp(['a-1'], none, at, at);
+      orders.tradesRead(at);
+      orders.cancelAnswered(['a-1'], canceled(...listed), at, at);
+      orders.tick(at + 4);
+      expect([listed, state()]).toEqual([listed, listed.length === 0 ? 'closed-unsettled' : 'unknown']);
+    }
+  });
+});
+
 describe('a look-up', () => {
   it('that says completed closes the order, and is no sighting of it', () => {
     open('a-1');
@@ -244,6 +302,17 @@ describe('a reopened order', () => {
     expect(state('a-3')).toBe('closed-unsettled');
     orders.read([report('open', { oid: 'oid-a-3', originId: 'a-3' })], false, T + 22, T + 23);
     expect(listed()).toEqual(['a-1', 'a-2', 'a-3']);
+  });
+
+  it('is one of the last sixty-four that ended, which a book on its way may still show', () => {
+    for (let n = 0; n < 65; n++) {
+      open(`b-${n}`);
+      end(`b-${n}`, T + 10);
+      const from = Math.max(0, n - 63);
+      expect([...orders.inBookSince(T + 5)].map(({ id }) => id)).toEqual(
+        Array.from({ length: n + 1 - from }, (_, i) => `b-${from + i}`),
+      );
+    }
   });
 
   it('is not forgotten while it lives, however many end meanwhile', () => {

@@ -29,7 +29,7 @@ class Both {
   /** What both say, as text: one comparison instead of many. */
   check(): void {
     const { orders, model, now } = this;
-    const since = now - 20;
+    const sinces = [now - 20, ...model.all.map(one => one.closedAt)];
     const said = model.all.map(({ id }) => {
       const order = orders.get(id)!;
       const isFound = orders.byOid(oidOf(order)) === order;
@@ -41,8 +41,8 @@ class Both {
       return [one.id, stateOf(one), filledOf(one), one.oid, one.ending, ...due].join(' ');
     });
     const idsOf = (of: Iterable<{ readonly id: string }>) => Array.from(of, ({ id }) => id).join(' ');
-    said.push(idsOf(orders.live), idsOf(orders.inBookSince(since)), this.news.join(', '));
-    expected.push(idsOf(model.live), idsOf(model.inBookSince(since)), model.news.join(', '));
+    said.push(idsOf(orders.live), ...sinces.map(since => idsOf(orders.inBookSince(since))), this.news.join(', '));
+    expected.push(idsOf(model.live), ...sinces.map(since => idsOf(model.inBookSince(since))), model.news.join(', '));
     said.push([orders.reserved('buy'), orders.reserved('sell'), orders.areTradesMissing].join(' '));
     expected.push([model.reserved('buy'), model.reserved('sell'), model.areTradesMissing].join(' '));
     if (said.join('\n') !== expected.join('\n')) expect(said).toEqual(expected);
@@ -51,6 +51,11 @@ class Both {
 const wordsOf = (news: OrderNews): string =>
   news.kind === 'ended' ? `ended ${news.order.id} ${news.ending}` : `${news.kind} ${news.order.id}`;
 
+/** A report about an order that nobody here knows. */
+const FOREIGN: OrderReport = {
+  ...{ book: 'btc_mxn', oid: 'oid-of-another', originId: 'x-1', side: 'buy', type: 'limit', status: 'completed' },
+  ...{ createdAt: START, originalAmount: '1', unfilledAmount: '0' },
+};
 const which = fc.nat(3);
 const several = fc.array(which, { maxLength: 3 });
 const startedAgo = fc.oneof(fc.constant(0), fc.nat(30), fc.nat(200));
@@ -67,12 +72,18 @@ const acts = {
     both.orders.sent(id);
   }),
   restore: fc
-    .tuple(side, size, fc.nat(4), fc.boolean(), fc.nat(9))
-    .map(([to, lots, filled, hasOid, ago]): Act => both => {
+    .tuple(side, fc.nat(4), fc.integer({ min: 1, max: 4 }), fc.boolean(), fc.boolean(), fc.nat(9))
+    .map(([to, rest, all, isWhole, hasOid, ago]): Act => both => {
       if (both.model.all.length >= 4) return;
       const id = `b-${both.model.all.length}`;
+      const [lots, filled] = isWhole ? [all, 0] : [rest, all];
       const left = { id, side: to, price: price(100), oid: hasOid ? oidOf({ id }) : null, at: both.now - ago };
-      both.model.add(id, to, lots + filled, both.now, { at: 'unknown', traded: filled, oid: left.oid });
+      both.model.add(id, to, lots + filled, both.now, {
+        at: 'unknown',
+        traded: filled,
+        oid: left.oid,
+        closedAt: left.at,
+      });
       both.orders.restore({ ...left, amount: amount(lots + filled), filled: amount(filled) }, both.now);
     }),
   adopt: fc.tuple(side, size, fc.nat(3)).map(([to, lots, filled]): Act => both => {
@@ -91,7 +102,8 @@ const acts = {
     .tuple(which, fc.constantFrom('accepted', 'rejected', 'exists', 'lost'))
     .map(([n, answer]): Act => both => {
       const order = both.pick(n);
-      if (order === undefined || !order.id.startsWith('a')) return;
+      if (order === undefined || order.id.startsWith('c') || (order.id.startsWith('b') && answer === 'accepted'))
+        return;
       const outcome: Outcome<{ readonly oid: string }> =
         answer === 'accepted'
           ? { kind: 'done', value: { oid: oidOf(order) } }
@@ -128,7 +140,7 @@ const acts = {
     .tuple(several, fc.boolean(), fc.boolean(), startedAgo)
     .map(([shows, isComplete, isNamed, ago]): Act => both => {
       const shown = both.some(shows).filter(one => isNamed || one.oid !== null);
-      const reports = shown.map(one => both.report(one.id, 'open', 0, isNamed));
+      const reports = [FOREIGN, ...shown.map(one => both.report(one.id, 'open', 0, isNamed))];
       both.model.read(shown, isComplete, both.now - ago, both.now);
       both.orders.read(reports, isComplete, both.now - ago, both.now);
     }),
@@ -145,7 +157,7 @@ const acts = {
       const found = both
         .some(shows.map(({ n }) => n))
         .map((order, i) => ({ order, status: shows[i]!.status, filled: Math.min(shows[i]!.filled, order.amount) }));
-      const reports = found.map(({ order, status: as, filled }) => both.report(order.id, as, filled));
+      const reports = [FOREIGN, ...found.map(({ order, status: as, filled }) => both.report(order.id, as, filled))];
       both.model.lookedUp(asked, found, both.now - ago, both.now);
       both.orders.lookedUp(
         asked.map(({ id }) => id),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isInBook, mayLive, type Order } from '../../../src/core/orders/orders.ts';
 import { nextState, type OrderInput, type OrderState } from '../../../src/core/orders/orderStates.ts';
 
 /** The table as the documents of the design have it: one line per state, one column per input; `!` for what only a defect can cause. */
@@ -23,6 +24,13 @@ describe('the states of an order', () => {
   it.each(rows)('follow the table from %s', (from, ...nexts) => {
     const found = head!.slice(1).map(input => nextState(stateOf(from), input.replace('-', ' ') as OrderInput));
     expect(found).toEqual(nexts.map(word => (word === '!' ? null : stateOf(word))));
+  });
+
+  it('say which orders may be live, and which are in the book and not being canceled', () => {
+    const states = rows.map(([from]) => stateOf(from!));
+    expect(states.filter(state => isInBook({ state }))).toEqual(['open', 'partially filled']);
+    const over = states.filter(state => !mayLive({ state } as Order));
+    expect(over).toEqual(['closed-unsettled', 'done']);
   });
 
   it('never leave the end for anything but a sighting, and no evidence from outside is impossible once the order is sent', () => {

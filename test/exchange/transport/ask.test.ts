@@ -105,14 +105,14 @@ describe('what is sent', () => {
         ...{ method: 'POST', target: '/rfq/v3/x?y=1', body: '{"a":1}' },
         headers: {
           ...{ accept: 'application/json', 'content-type': 'application/json' },
-          authorization: expect.stringMatching(/^Bitso the-key:1:[0-9a-f]{64}$/),
+          authorization: expect.stringMatching(/^Bitso the-key:1:[0-9a-f]{64}$/) as string,
         },
       },
     ]);
     await ask(question('cancel', { api: 'webhooks' }));
     expect(rest.requests[1]).toMatchObject({
       ...{ target: '/v3/x?y=1', body: '' },
-      headers: { authorization: expect.stringMatching(/^Bitso the-key:2:/) },
+      headers: { authorization: expect.stringMatching(/^Bitso the-key:2:/) as string },
     });
     expect(Object.keys(rest.requests[1]!.headers)).toEqual(['accept', 'authorization']);
   });
@@ -231,7 +231,7 @@ describe('the end of a request that was sent', () => {
     const asRead = shown.replace('\ufffd', ' ');
     const refused = await ask(question('place'));
     expect(refused).toMatchObject({ kind: 'refused', message: asRead, code: '[redacted]' });
-    const unknown = { kind: 'unknown', reason: expect.stringContaining(asRead) };
+    const unknown = { kind: 'unknown', reason: expect.stringContaining(asRead) as string };
     expect(await ask(question('place', { effect: 'write' }))).toMatchObject(unknown);
     const rows = sender(() => ok(null));
     const read: ApiRequest<unknown>['read'] = (_, unreadable) => {

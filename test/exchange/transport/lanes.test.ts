@@ -70,7 +70,7 @@ describe('the lanes', () => {
   ] as const)(
     'run of %s (one by one: %s) at most %i at a time by default, and let a thousand wait',
     async (lane, oneByOne, most) => {
-      const { run } = lanes({}, oneByOne);
+      const both = lanes({}, oneByOne);
       let running = 0;
       const hang = () =>
         run(
@@ -89,11 +89,11 @@ describe('the lanes', () => {
   );
 
   it('count the cancels apart from the rest', async () => {
-    const { run } = lanes({ concurrency: 2, cancelConcurrency: 3 }, false);
+    const both = lanes({ concurrency: 2, cancelConcurrency: 3 }, false);
     const running = { cancel: 0, place: 0 };
     for (let n = 0; n < 5; n++)
       for (const lane of ['cancel', 'place'] as const)
-        void run(
+        void both.run(
           lane,
           () => {
             running[lane]++;
