@@ -359,6 +359,44 @@ describe('an unknown order that a cancel lists', () => {
   });
 });
 
+describe('an unknown order of which all evidence says that it never arrived', () => {
+  const proofs = {
+    absences: (at: number) => [0, 1, 2, 3].forEach(n => orders.read(none, true, at + n, at + n)),
+    lookUps: (at: number) => orders.lookedUp(['a-1'], none, at, at),
+    cancels: (at: number) => orders.cancelAnswered(['a-1'], canceled(), at, at),
+    trades: (at: number) => orders.tradesRead(at),
+  };
+  const all = Object.keys(proofs) as (keyof typeof proofs)[];
+  const at = T + DELAY;
+
+  it('lives all the same if it is filled before that is acted on', () => {
+    place('a-1');
+    orders.answered('a-1', lost, false, T);
+    for (const name of all) proofs[name](at);
+    orders.filled('a-1', 'oid-a-1', amount(1), at + 4);
+    orders.tick(at + 5);
+    expect(state()).toBe('partially filled');
+  });
+
+  // Restored with all of its fills, a sighting cannot make it live: it stays unknown, and its evidence starts again.
+  it.each(all)('is not given up after a sighting until there are %s again', missing => {
+    const left = { id: 'a-1', side: 'buy', price: price(100), amount: amount(10), filled: amount(10) } as const;
+    orders.restore({ ...left, oid: null, at: T }, T);
+    for (const name of all) proofs[name](at);
+    orders.read([report('open')], false, at + 5, at + 5);
+    for (const name of all) if (name !== missing) proofs[name](at + 10);
+    orders.tick(at + 20);
+    expect(state()).toBe('unknown');
+    orders.lookedUp(['a-1'], [report('open')], at + 30, at + 30);
+    for (const name of all) if (name !== 'lookUps') proofs[name](at + 40);
+    orders.tick(at + 50);
+    expect(state()).toBe('unknown');
+    proofs.lookUps(at + 60);
+    orders.tick(at + 60);
+    expect(state()).toBe('closed-unsettled');
+  });
+});
+
 describe('an order of an earlier run', () => {
   it('is found by its oid, also by a fill that names no origin id', () => {
     const left = {

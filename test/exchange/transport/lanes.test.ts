@@ -73,7 +73,7 @@ describe('the lanes', () => {
       const both = lanes({}, oneByOne);
       let running = 0;
       const hang = () =>
-        run(
+        both.run(
           lane,
           () => {
             running++;
