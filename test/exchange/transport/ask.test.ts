@@ -71,6 +71,9 @@ describe('the budget of a request', () => {
 /** A sender over three transports, with nonces that count from 1. */
 function sender(answer: Answer, options: Partial<AskOptions> = {}) {
   const clock = new VirtualClock();
+  // The clock has run for weeks, so that a sum of two times is nothing like their difference.
+  clock.after(3e9, () => undefined);
+  clock.runNext();
   const [rest, rfq] = [new ScriptedTransport(answer), new ScriptedTransport(answer)];
   let nonce = 0;
   const seen: Observation[] = [];
@@ -122,9 +125,25 @@ describe('what is never sent', () => {
   it('says that a key is needed, and of a public read it is not', async () => {
     const { ask, rest } = sender(() => ok([]), { signer: undefined } as unknown as Partial<AskOptions>);
     for (const lane of LANES.slice(0, 3))
-      expect(await ask(question(lane))).toEqual(refusedWith('not-sent', `a ${lane} needs an API key`));
+      expect(await ask(question(lane))).toStrictEqual(refusedWith('not-sent', `a ${lane} needs an API key`));
     expect(await ask(question('public read'))).toEqual({ kind: 'done', value: [] });
     expect(rest.requests).toHaveLength(1);
+  });
+
+  it('is a second request while one is under way, only where nonces must arrive in order', async () => {
+    for (const [ordered, running] of [
+      [undefined, 2],
+      [false, 2],
+      [true, 1],
+    ] as const) {
+      const nonces = { ordered: ordered === true, last: () => 0n, next: () => '1' };
+      const signer = ordered === undefined ? undefined : { credentials, nonces };
+      const unsigned = { signer } as unknown as Partial<AskOptions>;
+      const { ask, rest } = sender(() => new Promise(() => undefined), unsigned);
+      for (let n = 0; n < 2; n++) void ask(question('public read'));
+      await settle();
+      expect(rest.requests).toHaveLength(running);
+    }
   });
 
   it.each([
@@ -143,8 +162,8 @@ describe('what is never sent', () => {
     await clock.advance(ms - 1);
     expect(end).toBeUndefined();
     await clock.advance(1);
-    expect(end).toEqual(refusedWith('budget', `no free slot for a ${lane} within ${ms} ms`));
-    expect(seen[1]).toEqual({ endpoint: `a ${lane}`, outcome: 'refused', code: 'budget', ms });
+    expect(end).toStrictEqual(refusedWith('budget', `no free slot for a ${lane} within ${ms} ms`));
+    expect(seen[1]).toStrictEqual({ endpoint: `a ${lane}`, outcome: 'refused', code: 'budget', ms });
   });
 
   it('of one that was no longer wanted says so; its slot is free again, and its transport was not asked', async () => {
@@ -163,11 +182,38 @@ describe('what is never sent', () => {
     void ask(question('private read'));
     await settle();
     const full = await ask(question('place'));
-    expect(full).toEqual(refusedWith('budget', 'no free slot for a place within 1000 ms'));
+    expect(full).toStrictEqual(refusedWith('budget', 'no free slot for a place within 1000 ms'));
     expect(budgets.private.left()).toBe(EXCHANGE_RATE_LIMITS.private - 2);
     for (let n = 0; n < 2; n++) void ask(question('cancel'));
     await settle();
-    expect(await ask(question('cancel'))).toEqual(refusedWith('budget', 'no free slot for a cancel within 5000 ms'));
+    expect(await ask(question('cancel'))).toStrictEqual(
+      refusedWith('budget', 'no free slot for a cancel within 5000 ms'),
+    );
+  });
+
+  it('of one that waits for the budget when the client is closed says so at once', async () => {
+    const { ask, budgets, close } = sender(() => ok(null), { budgets: { public: 1, private: 1 } });
+    for (const lane of ['private read', 'public read'] as const) await ask(question(lane));
+    const waits = (['private read', 'public read'] as const).map(lane => ask(question(lane)));
+    await close();
+    for (const one of waits) expect(await one).toStrictEqual(refusedWith('closed', 'the client is closed'));
+    expect([budgets.public.left(), budgets.private.left()]).toEqual([0, 0]);
+  });
+
+  it.each([
+    [1_000, 2],
+    [1_000.5, 1],
+  ])('of a placement that had to wait for its lane: after %f ms there were %i requests', async (ms, requests) => {
+    const answers: ((reply: WireReply) => void)[] = [];
+    const { ask, clock, rest } = sender(() => new Promise(resolve => answers.push(resolve)), {
+      lanes: { concurrency: 1 },
+    });
+    void ask(question('private read'));
+    void ask(question('place'));
+    await clock.advance(ms);
+    answers[0]!(ok(null));
+    await settle();
+    expect(rest.requests).toHaveLength(requests);
   });
 
   it('of one whose lane was closed meanwhile says that the client is closed', async () => {
@@ -181,10 +227,10 @@ describe('what is never sent', () => {
     const closing = close();
     expect(close()).toBe(closing);
     answers[0]!(ok(null));
-    expect(await waits).toEqual(refusedWith('closed', 'the client is closed'));
+    expect(await waits).toStrictEqual(refusedWith('closed', 'the client is closed'));
     await closing;
     expect([rest.closed, rest.requests.length]).toEqual([true, 1]);
-    expect(await ask(question('cancel'))).toEqual(refusedWith('closed', 'the client is closed'));
+    expect(await ask(question('cancel'))).toStrictEqual(refusedWith('closed', 'the client is closed'));
   });
 
   it('breaks the rules of the interface: said in its words; any other error is a defect and is thrown', async () => {
@@ -192,7 +238,9 @@ describe('what is never sent', () => {
     const build = (problem: Error) => () => {
       throw problem;
     };
-    expect(await buildAndSend(ask, build(new WireFault('bad amount')))).toEqual(refusedWith('not-sent', 'bad amount'));
+    expect(await buildAndSend(ask, build(new WireFault('bad amount')))).toStrictEqual(
+      refusedWith('not-sent', 'bad amount'),
+    );
     await expect(buildAndSend(ask, build(new TypeError('a defect')))).rejects.toThrow('a defect');
     expect(rest.requests).toEqual([]);
   });
@@ -208,7 +256,7 @@ describe('the end of a request that was sent', () => {
       const { ask, budgets, seen } = sender(() => Promise.reject(problem));
       expect(await ask(question('place'))).toEqual(end);
       expect(EXCHANGE_RATE_LIMITS.private - budgets.private.left()).toBe(used);
-      expect(seen).toEqual([
+      expect(seen).toStrictEqual([
         { endpoint: 'a place', outcome: end.kind, ms: 0, ...(used === 0 ? { code: 'not-sent' } : {}) },
       ]);
     }
@@ -218,7 +266,7 @@ describe('the end of a request that was sent', () => {
     const answer = { ...ok(null), headers: { date: 'Wed, 15 Nov 2023 06:13:20 GMT' } };
     const { ask, seen } = sender(() => answer);
     await ask(question('public read'));
-    expect(seen).toEqual([
+    expect(seen).toStrictEqual([
       { endpoint: 'a public read', outcome: 'done', ms: 0, status: 200, answeredAt: 1_700_028_800_000 },
     ]);
   });
@@ -230,7 +278,7 @@ describe('the end of a request that was sent', () => {
     // The text of a reply is made safe when it is read.
     const asRead = shown.replace('\ufffd', ' ');
     const refused = await ask(question('place'));
-    expect(refused).toMatchObject({ kind: 'refused', message: asRead, code: '[redacted]' });
+    expect(refused).toStrictEqual({ kind: 'refused', message: asRead, code: '[redacted]', status: 400 });
     const unknown = { kind: 'unknown', reason: expect.stringContaining(asRead) as string };
     expect(await ask(question('place', { effect: 'write' }))).toMatchObject(unknown);
     const rows = sender(() => ok(null));
