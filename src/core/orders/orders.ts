@@ -447,7 +447,7 @@ export class Orders {
 
   #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
     this.#dropEvidence(order);
-    // A filled order cannot be live: the read is older than its last trade.
+    // The read of open orders is older than the last trade of a filled order.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = at;
     if (!mayLive(order)) {
