@@ -342,11 +342,12 @@ describe('the state of live markouts', () => {
       for (let n = 0; n < others; n++) adverse.placed(`o-${n}`, 0);
       adverse.market(START, 100_000);
       adverse.fill('first', 'sell', price(100_000), 1, START, START);
+      adverse.fill('o-0', 'buy', price(100_000), 1, START, START);
       adverse.market(START + 1_000, 100_000);
       return adverse.curves().flatMap(({ level, side, fills }) => (side !== null && fills[0] === 1 ? [level] : []));
     };
-    expect(levelAfter(1_999)).toEqual([null, 3]);
-    expect(levelAfter(2_000)).toEqual([null]);
+    expect(levelAfter(1_999)).toEqual([null, null, 1, 3]);
+    expect(levelAfter(2_000)).toEqual([null, null, 1]);
   });
 
   test('takes a fill for no later than its report, also where the exchange says so', () => {
