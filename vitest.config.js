@@ -32,7 +32,11 @@ const LONG = [
   'tunePlanted',
 ].map(name => `test/cli/${name}.test.ts`);
 // Whole recordings, millions of rows, against other readers: `npm run test:long` too.
-const RECORDINGS = ['append', 'independent', 'mapping', 'recordings'].map(name => `test/tape/${name}.test.ts`);
+const RECORDINGS = [
+  ...['append', 'independent', 'mapping', 'recordings'].map(name => `test/tape/${name}.test.ts`),
+  // Two million messages, from ../shared.
+  'test/sandbox/matching/publicBenchmark.test.ts',
+];
 // Properties over a hundred seeds, half an hour of a real server, whole studies, hours of the built-in market again and again: minutes.
 const SEEDS = [
   // The runner of CI: processes that wait for each other.

@@ -7,7 +7,8 @@
 # PUNTAS_CI_OUT   folder of logs and results; by default a temporary one, or with RESUMES=yes one in .git for this state of the tree
 # CI=true         a skip is a failure, unless ../shared is missing
 # BUDGET          seconds for all checks (default: no limit); LONGEST  seconds for one check
-# RESUMES=yes     a check that has passed or failed on this state of the tree is not run again
+# RESUMES=yes     a check that has passed or failed on this state of the tree is not run again; one that has not run on it is in the table
+#                 with its newest result on an older state, and the commit of that
 # PAGE            file that --page writes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -163,24 +164,36 @@ while [[ $at -lt ${#wanted[@]} ]]; do
   [[ -z $stops ]] || { echo "--- nothing else can run"; break; }
 done
 
+# The folder of the newest result of the check on an older state of the tree; nothing where there is none.
+older_result() {
+  [[ ${RESUMES:-} == yes ]] || return 0
+  find "$(dirname "$out")" -mindepth 3 -maxdepth 3 -path "*/$1/runs" -printf '%T@ %h\n' | sort -rn | head -n 1 | cut -d' ' -f2-
+}
 # The first line of a log that looks wrong, or its last line, as a cell of a table.
 why_failed() {
-  local log=$out/$1/log
+  local log=$1/log
   { sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -aE "$WRONG" || tail -n 1 "$log"; } | head -n 1 | cut -c1-160 | sed 's/|/\\|/g'
 }
 table() {
-  local name verdict result seconds processor passed failed skipped
+  local name verdict folder result seconds processor passed failed skipped at_commit
   echo "Commit $commit$([[ -z $(git status --porcelain -- . ${PAGE:+":!$PAGE"}) ]] || echo ' with changes that are not committed'), $(date -u +%Y-%m-%d)."
   echo "Machine: $(nproc) x $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(awk '/^MemTotal/ { printf "%d", $2 / 1048576 }' /proc/meminfo) GB, Node $node."
   echo
   echo '| check | result | seconds | processor seconds | tests passed | skipped | what failed |'
   echo '| --- | --- | ---: | ---: | ---: | ---: | --- |'
   for name in "$@"; do
-    verdict=$(verdict_of "$name")
-    if [[ $verdict == 'not run' ]]; then echo "| $name | not run | | | | | |"; continue; fi
-    read -r result seconds processor passed failed skipped _ < <(tail -n 1 "$out/$name/runs")
-    [[ $(wc -l < "$out/$name/runs") == 1 ]] || verdict="$verdict; runs: $(cut -d' ' -f1 "$out/$name/runs" | paste -sd' ')"
-    echo "| $name | $verdict | $seconds | $processor | $passed | $skipped | $([[ $result != failed ]] || why_failed "$name") |"
+    verdict=$(verdict_of "$name") folder=$out/$name
+    if [[ $verdict == 'not run' ]]; then
+      folder=$(older_result "$name")
+      if [[ -z $folder ]]; then echo "| $name | not run | | | | | |"; continue; fi
+    fi
+    read -r result seconds processor passed failed skipped at_commit _ < <(tail -n 1 "$folder/runs")
+    if [[ $verdict == 'not run' ]]; then
+      verdict="$result at $at_commit"
+    elif [[ $(wc -l < "$folder/runs") != 1 ]]; then
+      verdict="$verdict; runs: $(cut -d' ' -f1 "$folder/runs" | paste -sd' ')"
+    fi
+    echo "| $name | $verdict | $seconds | $processor | $passed | $skipped | $([[ $result != failed ]] || why_failed "$folder") |"
   done
 }
 echo "=== $SECONDS s"

@@ -1,7 +1,7 @@
 /**
  * Reads of regular files, limited in bytes. Rejects a pipe, device or directory immediately, without waiting for data.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, type ReadStream } from 'node:fs';
 
 /** Maximum bytes of keys, latches, mailboxes and other small files. */
 export const SMALL_FILE = 65_536;
@@ -36,6 +36,10 @@ export function openRegularFile(path: string | URL): number {
     throw error;
   }
 }
+
+/** Reads a regular file as a stream. Throws at once if it is not a regular file: a pipe cannot be read a second time. */
+export const regularFileStream = (path: string, highWaterMark?: number): ReadStream =>
+  createReadStream(path, { fd: openRegularFile(path), ...(highWaterMark === undefined ? {} : { highWaterMark }) });
 
 /** Returns the text of an open file, from its start. Throws a one-clause message above `bytesMax` bytes. */
 export function readOpenFile(fd: number, bytesMax: number): string {

@@ -38,7 +38,7 @@ export const LIVES: readonly Life[] = [
         of: ['pause: sentinel is missing'],
         cause: 'none is started',
         ready: 'sentinel is missing',
-        explain: 'nothing is quoted: sentinel is missing',
+        explain: 'not quoting: sentinel is missing',
         alerts: { PuntasSentinelGone: 'btc_mxn: no sentinel heartbeat' },
       },
       {
@@ -55,11 +55,11 @@ export const LIVES: readonly Life[] = [
           wire.rules = [{ of: /./, does: 'lost' }];
         },
         log: [
-          'sentinel: cut off: the bot lives and has read nothing for … s, the exchange answers the sentinel; quotes are blocked until the sentinel sees that this bot reads the exchange again',
+          'sentinel: cut off: the bot runs but has read nothing for … s, while the exchange answers the sentinel; quotes are blocked until the sentinel sees that this bot reads the exchange again',
           'not quoting: held by the sentinel',
         ],
         ready: 'held by the sentinel',
-        explain: 'nothing is quoted: held by the sentinel',
+        explain: 'not quoting: held by the sentinel',
       },
       mended('the line is back'),
       {
@@ -71,7 +71,7 @@ export const LIVES: readonly Life[] = [
           scene.bot.run.signal('SIGCONT');
         },
         log: [
-          'halted: sentinel: the bot has shown no life for … s; frozen: its process … is there; investigate, then resume with: puntas resume',
+          'halted: sentinel: the bot has shown no life for … s; frozen: its process … is there; investigate, then resume with: npx puntas resume',
         ],
         halted: 'sentinel: the bot has shown no life for … s; frozen: its process … is there',
         ready: 'halted: …',
@@ -107,7 +107,7 @@ export const LIVES: readonly Life[] = [
           await scene.start(/halted: |not quoting: held/);
         },
         log: [
-          'halted: sentinel: the bot was started anew while it was held back (cut off: …); investigate, then resume with: puntas resume',
+          'halted: sentinel: the bot was started anew while it was held back (cut off: …); investigate, then resume with: npx puntas resume',
         ],
         halted: 'sentinel: the bot was started anew while it was held back (cut off: …)',
         ready: 'halted: …',
@@ -159,7 +159,7 @@ export const LIVES: readonly Life[] = [
           await scene.latched();
           scene.bot.run.signal('SIGCONT');
         },
-        log: ['halted: sentinel: … live orders, the limit is 12; investigate, then resume with: puntas resume'],
+        log: ['halted: sentinel: … live orders, the limit is 12; investigate, then resume with: npx puntas resume'],
         halted: 'sentinel: … live orders, the limit is 12',
         ready: 'halted: …',
         explain: 'regime: halted since …: sentinel: … live orders, the limit is 12',
@@ -181,7 +181,7 @@ export const LIVES: readonly Life[] = [
         },
         log: ['not quoting: book stale', 'order_book: no usable answer'],
         ready: 'book stale',
-        explain: 'nothing is quoted: book stale',
+        explain: 'not quoting: book stale',
         alerts: { PuntasBookStale: 'btc_mxn: no order book for …s' },
       },
       mended('the line is back'),
@@ -202,7 +202,7 @@ export const LIVES: readonly Life[] = [
         },
         log: ['not quoting: book crossed'],
         ready: 'book crossed',
-        explain: 'nothing is quoted: book crossed',
+        explain: 'not quoting: book crossed',
       },
       mended('the line is back'),
       {
@@ -213,7 +213,7 @@ export const LIVES: readonly Life[] = [
         },
         log: ['not quoting: private data stale', '… no usable answer'],
         ready: 'private data stale',
-        explain: 'nothing is quoted: private data stale',
+        explain: 'not quoting: private data stale',
         alerts: { PuntasRequestsFailing: '… over a fifth of the requests fail' },
       },
       mended('the line is back'),
@@ -286,7 +286,7 @@ export const LIVES: readonly Life[] = [
         does: scene => scene.types('pause', '--reason', 'a look at the feed', '--by', 'ann'),
         log: ['paused by ann: a look at the feed', 'not quoting: paused by a person'],
         ready: 'paused by a person: a look at the feed',
-        explain: 'nothing is quoted: paused by a person',
+        explain: 'not quoting: paused by a person',
         metrics: ['puntas_regime{book="btc_mxn",regime="paused"} 1'],
       },
       {
@@ -300,7 +300,7 @@ export const LIVES: readonly Life[] = [
         of: ['regime: halted', 'pause: halted', 'halt: a person'],
         cause: '`puntas halt`',
         does: scene => scene.types('halt', '--reason', 'looks wrong to me'),
-        log: ['halted: …looks wrong to me; investigate, then resume with: puntas resume', 'not quoting: halted'],
+        log: ['halted: …looks wrong to me; investigate, then resume with: npx puntas resume', 'not quoting: halted'],
         halted: 'looks wrong to me',
         ready: 'halted: …',
         explain: 'regime: halted since …: …looks wrong to me',
@@ -317,7 +317,7 @@ export const LIVES: readonly Life[] = [
         of: ['halt: the latch cannot be read'],
         cause: 'the file HALTED holds something else',
         does: ({ state }) => writeFileSync(join(state, 'HALTED'), 'what is this'),
-        log: ['halted: the latch …HALTED is there but not readable; investigate, then resume with: puntas resume'],
+        log: ['halted: the latch …HALTED is there but not readable; investigate, then resume with: npx puntas resume'],
         ready: 'halted: …',
         explain: 'regime: halted since …: the latch …HALTED is there but not readable',
       },
@@ -329,7 +329,7 @@ export const LIVES: readonly Life[] = [
           await bot.run.ended;
         },
         log: ['stopping (SIGTERM): canceling all orders and verifying that none is left'],
-        explain: 'nothing is quoted: stopping',
+        explain: 'not quoting: stopping',
       },
     ],
   },
@@ -412,7 +412,7 @@ export const LIVES: readonly Life[] = [
         does: ({ market }) => market.noAsks(),
         log: ['not quoting: book one-sided'],
         ready: 'book one-sided',
-        explain: 'nothing is quoted: book one-sided',
+        explain: 'not quoting: book one-sided',
         alerts: { PuntasNotQuoting: 'btc_mxn: …: book one-sided' },
       },
       {
@@ -452,7 +452,7 @@ export const LIVES: readonly Life[] = [
           'not quoting: book is not traded any more',
         ],
         ready: 'book is not traded any more',
-        explain: 'nothing is quoted: book is not traded any more',
+        explain: 'not quoting: book is not traded any more',
       },
     ],
   },
@@ -498,7 +498,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['halt: unknown outcomes'],
         cause: 'no order is answered, with `halts.unknownsPerMinute: 3`',
-        log: ['halted: unknown outcomes: more than 3 in 1 min; investigate, then resume with: puntas resume'],
+        log: ['halted: unknown outcomes: more than 3 in 1 min; investigate, then resume with: npx puntas resume'],
         halted: 'unknown outcomes: more than 3 in 1 min',
         ready: 'halted: …',
         explain: 'regime: halted since …: unknown outcomes: more than 3 in 1 min',
@@ -545,7 +545,7 @@ export const LIVES: readonly Life[] = [
         },
         log: [
           '… was rejected (1001): ',
-          'halted: refusals: more than 20 in 1 min; investigate, then resume with: puntas resume',
+          'halted: refusals: more than 20 in 1 min; investigate, then resume with: npx puntas resume',
         ],
         halted: 'refusals: more than 20 in 1 min',
         ready: 'halted: …',
@@ -569,7 +569,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['halt: messages'],
         cause: 'the first six orders, with `halts.messagesPerMinute: 5`',
-        log: ['halted: messages: more than 5 in 1 min; investigate, then resume with: puntas resume'],
+        log: ['halted: messages: more than 5 in 1 min; investigate, then resume with: npx puntas resume'],
         halted: 'messages: more than 5 in 1 min',
         ready: 'halted: …',
         explain: 'regime: halted since …: messages: more than 5 in 1 min',
@@ -597,7 +597,7 @@ export const LIVES: readonly Life[] = [
         of: ['halt: fills'],
         cause: 'somebody buys from its best ask, with `halts.fillsPer10Min: 1`',
         does: scene => scene.takenFrom('buy', '0.001'),
-        log: ['halted: fills: more than 1 in 10 min; investigate, then resume with: puntas resume'],
+        log: ['halted: fills: more than 1 in 10 min; investigate, then resume with: npx puntas resume'],
         halted: 'fills: more than 1 in 10 min',
         ready: 'halted: …',
         explain: 'regime: halted since …: fills: more than 1 in 10 min',
@@ -649,7 +649,7 @@ export const LIVES: readonly Life[] = [
         cause: 'the price falls further',
         does: ({ market }) => market.show({ mid: 1_496_000 }),
         log: [
-          'halted: drawdown: profit fell … from its highest, the limit is 100; investigate, then resume with: puntas resume',
+          'halted: drawdown: profit fell … from its highest, the limit is 100; investigate, then resume with: npx puntas resume',
         ],
         halted: 'drawdown: profit fell … from its highest, the limit is 100',
         ready: 'halted: …',
@@ -683,7 +683,7 @@ export const LIVES: readonly Life[] = [
         cause: 'the price falls further',
         does: ({ market }) => market.show({ mid: 1_496_000 }),
         log: [
-          'halted: loss: … lost since the start of the UTC day, the limit is 100; investigate, then resume with: puntas resume',
+          'halted: loss: … lost since the start of the UTC day, the limit is 100; investigate, then resume with: npx puntas resume',
         ],
         halted: 'loss: … lost since the start of the UTC day, the limit is 100',
         ready: 'halted: …',
@@ -719,7 +719,7 @@ export const LIVES: readonly Life[] = [
         cause: 'a deposit of 0.2 btc more',
         does: scene => scene.deposit('btc', '0.2'),
         log: [
-          'halted: position: … btc from the target is beyond its limit; investigate, then resume with: puntas resume',
+          'halted: position: … btc from the target is beyond its limit; investigate, then resume with: npx puntas resume',
         ],
         halted: 'position: … btc from the target is beyond its limit',
         ready: 'halted: …',
@@ -777,7 +777,7 @@ export const LIVES: readonly Life[] = [
         of: ['halt: ledger'],
         cause: 'it stays so, with `transferListDelayMaxMs: 40000`',
         log: [
-          "halted: the exchange's balances differ from our ledger by 100 mxn (reported minus ours); investigate, then resume with: puntas resume",
+          "halted: the exchange's balances differ from our ledger by 100 mxn (reported minus ours); investigate, then resume with: npx puntas resume",
         ],
         halted: "the exchange's balances differ from our ledger by 100 mxn",
         ready: 'halted: …',
@@ -804,7 +804,7 @@ export const LIVES: readonly Life[] = [
         cause: 'an order under its name of a run that is yet to come',
         does: async scene => scene.placeAs(await scene.same(), `${scene.name}-999999999-1`),
         log: [
-          'halted: order … is of a later run of …: another process trades under this name; investigate, then resume with: puntas resume',
+          'halted: order … is of a later run of …: another process trades under this name; investigate, then resume with: npx puntas resume',
         ],
         halted: 'order … is of a later run of …: another process trades under this name',
         ready: 'halted: …',
@@ -836,7 +836,7 @@ export const LIVES: readonly Life[] = [
           for (let i = 3; !scene.isLatched; i++) await scene.placeAs(rival, `${scene.name}-0-${i}`, true);
         },
         log: [
-          'halted: orders of … keep coming that this process did not place: another one trades under this name; investigate, then resume with: puntas resume',
+          'halted: orders of … keep coming that this process did not place: another one trades under this name; investigate, then resume with: npx puntas resume',
         ],
         halted: 'orders of … keep coming that this process did not place: another one trades under this name',
         ready: 'halted: …',
@@ -892,7 +892,7 @@ export const LIVES: readonly Life[] = [
         },
         log: [
           'stopping after an internal error: … was refused with 1008: …',
-          'halted: … was refused with 1008: …; investigate, then resume with: puntas resume',
+          'halted: … was refused with 1008: …; investigate, then resume with: npx puntas resume',
         ],
         halted: 'was refused with 1008',
         explain: 'regime: halted since …: … was refused with 1008',

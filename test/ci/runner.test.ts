@@ -129,7 +129,7 @@ test('a check that lasts longer than it may is killed and fails', () => {
   expect(out).toContain('not ok: killed after 1 s');
 });
 
-test('a resumable run goes on where it was broken off: results of the same tree stand, failures too', () => {
+test('a resumable run goes on where it was broken off: results of the same tree stand, failures too; older ones are shown with their commit', () => {
   const some = [...NEEDED, "'a good.sh'", "'b bad.sh'"];
   expect(runs(some, { resumes: true })).toMatchObject({
     code: 1,
@@ -151,7 +151,10 @@ test('a resumable run goes on where it was broken off: results of the same tree 
   appendFileSync(join(root, '.ci/list'), 'a change\n');
   const changed = runs(all, { resumes: true, words: ['--only', 'a'] });
   expect(changed).toMatchObject({ last: '3 passed, 0 failed', ran: ['install', 'types', 'good'] });
-  expect(changed.out).toContain('| c | not run |');
+  expect(changed.out).toMatch(
+    new RegExp(`\\| c \\| passed at ${git('rev-parse', '--short', 'HEAD').trim()} \\| .*\\| 2 \\|`),
+  );
+  expect(runs([...all, "'d good.sh'"], { resumes: true, words: ['--only', 'a'] }).out).toContain('| d | not run |');
 });
 
 test('a failure is not undone by a later pass: --again adds a run, and both are in the table', () => {

@@ -1,5 +1,5 @@
 /** The users' pages stay short and plain: one kind a page, a budget of words, no sentence over 30, no test files, a command at the top of a how-to. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { BUDGETS, STRATEGY_WORDS_MAX, WORDS_MAX } from './budgets.ts';
 import { longSentencesIn, sentencesIn, wordsIn } from './prose.ts';
@@ -17,6 +17,10 @@ const usersPages = [
 ];
 const strategyPages = listed.map(({ file }) => file).filter(file => file.startsWith('strategies/'));
 const wordsOf = (files: readonly string[]): number => files.reduce((sum, file) => sum + wordsIn(textOf(file)), 0);
+
+/** An auditor asks for the test of each control. */
+const CONTROLS = 'docs/controls.md';
+const TESTS = /\btest\/[\w/.-]*/g;
 
 describe("each users' page", () => {
   test('has exactly one kind', () => {
@@ -39,9 +43,19 @@ describe("each users' page", () => {
   test('has no sentence over 30 words, and names no test file', () => {
     const found = [...usersPages, ...strategyPages].flatMap(file => [
       ...longSentencesIn(textOf(file)).map(sentence => `${file}: ${sentence}`),
-      ...(textOf(file).match(/\btest\/[\w/.-]*/g) ?? []).map(path => `${file}: ${path}`),
+      ...(file === CONTROLS ? [] : (textOf(file).match(TESTS) ?? [])).map(path => `${file}: ${path}`),
     ]);
     expect(found).toEqual([]);
+  });
+
+  test('of controls names only tests that exist, and a limit for each that has a key', () => {
+    const text = textOf(CONTROLS);
+    const tests = [...new Set(text.match(TESTS))];
+    expect(tests.filter(path => !existsSync(new URL(path, ROOT)))).toEqual([]);
+    expect(tests.length).toBeGreaterThan(10);
+    const keys = [...text.matchAll(/`((?:limits|halts|sentinel)\.\w+)`/g)].map(([, key]) => key!);
+    const reference = textOf('docs/configuration.md');
+    expect(keys.filter(key => !reference.includes(`\`${key}\``))).toEqual([]);
   });
 
   test('that is a how-to has a command or a configuration in its first screen', () => {

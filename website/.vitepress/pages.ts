@@ -80,6 +80,7 @@ export const SECTIONS: readonly Section[] = [
       page('State directory', 'docs/state-directory.md'),
       page('Mapping files', 'docs/mapping-files.md'),
       page('Guarantees', 'docs/promises.md'),
+      page('Risk controls', 'docs/controls.md'),
       page('Glossary', 'docs/glossary.md'),
       page('Security', 'SECURITY.md'),
       page('Changes', 'CHANGELOG.md'),

@@ -1,7 +1,7 @@
 /** Chart of profit by hour or day: stacked bars of trading, fees and hedging, with a line for the net. */
 import type UPlot from 'uplot';
-import { axes, brief, clipped, colour, level, oncePerFrame, chartSizeOf, utc } from './charts.ts';
-import { stamp } from './texts.ts';
+import { axes, clipped, colour, level, oncePerFrame, chartSizeOf, utc } from './charts.ts';
+import { stamp, withSign } from './texts.ts';
 import type { ConsoleView, ShownHour } from './view.ts';
 
 /** Chart library, loaded before this script. */
@@ -133,7 +133,7 @@ export class ProfitBars {
         ? ''
         : [
             stamp(row.from).slice(5, this.by === 'hour' ? 16 : 10),
-            ...(['net', 'trading', 'fees', 'hedging'] as const).map(part => `${part} ${brief(Number(row[part]))}`),
+            ...(['net', 'trading', 'fees', 'hedging'] as const).map(part => `${part} ${withSign(row[part], 2)}`),
           ].join('  ');
   }
 }

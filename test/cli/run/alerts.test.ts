@@ -85,7 +85,7 @@ test('puntas alert test says what became of a message on each way, and what is m
   expect(both.code).toBe(0);
   await comes(/ test: test message: alerts arrive here/);
   const wrong = await ran(['alert', 'test', '-c', config], { ...TOLD, PUNTAS_TELEGRAM_TOKEN: '1:AAAAAAAAAAAAAAAA' });
-  expect(wrong.stdout).toContain('fail  telegram chat -100123: answers 404: Not Found');
+  expect(wrong.stdout).toContain('fail  telegram chat -100123: answered 404: Not Found');
   expect(wrong.code).toBe(1);
   const missing = await ran(['alert', 'test', '-c', config], { PUNTAS_ALERT_WEBHOOK_SECRET: SECRET });
   expect(missing.stderr).toContain('PUNTAS_TELEGRAM_TOKEN is not set');

@@ -1,21 +1,27 @@
-/** A book so plain that it is right at first sight: one array, sorted whenever it matters. The fast one is checked against it. */
+/** A book so plain that it is right at first sight: two lists in price-time order. The fast one is checked against it. */
 import type { Side } from '../../../src/core/index.ts';
 import type { EngineTimeInForce, SelfTrade } from '../../../src/sandbox/matching/matching.ts';
 
-export type NaiveOrder = { name: number; side: Side; price: number; left: number; owner: number; turn: number };
+export type NaiveOrder = {
+  readonly name: number;
+  readonly side: Side;
+  readonly price: number;
+  left: number;
+  readonly owner: number;
+};
 export type NaiveFill = { maker: number; taker: number; price: number; amount: number; makerLeft: number };
 
 export class NaiveBook {
-  orders: NaiveOrder[] = [];
+  /** Orders of each side, best price first; of one price the oldest first. */
+  readonly sides: Readonly<Record<Side, NaiveOrder[]>> = { buy: [], sell: [] };
   fills: NaiveFill[] = [];
   prevented: number[] = [];
+  /** Number of calls that changed the book. */
   sequence = 0;
   selfTrade: SelfTrade = 'allow';
-  #turn = 0;
 
-  side(side: Side): NaiveOrder[] {
-    const better = (a: NaiveOrder, b: NaiveOrder) => (side === 'buy' ? b.price - a.price : a.price - b.price);
-    return this.orders.filter(o => o.side === side).sort((a, b) => better(a, b) || a.turn - b.turn);
+  get size(): number {
+    return this.sides.buy.length + this.sides.sell.length;
   }
 
   place(name: number, side: Side, price: number, amount: number, timeInForce: EngineTimeInForce, owner: number): void {
@@ -23,36 +29,39 @@ export class NaiveBook {
   }
 
   take(name: number, side: Side, limit: number, amount: number, budget: bigint | null, owner: number): void {
-    const before = JSON.stringify(this.orders);
-    this.#match(name, side, limit, amount, budget, owner);
-    if (JSON.stringify(this.orders) !== before) this.sequence++;
+    if (this.#match(name, side, limit, amount, budget, owner).changed) this.sequence++;
   }
 
   cancel(name: number): number {
-    const order = this.orders.find(o => o.name === name);
+    const order = this.find(name);
     if (!order) return 0;
-    this.orders = this.orders.filter(o => o !== order);
+    this.#remove(order);
     this.sequence++;
     return order.left;
   }
 
   reduce(name: number, by: number): number {
-    const order = this.orders.find(o => o.name === name);
+    const order = this.find(name);
     if (!order) return 0;
-    this.sequence++;
     order.left = Math.max(0, order.left - by);
-    this.orders = this.orders.filter(o => o.left > 0);
+    if (order.left === 0) this.#remove(order);
+    this.sequence++;
     return order.left;
   }
 
   modify(name: number, price: number, amount: number, timeInForce: EngineTimeInForce): boolean {
-    const order = this.orders.find(o => o.name === name);
+    const order = this.find(name);
     if (!order) return false;
     this.cancel(name);
     this.place(name, order.side, price, amount, timeInForce, order.owner);
     return true;
   }
 
+  find(name: number): NaiveOrder | undefined {
+    return this.sides.buy.find(order => order.name === name) ?? this.sides.sell.find(order => order.name === name);
+  }
+
+  /** Returns whether the book has changed. */
   #enter(
     name: number,
     side: Side,
@@ -61,10 +70,7 @@ export class NaiveBook {
     timeInForce: EngineTimeInForce,
     owner: number,
   ): boolean {
-    const before = JSON.stringify(this.orders);
-    const reachable = this.side(side === 'buy' ? 'sell' : 'buy').filter(o =>
-      side === 'buy' ? o.price <= price : o.price >= price,
-    );
+    const reachable = this.#reachable(side, price);
     if (timeInForce === 'postOnly' && reachable.length > 0) return false;
     if (timeInForce === 'FOK') {
       let covered = 0;
@@ -76,37 +82,54 @@ export class NaiveBook {
       }
       if (covered < amount) return false;
     }
-    const { left, dropped } = this.#match(name, side, price, amount, null, owner);
-    if (left > 0 && !dropped && (timeInForce === 'GTC' || timeInForce === 'postOnly')) {
-      this.orders.push({ name, side, price, left, owner, turn: this.#turn++ });
-    }
-    return JSON.stringify(this.orders) !== before;
+    const { left, dropped, changed } = this.#match(name, side, price, amount, null, owner);
+    if (left === 0 || dropped || !(timeInForce === 'GTC' || timeInForce === 'postOnly')) return changed;
+    const orders = this.sides[side];
+    const worse = orders.findIndex(order => (side === 'buy' ? order.price < price : order.price > price));
+    orders.splice(worse < 0 ? orders.length : worse, 0, { name, side, price, left, owner });
+    return true;
   }
 
   #match(name: number, side: Side, limit: number, amount: number, budget: bigint | null, owner: number) {
     let left = amount;
-    let spent = false;
-    for (const maker of this.side(side === 'buy' ? 'sell' : 'buy')) {
-      if (spent || left === 0 || (side === 'buy' ? maker.price > limit : maker.price < limit)) break;
+    let changed = false;
+    for (const maker of this.#reachable(side, limit)) {
+      if (left === 0) break;
       if (owner !== 0 && maker.owner === owner && this.selfTrade !== 'allow') {
-        if (this.selfTrade === 'drop-new') return { left, dropped: true };
+        if (this.selfTrade === 'drop-new') return { left, dropped: true, changed };
         this.prevented.push(maker.name);
-        this.orders = this.orders.filter(o => o !== maker);
+        this.#remove(maker);
+        changed = true;
         continue;
       }
       let traded = Math.min(left, maker.left);
+      let isSpent = false;
       if (budget !== null) {
         const affordable = budget / BigInt(maker.price);
-        spent = affordable < BigInt(traded);
-        if (spent) traded = Number(affordable);
+        isSpent = affordable < BigInt(traded);
+        if (isSpent) traded = Number(affordable);
         if (traded === 0) break;
         budget -= BigInt(maker.price) * BigInt(traded);
       }
       left -= traded;
       maker.left -= traded;
+      changed = true;
       this.fills.push({ maker: maker.name, taker: name, price: maker.price, amount: traded, makerLeft: maker.left });
-      this.orders = this.orders.filter(o => o.left > 0);
+      if (maker.left === 0) this.#remove(maker);
+      if (isSpent) break;
     }
-    return { left, dropped: false };
+    return { left, dropped: false, changed };
+  }
+
+  /** Orders of the other side at this price or better, in price-time order. */
+  #reachable(side: Side, price: number): NaiveOrder[] {
+    return side === 'buy'
+      ? this.sides.sell.filter(order => order.price <= price)
+      : this.sides.buy.filter(order => order.price >= price);
+  }
+
+  #remove(order: NaiveOrder): void {
+    const orders = this.sides[order.side];
+    orders.splice(orders.indexOf(order), 1);
   }
 }
