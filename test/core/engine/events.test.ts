@@ -63,10 +63,16 @@ const conversion = {
 describe('an event', () => {
   const at = START;
   const rules = { kind: 'rules', at, instrument: plain, makerRate: 0, takerRate: 0 } as const;
-  const transfer = {
-    ...{ kind: 'transfer', at, source: 's', cause: 'deposits', currency: 'btc', amount: moneyOf('1'), occurredAt: at },
+  const transfer: EngineEvent = {
+    kind: 'transfer',
+    at,
+    source: 's',
+    cause: 'deposits',
+    currency: 'btc',
+    amount: moneyOf('1'),
+    occurredAt: at,
     why: 'w',
-  } as const;
+  };
   const take = { kind: 'take', at, id: 'mm-7-900', side: 'buy', price: 1_010, amount: 1, until: Infinity } as never;
 
   it.each<readonly [string, boolean, (desk: Desk) => EngineEvent]>([
