@@ -340,8 +340,7 @@ export class Engine {
     // Cancels go first, because they are urgent and free funds for placements.
     const unknown = this.#unknownOrders.cancels(at, cancels);
     // Cancels of unknown orders go last: there may be many, and all may wait on a broken connection.
-    const ordered: Approved<Command>[] = cancels.length > 0 ? approveByIds('cancel', cancels) : [];
-    ordered.push(...unknown);
+    const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
     for (const id of cancels) this.#orders.cancelSent(id, at);
     for (const command of ordered)
       if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
@@ -444,7 +443,7 @@ export class Engine {
     puller.apply(event, mid);
     const cancels = this.#quoter.pull(({ side, price }) => puller.pullReason(side, price, at, mid));
     if (cancels.length === 0) return NOTHING;
-    const ordered = [...approveByIds('cancel', cancels)];
+    const ordered = approveByIds('cancel', cancels);
     for (const id of cancels) {
       this.#orders.cancelSent(id, at);
       this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);

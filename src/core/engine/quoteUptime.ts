@@ -1,5 +1,5 @@
 /** Time with a live quote per side, since the bot could first quote. */
-import type { Orders } from '../orders/orders.ts';
+import { isInBook, type Orders } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
 export class QuoteUptime {
@@ -20,9 +20,9 @@ export class QuoteUptime {
     if (!(passed > 0)) return;
     this.#last = at;
     let [bid, ask] = [false, false];
-    for (const { side, state } of orders.live) {
-      if (state !== 'open' && state !== 'partially filled') continue;
-      if (side === 'buy') bid = true;
+    for (const order of orders.live) {
+      if (!isInBook(order)) continue;
+      if (order.side === 'buy') bid = true;
       else ask = true;
     }
     if (bid) this.#quoted.buy += passed;

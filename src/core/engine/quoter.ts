@@ -6,7 +6,7 @@ import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import type { Decisions } from './decisions.ts';
 import type { EngineOptions } from './engineTypes.ts';
 import { normalizeQuote, type NormalizedLevel } from '../quoting/normalizeQuote.ts';
-import type { Order, Orders } from '../orders/orders.ts';
+import { isInBook, type Order, type Orders } from '../orders/orders.ts';
 import { pullReasonOf } from '../quoting/quotePuller.ts';
 import type { OriginIds } from '../orders/originIds.ts';
 import { reconcileSide } from '../quoting/quoteReconciler.ts';
@@ -65,7 +65,7 @@ export class Quoter {
     this.#places = [];
     this.#cancels = [];
     this.#parts.decisions.begin(at, refusal);
-    if (this.takerOrder.isWaiting) this.#take(at, refusal, riskContext);
+    this.#take(at, refusal, riskContext);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());
     else this.#cancelAll(refusal, riskContext.missing);
     return { places: this.#places, cancels: this.#cancels };
@@ -78,8 +78,7 @@ export class Quoter {
   pull(why: (order: Order) => string | null): string[] {
     const ids: string[] = [];
     for (const order of this.#parts.orders.live) {
-      const isInBook = order.state === 'open' || order.state === 'partially filled';
-      const words = isInBook && order.takes !== true ? why(order) : null;
+      const words = isInBook(order) && order.takes !== true ? why(order) : null;
       if (words === null) continue;
       const reason = pullReasonOf(words);
       ids.push(order.id);
@@ -95,9 +94,7 @@ export class Quoter {
     const normalized = normalizeQuote(riskContext.instrument, riskContext.depth, quote);
     const { reduceOnly } = riskContext;
     const { takerOrder } = this;
-    const levels = takerOrder.isWaiting
-      ? takerOrder.levelsAllowedWith(normalized.levels, reduceOnly)
-      : normalized.levels;
+    const levels = takerOrder.levelsAllowedWith(normalized.levels, reduceOnly);
     decisions.strategyCalled(quote, normalized, levels);
     for (const side of ['buy', 'sell'] as const) {
       const reconciled = reconcileSide(side, levels, orders.live, this.#options.tolerance, at);
@@ -136,7 +133,7 @@ export class Quoter {
   }
 
   /**
-   * Sends the taker order. Waits while conflicting quotes are being canceled: those that it would trade with, or that
+   * Sends the taker order, if one is requested. Waits while conflicting quotes are being canceled: those that it would trade with, or that
    * reduce the same inventory.
    */
   #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
@@ -157,7 +154,7 @@ export class Quoter {
     const { orders, decisions } = this.#parts;
     decisions.refused(reason, reason === 'not ready' ? missing : null);
     for (const order of orders.live) {
-      if (order.state !== 'open' && order.state !== 'partially filled') continue;
+      if (!isInBook(order)) continue;
       this.#cancels.push(order.id);
       decisions.record(order.side, 'canceled', reason, null, null, order);
       this.#options.onNews?.({ kind: 'canceling', order, reason });

@@ -34,10 +34,6 @@ export class TakerOrder {
     this.#request = request;
   }
 
-  get isWaiting(): boolean {
-    return this.#request !== null;
-  }
-
   /** Returns the order to approve now; null if none or its deadline has passed. */
   due(at: Millis): PlaceCommand | null {
     if (this.#request === null) return null;

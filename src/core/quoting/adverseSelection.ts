@@ -3,6 +3,7 @@ import { ClusteredMean, clusterMsOf, type MeanState } from '../estimators/cluste
 import { Markouts, type MarkoutCurve, type MarkoutsState } from '../estimators/markouts.ts';
 import { studentQuantile } from '../estimators/student.ts';
 import type { Millis, Price, Side } from '../model/units.ts';
+import { MidHistory } from './midHistory.ts';
 
 /** Horizons at which a running bot measures markouts, in seconds. The exchange reports trade times in whole seconds. */
 export const LIVE_HORIZONS = [0, 1, 5, 15, 60, 300] as const;
@@ -40,8 +41,6 @@ const WAITING_MAX = 512;
  * Number of orders whose level is remembered. It exceeds the number of orders that can be live or can still be filled.
  */
 const LEVELS_REMEMBERED = 2_000;
-/** Maximum gap in market data; in a longer gap the mid price is unknown. */
-const GAP_MS = 5_000;
 /** Limit on the adverse selection of one fill, as a multiple of that at which widening is at its maximum. */
 const OUTLIER_FACTOR = 2;
 /**
@@ -165,47 +164,5 @@ export class AdverseSelection {
 
   #clusterOf(at: Millis): number {
     return Math.floor(at / clusterMsOf(this.#options.horizonMs / 1000));
-  }
-}
-
-/** Most recent mid prices (4,096), so that a fill that is reported late uses the mid price of its own time. */
-class MidHistory {
-  readonly #size = 4_096;
-  /** Start of each mid price. `#until` holds the ends; the end of the last one is the time up to which it is known. */
-  readonly #from = new Float64Array(this.#size);
-  readonly #until = new Float64Array(this.#size);
-  readonly #mid = new Float64Array(this.#size);
-  #count = 0;
-
-  see(at: Millis, mid: number): void {
-    const last = (this.#count - 1) & (this.#size - 1);
-    if (this.#count > 0 && this.#mid[last] === mid && at - this.#until[last]! <= GAP_MS) {
-      this.#until[last] = at;
-      return;
-    }
-    if (this.#count > 0) this.#until[last] = Math.min(at, this.#until[last]! + GAP_MS);
-    const i = this.#count++ & (this.#size - 1);
-    this.#from[i] = at;
-    this.#until[i] = at;
-    this.#mid[i] = mid;
-  }
-
-  /** Returns the mid price at a past time; in a gap, the first one after it. Returns 0 if unknown. */
-  at(time: Millis): number {
-    let low = Math.max(0, this.#count - this.#size);
-    let high = this.#count;
-    // Find the first mid price that started after `time`.
-    while (low < high) {
-      const half = Math.floor((low + high) / 2);
-      if (this.#from[half & (this.#size - 1)]! > time) high = half;
-      else low = half + 1;
-    }
-    const before = (low - 1) & (this.#size - 1);
-    if (low > Math.max(0, this.#count - this.#size)) {
-      const isLast = low === this.#count;
-      if (time <= this.#until[before]! + (isLast ? GAP_MS : 0)) return this.#mid[before]!;
-    }
-    const after = low & (this.#size - 1);
-    return low < this.#count && this.#from[after]! - time <= GAP_MS ? this.#mid[after]! : 0;
   }
 }

@@ -12,7 +12,9 @@ import {
   type View,
 } from '../../../src/core/index.ts';
 import { markouts } from '../../../src/config/markouts.ts';
+import { studentQuantile } from '../../../src/core/estimators/student.ts';
 import { Desk } from '../desk.ts';
+import { runsOf } from '../../many.ts';
 
 const MINUTE = 60_000;
 const OPTIONS: AdverseSelectionOptions = {
@@ -185,6 +187,177 @@ describe('live markouts', () => {
     other.restore(state);
     expect(other.state().markouts.waiting).toEqual([]);
     expect(other.widenBps(at)).toEqual(lived({ fills: 50, meanBps: 12 }).adverse.widenBps(at));
+  });
+});
+
+describe('the widening of a side', () => {
+  const START = 1.7e12;
+  const MIDDLE = 1_000_000;
+  const free: AdverseSelectionOptions = { ...OPTIONS, halfLifeMs: Infinity, minFills: 2, standardErrors: 0 };
+
+  /** A fill at the mid price, which is `bps` worse for the bot at the horizon, and something else just before and after. */
+  function filled(adverse: AdverseSelection, side: Side, at: number, bps: number, horizonMs = free.horizonMs): void {
+    adverse.market(at, MIDDLE);
+    adverse.fill('', side, price(MIDDLE), 1, at, at);
+    adverse.market(at + horizonMs - 1, 7 * MIDDLE);
+    adverse.market(at + horizonMs, MIDDLE + (side === 'buy' ? -100 : 100) * bps);
+    adverse.market(at + horizonMs + 1, 7 * MIDDLE);
+  }
+  /** Odd tenths of a bps, so that half of them is not at a step. */
+  const oddTenths = (least: number, most: number) =>
+    fc.integer({ min: least * 5, max: most * 5 }).map(n => (2 * n + 1) / 10);
+
+  test('is half of what exceeds the tolerated part at the horizon, in steps of 0.1 bps, once there are fills of enough minutes', () => {
+    const flow = fc.record({ minutes: fc.integer({ min: 0, max: 6 }), alike: fc.integer({ min: 1, max: 3 }) });
+    fc.assert(
+      fc.property(
+        fc.record({ buy: flow, sell: flow }),
+        fc.record({ buy: oddTenths(-40, 130), sell: oddTenths(-40, 130) }),
+        fc.record({
+          horizonMs: fc.constantFrom(1_000, 15_000),
+          minFills: fc.integer({ min: 1, max: 5 }),
+          toleratedBps: fc.integer({ min: 0, max: 9 }),
+          widenBpsMax: fc.integer({ min: 3, max: 20 }),
+        }),
+        (flows, bps, changes) => {
+          const adverse = new AdverseSelection({ ...free, ...changes }, '1');
+          const { minFills, toleratedBps, widenBpsMax, horizonMs } = changes;
+          let minute = Math.ceil(START / MINUTE);
+          for (const side of ['buy', 'sell'] as const)
+            for (let n = 0; n < flows[side].minutes; n++, minute++)
+              for (let k = 0; k < flows[side].alike; k++)
+                filled(adverse, side, minute * MINUTE + k * (horizonMs + 2), bps[side], horizonMs);
+          const widened = adverse.widenBps((minute + 1) * MINUTE);
+          for (const side of ['buy', 'sell'] as const) {
+            const { minutes } = flows[side];
+            // A single outlier counts as no more than twice what widens to the maximum.
+            const x = Math.min(bps[side], 2 * (toleratedBps + 2 * widenBpsMax));
+            const half = Math.floor((x - toleratedBps) * 5 + 1e-9) / 10;
+            const isKnown = minutes >= minFills && minutes > 1;
+            const expected = isKnown && x > toleratedBps ? Math.min(half, widenBpsMax) : 0;
+            expect([side, widened[side]]).toEqual([side, expected]);
+          }
+        },
+      ),
+      runsOf(1_000, 150),
+    );
+  });
+
+  test('leaves out what chance explains, and more of it the longer nothing is filled', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          count: fc.integer({ min: 4, max: 12 }).map(n => 2 * n),
+          meanBps: fc.integer({ min: -5, max: 40 }),
+          spreadBps: fc.integer({ min: 1, max: 25 }),
+          toleratedBps: fc.integer({ min: 0, max: 4 }),
+          standardErrors: fc.constantFrom(1, 2, 2.5),
+          halfLives: fc.constantFrom(0, 0.5, 1),
+        }),
+        ({ count, meanBps, spreadBps, toleratedBps, standardErrors, halfLives }) => {
+          const halfLifeMs = 1e9 * MINUTE;
+          const adverse = new AdverseSelection(
+            { ...free, halfLifeMs, toleratedBps, standardErrors, widenBpsMax: 30 },
+            '1',
+          );
+          const minute = Math.ceil(START / MINUTE);
+          for (let n = 0; n < count; n++)
+            filled(adverse, 'sell', (minute + n) * MINUTE, meanBps + (n % 2 === 0 ? spreadBps : -spreadBps));
+          const left = count * 0.5 ** halfLives;
+          const error = spreadBps / Math.sqrt(count - 1) / Math.sqrt(0.5 ** halfLives);
+          const band = studentQuantile(standardErrors, left - 1) * error;
+          const beyond = meanBps - toleratedBps;
+          const exact = left >= 2 && beyond > band ? Math.min(30, (beyond - band ** 2 / beyond) / 2) : 0;
+          const { buy, sell } = adverse.widenBps((minute + count - 1) * MINUTE + halfLives * halfLifeMs);
+          expect(buy).toBe(0);
+          expect(sell).toBeGreaterThan(exact - 0.1001);
+          expect(sell).toBeLessThan(exact + 0.0001);
+        },
+      ),
+      runsOf(1_000, 100),
+    );
+  });
+
+  test('bounds what a single fill counts, in both directions', () => {
+    const limit = 2 * (free.toleratedBps + 2 * free.widenBpsMax);
+    const after = (bps: number) => {
+      const adverse = new AdverseSelection(free, '1');
+      filled(adverse, 'buy', START, bps);
+      return adverse.state().adverse;
+    };
+    for (const sign of [-1, 1]) {
+      expect(after(sign * (limit + 5))).toEqual(after(sign * limit));
+      expect(after(sign * (limit - 5))).not.toEqual(after(sign * limit));
+    }
+  });
+
+  test('is kept over a restart only for the same horizon, and the markouts in any case', () => {
+    const adverse = new AdverseSelection(free, '1');
+    for (let n = 0; n < 3; n++) filled(adverse, 'sell', START + n * MINUTE, 12);
+    const after = (changes: Partial<AdverseSelectionOptions>) => {
+      const next = new AdverseSelection({ ...free, ...changes }, '1');
+      next.restore(adverse.state());
+      expect(next.curves()).toEqual(adverse.curves());
+      return next.widenBps(START + 3 * MINUTE);
+    };
+    expect(after({})).toEqual({ buy: 0, sell: 5 });
+    expect(after({ horizonMs: 60_000 })).toEqual({ buy: 0, sell: 0 });
+  });
+});
+
+describe('the state of live markouts', () => {
+  const START = 1.7e12;
+
+  test('has a new version exactly when it changed', () => {
+    const steps = fc.array(
+      fc.record({
+        passed: fc.constantFrom(0, 300, 1_000, 5_000, 60_000),
+        isFill: fc.boolean(),
+        mid: fc.constantFrom(0, 99_990, 100_000),
+        weight: fc.constantFrom(0, 1, Number.NaN),
+      }),
+      { maxLength: 25 },
+    );
+    fc.assert(
+      fc.property(steps, life => {
+        const adverse = new AdverseSelection(OPTIONS, '1');
+        let at = START;
+        for (const { passed, isFill, mid, weight } of life) {
+          at += passed;
+          const [before, version] = [JSON.stringify(adverse.state()), adverse.version];
+          if (isFill) adverse.fill('', 'buy', price(100_000), weight, at, at);
+          else adverse.market(at, mid);
+          const hasChanged = JSON.stringify(adverse.state()) !== before;
+          expect(adverse.version > version).toBe(hasChanged);
+        }
+      }),
+      runsOf(1_000, 100),
+    );
+  });
+
+  test('has the level of an order from 1 until 2,000 others were placed after it', () => {
+    const levelAfter = (others: number) => {
+      const adverse = new AdverseSelection(OPTIONS, '1');
+      adverse.placed('first', 2);
+      for (let n = 0; n < others; n++) adverse.placed(`o-${n}`, 0);
+      adverse.market(START, 100_000);
+      adverse.fill('first', 'sell', price(100_000), 1, START, START);
+      adverse.fill('o-0', 'buy', price(100_000), 1, START, START);
+      adverse.market(START + 1_000, 100_000);
+      return adverse.curves().flatMap(({ level, side, fills }) => (side !== null && fills[0] === 1 ? [level] : []));
+    };
+    expect(levelAfter(1_999)).toEqual([null, null, 1, 3]);
+    expect(levelAfter(2_000)).toEqual([null, null, 1]);
+  });
+
+  test('takes a fill for no later than its report, also where the exchange says so', () => {
+    const adverse = new AdverseSelection(OPTIONS, '1');
+    adverse.market(START, 100_000);
+    adverse.market(START + 1_000, 100_500);
+    adverse.fill('', 'buy', price(100_000), 1, START + 9_000, START + 1_000);
+    adverse.market(START + 2_000, 100_700);
+    const { bps } = adverse.curves().find(({ side, level }) => side === 'buy' && level === null)!;
+    expect(bps.slice(0, 3)).toEqual([50, 70, null]);
   });
 });
 

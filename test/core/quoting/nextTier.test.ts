@@ -71,4 +71,44 @@ describe('quotes that count it', () => {
     const none = { ...view, tierWorth: 0 };
     expect(counting(strategyOf('glft')).quote(none)).toEqual(strategyOf('glft').quote(none));
   });
+
+  test('are made of the maker fee less the worth, never below no fee, and of a rebate as it is', () => {
+    const rates = fc.integer({ min: -50, max: 100 });
+    fc.assert(
+      fc.property(rates, fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }), (makerRate, worth) => {
+        const seen: number[] = [];
+        const strategy: Strategy = { quote: view => (seen.push(view.makerRate), { bids: [], asks: [] }) };
+        counting(strategy).quote(viewOf({ makerRate, ...(worth === undefined ? {} : { tierWorth: worth }) }));
+        expect(seen).toEqual([makerRate > 0 ? Math.max(0, makerRate - (worth ?? 0)) : makerRate]);
+      }),
+    );
+  });
+
+  test('split only the steps that have the fee in them', () => {
+    const why = [
+      { name: 'mid', ticks: 900 },
+      { name: 'maker fee', ticks: -90 },
+      { name: 'minimum edge', ticks: 0 },
+    ];
+    const strategy: Strategy = {
+      quote: () => ({ bids: [{ price: 810, amount: 1 as never, why }], asks: [], noAsk: 'mood' }),
+    };
+    const quote = counting(strategy).quote(view);
+    const worth = (20_000 * view.mid) / 1e8;
+    expect(quote).toEqual({
+      bids: [
+        {
+          ...{ price: 810, amount: 1 },
+          why: [
+            { name: 'mid', ticks: 900 },
+            { name: 'maker fee', ticks: -90 - worth },
+            { name: 'next fee tier', ticks: worth },
+            { name: 'minimum edge', ticks: 0 },
+          ],
+        },
+      ],
+      asks: [],
+      noAsk: 'mood',
+    });
+  });
 });

@@ -12,6 +12,7 @@ import {
   type LevelRefusal,
 } from '../../../src/core/index.ts';
 import { bookRules, depthOf, plain } from '../market.ts';
+import { runsOf } from '../../many.ts';
 
 const REFUSALS: readonly LevelRefusal[] = [
   'price is not a number',
@@ -209,5 +210,134 @@ describe('amounts too small for an order of their own', () => {
       { side: 'buy', index: 2, reason: 'price below the minimum' },
       { side: 'buy', index: 1, reason: 'below the minimum amount' },
     ]);
+  });
+});
+
+describe('each level', () => {
+  const i = instrumentOf(
+    bookRules({
+      ...{ tickSize: '1', minimumPrice: '490', maximumPrice: '510' },
+      ...{ minimumAmount: '10', maximumAmount: '60', minimumValue: '6000', maximumValue: '25000' },
+    }),
+    '1',
+  );
+  const anyWanted = fc.array(
+    fc.record({
+      away: fc.constantFrom(-1, 0, 0.4, 1, 2, 3, 9, 10, 11),
+      lots: fc.constantFrom(0, 3, 5.9, 9, 10, 11, 12, 13, 49, 50, 51, 60, 61, 1_000, Number.NaN, -1),
+      hasAmounts: fc.boolean(),
+    }),
+    { maxLength: 6 },
+  );
+
+  /** What an order at this price can have: at most 60 lots, and a value of 25,000. */
+  const mostAt = (price: number) => Math.min(60, Math.floor(25_000 / price));
+
+  it('becomes an order of its own, part of another, or a refusal, with its index, its steps and its amount', () => {
+    fc.assert(
+      fc.property(anyWanted, fc.boolean(), (wanted, isBid) => {
+        const [side, away] = isBid ? (['buy', -1] as const) : (['sell', 1] as const);
+        const levels: Level[] = wanted.map(({ away: ticks, lots, hasAmounts }) => ({
+          price: 500 + away * ticks,
+          amount: lots as never,
+          why: [{ name: 'wanted', ticks: 500 + away * ticks }],
+          ...(hasAmounts && { amounts: [{ name: 'amount', lots }] }),
+        }));
+        const expected: { index: number; price: number; lots: number; parts: number }[] = [];
+        const refused: [number, string][] = [];
+        let small: number[] = [];
+        let carried = 0;
+        const whyOf: Record<number, string> = {};
+        for (const [index, { price: wish, amount: lots }] of levels.entries()) {
+          const price = isBid ? Math.floor(wish) : Math.ceil(wish);
+          if (price < 490) refused.push([index, 'price below the minimum']);
+          else if (price > 510) refused.push([index, 'price above the maximum']);
+          else if (!(lots >= 0)) refused.push([index, 'amount is not a number']);
+          else {
+            const last = expected.at(-1);
+            const isSame = last?.price === price;
+            const all = Math.floor(lots) + (isSame ? last.lots : carried);
+            if (all > 60) refused.push([index, 'cut to the maximum amount']);
+            if (Math.min(60, all) * price > 25_000) refused.push([index, 'cut to the maximum value']);
+            const cut = Math.min(all, mostAt(price));
+            if (isSame) {
+              [last.lots, last.parts] = [cut, last.parts + 1];
+              refused.push([index, 'merged into the next level']);
+            } else if (cut >= 10 && cut * price >= 6_000) {
+              expected.push({ index, price, lots: cut, parts: 1 + small.length });
+              for (const one of small) refused.push([one, 'merged into the next level']);
+              [small, carried] = [[], 0];
+            } else {
+              small.push(index);
+              carried = cut;
+              whyOf[index] = cut < 10 ? 'below the minimum amount' : 'below the minimum value';
+            }
+          }
+        }
+        for (const one of small) refused.push([one, whyOf[one]!]);
+        const depth = depthOf([[480, 1]], [[520, 1]]);
+        const result = normalizeQuote(i, depth, { bids: isBid ? levels : [], asks: isBid ? [] : levels });
+        expect(result.levels.map(one => [one.index, one.price, one.amount, one.parts ?? 1])).toEqual(
+          expected.map(one => [one.index, one.price, one.lots, one.parts]),
+        );
+        expect(result.refusals).toEqual(refused.map(([index, reason]) => ({ side, index, reason })));
+        for (const one of result.levels) {
+          const from = levels[one.index]!;
+          const shift = one.price - from.price;
+          expect(one.why).toEqual(shift === 0 ? from.why : [...from.why, { name: 'legal price', ticks: shift }]);
+          expect([one.side, one.amounts]).toEqual([side, from.amounts]);
+        }
+      }),
+      runsOf(5_000, 400),
+    );
+  });
+
+  it('of both sides is judged alike, bids first, and not by the bounds of another instrument', () => {
+    const large = instrumentOf(bookRules({ ...LARGE }), '1');
+    const quote = { bids: wants([[500, 20]]), asks: wants([[500, 20]]) };
+    for (const instrument of [i, large, i, large]) {
+      const { levels } = normalizeQuote(instrument, empty, quote);
+      expect(levels.map(({ side }) => side)).toEqual(instrument === i ? ['buy', 'sell'] : []);
+    }
+  });
+  const LARGE = {
+    ...{ tickSize: '1', minimumPrice: '1', maximumPrice: '1000000' },
+    ...{ minimumAmount: '1', maximumAmount: '1000000', minimumValue: '10001', maximumValue: '1000000000000' },
+  };
+
+  it('is judged exactly where its value is beyond 2^53', () => {
+    // 2^53 = 9,007,199,254,740,992; with a price of 3 the value next to it is 9,007,199,254,740,993.
+    const [price, lots] = [3, 3_002_399_751_580_331];
+    const at = (minimumValue: string, maximumValue: string) =>
+      normalizeQuote(
+        instrumentOf(
+          bookRules({
+            ...{ tickSize: '1', minimumPrice: '1', maximumPrice: '1000000' },
+            ...{ minimumAmount: '1', maximumAmount: '9007199254740991', minimumValue, maximumValue },
+          }),
+          '1',
+        ),
+        empty,
+        { bids: wants([[price, lots]]), asks: [] },
+      );
+    const value = '9007199254740993';
+    expect(at('1', value).levels[0]!.amount).toBe(lots);
+    expect(at('1', '9007199254740992').levels[0]!.amount).toBe(lots - 1);
+    expect(at('1', '9007199254740992').refusals).toMatchObject([{ reason: 'cut to the maximum value' }]);
+    expect(at(value, '9007199254740999').levels[0]!.amount).toBe(lots);
+    expect(at('9007199254740994', '9007199254740999').refusals).toMatchObject([{ reason: 'below the minimum value' }]);
+    // Bounds beyond 2^53 bound nothing that is below.
+    const below = normalizeQuote(
+      instrumentOf(
+        bookRules({
+          ...{ tickSize: '1', minimumPrice: '1', maximumPrice: '1000000' },
+          ...{ minimumAmount: '1', maximumAmount: '9007199254740991', minimumValue: value, maximumValue: value },
+        }),
+        '1',
+      ),
+      empty,
+      { bids: wants([[3, 5]]), asks: [] },
+    );
+    expect(below.refusals).toMatchObject([{ reason: 'below the minimum value' }]);
   });
 });

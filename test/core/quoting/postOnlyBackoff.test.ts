@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyDepth, type Depth, type Order, type Price, type Side } from '../../../src/core/index.ts';
 import { PostOnlyBackoff } from '../../../src/core/quoting/postOnlyBackoff.ts';
+import { runsOf } from '../../many.ts';
 
 const price = (ticks: number): Price => ticks as Price;
 
@@ -110,5 +111,86 @@ describe('after a post-only refusal', () => {
     for (const level of [1_000, 998, 999]) refuse(backoff, 'buy', price(level), 0);
     expect([997, 998, 1_005].map(level => backoff.holds('buy', price(level), 4_999))).toEqual([false, true, true]);
     expect(backoff.holds('buy', price(998), 5_000)).toBe(false);
+  });
+});
+
+describe('whatever happens to orders and books', () => {
+  const START = 1.7e12;
+  const SIDES = ['buy', 'sell'] as const;
+  const near = fc.integer({ min: 997, max: 1_003 });
+  const step = fc.record({
+    kind: fc.constantFrom('place', 'place', 'end', 'end', 'end', 'see', 'book', 'book'),
+    passed: fc.constantFrom(0, 1_000, 4_999, 5_000, 9_999, 10_000, 60_000),
+    side: fc.constantFrom(...SIDES),
+    at: near,
+    which: fc.nat(5),
+    filled: fc.constantFrom(0, 0, 0, 1),
+    ending: fc.constantFrom('canceled', 'canceled', 'vanished', 'filled', 'refused'),
+    best: fc.record({ bid: fc.constantFrom(0, 996, 999, 1_001), ask: fc.constantFrom(0, 998, 1_000, 1_004) }),
+    readBefore: fc.constantFrom(null, null, null, 0, 5_000),
+  });
+  type Sent = { readonly order: Order; readonly shown: number[] };
+  type Held = { price: number; at: number; until: number; pause: number };
+
+  it('a price is held back exactly while a refusal at it or farther is neither explained nor over', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), steps => {
+        const backoff = new PostOnlyBackoff();
+        const sent: Sent[] = [];
+        const best = { buy: 0, sell: 0 };
+        const held: Record<Side, Held | null> = { buy: null, sell: null };
+        /** Whether this best price of the other side explains a refusal at `price`. */
+        const explains = (side: Side, other: number, price: number) =>
+          other > 0 && (side === 'buy' ? other <= price : other >= price);
+        let now = START;
+        for (const { kind, passed, side, at, which, filled, ending, best: of, readBefore } of steps) {
+          now += passed;
+          const some = sent[which];
+          if (kind === 'place') {
+            const order = { id: `o-${now}-${sent.length}`, side, price: at, filled: 0 } as Order;
+            sent.push({ order, shown: [] });
+            backoff.onPlaced(order.id, side);
+          } else if (kind === 'see' && some) {
+            sent.splice(which, 1);
+            backoff.onSeenOrCanceled(some.order.id);
+          } else if (kind === 'end') {
+            const order = some ? { ...some.order, filled } : ({ id: 'seen', side, price: at, filled } as Order);
+            const isRefused = some !== undefined && filled === 0 && (ending === 'canceled' || ending === 'vanished');
+            if (some) sent.splice(which, 1);
+            expect(backoff.onOrderEnd(order as Order, ending as never, now)).toBe(isRefused);
+            const hold = some && held[order.side];
+            if (isRefused && !some.shown.some(other => explains(order.side, other, order.price))) {
+              if (hold && now < hold.until)
+                hold.price = (order.side === 'buy' ? Math.min : Math.max)(hold.price, order.price);
+              else {
+                // In a row if it comes within twice the last pause.
+                const isRow = hold && now < hold.at + 2 * hold.pause;
+                const pause = isRow ? Math.min(60_000, 2 * hold.pause) : 5_000;
+                held[order.side] = { price: order.price, at: now, until: now + pause, pause };
+              }
+            }
+          } else if (kind === 'book') {
+            const startedAt = readBefore === null ? null : now - readBefore;
+            backoff.onBook(bookOf(of.bid, of.ask), startedAt);
+            for (const quoted of SIDES) {
+              const other = quoted === 'buy' ? of.ask : of.bid;
+              if (other !== best[quoted]) for (const one of sent) if (one.order.side === quoted) one.shown.push(other);
+              best[quoted] = other;
+              const hold = held[quoted];
+              if (hold && (explains(quoted, other, hold.price) || (startedAt !== null && startedAt >= hold.at)))
+                held[quoted] = null;
+            }
+          }
+          for (const quoted of SIDES) {
+            const hold = held[quoted];
+            const isHeld = (ticks: number) =>
+              hold !== null && now < hold.until && (quoted === 'buy' ? ticks >= hold.price : ticks <= hold.price);
+            const ticks = [996, 997, 998, 999, 1_000, 1_001, 1_002, 1_003, 1_004];
+            expect(ticks.map(one => backoff.holds(quoted, price(one), now))).toEqual(ticks.map(isHeld));
+          }
+        }
+      }),
+      runsOf(5_000, 250),
+    );
   });
 });

@@ -4,11 +4,14 @@ import { describe, expect, test } from 'vitest';
 import {
   withRfqReference,
   type Level,
+  type Quote,
   type Strategy,
   type RfqPrices,
   type RfqReferenceRules,
 } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
+import { depthOf } from '../market.ts';
+import { runsOf } from '../../many.ts';
 
 const rules: RfqReferenceRules = { staleAfterMs: 10_000, thinBps: 100, withinBps: 30, beyond: 'stop', capsSkew: false };
 const lean = (ticks: number): Strategy => ({
@@ -86,5 +89,95 @@ describe('the skew', () => {
 
   test('is left alone where there is no fresh RFQ price', () => {
     expect(quoted(capped, null, -20, 10).prices).toEqual([940, 1020]);
+  });
+});
+
+describe('a quote beside RFQ prices', () => {
+  const NOW = 1.7e12;
+  const levelOf = (at: number, skew: number): Level => ({
+    price: at + skew,
+    amount: 10 as never,
+    why: [
+      { name: 'wanted', ticks: at },
+      { name: 'inventory', ticks: skew / 2 },
+      { name: 'inventory', ticks: skew / 2 },
+    ],
+  });
+  const prices = ({ bids, asks }: Quote) => [bids, asks].map(side => side.map(level => level.price));
+
+  test('has no more skew than a hedge costs and keeps off a thin book by the distance, at every bound', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          spread: fc.constantFrom(9, 10, 11, 100),
+          rfqBid: fc.integer({ min: 9_940, max: 10_060 }),
+          rfqSpread: fc.integer({ min: 0, max: 40 }),
+          age: fc.constantFrom(0, 9_999, 10_000, 10_001),
+          skew: fc.integer({ min: -60, max: 60 }),
+          position: fc.constantFrom(-3, 0, 3),
+          thinBps: fc.constantFrom(undefined, 10),
+          withinBps: fc.constantFrom(10, 30),
+          beyond: fc.constantFrom('stop', 'widen'),
+          capsSkew: fc.boolean(),
+          hasPrices: fc.boolean(),
+        }),
+        ({ spread, rfqBid, rfqSpread, age, skew, position, hasPrices, ...changes }) => {
+          const [bid, ask] = [9_995, 9_995 + spread];
+          const mid = (bid + ask) / 2;
+          const rfqPrices = hasPrices ? { at: NOW - age, bid: rfqBid, ask: rfqBid + rfqSpread } : null;
+          const inner: Quote = { bids: [levelOf(9_900, skew), levelOf(9_800, skew)], asks: [levelOf(10_100, skew)] };
+          const strategy = withRfqReference({ ...rules, ...changes }, { quote: () => inner });
+          const view = { at: NOW, depth: depthOf([[bid, 5]], [[ask, 5]]), mid, position, rfqPrices };
+          const quote = strategy.quote(view as never);
+          const { thinBps, withinBps, beyond, capsSkew } = changes;
+
+          const isFresh = rfqPrices !== null && age <= 10_000;
+          // A hedge of a long position sells at RFQ's bid.
+          const cost = Math.max(0, position > 0 ? mid - rfqBid : rfqBid + rfqSpread - mid);
+          const isCapped = capsSkew && isFresh && position !== 0;
+          const shown = !isCapped ? skew : position > 0 ? Math.max(skew, -cost) : Math.min(skew, cost);
+          const isThin = thinBps !== undefined && (ask - bid) / mid > thinBps / 10_000;
+          const fair = rfqBid + rfqSpread / 2;
+          const isFar = Math.abs(fair - mid) > (withinBps / 10_000) * fair;
+          if (isThin && (!isFresh || (isFar && beyond === 'stop'))) {
+            const why = isFresh
+              ? `the book is thin, and its mid price is ${((Math.abs(fair - mid) / fair) * 10_000).toFixed(1)} bps from the RFQ price`
+              : 'the book is thin, and there is no fresh RFQ price';
+            expect(quote).toEqual({ bids: [], asks: [], noBid: why, noAsk: why });
+            return;
+          }
+          const moved = isThin && isFar ? fair - mid : 0;
+          const [down, up] = [Math.min(0, moved), Math.max(0, moved)];
+          expect(prices(quote)).toEqual([[9_900 + shown + down, 9_800 + shown + down], [10_100 + shown + up]]);
+          for (const { price, why } of [...quote.bids, ...quote.asks]) {
+            expect(why.reduce((sum, { ticks }) => sum + ticks, 0)).toBe(price);
+            const added = why.slice(3).map(({ name }) => name);
+            const isMoved = price < 10_000 ? down < 0 : up > 0;
+            expect(added).toEqual([
+              ...(shown === skew ? [] : ['no more than leaving costs']),
+              ...(isMoved ? ['RFQ price'] : []),
+            ]);
+          }
+        },
+      ),
+      runsOf(3_000, 400),
+    );
+  });
+
+  test('is empty where the RFQ price is not a number, whatever is to be done beyond the distance', () => {
+    const view = { at: NOW, depth: depthOf([[990, 5]], [[1_010, 5]]), mid: 1_000, position: 0 };
+    for (const bid of [Number.NaN, Infinity]) {
+      const rfqPrices = { at: NOW, bid, ask: bid };
+      const strategy = withRfqReference({ ...rules, beyond: 'widen' }, lean(0));
+      expect(strategy.quote({ ...view, rfqPrices } as never)).toMatchObject({ bids: [], asks: [] });
+    }
+    expect(withRfqReference(rules, lean(0)).quote(view as never).noAsk).toBe(
+      'the book is thin, and there is no fresh RFQ price',
+    );
+  });
+
+  test('is that of the strategy without rules', () => {
+    const strategy = lean(0);
+    expect(withRfqReference(undefined, strategy)).toBe(strategy);
   });
 });

@@ -1,0 +1,235 @@
+/** Parts of the engine beside small models: uptime, readiness, rules of the book, the market as it is seen. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  instrumentOf,
+  OrderBook,
+  silenceReason,
+  type Order,
+  type OrderState,
+  type Side,
+} from '../../../src/core/index.ts';
+import { BookTerms } from '../../../src/core/engine/bookTerms.ts';
+import { MarketView } from '../../../src/core/engine/marketView.ts';
+import { QuoteUptime } from '../../../src/core/engine/quoteUptime.ts';
+import { describeMissingData, QuotingNews } from '../../../src/core/engine/readiness.ts';
+import { bookRules, levelsOf, plain } from '../market.ts';
+
+const START = 1.7e12;
+
+describe('uptime', () => {
+  const states: readonly OrderState[] = [
+    'sending',
+    'open',
+    'partially filled',
+    'canceling',
+    'unknown',
+    'closed-unsettled',
+  ];
+  const step = fc.record({
+    passed: fc.constantFrom(0, 1, 200, 5_000, -10),
+    orders: fc.array(fc.record({ side: fc.constantFrom<Side>('buy', 'sell'), state: fc.constantFrom(...states) }), {
+      maxLength: 3,
+    }),
+  });
+
+  it('is the share of the time in which a confirmed order of that side was there', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 8 }), steps => {
+        const uptime = new QuoteUptime();
+        expect([uptime.isRunning, uptime.shares()]).toEqual([false, { bid: 0, ask: 0 }]);
+        let [at, latest, total] = [START, START, 0];
+        const quoted = { buy: 0, sell: 0 };
+        uptime.advanceTo(at, { live: [{ side: 'buy', state: 'open' }] } as never);
+        for (const { passed, orders } of steps) {
+          at += passed;
+          uptime.advanceTo(at, { live: orders } as never);
+          const ms = Math.max(0, at - latest);
+          latest = Math.max(latest, at);
+          total += ms;
+          for (const side of ['buy', 'sell'] as const)
+            if (orders.some(one => one.side === side && (one.state === 'open' || one.state === 'partially filled')))
+              quoted[side] += ms;
+        }
+        const share = (side: Side) => (total === 0 ? 0 : quoted[side] / total);
+        expect([uptime.isRunning, uptime.shares()]).toEqual([true, { bid: share('buy'), ask: share('sell') }]);
+      }),
+    );
+  });
+});
+
+describe('what is missing before the first quote', () => {
+  const READY = { fees: true, balances: null, account: true, isAlone: true, hasNoEarlierOrders: true };
+  it.each([
+    [{}, null],
+    [{ hasNoEarlierOrders: false }, 'orders of an earlier run may still be open'],
+    [
+      { hasNoEarlierOrders: false, isAlone: false },
+      'orders with the name of this bot appeared that this run did not place; another process may be running',
+    ],
+    [{ hasNoEarlierOrders: false, isAlone: false, account: false }, 'open orders and trades are not read yet'],
+    [{ isAlone: false, account: false, balances: 'balances are not read yet' }, 'balances are not read yet'],
+    [{ ...READY, fees: false, account: false, balances: 'no balances' }, 'rules and fees are not read yet'],
+  ])('of %j is told first: %s', (facts, missing) => {
+    expect(describeMissingData({ ...READY, ...facts })).toBe(missing);
+  });
+});
+
+describe('news of quoting', () => {
+  const NONE = { buy: null, sell: null };
+  const empty = (reason: string) => ({ reason, words: null, level: null }) as never;
+  const context = { missing: 'fees', instrument: plain } as never;
+  const newsOf = (news: QuotingNews, refusal: string | null, buy: string | null = null, sell = buy) => {
+    const unshown = { buy: buy === null ? null : empty(buy), sell: sell === null ? null : empty(sell) };
+    const all = news.newsAfter(refusal as never, buy === null && sell === null ? NONE : unshown, () => context);
+    return all && [all.kind, all.reason, all.why];
+  };
+
+  it('are told once for each change: not ready is where it begins, and one empty side is none', () => {
+    const news = new QuotingNews();
+    expect(newsOf(news, 'not ready')).toBeNull();
+    expect(newsOf(news, null)).toEqual(['quoting', null, null]);
+    expect(newsOf(news, null, 'at the cap', null)).toBeNull();
+    expect(newsOf(news, null, null, 'at the cap')).toBeNull();
+    expect(newsOf(news, null, 'at the cap')).toEqual(['quoting', null, 'no bid and no ask: at the cap']);
+    expect(newsOf(news, null, 'at the cap')).toBeNull();
+    expect(newsOf(news, null, 'at the cap', 'too old')).toEqual([
+      'quoting',
+      null,
+      'no bid: at the cap; no ask: too old',
+    ]);
+    expect(newsOf(news, 'halted', 'at the cap')).toEqual(['quoting', 'halted', null]);
+    expect(newsOf(news, 'halted')).toBeNull();
+    expect(newsOf(news, 'not ready')).toEqual(['quoting', 'not ready', 'fees']);
+    expect(newsOf(news, null)).toEqual(['quoting', null, null]);
+  });
+
+  it('ask for the facts of the risk only where there is something to tell', () => {
+    const news = new QuotingNews();
+    const unasked = (): never => {
+      throw new Error('asked');
+    };
+    expect(news.newsAfter('not ready', NONE, unasked)).toBeNull();
+    expect(news.newsAfter(null, NONE, unasked)).not.toBeNull();
+    expect(news.newsAfter('halted', NONE, unasked)).not.toBeNull();
+  });
+});
+
+describe('the rules of the book', () => {
+  const rulesOf = (instrument = plain, more: object = {}) =>
+    ({ kind: 'rules', at: START, instrument, makerRate: -20, takerRate: 70, ...more }) as never;
+  const instrument = (tickSize: string, lot: string) =>
+    instrumentOf(bookRules({ tickSize, minimumAmount: '10', minimumPrice: '10', maximumPrice: '1000000' }), lot);
+
+  it('are known with their fees, a rebate too; without them nothing is quoted', () => {
+    const terms = new BookTerms(plain);
+    expect([terms.hasFees, terms.refusal, terms.isOutdated]).toEqual([false, null, false]);
+    expect(terms.read(rulesOf())).toBe(false);
+    expect([terms.hasFees, terms.makerRate, terms.takerRate, terms.tierWorth]).toEqual([true, -20, 70, 0]);
+    for (const makerRate of [Number.NaN, 1e8, -1e8, Infinity]) {
+      terms.read(rulesOf(plain, { makerRate }));
+      expect(terms.hasFees).toBe(false);
+    }
+    terms.read(rulesOf(plain, { makerRate: 99_999_999 }));
+    expect(terms.hasFees).toBe(true);
+  });
+
+  it('of another tick or lot are not taken; the engine is told of each change, once', () => {
+    const terms = new BookTerms(instrument('1', '1'));
+    terms.read(rulesOf(instrument('1', '1'), { makerRate: 5 }));
+    for (const other of [instrument('5', '1'), instrument('1', '10')]) {
+      expect(terms.read(rulesOf(other))).toBe(true);
+      expect([terms.refusal, terms.isOutdated, terms.makerRate]).toEqual(['rules of the book changed', true, 5]);
+      expect(terms.read(rulesOf(other))).toBe(false);
+      expect(terms.read({ kind: 'book removed', at: START })).toBe(true);
+      expect([terms.refusal, terms.isOutdated]).toEqual(['book is not traded any more', false]);
+      expect(terms.read({ kind: 'book removed', at: START })).toBe(false);
+      const same = instrument('1', '1');
+      expect(terms.read(rulesOf(same, { makerRate: 5 }))).toBe(true);
+      expect([terms.refusal, terms.instrument]).toEqual([null, same]);
+    }
+  });
+});
+
+describe('the market as it is seen', () => {
+  const bookOf = (bids: readonly [number, number][], asks: readonly [number, number][]) => {
+    const book = new OrderBook();
+    for (const [price, lots] of bids) book.set('buy', price as never, lots as never);
+    for (const [price, lots] of asks) book.set('sell', price as never, lots as never);
+    return book;
+  };
+  const order = (side: Side, price: number, amount: number, filled: number) =>
+    ({ side, price, amount, filled }) as Order;
+  const ordersOf = (...orders: Order[]) => ({ inBookSince: (at: number) => (at === START ? orders : []) }) as never;
+
+  it('has no orders of the bot: what is left of each is taken out of a book that has them', () => {
+    const orders = ordersOf(order('buy', 990, 10, 4), order('sell', 1_010, 10, 0));
+    const book = bookOf([[990, 10], [989, 3]], [[1_010, 10], [1_012, 7]]); // prettier-ignore
+    const market = new MarketView();
+    expect([market.isQuotable, market.hearsTrades]).toEqual([false, false]);
+    market.read(book, START, orders);
+    expect([levelsOf(market.depth, 'buy'), levelsOf(market.depth, 'sell')]).toEqual([
+      [
+        [990, 4],
+        [989, 3],
+      ],
+      [[1_012, 7]],
+    ]);
+    expect([market.mid, market.isQuotable, market.hearsTrades]).toEqual([1_001, true, false]);
+    market.read(book, null, orders);
+    expect([levelsOf(market.depth, 'sell').length, market.mid, market.hearsTrades]).toEqual([2, 1_000, true]);
+  });
+
+  it.each([
+    [[[990, 1]], [[991, 1]], true],
+    [[[990, 1]], [[990, 1]], false],
+    [[], [[990, 1]], false],
+    [[[990, 1]], [], false],
+  ] as [[number, number][], [number, number][], boolean][])(
+    'of %j and %j is quotable: %s',
+    (bids, asks, isQuotable) => {
+      const market = new MarketView();
+      market.read(bookOf(bids, asks), null, ordersOf());
+      expect(market.isQuotable).toBe(isQuotable);
+    },
+  );
+
+  it('forgets prices from elsewhere in a sleep, and takes none whose read began before its end', () => {
+    const market = new MarketView();
+    const tell = (startedAt: number) => {
+      market.apply({ kind: 'reference', at: START + 9, startedAt, price: 7 });
+      market.apply({ kind: 'witness', at: START + 9, startedAt, bid: 5, ask: 6 });
+      return [market.reference, market.rfqPrices];
+    };
+    market.apply({ kind: 'public trade', at: START, price: 3 as never });
+    const known = (at: number) => [
+      { at, price: 7 },
+      { at, bid: 5, ask: 6 },
+    ];
+    expect(tell(START)).toEqual(known(START));
+    market.slept(START + 5);
+    expect([market.reference, market.rfqPrices, market.lastTrade]).toEqual([null, null, 3]);
+    expect(tell(START + 4)).toEqual([null, null]);
+    expect(tell(START + 5)).toEqual(known(START + 5));
+  });
+});
+
+it.each([
+  ['microprice not known', 'no fair value'],
+  ['reduce only', 'reduce only'],
+  ['pulled: the leader moved (-3.0 bps)', 'pulled: the leader moved'],
+  ['pulled: a large trade', 'pulled: a large trade'],
+  ['one order is more inventory than the risk allows: 5', 'at the cap'],
+  ['no fair value', 'no fair value'],
+  ['no trade was heard', 'no fair value'],
+  ['no reference was heard', 'no fair value'],
+  ['the fair value is 0', 'no fair value'],
+  ['the last trade is old', 'no fair value'],
+  ['cannot earn its fees', 'cannot earn its fees'],
+  ['reference above priceCeiling', 'outside its price range'],
+  ['reference below priceFloor', 'outside its price range'],
+  ['outside movingPriceBandPct', 'outside its price range'],
+  ['known', 'held back by the strategy'],
+])('words of a strategy "%s" are counted as "%s"', (words, reason) => {
+  expect(silenceReason(words)).toBe(reason);
+});
