@@ -181,19 +181,18 @@ describe('a request for such an order', () => {
 
   test('is due until its time has come, ends once, and there is one at a time', () => {
     const { order, refused } = made();
-    expect([order.isWaiting, order.due(NOW)]).toEqual([false, null]);
+    expect(order.due(NOW)).toBeNull();
     order.refuse('halted');
     expect(() => order.sent()).toThrow('no order waits to be sent');
     order.request(request);
     expect(() => order.request({ ...request, id: 'mm-7-t2' })).toThrow('mm-7-t2 was requested while mm-7-t1 waits');
-    expect(order.isWaiting).toBe(true);
     const command = { kind: 'place', id: ID, side: 'sell', price: 990, amount: 20, takes: true };
     expect(order.due(NOW - 1)).toEqual(command);
     expect(order.due(NOW)).toBeNull();
-    expect([order.isWaiting, order.due(NOW - 1)]).toEqual([false, null]);
+    expect(order.due(NOW - 1)).toBeNull();
     order.request(request);
     order.sent();
-    expect([order.isWaiting, order.due(NOW - 1)]).toEqual([false, null]);
+    expect(order.due(NOW - 1)).toBeNull();
     order.request(request);
     order.refuse('halted');
     order.refuse('halted');
@@ -201,7 +200,7 @@ describe('a request for such an order', () => {
       [ID, 'too late'],
       [ID, 'halted'],
     ]);
-    expect(order.isWaiting).toBe(false);
+    expect(order.due(NOW - 1)).toBeNull();
   });
 
   test('blocks every quote that it would trade with, and in reduce-only those of its own side; everything else stays as it is', () => {

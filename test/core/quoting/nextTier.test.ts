@@ -1,4 +1,5 @@
 /** The worth of volume for the next tier: what a unit can bring and never more, and what it does to quotes. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { moneyOf, withNextTier, type Level, type Strategy } from '../../../src/core/index.ts';
 import { Fees } from '../../../backtest/exchange/fees.ts';

@@ -255,7 +255,8 @@ describe('the gate', () => {
   });
 
   it('takes nothing from an order that only says that it does not take', () => {
-    const command = { ...place('buy', 1001, 10), takes: false };
+    // The type allows true alone.
+    const command = { ...place('buy', 1001, 10), takes: false as true };
     expect(approvePlace(command, quiet)).toBe('would cross the book');
   });
 
