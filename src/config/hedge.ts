@@ -31,7 +31,7 @@ export const hedge = z.strictObject({
     .describe('Inventory beyond which Puntas hedges (base). If omitted, computed from risk, flow and cost.'),
   residual: decimalText
     .optional()
-    .describe('Inventory left by a hedge (base), below the band. If omitted, 0, or computed with the band.'),
+    .describe('Inventory remaining after a hedge (base), below the band. If omitted, 0; computed if the band is.'),
   risk: sumOfMoney
     .optional()
     .describe('A loss with this standard deviation is worth this payment to you, like "2000 mxn". Only without band.'),

@@ -1,4 +1,4 @@
-/** Keys of the reference price: the books from which it is computed, and the feeds that replace some of them. */
+/** Keys of the reference price: the books from which it is computed, and feeds that replace some of the books. */
 import { z } from 'zod';
 import { BOOK_NAME, pairOf, legsOf, type Leg } from '../core/index.ts';
 import type { Problem } from './problems.ts';

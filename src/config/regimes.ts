@@ -18,13 +18,13 @@ const wide = z.strictObject({
 });
 
 const reduceOnly = z.strictObject({
-  positionShare: z.number().gt(0).max(0.99).optional().describe('Threshold: share of limits.positionMax.'),
+  positionShare: z.number().gt(0).max(0.99).optional().describe('Share of limits.positionMax that starts reduce-only.'),
   drawdownShare: z
     .number()
     .min(0.001)
     .max(0.99)
     .optional()
-    .describe('Threshold: share of limits.drawdownMax; lasts until puntas resume.'),
+    .describe('Share of limits.drawdownMax that starts reduce-only until puntas resume.'),
 });
 
 export const regimes = z.strictObject({

@@ -58,13 +58,16 @@ function isKnownThere({ now }: RenamedKey, { name }: Section): boolean {
   return Object.hasOwn(strategies[name as keyof typeof strategies].parameters.shape, now[1]!);
 }
 
-/** Returns the path as it is in the file, given the current path. */
+/**
+ * Returns the path with the old key name if the file uses it. `path` has the new names; `taken` lists the old names
+ * that the file uses.
+ */
 export function pathInFile(path: Path, taken: readonly RenamedKey[]): Path {
   const under = taken.find(({ now }) => now.every((step, i) => step === path[i]));
   return under === undefined ? path : [...under.old, ...path.slice(under.old.length)];
 }
 
-/** Returns the old names in one section, with their current ones. */
+/** Returns the renamed keys of one section: old name to new name. */
 export const oldKeysIn = (section: Path): ReadonlyMap<string, string> =>
   new Map(
     KEYS.filter(({ old }) => old.slice(0, -1).join('.') === section.join('.')).map(({ old, now }) => [
@@ -73,7 +76,7 @@ export const oldKeysIn = (section: Path): ReadonlyMap<string, string> =>
     ]),
   );
 
-/** Returns the current name of an old name; any other name unchanged. */
+/** Returns the new name of a renamed key; any other name unchanged. */
 export const currentKeyName = (key: string): string => KEYS.find(({ old }) => old.at(-1) === key)?.now.at(-1) ?? key;
 
 type Section = Readonly<Record<string, unknown>>;

@@ -78,7 +78,7 @@ export class Sessions {
       return { kind: 'wait', seconds: Math.ceil((MINUTE_MS - (at - wrong.at[0]!)) / 1000) };
     }
     wrong.isTold = false;
-    // Both tokens are always compared, so that the time does not depend on the first result.
+    // The operator's and the viewer's token are always compared, so that the time does not depend on the first result.
     const [isOperator, isViewer] = [isSame(token, operatorToken), isSame(token, viewerToken)];
     if (!isOperator && !isViewer) {
       wrong.at.push(at);

@@ -13,8 +13,9 @@ import type { ShownSession } from './page/view.ts';
 import { STYLE } from './style.ts';
 
 export type ConsoleSource = {
-  /** Scripts of the page and its libraries by name; then the style of the libraries. */
+  /** Scripts of the page and of its libraries, by file name. */
   readonly scripts: Readonly<Record<string, string>>;
+  /** CSS of the libraries. */
   readonly libraryStyle: string;
   /** Returns points and fills of the current run as JSON, or null before the first run. */
   history(): string | null;
@@ -167,7 +168,7 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
     const history = source.history();
     return history === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(history);
   });
-  // The answer has lines of JSON: the replayed share whenever it changes, then the past view.
+  // The response is a sequence of JSON lines: the replayed share whenever it changes, and at the end the past view.
   server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
     const at = Number(query.at);
     if (query.at === undefined || !/^\d{1,15}$/.test(query.at))

@@ -6,7 +6,7 @@ export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
  * Maximum time between two executions of one taker, in ms. In the Bitstamp log of 2015, 114 executions follow another
- * within that time; for 107 of them, no order was created in between.
+ * within that time. In 107 cases, no order was created in between.
  */
 export const SWEEP_MS = 200;
 

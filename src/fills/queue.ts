@@ -80,7 +80,7 @@ function shared(name: string, behind: Behind): QueueModel {
     joinedUnseen: joinQueue,
     traded,
     changed(order, before, after) {
-      // This change includes the traded lots again.
+      // The level's change includes the lots that `traded` has already subtracted.
       const shrunk = before - after - order.traded;
       order.traded = 0;
       if (shrunk < 0) {

@@ -58,7 +58,7 @@ export class NewFile {
     fchmodSync(this.#fd, mode);
   }
 
-  /** Appends to the content. Throws if the disk does not accept all of it. */
+  /** Appends to the content. Throws if the disk does not accept the complete content. */
   write(content: string | Uint8Array): void {
     writeAll(this.#fd, content, this.#beside);
   }
@@ -102,7 +102,7 @@ export function writeDurablyAlone(file: string, text: string): void {
 
 /**
  * Replaces a file atomically for readers, by way of the temporary file `beside`. After a power cut, the previous
- * version may be there. Throws, without a change, if the disk does not accept all of it.
+ * version may be there. Throws, without a change, if the disk does not accept the complete text.
  */
 export const writeWhole = (file: string, text: string, beside?: string): void =>
   replaceBy(text, file, beside === undefined ? {} : { beside });
@@ -127,8 +127,8 @@ function replaceBy(text: string, file: string, options: NewFileOptions): void {
 }
 
 /**
- * Appends one line to a file. A partial line left by a killed process stays a separate line. Throws if the disk does not
- * accept all of it.
+ * Appends one line to a file. A partial line left by a killed process stays a separate line. Throws if the disk does
+ * not accept the complete line.
  */
 export const appendLine = (file: string, line: string): void => addLine(file, line, false);
 

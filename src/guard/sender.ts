@@ -2,7 +2,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns the address; for IPv6 its /64 network, because a program with one address of a network can use all of them.
+ * Returns the IPv4 address, or the /64 network of an IPv6 address. A program with one IPv6 address of a network can use
+ * every address of that network.
  */
 export function senderOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');

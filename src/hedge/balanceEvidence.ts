@@ -1,11 +1,12 @@
-/** Outcome of a conversion from balance evidence, when no look-up can determine it. */
+/** Outcome of a conversion, judged by the balances, for cases in which no look-up can determine it. */
 import type { Conversion, Millis, Money } from '../core/index.ts';
 
 /**
  * Returns the outcome that the balances show; `null` if they show none or contradict each other.
  *
- * `differences` is reported balances minus the ledger, which does not contain the conversion. The balances of its two
- * currencies are independent evidence: if another transfer hides the conversion in one balance, the other still counts.
+ * `differences` are the reported balances minus those of the ledger, which does not contain the conversion. The
+ * balances of its two currencies are independent evidence: if another transfer hides the conversion in one balance, the
+ * other still counts.
  */
 export function outcomeFromBalances(
   { give, get }: Conversion,
@@ -20,11 +21,13 @@ export function outcomeFromBalances(
   return given === null || got === null || given === got ? (given ?? got) : null;
 }
 
-/** Time for which a verdict has been constant. A single read may see only half of an event; several reads do not. */
+/**
+ * Measures for how long a verdict has been constant. A single read may see only half of an event; several reads do not.
+ */
 export class StableVerdict {
   #current: { readonly word: string; readonly since: Millis } | null = null;
 
-  /** Returns for how long all verdicts up to a read at `at` have been equal to this one. */
+  /** Returns the time for which every verdict has been `word`, up to a read at `at`; 0 after a change. */
   heldFor(word: string, at: Millis): Millis {
     if (this.#current?.word !== word) this.#current = { word, since: at };
     return at - this.#current.since;

@@ -1,4 +1,4 @@
-/** Adaptive inventory band: observed volatility, fill rate and hedge cost, and the hedge rules that follow from them. */
+/** Adaptive inventory band: hedge rules that follow the observed volatility, fill rate and hedge cost. */
 import {
   computeBand,
   EwmaVolatility,
@@ -11,7 +11,7 @@ import {
   type RouteOption,
 } from '../core/index.ts';
 
-/** Inputs: measured initial values, and the operator's risk tolerance. */
+/** Inputs of the band: measured initial values, and the operator's risk tolerance. */
 export type BandModel = {
   /** Size of one order, in the base currency. */
   readonly order: Money;
@@ -26,7 +26,7 @@ export type BandModel = {
   readonly volatilityBps: number;
   /** Fills per minute on one side at zero inventory, counted in complete orders. */
   readonly fillsPerMinute: number;
-  /** Decay of the arrivals A e^(-k d): k per bps. */
+  /** Decay k of the arrival rate A e^(-k d) with the distance d, per bps. */
   readonly decayPerBps: number;
 };
 
@@ -34,14 +34,14 @@ const MEMORY_MS = 7_200_000;
 const SAMPLE_MS = 10_000;
 /** Weight of the initial values, in seconds of observation. */
 const PRIOR_S = MEMORY_MS / 2_000;
-/** Maximum factor between an estimate and its initial value, in both directions. */
+/** Maximum factor by which an estimate may be above or below its initial value. */
 const ESTIMATE_FACTOR_MAX = 4;
 /**
- * Time after which a known cost is outdated. The cost is then halved, so that smaller inventory triggers a new request
- * for prices.
+ * Age at which the latest hedge cost is outdated. An outdated cost counts half, so that smaller inventory triggers a
+ * new request for prices.
  */
 const COST_FRESH_MS = 600_000;
-/** Minimum relative change of an input for which the band is computed again. */
+/** Minimum relative change of an input after which the band is computed again. */
 const CHANGE_MIN = 0.01;
 
 /** Inputs of a comparison of routes; `amount` is the part of the inventory to hedge. */
@@ -59,12 +59,11 @@ export class BandFollower {
   readonly #model: BandModel;
   readonly #costMaxBps: number;
   readonly #volatility: EwmaVolatility;
-  /**
-   * Number of orders filled on both sides together, with exponentially decaying weight; `#seconds` is the observed time with the same weight. `#at` is the time
-   * of the last update.
-   */
+  /** Number of orders filled, both sides together, with exponentially decaying weight. */
   #filled = 0;
+  /** Observed time with the same weight, in seconds. */
   #seconds = 0;
+  /** Time of the last update. */
   #at = Number.NaN;
   #cost: { readonly bps: number; readonly at: Millis } | null = null;
   #solved: { readonly for: SolverInputs; readonly band: Band } | null = null;
@@ -85,19 +84,19 @@ export class BandFollower {
     this.#filled += Number(major) / Number(this.#model.order);
   }
 
-  /** Records the current cost of the cheapest route. */
+  /** Records the cost of the cheapest route. The average with the previous cost counts. */
   recordCost(at: Millis, bps: number): void {
     this.#cost = { bps: this.#cost === null ? bps : (this.#cost.bps + bps) / 2, at };
   }
 
-  /** Returns the current band and residual; `mid` is the mid price of one unit of the base currency. */
+  /** Returns the band and the residual at `at`; `mid` is the mid price of one unit of the base currency. */
   rules(at: Millis, mid: Money): { readonly band: Money; readonly residual: Money } {
     this.#volatility.observe(at, Number(mid));
     this.#passTo(at);
     const { orders } = this.#bandAt(at, mid);
     const { order, ordersMax } = this.#model;
     const residual = money(order * BigInt(orders));
-    // Halfway to the next order, so that a partial fill triggers no hedge.
+    // The band ends halfway to the next order, so that a partial fill triggers no hedge.
     return { residual, band: orders < ordersMax ? money(residual + order / 2n) : EVERYTHING };
   }
 
@@ -117,8 +116,8 @@ export class BandFollower {
   }
 
   /**
-   * Decides with bands for the current route costs; `by` compares the routes under given rules. If the inventory is
-   * inside the new band, nothing is hedged, and the next check uses the new cost.
+   * Decides with the band for the current cost of the cheapest route; `by` compares the routes under given rules.
+   * Inventory inside this band is not hedged.
    */
   decideWith(
     { at, mid, inventory, amount, ways }: RouteComparison,

@@ -1,4 +1,4 @@
-/** Operator's flatten request in the hedger: detection of a new request, its rules, and its end. */
+/** Operator's flatten request, from the hedger's view: detection of a new request, its rules, and its end. */
 import { money, moneyOfValue, textOfMoney, type HedgeRules } from '../core/index.ts';
 import type { HedgerOptions } from './setup.ts';
 import type { HedgeView } from './view.ts';
@@ -28,7 +28,7 @@ export class Flattening {
     return { band: NOTHING, residual: NOTHING };
   }
 
-  /** Returns true once for each new request. */
+  /** Returns `true` once for each new request. */
   isNew(): boolean {
     const id = this.request?.id ?? null;
     const before = this.#seen;

@@ -1,4 +1,4 @@
-/** Hedges of a bot: the active hedge, and recently ended ones. Every change is recorded. */
+/** Hedges of a bot: the active hedge, and recently ended ones. Every change becomes an event of the recording. */
 import { textOfMoney, type HedgeRow, type Millis, type Money } from '../core/index.ts';
 import { isOver, mayStillExecute } from './hedgeText.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
@@ -19,7 +19,7 @@ export class HedgeHistory {
   }
 
   /**
-   * Restores hedges of the last run. Hedges without an acceptance have failed. Accepted hedges and those between legs
+   * Restores the hedges of the last run. A hedge without an acceptance fails. Accepted hedges and those between legs
    * restart their waiting time, because the clock may have changed.
    */
   restore(waitMs: Millis): void {
@@ -46,7 +46,7 @@ export class HedgeHistory {
     return this.#list.some(mayStillExecute);
   }
 
-  /** Adds a hedge; `spent` is the possible cost of earlier hedges. */
+  /** Adds a hedge; `spent` has the cost of earlier hedges that counts against the limits. */
   begin(amount: Money, spent: Pick<HedgeRow, 'dayCost' | 'flatten'>): void {
     const row: HedgeRow = {
       id: `${this.#prefix}${++this.#counter}`,

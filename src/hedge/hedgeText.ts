@@ -1,4 +1,4 @@
-/** Predicates on hedge states, the conversion of a hedge, and texts about a hedge for the log. */
+/** States of a hedge, its conversion, and its texts for the log. */
 import { moneyOf, textOfMoney, type Conversion, type HedgeDecision, type HedgeRow } from '../core/index.ts';
 import { secondId } from './routes.ts';
 
@@ -7,7 +7,7 @@ export type { HedgeRow };
 /** Whether the hedge has ended. A stranded hedge has ended, although the operator must act. */
 export const isOver = ({ state }: HedgeRow): boolean =>
   state === 'completed' || state === 'failed' || state === 'stranded';
-/** Whether the acceptance may have been sent; after that, both outcomes count. */
+/** Whether the hedge may still execute, because its acceptance may have been sent. Both outcomes then count. */
 export const mayStillExecute = ({ state }: HedgeRow): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';
 

@@ -1,4 +1,4 @@
-/** Hedger: compares hedge routes, executes the cheapest one after storing it on disk, and determines its outcome. */
+/** Hedger: compares hedge routes, stores the cheapest one on disk, executes it and determines its outcome. */
 import {
   moneyOf,
   sleep,
@@ -34,7 +34,7 @@ import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.t
 
 /** Maximum time that a taker order waits for the bot's own quotes to be canceled. */
 const TAKE_WITHIN_MS = 15_000;
-/** Minimum time between two checks that notifications trigger. */
+/** Minimum time between two checks that notifications of conversions trigger. */
 const SOON_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
 /** Maximum wait for a second leg if the configuration no longer has routes. */
@@ -120,7 +120,10 @@ export class Hedger {
     await this.turn();
   }
 
-  /** Checks until no hedge is pending or `deadline` passes. Calls `readBalances`, because some outcomes depend on balances only. */
+  /**
+   * Checks until no hedge is pending or `deadline` passes. Calls `readBalances`, because some outcomes depend on
+   * balances only.
+   */
   async settle(deadline: Millis, readBalances: () => Promise<unknown>): Promise<void> {
     while (this.#rows.isMoving && this.#run.clock.elapsed() < deadline) {
       await readBalances();
@@ -130,8 +133,8 @@ export class Hedger {
   }
 
   /**
-   * Ends a hedge that no look-up can settle, with the operator's statement; books the offered amounts. Returns `busy`
-   * during a check or while the hedge may still be in flight, `not open` if it ended or can be looked up.
+   * Ends a hedge that no look-up can settle, as the operator states; books the offered amounts. Returns `busy` during a
+   * check or while the hedge may still be in flight. Returns `not open` if the hedge has ended or can be looked up.
    */
   settleAs(id: string, as: 'executed' | 'failed', why: string): 'settled' | 'busy' | 'not open' {
     if (this.#rows.list.some(row => row.id === id && row.why === why && isOver(row))) return 'settled';
@@ -143,10 +146,7 @@ export class Hedger {
     return this.#statement === null ? 'settled' : 'busy';
   }
 
-  /**
-   * Applies the operator's statement between checks, once no request is in flight. A hedge that may still execute has
-   * not failed.
-   */
+  /** Applies the operator's statement between checks, once the outcome is due and no request is in flight. */
   #applyStatement(): void {
     const { open } = this.#rows;
     if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isOutcomeDue(open))
@@ -179,7 +179,7 @@ export class Hedger {
     this.#rows.begin(amount, spent);
     const asked = clock.elapsed();
     const ways = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
-    // Requires the current book, with which offers are compared.
+    // The comparison of offers needs the book as it is after the requests.
     const seen = this.#options.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book cannot be used: ${seen.refusal}`);
@@ -205,7 +205,7 @@ export class Hedger {
       const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
       const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.costMax;
       const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
-      // The engine may have approved orders since the row changed.
+      // The engine may have approved orders after `bookRoute` read the view.
       const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
@@ -219,7 +219,7 @@ export class Hedger {
     this.#rows.change({ state: 'failed', why });
   }
 
-  /** Accepts an offer after storing the row on disk. An accepted offer is never requested again. */
+  /** Stores the row on disk, then accepts the offer. An accepted offer is never requested again. */
   async #accept({ way, id, give, get, lifeMs }: ConversionOffer, and: Partial<HedgeRow>): Promise<void> {
     const { desk } = this.#setup;
     const { log, time } = this.#run;
@@ -240,7 +240,7 @@ export class Hedger {
     }
     const outcome = await desk.accept({ way, id });
     if (outcome.kind === 'done') this.#rows.change({ state: 'executing', conversionId: outcome.value.conversionId });
-    // Only this request itself can have executed the quote before.
+    // If the exchange says that the quote was executed before, this request itself executed it.
     else if (outcome.kind === 'unknown' || outcome.meaning === 'executed before') {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
@@ -302,13 +302,14 @@ export class Hedger {
   }
 
   /**
-   * Settles a hedge by balances that are constant for the trade report delay. If they show nothing, the exchange's
-   * answer that no conversion exists counts.
+   * Settles a hedge by balances whose verdict has been constant for the maximum trade report delay. If the balances
+   * show nothing, the exchange's answer that no conversion exists counts.
    */
   #settleByBalances(row: HedgeRow, isNowhere: boolean): void {
     const { at: readAt, differences } = this.#options.view().balances;
     const verdict = outcomeFromBalances(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
-    // Between a fill and the next read, balances show nothing; only a different verdict restarts the time.
+    // Only a different verdict restarts the time: between a fill and the next read, the balances show nothing for a
+    // moment.
     if (verdict === null || !this.#isOutcomeDue(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
     if (verdict === 'completed') this.#done(row, 'the balances show it');
@@ -319,7 +320,10 @@ export class Hedger {
       );
   }
 
-  /** Whether the offer has expired, every pending request must have arrived, and its record must be available. */
+  /**
+   * Whether the outcome is due: the offer has expired, no request can still be under way, and the exchange must show
+   * its records.
+   */
   #isOutcomeDue({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = this.#setup;
     return at - (acceptedAt ?? Infinity) >= Math.max(requestDelayMaxMs, offer?.lifeMs ?? 0) + tradeReportDelayMaxMs;
@@ -380,7 +384,10 @@ export class Hedger {
     if (row.why !== why) this.#rows.change({ why });
   }
 
-  /** Ends a hedge. Changes the row before notifying, so that a concurrent write includes both or neither. */
+  /**
+   * Ends a hedge. The row changes before the engine is notified, so that a concurrent write to disk includes both or
+   * neither.
+   */
   #end(
     state: 'completed' | 'failed' | 'stranded',
     why: string | null,
@@ -388,7 +395,7 @@ export class Hedger {
   ): void {
     const row = this.#rows.change({ state, why });
     if (end) this.#tell(end.phase, end.conversion);
-    // The planned leg was executed or is dropped.
+    // The planned second leg no longer counts as pending.
     if (row.route && state !== 'completed') this.#tell('failed', plannedSecondLeg(row, this.#options.pair));
     this.#run.log.info({ id: row.id, why }, describeHedge(row, end?.conversion));
     this.#options.persist();

@@ -18,7 +18,7 @@ const PAIRS_EVERY_MS = 3_600_000;
 export type OfferRequest = {
   readonly from: string;
   readonly to: string;
-  /** Leg whose amount is given. */
+  /** Side of the conversion whose amount is given: `give` for the paid currency, `get` for the received one. */
   readonly fixed: 'give' | 'get';
   readonly size: Money;
 };
@@ -34,8 +34,8 @@ export class Offers {
   }
 
   /**
-   * Returns a confirmable offer for the amount, or for as much of it as possible, in steps of `unit`. Otherwise returns
-   * the reason.
+   * Returns an offer that can be confirmed, for the amount or for the largest possible part, in steps of `unit`.
+   * Otherwise returns the reason.
    */
   async request(way: ConversionWay, wish: OfferRequest, unit: Money): Promise<ConversionOffer | string> {
     const first = await this.#ask(way, wish, floorTo(wish.size, unit));
@@ -46,27 +46,27 @@ export class Offers {
     return typeof second === 'string' || second.canConfirm ? second : TOO_MUCH;
   }
 
-  /** Requests an offer as `request` does: an RFQ quote of a listed pair, in the pair's decimals. */
+  /** Requests an RFQ quote as `request` does, in steps that the pair's decimals allow. */
   async rfq(wish: OfferRequest): Promise<ConversionOffer | string> {
     const unit = await this.unit(wish);
     return typeof unit === 'string' ? unit : this.request('rfq', wish, unit);
   }
 
-  /** Returns the smallest step of the given amount, or the reason why there is none. */
+  /** Returns the smallest step of the amount that is given, or the reason why there is none. */
   async unit({ from, to, fixed }: Omit<OfferRequest, 'size'>): Promise<Money | string> {
     const now = this.#clock.elapsed();
     if (this.#pairs === null || now - this.#pairs.at > PAIRS_EVERY_MS) {
       const outcome = await this.#desk.pairs();
-      if (outcome.kind !== 'done') return 'the pairs cannot be read';
+      if (outcome.kind !== 'done') return 'the list of pairs could not be read';
       this.#pairs = { at: now, list: outcome.value };
     }
     const pair = this.#pairs.list.find(each => each.from === from && each.to === to);
-    if (!pair) return `${from} to ${to} is not among the pairs`;
+    if (!pair) return `the exchange does not list the pair ${from} to ${to}`;
     return money(10n ** BigInt(18 - Math.min(18, fixed === 'give' ? pair.fromDecimals : pair.toDecimals)));
   }
 
   async #ask(way: ConversionWay, { from, to, fixed }: OfferRequest, size: Money): Promise<ConversionOffer | string> {
-    if (size <= 0n) return 'the amount is less than can be converted';
+    if (size <= 0n) return 'the amount is below the smallest step of the pair';
     const text = textOfMoney(size);
     const outcome = await this.#desk.offer(way, { from, to, ...(fixed === 'give' ? { give: text } : { get: text }) });
     if (outcome.kind === 'done') return outcome.value;
@@ -74,9 +74,12 @@ export class Offers {
   }
 }
 
-const TOO_MUCH = 'the amount is more than can be confirmed';
+const TOO_MUCH = 'the exchange cannot confirm this amount';
 
-/** Returns the confirmable amount in the currency of the request. The exchange reports it in either currency. */
+/**
+ * Returns the largest amount that can be confirmed, in the currency of the request. The exchange reports it in either
+ * currency.
+ */
 function confirmableAmount(
   { most, give, get }: ConversionOffer,
   { from, to, fixed, size }: OfferRequest,
@@ -86,11 +89,11 @@ function confirmableAmount(
   if (most.currency === (fixed === 'give' ? from : to)) return sum;
   const other = moneyOf(fixed === 'give' ? get.amount : give.amount);
   if (most.currency !== (fixed === 'give' ? to : from) || !(other > 0n)) return null;
-  // Minus a thousandth, because the price of the next offer may differ.
+  // Subtracts a thousandth, because the price of the next offer may differ.
   return money((size * sum * 999n) / (other * 1_000n));
 }
 
 /** Rounds down to whole steps of `unit`; both in 10^-18. Only for sums of 0 or more. Throws RangeError if `unit` is 0. */
 export const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));
-/** Rounds up as `floorTo` rounds down. */
+/** Rounds up to whole steps of `unit`, with the restrictions of `floorTo`. */
 export const ceilTo = (sum: Money, unit: Money): Money => floorTo(money(sum + unit - 1n), unit);

@@ -23,7 +23,7 @@ export type ExecutableRoute =
 
 type RouteSources = Pick<HedgeSetup, 'venues' | 'routes'>;
 
-/** Requests all offers from the desk in parallel. A positive `amount` is sold. */
+/** Requests all allowed offers from the desk in parallel. A positive `amount` is sold, a negative one bought. */
 export async function requestRoutes(
   offers: Offers,
   { venues, routes }: RouteSources,
@@ -51,8 +51,8 @@ export async function requestRoutes(
 }
 
 /**
- * Returns the book route as a taker order. If taker orders are not allowed (`mayTake`), returns the price only for
- * comparison. A positive `amount` is sold.
+ * Returns the book route as a taker order. Without `mayTake`, the price is only for comparison. A positive `amount` is
+ * sold.
  */
 export function bookRoute(
   { venues, rules }: Pick<HedgeSetup, 'venues' | 'rules'>,

@@ -20,15 +20,15 @@ export type RouteRules = {
   /** Currencies allowed between two legs. */
   readonly via: readonly string[];
   /**
-   * Possible loss of the second leg while the first is executed, in basis points of the hedged amount. Added to a
-   * route's price in the comparison.
+   * Possible loss from price moves between the legs, in bps of the hedged amount. Added to the route's cost in the
+   * comparison.
    */
   readonly riskBps: number;
   /** Maximum wait for a second leg whose price is within the limits. */
   readonly waitMs: Millis;
 };
 
-/** First leg, which alone is firm, and the current price of the complete route. */
+/** Offer for the first leg, which alone is binding, and the current price of the complete route. */
 export type RouteOffer = {
   readonly via: string;
   readonly first: ConversionOffer;
@@ -37,7 +37,10 @@ export type RouteOffer = {
   readonly holds: Money;
 };
 
-/** Prices a route for `amount` (positive: sold). Returns the reason if the route has no price. */
+/**
+ * Prices a route for `amount` of the base currency; a positive amount is sold, a negative one bought. Returns the
+ * reason if the route has no price.
+ */
 export async function requestRoute(
   offers: Offers,
   { major, minor }: Instrument,
@@ -77,7 +80,7 @@ async function legsToSell(
   return typeof second === 'string' ? `second leg: ${second}` : [first, second];
 }
 
-/** Requests the legs in reverse: the second leg determines the amount of the third currency. */
+/** Requests the second leg first, because it determines the required amount of the third currency. */
 async function legsToBuy(
   offers: Offers,
   major: string,
@@ -92,7 +95,9 @@ async function legsToBuy(
   if (typeof unit === 'string') return `first leg: ${unit}`;
   const first = await offers.rfq({ from: minor, to: via, fixed: 'get', size: ceilTo(needs, unit) });
   if (typeof first === 'string') return `first leg: ${first}`;
-  return moneyOf(first.get.amount) < needs ? 'first leg: the amount is more than can be confirmed' : [first, second];
+  return moneyOf(first.get.amount) < needs
+    ? 'first leg: the exchange cannot confirm the complete amount'
+    : [first, second];
 }
 
 /** Requests an offer for the complete holding of the third currency. Returns the reason if there is no offer. */
@@ -107,12 +112,13 @@ export async function requestSecondLeg(
   if (typeof unit === 'string') return unit;
   const offer = await offers.request('rfq', wish, unit);
   if (typeof offer === 'string') return offer;
-  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'the amount is more than can be confirmed' : offer;
+  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'the exchange cannot confirm the complete amount' : offer;
 }
 
 /**
- * Returns the route's record. Values the first leg's proceeds at the current second offer (sold), or at the amount paid
- * (bought). The minimum of the second leg keeps the complete route within `costMax`.
+ * Returns the route's record. `worth` is the value of the third currency in the quote currency: the proceeds in the
+ * current offer of the second leg if the hedge sells, the amount paid if it buys. `least` is the minimum result of the
+ * second leg at which the complete route costs at most `costMax`.
  */
 export function routeRecord({ via, holds, out }: RouteOffer, amount: Money, mid: Money, costMax: Money): HedgeRoute {
   const [give, get] = [moneyOf(out.give.amount), moneyOf(out.get.amount)];
@@ -128,13 +134,13 @@ export function routeRecord({ via, holds, out }: RouteOffer, amount: Money, mid:
   };
 }
 
-/** Returns the maximum cost of a route, with its second leg at the worst accepted price. */
+/** Returns the maximum cost of a route, reached if its second leg executes at the worst accepted price. */
 export function routeCostMax(major: Money, mid: Money, rules: HedgeRules, dayLeft: Money | null): Money {
   const limit = hedgeCostMax(major, mid, rules);
   return dayLeft !== null && dayLeft < limit ? dayLeft : limit;
 }
 
-/** Returns the second leg of a route in its worst case, before it is requested. */
+/** Returns the second leg with the worst accepted amounts, before an offer for it exists. */
 export function plannedSecondLeg(
   { id, amount, route }: HedgeRow,
   { major, minor }: Pick<Instrument, 'major' | 'minor'>,

@@ -24,16 +24,15 @@ export type HedgeSetup = {
   /** Model that replaces band and residual of `rules`. */
   readonly bandModel?: BandModel | undefined;
   readonly routes?: RouteRules | undefined;
-  /** Time between two checks of the inventory, and pause after a check without result. */
+  /** Time between two checks of the inventory. */
   readonly everyMs: Millis;
+  /** Pause after a check that requested offers. */
   readonly pauseMs: Millis;
   /** Minimum remaining life of an offer at its acceptance. */
   readonly quoteLifeMinMs: Millis;
-  /**
-   * Maximum time after which a delayed request may still be executed; `tradeReportDelayMaxMs` is the maximum delay of a
-   * trade record.
-   */
+  /** Maximum time after which the exchange may still execute a delayed request. */
   readonly requestDelayMaxMs: Millis;
+  /** Maximum delay of a trade record. */
   readonly tradeReportDelayMaxMs: Millis;
 };
 
@@ -50,7 +49,7 @@ export type RestoredHedges = {
   readonly rows: readonly HedgeRow[];
   /** Prefix of hedge ids in this run. */
   readonly prefix: string;
-  /** Prefix of taker orders' origin ids, never used before. If absent, the book is no route. */
+  /** Prefix of the taker orders' origin ids, never used before. If absent, the bot sends no taker orders. */
   readonly orderPrefix?: string;
 };
 
@@ -60,11 +59,11 @@ export type HedgerOptions = {
   readonly kept: RestoredHedges;
   /** Base and quote currency of the book. */
   readonly pair: Pick<Instrument, 'major' | 'minor'>;
-  /** Returns a new view of the bot: one per check, and again after every wait. */
+  /** Returns a new view of the bot. Called once per check, and again after every wait. */
   readonly view: () => HedgeView;
   /** Makes the ledger and the hedges durable. Returns false if the disk accepts no write. */
   readonly persist: () => boolean;
-  /** Returns whether the hedger may execute hedges: false after a stop or a halt, and while a halt is latched. */
+  /** Whether the hedger may execute hedges: `false` after a stop or a halt, and while a halt is latched. */
   readonly mayAct: () => boolean;
   readonly flatten?: FlattenRequest;
 };

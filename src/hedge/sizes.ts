@@ -1,4 +1,4 @@
-/** Amount that can be hedged now, and possible cost of the hedges of a day or a flatten request. */
+/** Amount that can be hedged now, and hedge costs that count against the limits of a day or of a flatten request. */
 import {
   money,
   moneyOf,
@@ -12,26 +12,26 @@ import {
 import type { HedgeView } from './view.ts';
 
 /**
- * Limits `wanted` (positive: sold) to the amount that is not locked in the bot's orders and keeps the worst-case
- * position within its limit.
+ * Limits `wanted`: to funds that the bot's orders do not lock, and to the position limit in the worst case. A positive
+ * amount is sold, a negative one bought.
  */
 export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
   const sells = wanted > 0n;
   const side = sells ? 'sell' : 'buy';
   const { free } = view.sides[side];
-  // The price is not known yet, so assume 1% above the mid price.
+  // The price of the hedge is not known yet, so a price 1% above the mid price is assumed.
   const affordable = sells ? free : (free * ONE * 100n) / (view.mid * 101n);
   const size = [sells ? wanted : -wanted, affordable, roomMoney(view, side)].reduce((a, b) => (b < a ? b : a));
   return money(size > 0n ? (sells ? size : -size) : 0n);
 }
 
-/** Returns the base currency by which the worst-case position of a side may still grow. */
+/** Returns by how much base currency the position of a side may still grow in the worst case. */
 export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
   BigInt(sides[side].room) * instrument.lotMoney;
 
 /**
- * Returns the maximum cost of hedges on the UTC day of `at`, in the quote currency. Each row stores the cost of the
- * day's earlier hedges.
+ * Returns the cost, at most, of the hedges on the UTC day of `at`, in the quote currency. The last row stores the cost
+ * of the day's earlier hedges.
  */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
@@ -40,8 +40,8 @@ export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
 }
 
 /**
- * Returns the maximum cost of a flatten request's hedges, in the quote currency. The last row stores the cost of the
- * earlier hedges.
+ * Returns the cost, at most, of a flatten request's hedges, in the quote currency. The last row stores the cost of the
+ * request's earlier hedges.
  */
 export function spentOnFlatten(rows: readonly HedgeRow[], id: string): Money {
   const last = rows.findLast(({ flatten }) => flatten?.id === id);

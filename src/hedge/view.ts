@@ -1,4 +1,4 @@
-/** Immutable view of the bot for the hedger at one time, created by the driver. */
+/** Immutable view of the bot at one time, for the hedger. */
 import {
   money,
   quotingRefusal,
@@ -17,7 +17,7 @@ import {
 /** View of the bot; money is in 10^-18. */
 export type HedgeView = {
   readonly instrument: Instrument;
-  /** Rate of the bot's taker orders, in 10^-8. */
+  /** Fee rate of the bot's taker orders, in 10^-8. */
   readonly takerRate: number;
   readonly limits: RiskLimits | null;
   /** Reason why the bot does not quote, from the last decision or the current data. If `null`, the book is usable. */
@@ -37,11 +37,11 @@ export type HedgeView = {
 /** Capacity for hedging on one side. */
 export type SideRoom = {
   /**
-   * Funds to give (base currency when sold, quote currency when bought) that no order of the bot may still use.
-   * Negative if orders need more than the balance.
+   * Funds for a hedge on this side that no order of the bot may still use. In the base currency for a sell, in the
+   * quote currency for a buy. Negative if orders need more than the balance.
    */
   readonly free: Money;
-  /** Lots by which the position may still grow, if every possibly live order fills; never negative. */
+  /** Lots by which the position may still grow if every order that may be live fills; never negative. */
   readonly room: number;
 };
 
@@ -74,7 +74,8 @@ export function hedgeViewOf(
     instrument,
     takerRate,
     limits: riskContext.limits,
-    // The last decision may be outdated: if a side of the book is empty now, there is no mid price.
+    // The reason of the last decision may be outdated. An empty side of the book, for example, means that there is no
+    // mid price now.
     refusal: snapshot.quoting ?? quotingRefusal(riskContext),
     isReconciled: engine.account.isReconciled,
     inventory: snapshot.booked.inventory,

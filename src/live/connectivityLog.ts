@@ -1,10 +1,10 @@
-/** Log of failed requests: one line when the exchange becomes unreachable, one per minute, and one when it is back. */
+/** Log of failed requests. An outage has one line at its start, one per minute, and one at its end. */
 import type { Clock, Millis } from '../core/index.ts';
 import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 
 const AGAIN_MS = 60_000;
-/** Time without any answer after which the exchange counts as unreachable, because single answers get lost. */
+/** Time without any answer after which the exchange counts as unreachable. Single lost answers do not count. */
 const UNREACHABLE_MS = 2_000;
 /** Maximum number of distinct kinds of failure. */
 const KINDS_MAX = 100;
@@ -14,7 +14,7 @@ export class ConnectivityLog {
   readonly #clock: Clock;
   /** Start of the time without answers; `null` while the exchange answers. */
   #since: { readonly elapsed: Millis; readonly wall: Millis } | null = null;
-  /** Time when the outage was last logged; `null` if it was not. */
+  /** Time of the last log line about the outage; `null` if there was none. */
   #saidAt: Millis | null = null;
   readonly #kinds = new Map<string, { at: Millis; untold: number }>();
 
@@ -59,7 +59,7 @@ export class ConnectivityLog {
     this.#log.warn({ what, reason, since: at }, text);
   }
 
-  /** Logs a consequence at most once per minute, and not while the exchange is known to be unreachable. */
+  /** Logs a consequence of failed requests at most once per minute, and not while an outage is already logged. */
   also(kind: string, known: object, text: string): void {
     if (this.#saidAt === null) this.say(kind, known, text);
   }

@@ -3,9 +3,6 @@ import type { Outcome } from '../core/index.ts';
 
 export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
 
-/**
- * Whether the value is a failed outcome rather than an event, which also has a `kind`. `null`, an empty answer, is no
- * failure.
- */
+/** Whether the value is a failed outcome. An event, which also has a `kind`, and `null`, an empty answer, are none. */
 export const isFailed = (x: object | null): x is Failed =>
   x !== null && 'kind' in x && (x.kind === 'refused' || x.kind === 'unknown');

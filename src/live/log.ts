@@ -1,6 +1,7 @@
 /**
- * Logger interface, a subset of pino: fields first, then the sentence. Methods, because pino's functions need their
- * logger as `this`: a detached one (`const write = log.warn`) throws, and the linter reports it.
+ * Logger interface, a subset of pino: fields first, then the sentence. Its functions are methods, because pino's
+ * functions need their logger as `this`. The linter reports a detached method (`const write = log.warn`), which would
+ * throw.
  */
 export interface Log {
   debug(known: object, sentence: string): void;

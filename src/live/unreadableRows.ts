@@ -1,4 +1,4 @@
-/** Unreadable rows, and whether they are about the bot. */
+/** Judgment of unreadable rows: whether they concern the bot. */
 import {
   describeRow,
   pairOrNull,
@@ -11,7 +11,7 @@ import {
 import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 
-/** Whether a row is about the bot. `possibly`: the row has no id that decides. */
+/** Whether a row concerns the bot. `possibly`: the row lacks the id that would decide. */
 export type Concern = 'yes' | 'no' | 'possibly';
 
 /** Data that identifies the bot's orders. */
@@ -19,15 +19,15 @@ export type OwnOrders = {
   readonly book: string;
   /** Prefix of the bot's origin ids, without its dash. */
   readonly instance: string;
-  /** Returns whether an oid belongs to an order of the bot; absent if no oid is known. */
+  /** Whether an oid belongs to an order of the bot; absent if no oid is known. */
   readonly ownsOid?: (oid: string) => Concern;
   /** Returns the oid of the bot's order with an origin id; `null` if unknown. */
   readonly oidOf?: (originId: string) => string | null;
 };
 
 /**
- * Whether a row of a list of orders is an order of the bot. A row in the bot's book that lacks one of its two ids is
- * `possibly` one, because the oid of an order is unknown if its answer was lost.
+ * Whether a row in a list of orders is an order of the bot. A row in the bot's book that lacks one of its two ids is
+ * `possibly` an order of the bot. The bot does not know the oid of an order whose answer was lost.
  */
 export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrders): Concern {
   if (originId?.startsWith(`${own.instance}-`) === true) return 'yes';
@@ -38,7 +38,9 @@ export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrder
   return originId === null ? byOid : 'possibly';
 }
 
-/** Splits off rows that contradict the known orders of the bot; they count as unreadable. */
+/**
+ * Separates rows that contradict the known orders of the bot from the others; the separated rows count as unreadable.
+ */
 export function withoutContradictions<
   T extends { readonly oid: string; readonly originId?: string; readonly book: string },
 >(
@@ -67,14 +69,14 @@ export function strangeFee(trade: OwnTrade, { hasCurrency }: Pick<RowJudgment, '
   return { why, book, currencies: pair, oid, originId, id: tid };
 }
 
-/** Whether a row is about one of these currencies, by its own currencies or those of its book. */
+/** Whether a row concerns one of these currencies, judged by its own currencies or by its book. */
 export function isAboutCurrency({ currencies, book }: UnreadableRow, own: readonly string[]): Concern {
   const about = currencies ?? (book === undefined ? undefined : (pairOrNull(book) ?? undefined));
   if (about === undefined) return 'possibly';
   return about.some(currency => own.includes(currency)) ? 'yes' : 'no';
 }
 
-/** Returns the failure of a list that this row causes. */
+/** Returns the failure of the read of a list that an unreadable row causes. */
 export const failedBy = (list: string, row: UnreadableRow): Failed => ({
   kind: 'unknown',
   reason: `${list}: ${describeRow(row)}`,
@@ -84,13 +86,13 @@ export const failedBy = (list: string, row: UnreadableRow): Failed => ({
 export const unreadableOf = (outcome: Outcome<unknown>): readonly UnreadableRow[] =>
   outcome.kind === 'done' ? (outcome.unreadable ?? []) : [];
 
-/** Whether this oid is of an order that may be live; `possibly` while such an order has no oid yet. */
+/** Whether an order that may be live has this oid; `possibly` while the oid of such an order is unknown. */
 function ownsOid(live: readonly Order[], oid: string): Concern {
   if (live.some(order => order.oid === oid)) return 'yes';
   return live.some(order => order.oid === null) ? 'possibly' : 'no';
 }
 
-/** Maximum number of remembered rows that were warned about. */
+/** Maximum number of rows whose warning is remembered. */
 const WARNED_MAX = 200;
 
 /** Warnings about omitted rows: one per row, regardless of its position in the list. */

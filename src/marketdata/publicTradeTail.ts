@@ -112,7 +112,7 @@ export class PublicTradeTail {
     }
     listener.closed?.();
     if (this.#early === null) return true;
-    // The pages may lack a trade that the stream lost while they were read: they are read again.
+    // If the stream lost a trade during these reads, the pages may lack it. The pages are then read again.
     if (this.#doubts !== doubts) return false;
     for (const trade of this.#early) this.#tell(trade, 'early');
     this.#early = null;

@@ -357,7 +357,7 @@ export class MarketDataSupervisor {
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);
     const unfit = shows ? user.takeBook(snapshot, whole) : null;
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
-    // This book is newer than even a recent stream, and contains the bot's orders.
+    // The polled book is newer than the stream's book, even if the stream was recent, and contains the bot's orders.
     this.#freshAt = -Infinity;
     this.#newest = snapshot.sequence;
     if (stepped !== null) this.#behindSince ??= clock.elapsed();

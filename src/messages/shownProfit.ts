@@ -55,7 +55,7 @@ export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): 
 export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
   profitSentenceOf(shownProfit(of, run, minor));
 
-/** Returns the sentence of `profitSentence` from the printed form. */
+/** Returns the profit since the opening and of the last run as a sentence, from sums that are already printed. */
 export function profitSentenceOf({ since, currency, total, run }: PrintedProfit): string {
   const from = since === null ? 'the opening' : `the opening (${since.slice(0, 16).replace('T', ' ')} UTC)`;
   const part = run === null ? '' : `, this run ${signedCents(moneyOf(run.total))}`;

@@ -47,7 +47,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
  */
 export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
   collectDefaultMetrics({ register: registry });
-  // These gauges have names that end in _total, which Prometheus reserves for counters. The gauges by type, without
+  // Removes gauges whose names end in _total, which Prometheus reserves for counters. The gauges by type, without
   // _total, stay.
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
 }

@@ -99,7 +99,7 @@ export function openBox(
 
 /**
  * Serves the exchange on 127.0.0.1 only; port 0 selects a free port. Rejects with `UsageError` as `openBox` throws, and
- * if the port is in use; then no part keeps running.
+ * if the port is in use. After a rejection, nothing keeps running.
  */
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();

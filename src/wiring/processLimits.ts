@@ -1,6 +1,6 @@
 /** Minimum process limits: open files and memory. Below them, Node fails late, with pages of its own output. */
 import { getHeapStatistics } from 'node:v8';
-// The index does not export this file: with few open files, the other modules of the folder cannot be loaded.
+// The import bypasses the folder's index, because few open files prevent the load of its other modules.
 import { readRegularFile, SMALL_FILE } from '../guard/files.ts';
 
 /**

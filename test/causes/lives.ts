@@ -55,7 +55,7 @@ export const LIVES: readonly Life[] = [
           wire.rules = [{ of: /./, does: 'lost' }];
         },
         log: [
-          'sentinel: cut off: the bot lives and has read nothing for … s, the exchange answers the sentinel; quotes are blocked until the sentinel sees that this bot reads the exchange again',
+          'sentinel: cut off: the bot runs but has read nothing for … s, while the exchange answers the sentinel; quotes are blocked until the sentinel sees that this bot reads the exchange again',
           'not quoting: held by the sentinel',
         ],
         ready: 'held by the sentinel',

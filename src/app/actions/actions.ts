@@ -1,4 +1,4 @@
-/** Operator's actions on a bot, running or not. Commands and console use the same action names, texts and journal. */
+/** Operator's actions on a bot, running or not. Commands and console share names, texts and journal of the actions. */
 import type { Millis } from '../../core/index.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -42,14 +42,17 @@ export type ActionAsk = {
   readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
 }[ActionName];
 
-/** Lines for the operator: orders to be canceled, and the quotes after the action. */
+/** Lines for the operator: the orders that would be canceled, and the quotes after the action. */
 export type ActionPreview = { readonly lines: readonly string[] };
 
-/** Result of an action. `refused`: not or only partly executed; the lines have the reason and the state in effect. */
+/**
+ * Result of an action. `refused`: the action was not executed, or only in part; the lines have the reason and the state
+ * in effect.
+ */
 export type ActionEnd = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
 
 /**
- * Returns the request with its reason and name normalized: no control characters, trimmed, bounded in length.
+ * Returns the request with a normalized reason and name: no control characters, no outer spaces, limited length.
  * @throws UsageError if a field would be unclear in the record.
  */
 export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {

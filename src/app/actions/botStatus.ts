@@ -1,6 +1,6 @@
 /**
- * `puntas status`: process state, quotes, holdings, profit, use of each limit, and active stops of a bot. Reads only
- * its state directory.
+ * `puntas status`: process state, quotes, holdings, profit, use of limits, and active stops of a bot, from its state
+ * directory only.
  */
 import {
   pairOf,
@@ -29,19 +29,20 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
-  /** Time of the request; then the end of the recording, `null` without a recording. */
+  /** Time of the request. */
   readonly at: Millis;
+  /** End of the latest recording; `null` without a recording. */
   readonly recordedTo: Millis | null;
   readonly bot: BotLife;
-  /** Known open orders, with the time at which they were known. */
+  /** Open orders as far as known, and the time of that knowledge. */
   readonly openOrders: OpenOrders;
   /** Disk problem that prevents writes to the state; `null` if there is no problem, or if unknown. */
   readonly disk: DiskTrouble | null;
   /** Active stops; empty if there are none. */
   readonly heldBy: readonly HeldBy[];
   /**
-   * Profit since the opening of the ledger, with the run's part, equal to `puntas report`, the console and the metrics; `null` if
-   * none was kept, or if trades of the account could not be read.
+   * Profit since the opening of the ledger, and its part from the run; equal to that in `puntas report`, the console
+   * and the metrics. `null` if none was stored, or if trades of the account could not be read.
    */
   readonly profit: PrintedProfit | null;
   readonly run: RunStatus | null;
@@ -51,7 +52,7 @@ export type BotStatus = {
   readonly note: string | null;
 };
 
-/** Number of open orders, `null` if unknown. `by` is the source of the number; `bot` means its recording. */
+/** Number of open orders; `null` if unknown. `by` is the source of the number; `bot` means the bot's recording. */
 export type OpenOrders = {
   readonly count: number | null;
   readonly at: Millis | null;
@@ -64,17 +65,17 @@ export type RunStatus = {
   readonly book: string;
   readonly instance: string;
   readonly regime: { readonly regime: string; readonly since: Millis | null; readonly why: string };
-  /** Reason why at least one side is not quoted; `null` if both sides are. */
+  /** Reason why at least one side has no quotes; `null` if both sides have quotes. */
   readonly whyNot: string | null;
   /** Live quotes, best first; `null` if unknown, because the bot sends no heartbeat. */
   readonly bids: readonly StatusQuote[] | null;
   readonly asks: readonly StatusQuote[] | null;
-  /** State at the end of the recording; the fields below are of that time. */
+  /** State at the end of the recording; all fields in it are of that time. */
   readonly recorded: {
     readonly regime: string;
     readonly bids: readonly StatusQuote[];
     readonly asks: readonly StatusQuote[];
-    /** Figures by the trades read until then. */
+    /** Inventory, according to the trades read until then; likewise `holdings` and `fills`. */
     readonly inventory: string;
     readonly holdings: Readonly<Record<string, string>>;
     readonly fills: number;
@@ -92,7 +93,7 @@ export type RunStatus = {
 };
 
 export type StatusQuote = { readonly price: string; readonly amount: string };
-/** Use of a limit. `share`: used divided by maximum; 1 or more exceeds the limit. */
+/** Use of a limit. `share` is the used amount divided by the maximum; at 1 or more, the limit is reached. */
 export type StatusLimit = {
   readonly limit: string;
   readonly currency: string | null;
@@ -128,8 +129,8 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
 }
 
 /**
- * Returns the newest evidence of open orders: the bot's own data while it runs or after a normal stop, otherwise a
- * later read by another process.
+ * Returns the newest evidence of open orders. While the bot runs and after a normal stop, this is its own data;
+ * otherwise a later read by another process, if there is one.
  */
 function openOrdersOf(
   dir: string,
@@ -143,15 +144,15 @@ function openOrdersOf(
   const { bids, asks } = run?.recorded ?? {};
   if (state === 'runs' && bids && asks) return { count: bids.length + asks.length, at: recordedTo, by: 'bot' };
   if (state === 'stopped') return { count: 0, at: beatAt, by: 'bot' };
-  // An observation before the last heartbeat does not cover orders sent after it.
+  // An observation before the last heartbeat is outdated, because the bot may have sent orders after it.
   if (state === 'silent' && seen !== null && beatAt !== null && seen.at >= beatAt)
     return { count: seen.count, at: seen.at, by: seen.by };
   return { count: null, at: null, by: null };
 }
 
 /**
- * Returns the run status without current quotes: without a heartbeat they are unknown, unless another process has
- * checked. Trades after the last record were not read.
+ * Returns the run status without current quotes. Without a heartbeat, the quotes are unknown unless another process has
+ * checked them. Trades after the last record were not read.
  */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
@@ -164,7 +165,7 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   };
 }
 
-/** Returns the profit. An unreadable state file must not prevent the rest of the status. */
+/** Returns the profit; `null` if the state file cannot be read, because the rest of the status must still be shown. */
 async function profitOf(
   dir: string,
   clock: Clock,

@@ -1,4 +1,4 @@
-/** Text of a bot's status: normally at most fifteen rows of eighty columns. */
+/** Text of a bot's status, normally at most fifteen rows of eighty columns. */
 import { moneyOf, shortDecimal, type Millis } from '../../core/index.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
@@ -8,7 +8,7 @@ import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus
 const WIDTH = 80;
 const NAME = 11;
 
-/** Returns the lines of the status without newlines; `where` names a bot that has never run. */
+/** Returns the status as text. `where` names a bot that has never run. */
 export function botStatusText(of: BotStatus, where: string): string {
   const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;
@@ -87,7 +87,7 @@ function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): stri
 }
 
 /**
- * Formats the regime. The reasons of an operator or a limit are omitted, because other lines show them with their
+ * Formats the regime. Omits a reason that comes from the operator or a limit, because other lines show it with its
  * source.
  */
 function regimeText({ regime: { regime, since, why } }: RunStatus, heldBy: BotStatus['heldBy']): string {
@@ -120,8 +120,8 @@ function limitsText(limits: readonly StatusLimit[]): string {
 }
 
 /**
- * Formats the use of a limit as a percentage, rounded up, but never to 100%: any use is visible, and 100% means that
- * the limit is reached.
+ * Formats the use of a limit as a percentage, rounded up, so that any use is visible. Below the limit it is at most
+ * 99%; 100% means that the limit is reached.
  */
 const limitText = ({ limit, share }: StatusLimit): string =>
   `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))} %` : 'BEYOND'}`;

@@ -26,8 +26,8 @@ import { fileOf } from './previewAction.ts';
 import { resumed, resumeOnce } from './resumeOnce.ts';
 
 /**
- * Executes an action: writes the request, waits for the bot's answer if there is one, and writes the journal. Rejects
- * with `UsageError`, without a journal entry, if the request is invalid.
+ * Executes an action: writes the request, waits for the bot's answer if the bot gives one, and writes the journal.
+ * Rejects with `UsageError`, without a journal entry, if the request is invalid.
  */
 export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
   if (ask.action === 'reload') {
@@ -46,8 +46,8 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
 }
 
 /**
- * Executes a reload like `carryOut`, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
- * answer; the journal then has an entry too.
+ * Executes a reload as `carryOut` does, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
+ * answer; the journal has an entry also then.
  */
 export async function carryOutReload(
   bot: WhichBot,
@@ -70,8 +70,8 @@ export async function carryOutReload(
 }
 
 /**
- * Writes the result to the journal and returns it; an executed action counts as executed even if the journal cannot be
- * written.
+ * Writes the result to the journal and returns the result. If the write fails, an executed action still counts as
+ * executed.
  */
 export function journalResult({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
   try {
@@ -104,7 +104,7 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
 }
 
 /**
- * Pauses quoting until a resume or the expiry time; replaces an earlier pause. Returns a line about each stop in
+ * Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns one line for each stop in
  * effect.
  */
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
@@ -127,8 +127,8 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
 }
 
 /**
- * Returns the expiry of a pause by the bot's clock.
- * @throws UsageError if that clock differs from the machine's and no running bot shows its time.
+ * Returns the expiry time of a pause on the bot's clock.
+ * @throws UsageError if the bot's clock differs from the machine's and no running bot shows its time.
  */
 function endOfPause(
   { stateDir }: WhichBot,

@@ -1,4 +1,4 @@
-/** Flatten action: the hedger closes all inventory. Estimates the cost, and writes the request. */
+/** Flatten action, with which the hedger closes all inventory: estimate of the cost, and the request. */
 import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes, type Millis } from '../../core/index.ts';
 import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
@@ -12,8 +12,8 @@ import { UsageError } from '../../wiring/usageError.ts';
 import type { FlattenAsk } from './actions.ts';
 
 /**
- * Returns lines about the inventory beyond the target and the cost of closing it by the last recorded book. Desk prices
- * are requested only on execution.
+ * Returns lines about the inventory beyond the target, and about the cost of closing it according to the last recorded
+ * book. Prices of the desk are requested only on execution.
  */
 export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Millis): readonly string[] {
   const plan = hedgePlanOf(setup);
@@ -47,7 +47,7 @@ const NO_HEDGER =
   'this bot has no hedge section, so only quotes reduce its inventory; use puntas reduce to quote only to reduce inventory';
 
 /**
- * Requests that the hedger close all inventory while quotes only reduce it. Returns a line about each state in effect.
+ * Requests that the hedger close all inventory, while quotes only reduce it. Returns one line for each state in effect.
  * @throws UsageError if the bot has no hedger.
  */
 export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {
@@ -57,7 +57,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   const [halt, before] = [latch.read(), file.read()];
   // Reduce-only is set first, so that the hedger does not close inventory that quotes open.
   latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
-  // An identical request continues the earlier request, whose costs count, even if the earlier command was killed.
+  // An identical request continues the earlier one, whose costs count, even if the earlier command was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;

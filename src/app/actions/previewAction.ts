@@ -1,4 +1,4 @@
-/** Preview of an action: replays the bot's recording to its end and reads the replayed engine. */
+/** Preview of an action, read from an engine that has replayed the bot's recording to its end. */
 import type { Clock, EngineEvent, Millis, Preview } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -15,8 +15,8 @@ import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPre
 import { costOfFlatten } from './flatten.ts';
 
 /**
- * Returns the preview. Reads only the state directory, and for a reload the bot's answer; `onInput` receives the time
- * of each replayed input. Rejects with `UsageError` if the action would have no effect.
+ * Returns the preview. Reads only the state directory, or the bot's answer for a reload. `onInput` receives the time of
+ * each replayed input. Rejects with `UsageError` if the action would have no effect.
  */
 export async function previewAction(
   bot: WhichBot,
@@ -46,7 +46,7 @@ export function fileOf({ configFile, stateDir }: WhichBot): string {
   return configFile;
 }
 
-/** Lists the stops in effect, and which of these stops the action would lift. */
+/** Lists the stops in effect. For a resume, says which stops would be lifted. */
 function standing(dir: string, { action }: ActionAsk, now: Millis): readonly string[] {
   const holders = holdersOf(dir, now);
   if (action !== 'resume') return holders.map(held => `already in force: ${holderText(held)}: ${held.reason}`);
@@ -87,8 +87,8 @@ function quotesThen(
 }
 
 /**
- * Returns the quotes after an action. A real bot reads all data again before it quotes after a resume; the preview uses
- * the known data.
+ * Returns the quotes after an action. After a resume, the bot reads all data again before it quotes; the preview uses
+ * the data known now.
  */
 const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: ReplayedMoment, at: Millis): Preview =>
   action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.preview(at);

@@ -1,6 +1,6 @@
 /**
- * Idempotent resume: a resume that is killed and repeated has the effect of a single resume. If it ended a pause, it
- * must not also lift the halt.
+ * Idempotent resume: a resume that is killed and repeated has the effect of one resume. If it has ended a pause, its
+ * repetition must not also lift a halt.
  */
 import { existsSync, rmSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
@@ -12,8 +12,8 @@ import { resume } from '../inspect/stateCommands.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 
 /**
- * Resumes and returns a description. Repeated after a kill, the same command ends only the pause that it had found.
- * Throws like `resume`.
+ * Resumes and returns a description. A repetition after a kill ends at most the pause that the first run had found.
+ * Throws as `resume` does.
  */
 export function resumeOnce(
   bot: WhichBot,
@@ -32,6 +32,6 @@ export function resumeOnce(
   return resume(bot, reason, at, by);
 }
 
-/** Deletes the record of a started resume. Call it when the action is in the journal. */
+/** Deletes the record of a started resume. Call it once the action is in the journal. */
 export const resumed = ({ stateDir }: WhichBot): void =>
   rmSync(new Mailbox(stateDir, 'resuming').path(), { force: true });

@@ -1,4 +1,4 @@
-/** Data outside the recordings: ledger, heartbeats, current and past halts, and the bot's metrics. Read-only. */
+/** Read-only data outside the recordings: ledger, heartbeats, current and past halts, and the bot's metrics. */
 import { readBody } from '../../guard/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
@@ -10,16 +10,16 @@ import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 
 /**
- * Time without a heartbeat after which the bot is shown as silent, in ms; a running bot writes a heartbeat every
+ * Time without a heartbeat after which the page shows the bot as silent, in ms. A running bot writes a heartbeat every
  * second.
  */
 const SILENT_MS = 15_000;
 /** Time limit of a read of the metrics, in ms. */
 const METRICS_WITHIN_MS = 2_000;
-/** Maximum bytes of the metrics; usually about 60 kB. */
+/** Maximum size of the metrics in bytes; they usually have about 60 kB. */
 const METRICS_BYTES_MAX = 4_194_304;
 
-/** Parts of the configuration that this data needs: texts and numbers. */
+/** Sections of the configuration that this data needs. */
 export type BesideConfig = Pick<Config, 'book' | 'state' | 'metrics' | 'exchange'>;
 
 export class BesideRun {
@@ -32,7 +32,7 @@ export class BesideRun {
   /** Error of the last read of the ledger; `null` if it succeeded. */
   trouble: string | null = null;
 
-  /** Creates the reader. `told` returns further events, in any order. */
+  /** Creates the reader. `told` returns further events, such as logins, in any order. */
   constructor(config: BesideConfig, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
     this.#config = config;
     this.#told = told;
@@ -89,10 +89,10 @@ export class BesideRun {
     }
   }
 
-  /** Reads the metrics. Never rejects; without an answer, budgets are not shown. */
+  /** Reads the metrics. Never rejects; without an answer, the page shows no budgets. */
   async readMetrics(): Promise<void> {
     const { host } = this.#config.metrics;
-    // The running bot knows its port, also with --metrics-port or a free one.
+    // The heartbeat has the actual port, which may be a free one or that of --metrics-port.
     const port = readHeartbeat(this.#config.state.dir, 'bot')?.metricsPort ?? this.#config.metrics.port;
     const { publicPerMinute, privatePerMinute } = this.#config.exchange.budgets;
     if (port === 0) return;
@@ -104,7 +104,7 @@ export class BesideRun {
         signal: AbortSignal.timeout(METRICS_WITHIN_MS),
       });
       const text = answer.body === null ? '' : await readBody(answer.body, METRICS_BYTES_MAX);
-      // Another bot may use the port.
+      // The port may belong to another bot.
       if (!answer.ok || !text.includes(`{book="${this.#config.book}"`)) throw new Error('not of this bot');
       const stream = sampleOf(text, 'puntas_stream_up', '');
       this.budgets = {

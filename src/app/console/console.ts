@@ -1,6 +1,6 @@
 /**
- * `puntas console`: a separate process that follows a bot's recording and shows it on a page. The process has no API
- * key and sends nothing to an exchange; operators act through the bot's state directory.
+ * `puntas console`: a separate process that follows a bot's recording and shows it on a page. It has no API key and
+ * sends nothing to an exchange. Operators act through the bot's state directory.
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { createRequire } from 'node:module';
@@ -32,9 +32,11 @@ export type ConsoleAsk = {
   readonly onLine?: (line: string) => void;
 };
 
-/** Intervals in ms of real time: views for open pages, copies of the ledger, and reads of the bot's metrics. */
+/** Interval of views for open pages, in ms of real time. */
 const VIEW_EVERY_MS = 1_000;
+/** Interval of copies of the ledger, in ms. */
 const LEDGER_EVERY_MS = 30_000;
+/** Interval of reads of the bot's metrics, in ms. */
 const METRICS_EVERY_MS = 5_000;
 const PING_EVERY_MS = 10_000;
 
@@ -48,7 +50,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const live = new LiveRun(config.state.dir, clock);
   const { book, state, metrics, exchange } = config;
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot: ask.bot }, clock);
-  // The bot may have reloaded another configuration since this process read the file.
+  // The bot's last configuration decides, because the bot may have reloaded it since this process read the file.
   const hasHedger = () => (live.replay?.now?.setup ?? config).hedge !== undefined;
   const actions = access?.operatorToken
     ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
@@ -103,7 +105,7 @@ function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {
   });
 }
 
-/** Returns the view to show before the first run. */
+/** Returns the view of the page before the first run. */
 const waiting = (live: LiveRun, beside: BesideRun) => ({
   kind: 'waiting',
   bot: beside.bot(null),
@@ -111,7 +113,7 @@ const waiting = (live: LiveRun, beside: BesideRun) => ({
 });
 
 /**
- * Rejects an environment with credentials, because a server reachable from outside must not have any.
+ * Asserts that the environment has no credentials, because a server that is reachable from outside must not have any.
  * @throws UsageError if there are credentials.
  */
 function refuseKeys(environment: ConsoleAsk['environment']): void {
@@ -123,8 +125,8 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
 }
 
 /**
- * Names of variables that may contain a secret of the bot, its alerts, webhooks, queue or recording bucket. Names of
- * files with secrets are allowed.
+ * Names of environment variables that may contain a secret of the bot, its alerts, webhooks, queue or recording bucket.
+ * Variables that only name a file with a secret are allowed.
  */
 export const SECRETS =
   /^(?:PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
@@ -150,7 +152,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
   const read = (path: string): string => readRegularFile(path, LARGE_FILE);
   return {
     'uPlot.js': read(fromPackages('uplot/dist/uPlot.iife.min.js')),
-    // The file is located relative to the main module, because the package does not export it.
+    // The package does not export this file, so it is found relative to the package's main module.
     'preact.js': read(join(dirname(fromPackages('preact')), 'preact.min.umd.js')),
     ...Object.fromEntries(own.map(name => [`${name}.js`, readRegularFile(new URL(`${name}.js`, built), LARGE_FILE)])),
   };

@@ -1,4 +1,4 @@
-/** Console tokens, from private files, and a record of logins and failed attempts. */
+/** Console tokens from private files, and a record of logins and of wrong tokens. */
 import { randomBytes } from 'node:crypto';
 import type { ConsoleSettings } from '../../config.ts';
 import type { AccessEvent, ConsoleAccess, ShownEvent } from '../../console/index.ts';
@@ -7,8 +7,8 @@ import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
- * Returns the access rules; `null` if no token is configured: everyone can then read, and actions are off.
- * @throws UsageError if a token is invalid or its file is readable by others.
+ * Returns the access rules, or `null` if no token is configured. Without tokens, everyone can read and actions are off.
+ * @throws UsageError if a token is invalid, or if others can read its file.
  */
 export function consoleAccess(
   settings: ConsoleSettings | undefined,
@@ -48,7 +48,7 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
   return text;
 }
 
-/** Time within which consecutive wrong tokens count as one event, in ms. */
+/** Time in which consecutive wrong tokens are joined to one event, in ms. */
 const ONE_EVENT_MS = 600_000;
 const EVENTS_MAX = 50;
 

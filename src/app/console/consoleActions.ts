@@ -1,4 +1,4 @@
-/** Operator actions through the console: the actions of the commands, previewed and executed with the same request. */
+/** Operator actions through the console. Preview and execution use one request, as the commands do. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';
@@ -21,7 +21,7 @@ export function consoleActions(
   hasHedger: () => boolean,
   preview: PreviewLines,
 ): ConsoleActions {
-  // The preview has an id of its own, so that its answer is not mistaken for the answer to the confirmed action.
+  // The preview has its own id, so that its answer is not mistaken for the answer to the confirmed action.
   const previewed = (ask: ActionAsk, onShare: OnReplayed) => preview({ ...ask, id: randomUUID() }, onShare);
   return {
     get names() {
@@ -30,7 +30,7 @@ export function consoleActions(
     prepare: async (request, onShare) => {
       const asked = askOf(request, clock);
       const seen = fileSeen(bot, asked);
-      // The digest ensures that the confirmed file is the previewed file; a changed file is rejected.
+      // The digest binds the confirmation to the previewed file; a changed file is rejected.
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
       const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in total, fees included`] : [];
@@ -43,7 +43,7 @@ export function consoleActions(
       };
     },
     cost: (by, onShare) => {
-      // The estimate of the cost ignores the maximum and the reason.
+      // The estimate does not depend on the maximum cost and the reason.
       const ask = { id: randomUUID(), action: 'flatten', reason: 'what would it cost', by, via: 'console' } as const;
       return previewed({ ...ask, costMax: '1' }, onShare);
     },

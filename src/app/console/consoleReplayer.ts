@@ -1,5 +1,5 @@
 /**
- * Replays for the console: past points in time, and previews of actions. They run in a separate thread if possible, so
+ * Replays for the console: past points in time, and previews of actions. If possible, they run in a separate thread, so
  * that the live page stays responsive.
  */
 import type { ConsoleView, ShownEvent } from '../../console/index.ts';
@@ -15,7 +15,7 @@ import { PastMoments } from './pastMoments.ts';
 /** Identification of the bot, as plain data that can be sent to a thread. */
 export type ReplayedBot = { readonly config: BesideConfig; readonly bot: WhichBot };
 
-/** Request for a past view. `door`: login events of the console, which are in no file. */
+/** Request for a past view. `door` has the login events of the console, which no file contains. */
 export type PastAsk = {
   readonly at: Millis;
   readonly runs: ConsoleView['runs'];
@@ -52,7 +52,7 @@ export class ConsoleReplayer {
   }
 
   /**
-   * Returns the view of a time as one line of JSON, or `null` in the cases of `PastMoments`. Rejects if the recording
+   * Returns the view at a time as one line of JSON; `null` in the cases of `PastMoments.at`. Rejects if the recording
    * cannot be read.
    */
   async past({ at, runs, door }: PastAsk, signal: AbortSignal, onProgress: (share: number) => void): Promise<string> {
@@ -79,7 +79,9 @@ export class ConsoleReplayer {
   }
 }
 
-/** Returns a function that takes the time of each input and reports the progress from the first input to now. */
+/**
+ * Returns a function to call with the time of each input. It reports the progress from the first input to the present.
+ */
 function progressReporter(clock: Clock, onProgress: (share: number) => void): (at: Millis) => void {
   const to = clock.now();
   let from: Millis | null = null;

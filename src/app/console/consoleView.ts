@@ -1,6 +1,6 @@
 /**
  * Console view of a run at one point in time: the data of `puntas explain`, the book with the bot's orders, and data
- * from outside the recording.
+ * outside the recording.
  */
 import {
   amount,
@@ -105,8 +105,8 @@ function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
 }
 
 /**
- * Returns events, newest first. Actions on a stopped bot are later than its recording, and are shown only in the live
- * view.
+ * Returns events, newest first. Actions on a stopped bot are later than its recording, so only the live view shows
+ * them.
  */
 const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Millis): readonly ShownEvent[] =>
   [...events.filter(event => kind === 'live' || event.at <= at), ...history.events]
@@ -115,7 +115,7 @@ const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Mil
 
 const mayShow = ({ state }: Order): boolean => state !== 'closed-unsettled' && state !== 'done';
 
-/** Returns the best prices of other traders and all prices of the bot, best first. */
+/** Returns rows of the book, best first: the best prices of other traders, and all prices of the bot. */
 function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis): ConsoleView['depth'] {
   const { depth, orders } = engine.riskContext(at);
   const rows = (side: Side): readonly DepthRow[] => {
@@ -143,7 +143,10 @@ function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis
   return { bids: rows('buy'), asks: rows('sell') };
 }
 
-/** Returns the bot's orders as in a book: asks from the highest down, then bids from the best down. */
+/**
+ * Returns the bot's orders in the order of a book: asks from the highest price down, then bids from the best price
+ * down.
+ */
 function ordersOf({ history }: Replayable, { orders }: Snapshot, at: Millis): readonly ShownOrder[] {
   const { instrument } = history;
   const text = (lots: number) => textOfAmount(instrument, amount(lots));

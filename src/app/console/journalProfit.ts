@@ -7,8 +7,8 @@ type Periods = { readonly hours: Sums; readonly days: Sums };
 type Sums = ReadonlyMap<Millis, Readonly<ProfitSums>>;
 
 /**
- * Returns profit by hour and day, oldest first, computed by `earnedBy`. Entries and moments after `until` are ignored.
- * `moments`: profit since the opening at the ends of hours, in order of time.
+ * Returns profit by hour and day, oldest first, as `earnedBy` computes it. `moments` is the profit since the opening at
+ * the ends of hours, in order of time. Entries and moments after `until` are ignored.
  */
 export function profitByTime(
   entries: readonly LedgerEntry[],
@@ -16,7 +16,7 @@ export function profitByTime(
   until: Millis,
   moments: readonly ProfitSinceOpening[],
 ): { readonly hours: readonly ShownHour[]; readonly days: readonly ShownHour[] } {
-  // Results over all entries are cached: there may be fifty thousand entries and a view every second.
+  // Results over all entries are cached, because there may be fifty thousand entries and a view every second.
   const isWhole = (entries.at(-1)?.at ?? -Infinity) <= until;
   const { hours, days } = (isWhole ? WHOLE.get(entries) : undefined) ?? {
     hours: profitBy('hour', entries, names, until),

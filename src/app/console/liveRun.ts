@@ -1,6 +1,6 @@
 /**
- * Current run, followed in its recording while the bot writes it. The console only reads files, so that the bot is not
- * affected.
+ * Current run of the bot, read from its recording while the bot writes it. The console only reads files, so the bot is
+ * not affected.
  */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis, Timer } from '../../core/index.ts';
@@ -9,7 +9,7 @@ import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts'
 import { chainOf, RunChain } from './runChain.ts';
 import type { RunReplay } from './runReplay.ts';
 
-/** Interval between reads of the recording, in ms of real time; the bot writes its recording once per second. */
+/** Interval between reads of the recording, in ms of real time. The bot writes its recording once per second. */
 const LOOK_EVERY_MS = 500;
 /** Maximum time for which one slice of a replay may block this process, in ms. */
 const SLICE_MS = 25;
@@ -41,7 +41,7 @@ export class LiveRun {
     return this.#runs;
   }
 
-  /** Returns the progress of the replay from 0 to 1; `null` once its end is reached. */
+  /** Returns the progress of the replay from 0 to 1; `null` once the replay has caught up with the recording. */
   get catchingUp(): number | null {
     return this.#isBehind && this.replay !== null ? this.#chain.share : null;
   }
@@ -87,7 +87,7 @@ export class LiveRun {
     this.#runs = found.flatMap(({ run }) => {
       const one = known.get(run);
       if (one) return [one];
-      // The result is `null` while the first piece of the recording is incomplete.
+      // `recordedRunOf` returns `null` while the first piece of the recording is incomplete.
       const of = recordedRunOf(this.#dir, run);
       return of === null ? [] : [{ run, from: of.startedAt }];
     });

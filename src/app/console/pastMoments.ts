@@ -1,4 +1,7 @@
-/** Past points in time: replays the run of that time and its preceding runs. Requests are handled one after another. */
+/**
+ * Views of past points in time, each from a replay of the run of that time and the runs before it. Requests are handled
+ * one after another.
+ */
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ConsoleHistory, ConsoleView } from '../../console/index.ts';
 import { chainOf, RunChain } from './runChain.ts';
@@ -18,7 +21,7 @@ export class PastMoments {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #viewOf: ViewOfMoment;
-  /** Replay of the last request; a request for a later time continues it. */
+  /** Replay of the last request; a request for a later time continues this replay. */
   #last: RunChain | null = null;
   #lastFirst: number | undefined;
   #lastAt: Millis = -Infinity;
@@ -73,7 +76,7 @@ export class PastMoments {
       onProgress(chain.share);
       await new Promise(resolve => setImmediate(resolve));
       if (signal.aborted) {
-        // The replay stopped before the requested time.
+        // The aborted replay stopped before the requested time.
         this.#lastAt = chain.replay?.now?.seen.at ?? -Infinity;
         return null;
       }
@@ -107,7 +110,7 @@ export class PastMoments {
     try {
       return chain.advance(...rest);
     } catch (error) {
-      // A failed replay is discarded.
+      // The next request starts a new replay after a failure.
       this.close();
       throw error;
     }

@@ -1,5 +1,6 @@
 /**
- * Thread for the console's replays: handles requests one after another, reports progress, and drops aborted requests.
+ * Thread for the console's replays. It handles requests one after another, reports progress, and drops aborted
+ * requests.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { textOfError } from '../../core/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Main-thread side of the console's replays: one thread for each kind of replay, started on first use. If the program
+ * Console replays, seen from the main thread: one thread for each kind of replay, started on first use. If the program
  * runs from its sources, replays run in the main thread.
  */
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { ConsoleReplayer, type PastAsk, type ReplayedBot } from './consoleReplay
 export type ToReplays =
   | { readonly id: number; readonly kind: 'past'; readonly ask: PastAsk }
   | { readonly id: number; readonly kind: 'preview'; readonly ask: ActionAsk }
-  /** Message that a request was aborted. */
+  /** The request with this id was aborted. */
   | { readonly id: number; readonly kind: 'leave' };
 
 export type FromReplays =
@@ -29,7 +29,7 @@ export function replaysOf(
   file = fileURLToPath(new URL('./replayThread.js', import.meta.url)),
 ): ConsoleReplays {
   if (!existsSync(file)) return new ConsoleReplayer(of, clock);
-  // Separate threads let sliders and previews run without waiting for each other.
+  // Past views and previews have separate threads, so that they do not wait for each other.
   const [moments, previews] = [new ReplayThread(file, of), new ReplayThread(file, of)];
   return {
     past: async (ask, signal, onProgress) => String(await moments.ask({ kind: 'past', ask }, onProgress, signal)),
@@ -60,7 +60,7 @@ class ReplayThread {
     this.#of = of;
   }
 
-  /** Sends a request. Rejects with the error; a failed thread is restarted at the next request. */
+  /** Sends a request. Rejects with the error of the replay. If the thread failed, the next request starts a new one. */
   ask(ask: Ask, onProgress: (share: number) => void, signal?: AbortSignal): Promise<string | readonly string[]> {
     const id = ++this.#lastId;
     const thread = (this.#thread ??= this.#begin());

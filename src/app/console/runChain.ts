@@ -1,6 +1,6 @@
 /**
- * Consecutive runs of one bot, replayed in order. Each run continues the data of earlier runs, so that a reload or
- * restart does not reset the page.
+ * Consecutive runs of one bot, replayed in order. Each run continues the data of the runs before it, so that a reload
+ * or restart does not reset the page.
  */
 import type { ConsoleView } from '../../console/index.ts';
 import type { Millis } from '../../core/index.ts';
@@ -8,8 +8,9 @@ import { RunReplay } from './runReplay.ts';
 
 type Runs = ConsoleView['runs'];
 
-/** Maximum time between the first and the last run of a chain, in ms; then the maximum number of runs. */
+/** Maximum time between the starts of the first and the last run of a chain, in ms. */
 const BACK_MS = 86_400_000;
+/** Maximum number of runs in a chain. */
 const RUNS_MAX = 20;
 
 /** Returns the runs that a page of the last run covers, oldest first. */
@@ -21,7 +22,7 @@ export function chainOf(runs: Runs): Runs {
 export class RunChain {
   readonly #dir: string;
   #replay: RunReplay | null = null;
-  /** Next run, until it has read the rules of its book. */
+  /** Next run while it has not read the rules of its book yet. */
   #next: RunReplay | null = null;
   #left = 0;
   #taken = 0;
@@ -46,8 +47,8 @@ export class RunChain {
   }
 
   /**
-   * Replays `runs`, oldest first, up to a time; the result is that of `RunReplay.advance`. Skips a run that never read
-   * its rules, if there is a later run. Throws if the last run cannot be opened.
+   * Replays `runs`, oldest first, up to a time; returns the result of `RunReplay.advance`. Skips a run that never read
+   * its rules if there is a later run. Throws if the last run cannot be opened.
    */
   advance(runs: Runs, isOver: () => boolean, until: Millis = Infinity): 'more' | 'end' | 'there' {
     for (;;) {
@@ -84,7 +85,7 @@ export class RunChain {
         this.#next = opened;
         return true;
       } catch (error) {
-        // An error for an older run is ignored, because old recordings are deleted first.
+        // Only the last run must be readable, because old recordings are deleted first.
         if (one === last) throw error;
       }
     }

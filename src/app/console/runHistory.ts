@@ -43,7 +43,7 @@ export class RunHistory {
   #whole: number[][] = [];
   #wholeStep = 1_000;
   #fills: Kept[] = [];
-  /** Fills that are less than a minute old, oldest first. */
+  /** Fills whose markout is not known yet, because they are less than a minute old; oldest first. */
   #waiting: Kept[] = [];
   readonly #markouts = { bid: { fills: 0, sum: 0, weight: 0 }, ask: { fills: 0, sum: 0, weight: 0 } };
   #events: ShownEvent[] = [];
@@ -52,14 +52,14 @@ export class RunHistory {
   #startedAt: Millis | null = null;
   /** Counts of earlier runs. */
   #earlier = new RunTotals();
-  /** Smallest amount of others seen at an order's price since it was live, in lots, by origin id. */
+  /** Smallest amount of other traders at an order's price since the order was live, in lots, by origin id. */
   readonly #ahead = new Map<string, number>();
   readonly #log: Log;
 
   constructor(instrument: Instrument, run: number, startedAt: Millis) {
     this.instrument = instrument;
     this.#run = run;
-    // Events of the first input get the start time of the run.
+    // The start time of the run is used for events of the first input.
     this.#at = startedAt;
     const tell =
       (level: ShownEvent['level']) =>
@@ -80,7 +80,8 @@ export class RunHistory {
 
   /** Continues the charts, fills, events and counts of an earlier run. */
   follow(earlier: RunHistory): void {
-    // Later points of earlier runs are dropped, so that after a clock correction no line goes back in time.
+    // Points of an earlier run that are later than this run's start are dropped, so that after a clock correction no
+    // line goes back in time.
     const before = ([at = 0]: readonly number[]): boolean => at < (this.#startedAt ?? Infinity);
     this.#recent = [...earlier.#recent.filter(before), ...this.#recent].slice(-RECENT_MAX);
     this.#wholeStep = Math.max(this.#wholeStep, earlier.#wholeStep);
@@ -101,7 +102,7 @@ export class RunHistory {
       this.#earlier.add(earlier.#engine.snapshot(earlier.#at), earlier.#at - (earlier.#startedAt ?? earlier.#at));
   }
 
-  /** Returns this run's snapshot with the counts and times of earlier runs added. */
+  /** Returns the snapshot of this run, to which the counts and times of earlier runs are added. */
   across(now: Snapshot): Snapshot {
     return this.#earlier.with(now, now.at - (this.#startedAt ?? now.at));
   }
@@ -134,7 +135,7 @@ export class RunHistory {
   /** Records an input after the engine has processed it. */
   see(event: EngineEvent): void {
     const { at } = event;
-    // Markouts use the market before this input.
+    // Markouts are settled first, with the market before this input.
     this.#settleMarkouts(at);
     this.#startedAt ??= at;
     this.#at = at;
@@ -247,7 +248,7 @@ export class RunHistory {
 
 const isLive = ({ state }: Order): boolean => state === 'open' || state === 'partially filled' || state === 'canceling';
 
-/** Returns the amount of other traders at a price, in lots; `null` beyond the known levels. */
+/** Returns the amount of other traders at a price, in lots; `null` if the price is beyond the known levels. */
 function othersAt(depth: Depth, side: Order['side'], price: number): number | null {
   const [prices, amounts, count] =
     side === 'buy' ? [depth.bidPrices, depth.bidAmounts, depth.bids] : [depth.askPrices, depth.askAmounts, depth.asks];

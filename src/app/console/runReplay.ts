@@ -1,6 +1,6 @@
 /**
- * Replay of one recorded run through a traced engine, in slices: a current run up to its latest line, any run up to a
- * point in time.
+ * Replay of one recorded run through a traced engine, in slices. A current run is replayed up to its latest line, any
+ * run up to a point in time.
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import { recordedConfig, type Config } from '../../config.ts';
@@ -30,7 +30,7 @@ export class RunReplay {
   #read: ((text: string) => RecordingLine) | null = null;
   #texts: readonly string[] = [];
   #next = 0;
-  /** Lines read but not yet replayed: those before the rules, or after the requested time. */
+  /** Lines that were read but not replayed yet: those before the rules, or after the requested time. */
   #held: RecordingLine[] = [];
   #replaying: Replaying | null = null;
   #now: Replayable | null = null;
@@ -58,8 +58,8 @@ export class RunReplay {
   }
 
   /**
-   * Replays lines until `isOver` returns true, which is checked periodically. `more`: further lines can be replayed.
-   * `end`: the recording has no further line yet. `there`: the next line is later than `until`.
+   * Replays lines until `isOver` returns `true`; it is called periodically. Returns `more` if further lines can be
+   * replayed, `end` if the recording has no further line yet, and `there` if the next line is later than `until`.
    */
   advance(isOver: () => boolean, until: Millis = Infinity): 'more' | 'end' | 'there' {
     for (let taken = 1; this.#ended === null; taken++) {

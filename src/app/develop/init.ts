@@ -55,9 +55,12 @@ export type InitOptions = {
   readonly file: string;
   /** Answers given by flags. */
   readonly given: Readonly<Partial<Record<QuestionName, string>>>;
-  /** Stream address of an exchange given by its address; if absent, books are polled. */
+  /** Stream address, if the exchange is given by its address; if absent, books are polled. */
   readonly stream?: string;
-  /** Returns the answer to a question; empty accepts the proposal. `null` accepts every proposal. */
+  /**
+   * Returns the answer to a question; an empty answer accepts the proposal. `null` instead of a function accepts every
+   * proposal.
+   */
   readonly ask: ((question: InitQuestion, problem: string | null) => Promise<string>) | null;
   readonly say: (line: string) => void;
   readonly clock: Clock;
@@ -68,7 +71,7 @@ export type InitOptions = {
 type Answers = Map<QuestionName, { readonly value: string; readonly from: string; readonly text: string }>;
 
 /**
- * Writes the configuration. Resolves to the reason why the bot would not quote now, or to `null`.
+ * Writes the configuration. Resolves to the reason why the bot would not quote now, or to `null` if it would.
  * @throws UsageError if the file exists or an answer is invalid.
  */
 export async function init(options: InitOptions): Promise<string | null> {
@@ -121,7 +124,7 @@ export async function init(options: InitOptions): Promise<string | null> {
 
 const PLAY_MONEY = '2000000';
 
-/** Returns the base amount that a quote amount buys, to two digits. */
+/** Returns the base amount that a quote amount buys at the price, to two digits. */
 function worthOf(minor: string, price: string): string {
   const whole = (moneyOf(minor) * moneyOf('1')) / moneyOf(price);
   return textOfMoney(twoDigits(whole) as Money);
@@ -135,8 +138,8 @@ async function whichBook(names: readonly string[], options: InitOptions, answers
 }
 
 /**
- * Returns the answer to a question: given by flag, entered at the prompt until valid, or the proposal, which is
- * printed.
+ * Returns the answer to a question: that of the flag, or a valid one entered at the prompt, or the proposal, which is
+ * then printed.
  */
 async function answered(question: InitQuestion, { given, ask, say }: InitOptions, answers: Answers): Promise<string> {
   const { name, proposal, text, why, problem } = question;
@@ -330,7 +333,10 @@ function configText(
 const PAPER_COMMENT =
   'For puntas run --paper: play money (derived: the target, or twice the largest position, and the same value of the other currency), and the fee tier read above.';
 
-/** Returns the keys of a paper run: balances around the target that cover both sides, the fee tier, and a state of its own. */
+/**
+ * Returns the keys of a paper run: balances around the target that cover both sides, the fee tier, and a state of its
+ * own.
+ */
 function paperKeys({ rules: { instrument: i, tier }, mid }: MarketRead, value: (name: QuestionName) => string): object {
   const position = 2n * moneyOf(value('position-max'));
   const held = value('target') === AS_FOUND ? position : moneyOf(value('target'));

@@ -1,4 +1,4 @@
-/** Ten questions of `puntas init`: text, proposal with its reason, and validation. */
+/** The ten questions of `puntas init`: text, proposal with its reason, and check of the answer. */
 import {
   BOOK_NAME,
   isDecimalText,
@@ -51,10 +51,11 @@ export type MarketRead = {
   readonly balances: readonly Balance[] | null;
 };
 
-/** Answers that stand for the embedded exchange, and for the addresses in config/live.yaml. */
+/** Answer that selects the embedded exchange. */
 export const EMBEDDED = 'embedded';
+/** Answer that selects the addresses in config/live.yaml. */
 export const LIVE = 'live';
-/** Answer that omits `inventory.target`. */
+/** Answer that omits the key `inventory.target`. */
 export const AS_FOUND = 'found';
 
 const NAMES = Array.from({ length: 9 }, (_, i) => `mm${i + 1}`);
@@ -91,7 +92,7 @@ export const placeQuestions = {
           ? null
           : `${answer} is not traded at this exchange; expected one of ${books.join(', ')}`,
   }),
-  /** Returns the question about the name. `isFree`: whether no state of a name exists. */
+  /** Returns the question about the name. `isFree` returns whether a name has no state yet. */
   instance: (isFree: (name: string) => boolean): InitQuestion => ({
     name: 'instance',
     text: 'name of this bot in its order ids; must differ from the names of other bots of the account',
@@ -113,7 +114,7 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
       name: 'half-spread',
       text: 'distance of the first level from the mid price, in bps',
       proposal: String(Math.ceil(10 * (fee + OVER_FEE_BPS)) / 10),
-      why: `the maker fee of ${fee} bps, and ${OVER_FEE_BPS} bps`,
+      why: `the maker fee of ${fee} bps plus ${OVER_FEE_BPS} bps`,
       problem: answer =>
         !(/^\d+(\.\d+)?$/.test(answer) && Number(answer) <= 1_000)
           ? 'expected bps up to 1000, like 65'
@@ -131,14 +132,12 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
   ];
 };
 
-/** Divisor of the smaller balance for the proposed amount: a hundredth. */
+/** Divisor of the smaller balance; the quotient is the proposed amount of an order. */
 const SHARE = 100n;
-/** Multiple of the minimum order, proposed without a key or a balance. */
+/** Multiple of the minimum order that is proposed without a key or a balance. */
 const LEAST_TIMES = 20n;
 
-/**
- * Returns a warning if the balances cannot cover all orders of a side; `null` if they can, or if balances are unknown.
- */
+/** Returns a warning if the balances cannot cover all orders of a side; `null` if they can or are unknown. */
 export function balanceWarning({ rules: { instrument: i }, mid, balances }: MarketRead, side: Money): string | null {
   if (balances === null) return null;
   const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
@@ -214,13 +213,13 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
 const notAmount = (answer: string): string | null =>
   isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected digits above zero, like 2000 or 0.01';
 
-/** Returns the minimum order amount in lots, also valid at a price 10% below the mid price. */
+/** Returns the minimum order amount in lots. It is also valid at a price 10% below the mid price. */
 function minimumLots(i: Instrument, mid: Price): number {
   const far = BigInt(Math.max(1, Math.floor(mid * 0.9)));
   return Math.max(i.amountMin, Number(i.valueMin / far + 1n));
 }
 
-/** Returns the balance of lesser value, in lots. */
+/** Returns the smaller of the two balances, by value, in lots. */
 function smallerSide(i: Instrument, mid: Price, balances: readonly Balance[]): bigint {
   const total = (currency: string): bigint => moneyOf(balances.find(one => one.currency === currency)?.total ?? '0');
   const bought = total(i.minor) / moneyOfValue(i, valueOf(mid, 1 as Amount));
@@ -230,7 +229,7 @@ function smallerSide(i: Instrument, mid: Price, balances: readonly Balance[]): b
 
 const lotsText = (i: Instrument, lots: bigint): string => textOfMoney((twoDigits(lots) * i.lotMoney) as Money);
 
-/** Rounds up to two digits, which suffices for a proposal. */
+/** Rounds up to two significant digits, enough for a proposal. */
 export function twoDigits(n: bigint): bigint {
   const unit = 10n ** BigInt(Math.max(0, n.toString().length - 2));
   return ((n + unit - 1n) / unit) * unit;

@@ -1,5 +1,5 @@
 /**
- * `puntas new-strategy`: writes the smallest strategy that passes the common invariants: folder, index entry,
+ * `puntas new-strategy`: writes the smallest strategy that passes the common tests, with folder, index entry,
  * configuration and test.
  */
 import { readRegularFile, TEXT_FILE, writeOutputFile } from '../../guard/index.ts';
@@ -11,8 +11,8 @@ import { UsageError } from '../../wiring/usageError.ts';
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /**
- * Writes a strategy into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. The index
- * changes last, so that repeating a killed command completes it.
+ * Writes a strategy into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed.
+ * The index is changed last, so that a repetition of a killed command completes it.
  */
 export function newStrategy(root: string, name: string): readonly string[] {
   if (!(NAME.test(name) && name.length <= 40)) {
@@ -122,14 +122,14 @@ export const ${word} = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Say what it remembers between two quotes; now: nothing. */
+/** Describe here what the strategy remembers between two quotes. The template remembers nothing. */
 function quoting(p: ${type}, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   return {
     quote(view) {
       const unknown = unknownIn(view);
       if (unknown !== null) return silent(unknown);
-      // Your fair value as steps in ticks; puntas explain shows each of them.
+      // Your fair value as steps in ticks; puntas explain shows each step.
       return quoteAround(p, lots, view, [...fairSteps(view)]);
     },
   };

@@ -28,9 +28,9 @@ import { finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 
 /**
- * Returns the findings about a key that can read. The permission to cancel is tested with an id that no order can have
- * (runs are numbered from 2020). Only the trial order tests the permission to place; the permission to withdraw is not
- * tested.
+ * Returns the findings about a key that can read. The permission to cancel is tested with an id that no order can have,
+ * because runs are numbered from 2020. The permission to place is tested only by the trial order, the permission to
+ * withdraw not at all.
  */
 export async function keyFindings(client: VenueClient, instance: string): Promise<readonly Finding[]> {
   const id = await client.account?.id();
@@ -57,7 +57,7 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
   return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
 }
 
-/** Returns the bounds of the book, and each level that the bounds or a limit reject. */
+/** Returns findings about the bounds of the book, and about each level that the bounds or a limit reject. */
 export function bookFindings(
   { instrument: i }: Pick<Rules, 'instrument'>,
   { preview }: PreviewNow,
@@ -101,7 +101,7 @@ export function bookFindings(
   return found;
 }
 
-/** Compares both sides of all configured levels with the available balances, which exclude locks of other programs. */
+/** Compares the amounts of all configured levels with the available balances, which exclude locks of other programs. */
 export function balanceFindings({ preview, riskContext }: PreviewNow): readonly Finding[] {
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
@@ -129,7 +129,7 @@ const bidOrAsk = (side: Side): string => (side === 'buy' ? 'bid' : 'ask');
 const costOf = (i: Instrument, { side, price, amount }: NormalizedLevel): Money =>
   side === 'sell' ? moneyOfAmount(i, amount) : moneyOfValue(i, valueOf(price, amount));
 
-/** Returns the fee tier, and the spread of the first levels compared with two maker fees. */
+/** Returns findings about the fee tier, and about the spread of the first levels compared with two maker fees. */
 export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }: PreviewNow): readonly Finding[] {
   const place = tier === null || tier === undefined ? `maker fee ${ratePercent(makerRate)}` : describeTier(tier);
   const found = [pass('fee tier', place)];
@@ -149,13 +149,13 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
   return found;
 }
 
-/** Returns the only finding if the quotes cannot earn the fees: no quotes can then be computed. */
+/** Returns the findings if the quotes cannot earn the fees; no quotes can then be computed. */
 export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] => [
   ...(tier === null ? [] : [pass('fee tier', tier)]),
   fail('spread', message, 'widen the spread in the YAML, or trade at a better fee tier'),
 ];
 
-/** Minimum rate per minute at which a bot must be able to move all its quotes. */
+/** Minimum number of times per minute that the request budget must allow a bot to move all its quotes. */
 const MOVES_MIN = 6;
 
 /** Compares the request rates of polling and of orders with the exchange's limit. */

@@ -1,26 +1,27 @@
 /**
- * Difference between this machine's clock and the exchange's, from the time in the exchange's answers; each answer
- * narrows the bounds.
+ * Difference between this machine's clock and the exchange's, computed from the times in the exchange's answers. Each
+ * answer narrows the bounds.
  */
 import type { Millis, Observation } from '../../core/index.ts';
 import { finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** Smallest difference that timestamps in whole seconds can show, in ms. */
+/** Smallest difference that times in whole seconds can show, in ms. */
 const NEAR_MS = 2_000;
-/** Difference that fails the check, in ms: nonces and the ledger's rule for late records depend on the time. */
+/** Difference at which the check fails, in ms. Nonces and the rule for late records depend on the time. */
 const FAR_MS = 60_000;
 
 export class ClockGap {
-  /** Bounds of the exchange's clock minus the machine's, in ms. */
+  /** Lower bound of the exchange's clock minus the machine's, in ms. */
   #least: Millis = -Infinity;
+  /** Upper bound of the exchange's clock minus the machine's, in ms. */
   #most: Millis = Infinity;
 
   /** Records an answer; call it at the end of each request, with the current time. */
   hear({ answeredAt, ms }: Pick<Observation, 'answeredAt' | 'ms'>, now: Millis): void {
     if (answeredAt === undefined) return;
-    // The exchange wrote the answer between the request and now, within the second of the timestamp.
+    // The exchange wrote the answer between the request and now, at some time in the second that the answer states.
     this.#least = Math.max(this.#least, answeredAt - now);
     this.#most = Math.min(this.#most, answeredAt + 1_000 - (now - ms));
   }

@@ -30,7 +30,10 @@ export type DoctorOptions = {
   readonly openLog: (level: string, secrets: readonly string[]) => Log;
   /** Called with each finding as soon as it is known. */
   readonly tell: (found: Finding) => void;
-  /** Requests permission before the order is placed, with its description; if absent, no order is placed. */
+  /**
+   * Asks the operator for permission before the order is placed; receives its description. If absent, no order is
+   * placed.
+   */
   readonly mayOrder?: (what: string) => Promise<boolean>;
   readonly onStarted: RunOptions['onStarted'];
 };
@@ -41,7 +44,7 @@ export type Diagnosis = {
   readonly left: readonly string[];
 };
 
-/** Runs all checks. A check that cannot run is a finding too; problems outside the program never reject. */
+/** Runs all checks. A check that cannot run also gives a finding; problems outside the program never reject. */
 export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   const { config, clock } = options;
   const findings: Finding[] = [];
@@ -89,7 +92,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
 
 type Asking = Omit<DoctorOptions, 'tell'> & { readonly tell: (found: Finding | readonly Finding[]) => void };
 
-/** Checks the public part of the exchange, if the key is missing or invalid. */
+/** Checks only the public part of the exchange, because the key is missing or invalid. */
 async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string): Promise<void> {
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
@@ -156,7 +159,7 @@ async function accountFindings({ config, clock, tell }: Asking, client: VenueCli
 
 const STREAM_WITHIN_MS = 5_000;
 
-/** Checks whether the stream of the book opens; without a stream, books are polled. */
+/** Checks whether the stream of the book opens; otherwise books would be polled. */
 async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess): Promise<Finding> {
   const check = 'stream';
   const stream = marketStreamOf(config, venue, clock, seed);

@@ -1,4 +1,4 @@
-/** Check that connections to the exchange are encrypted, with a certificate that stays valid. */
+/** Check of the encryption of connections to the exchange, and of the validity of its certificate. */
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { RemoteSettings } from '../../config.ts';
@@ -10,7 +10,7 @@ const WITHIN_MS = 5_000;
 const DAY_MS = 86_400_000;
 const SHORT_DAYS = 14;
 
-/** Returns one finding for each host of the configuration. `now` is in ms since 1970. */
+/** Returns one finding for each host in the configuration; `now` is in epoch ms. */
 export async function encryptionFindings(
   { restUrl, streamUrl, rfqUrl, webhookUrl }: RemoteSettings,
   now: number,

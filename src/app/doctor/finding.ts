@@ -1,7 +1,9 @@
 /** Finding of one `puntas doctor` check: its result, and the remedy. */
 import { sentenceOf } from '../../messages/exits.ts';
 
-/** Result of a check. `warn`: the bot can run, but the operator should know; or the check cannot decide. */
+/**
+ * Result of a check. `warn`: the bot can run but the operator should know the finding, or the check could not decide.
+ */
 export type FindingResult = 'pass' | 'warn' | 'fail';
 
 export type Finding = {

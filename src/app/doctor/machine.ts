@@ -19,7 +19,10 @@ import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** Returns findings about a state that another bot uses, that other users can write, or that blocks the bot. */
+/**
+ * Returns findings about the state directory: whether another bot uses it, whether other users can write to it, and
+ * whether it blocks the bot.
+ */
 export async function stateFindings(config: Config, which: WhichBot, clock: Clock): Promise<readonly Finding[]> {
   const { dir } = config.state;
   const check = 'state';
@@ -68,7 +71,7 @@ function secrecyFinding(dir: string, more: string): Finding {
     : warn('state', `other users can read ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
-/** Returns the reasons why a started bot would not quote, or would be reduce-only. */
+/** Returns findings about stops because of which a started bot would not quote, or would only reduce inventory. */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
   const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
@@ -91,10 +94,11 @@ export function alive(dir: string, whose: Whose): HeartbeatRecord | null {
   return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
 }
 
-/** Number of disk samples: enough for a median, in less than a second on a slow disk. */
+/** Number of measurements of the disk, enough for a median. They take less than a second on a slow disk. */
 const SYNCS = 21;
-/** Thresholds of the duration of one sync, in ms. Every order waits for a sync; cancels do not. */
+/** Duration of a sync from which the disk is slow, in ms. Every order waits for a sync; cancels do not. */
 const SYNC_SLOW_MS = 20;
+/** Duration of a sync from which the check fails, in ms. */
 const SYNC_HOPELESS_MS = 500;
 const MB = 1_000_000;
 /** Required disk space for state file, ledger and deliveries, in addition to the recordings, in MB. */
@@ -137,10 +141,10 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
 
 const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
 
-/** Time within which a running sentinel writes a heartbeat, in ms; normally it writes one per second. */
+/** Time in which a running sentinel must write a heartbeat, in ms. Normally it writes one per second. */
 const BEATS_WITHIN_MS = 3_000;
 
-/** Checks that a sentinel would cancel the orders of a bot that is down. */
+/** Checks whether a sentinel would cancel the orders of a bot that is down. */
 export async function sentinelFinding(config: Config, clock: Clock): Promise<Finding> {
   const check = 'sentinel';
   const { required } = config.sentinel;
@@ -220,7 +224,7 @@ async function portFinding(
   );
 }
 
-/** Returns the system's error code; `null` if the port could be opened (it is closed again). */
+/** Returns the system's error code; `null` if the port could be opened. The port is closed again. */
 function listenProblem(host: string, port: number): Promise<string | null> {
   return new Promise(done => {
     const server = createServer();

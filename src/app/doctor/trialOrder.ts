@@ -1,6 +1,6 @@
 /**
- * Trial order of the minimum size, far from the market, placed by a complete run with its journal, risk gate and
- * client; then canceled and verified.
+ * Trial order of the minimum size, far from the market, canceled and verified after a short time. A complete run places
+ * it, with its journal, risk gate and client.
  */
 import { unverified } from '../../live/loop/loopOptions.ts';
 import {
@@ -32,13 +32,16 @@ import { checkAborted, finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 const CHECK = 'order';
 
-/** Distance from the mid price: ten percent, where an order is accepted and does not trade. */
+/** Distance of the order from the mid price: 10%, where it is accepted and does not trade. */
 const FAR_BPS = 1_000;
-/** Divisor of the minimum value; the quotient is a margin against price moves before the order arrives. */
+/**
+ * Divisor of the minimum value of an order. The quotient is added to the order, in case the price moves before it
+ * arrives.
+ */
 const ROOM_SHARE = 20n;
-/** Added to the price collar, because the market may move between decision and risk gate. */
+/** Margin added to the price collar, because the market may move between decision and risk gate. */
 const COLLAR_ROOM_BPS = 200;
-/** Time after which the order is no longer placed, in ms; a start takes only seconds. */
+/** Time after which the trial ends without an order, in ms. A start takes only seconds. */
 const NONE_AFTER_MS = 30_000;
 /** Time added to the interval of open-order reads, in ms, so that a read includes the order. */
 const LIES_MORE_MS = 500;
@@ -137,8 +140,8 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
 }
 
 /**
- * Returns the bot's configuration with this order as its strategy, a sufficient collar, and without sections that do
- * not concern orders.
+ * Returns the bot's configuration with this order as its strategy and a sufficient collar. Sections that do not concern
+ * orders are removed.
  */
 const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config => ({
   ...config,
@@ -162,8 +165,8 @@ class TrialWatch {
   #refusal = '';
 
   /**
-   * Creates the watcher. An accepted order stays for `liesMs`; an order without an answer for `unansweredMs`, in which
-   * it may be found.
+   * Creates the watcher. An accepted order stays for `liesMs`. An order without an answer stays for `unansweredMs`, so
+   * that a read may find it.
    */
   constructor(clock: Clock, liesMs: Millis, unansweredMs: Millis) {
     this.#clock = clock;
@@ -198,10 +201,10 @@ class TrialWatch {
   }
 
   #counted(event: Extract<EngineNews, { kind: 'count' }>['event']): void {
-    // Counts before this order belong to orders of an earlier run.
+    // Events before this order belong to orders of an earlier run.
     if (this.#order === null) return;
     if (event === 'placed') {
-      // This also applies to an order that was found after its outcome had been unknown.
+      // An order that was found after an unknown outcome also counts as accepted.
       this.#end = 'accepted';
       this.#after(this.#liesMs, 'the trial order has ended');
       return;
@@ -221,7 +224,7 @@ class TrialWatch {
     this.#timer = this.#clock.after(ms, () => this.#over(why));
   }
 
-  /** Returns the finding of a run that ended cleanly; `gone` is the text that no order remains. */
+  /** Returns the finding after a run that ended cleanly; `gone` is the text that no order remains. */
   finding({ fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>, gone: string): Finding {
     const { text } = this;
     if (fills === null && this.#end !== 'refused')
@@ -255,7 +258,7 @@ class TrialWatch {
             `not sent: ${this.#why ?? 'it was stopped before'}`,
             'fix it, then run puntas doctor again',
           );
-        // This also applies if the order was found in the meantime.
+        // The warning stays even if the order was found in the meantime.
         return warn(
           CHECK,
           `${text}: no answer; not retried; ${gone}`,

@@ -1,5 +1,6 @@
 /**
- * Request to a running bot through its state directory: written, awaited, and withdrawn if the bot does not accept it.
+ * Request to a running bot through its state directory. It is written, and withdrawn if the bot does not accept it; its
+ * answer is awaited.
  */
 import { sleep, type Clock, type Millis } from '../../core/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
@@ -15,12 +16,12 @@ export type AskBox<Request, Answer> = {
 
 /** Time for the bot to accept the request, in ms. */
 const HEARD_WITHIN_MS = 10_000;
-/** Time for the answer, in ms; longer than a bot waits for a suitable time plus a change of runs. */
+/** Maximum wait for the answer, in ms. It exceeds the wait of a bot for a suitable time plus a change of runs. */
 const ANSWERED_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 200;
 
 /**
- * Resolves to the bot's answer. `unheard`: advice if there is no answer.
+ * Resolves to the bot's answer. `unheard` is the advice for the operator if there is no answer.
  * @throws UsageError (code 1) if no bot runs or answers.
  */
 export async function askBot<Request extends { readonly id: string }, Answer extends { readonly id: string }>(
@@ -32,7 +33,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
 ): Promise<Answer> {
   requireStateFolder(dir);
   const other = box.waiting();
-  // An older request that was not accepted is from a killed command.
+  // An older request that no bot accepted was left by a killed command.
   if (other !== null && clock.now() - other.at < HEARD_WITHIN_MS)
     throw new UsageError(`${dir}: a request by ${other.by} is still pending; retry in a second`, 1);
   box.put(request);

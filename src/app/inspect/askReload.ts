@@ -17,7 +17,7 @@ export type ReloadCommand = {
   readonly preview: boolean;
   readonly reason: string;
   readonly by: string;
-  /** SHA-256 (hex) of the previewed file, or its first characters. If absent, the current file is used. */
+  /** SHA-256 (hex) of the previewed file, or the first characters of it. If absent, the current file is used. */
   readonly digest?: string | undefined;
   /** Unique id of the request. */
   readonly id: string;
@@ -54,7 +54,7 @@ export async function askReload(
 const PREVIEW_COUNTS_MS = 3_600_000;
 
 /**
- * Returns the SHA-256 of the file that this operator last previewed but did not apply; `undefined` if there is none.
+ * Returns the SHA-256 of the file that this operator previewed last and did not apply; `undefined` if there is none.
  */
 function lastPreviewed(dir: string, by: string, now: Millis): string | undefined {
   const preview = existsSync(dir) ? new ReloadBox(dir).previewed() : null;
@@ -62,7 +62,7 @@ function lastPreviewed(dir: string, by: string, now: Millis): string | undefined
   return counts ? preview.digest : undefined;
 }
 
-/** Runs `work` and ignores its errors: a preview must work even if it cannot be recorded on disk. */
+/** Runs `work` and ignores its errors. A preview must work even if it cannot be recorded on disk. */
 function quietly(work: () => void): void {
   try {
     work();

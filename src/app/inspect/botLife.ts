@@ -16,7 +16,7 @@ export type BotLife = {
   readonly beatAgo: Millis | null;
 };
 
-/** Stop in effect that limits quoting. */
+/** Stop in effect: a state that blocks or limits quoting. */
 export type HeldBy = {
   readonly what: 'halt' | 'pause' | 'hold' | 'reduce' | 'flatten';
   readonly reason: string;
@@ -30,7 +30,7 @@ export type HeldBy = {
 };
 
 /**
- * Time without a heartbeat after which the bot counts as silent, in ms; a running bot writes a heartbeat every two
+ * Time without a heartbeat after which the bot counts as silent, in ms. A running bot writes a heartbeat every two
  * seconds.
  */
 const SILENT_MS = 15_000;

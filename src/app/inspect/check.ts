@@ -1,6 +1,6 @@
 /**
- * `puntas check`: the validated configuration, and the quotes that the bot would place now with the reason for each
- * price. Places nothing.
+ * `puntas check`: prints the validated configuration, and the quotes that the bot would place now with the reason for
+ * each price. Places nothing.
  */
 import { stringify } from 'yaml';
 import {
@@ -25,7 +25,7 @@ import { previewNow } from './previewNow.ts';
 export type CheckResult = {
   /** Lines for stdout. */
   readonly text: string;
-  /** Reason why the bot could not quote until the operator changes something, in one line; `null` if it could quote. */
+  /** Reason in one line why the bot could not quote until the operator changes something; `null` if it could quote. */
   readonly problem: string | null;
 };
 
@@ -64,7 +64,7 @@ export async function check(
   }
 }
 
-/** Returns the stops that would block a run in any market. */
+/** Returns the stops that would block a run whatever the market. */
 function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
@@ -113,7 +113,7 @@ function levelRow(instrument: Instrument, level: NormalizedLevel, verdict: strin
   return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${amountSteps(instrument, level)}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
 }
 
-/** Returns how the amount of a level was computed, if it differs from the configured amount. */
+/** Explains the amount of a level, if it differs from the configured amount. */
 function amountSteps(instrument: Instrument, { amount, amounts }: NormalizedLevel): string {
   if (amounts === undefined) return '';
   const asked = amounts.reduce((sum, { lots }) => sum + lots, 0);

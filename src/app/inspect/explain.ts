@@ -1,5 +1,5 @@
 /**
- * `puntas explain`: a decision of the bot and its reasons, from a replay of the recording up to that time. A running
+ * `puntas explain`: a decision of the bot and its reasons, from a replay of the recording up to that time. The running
  * bot is not affected.
  */
 import { existsSync } from 'node:fs';
@@ -59,7 +59,7 @@ export type Explanation = {
   /** Last hedges, oldest first, as of this time. */
   readonly hedges: readonly HedgeRow[];
   /**
-   * First difference between the replay and the recorded commands; `null` if every command up to this time is equal.
+   * First difference between the replayed and the recorded commands; `null` if all commands up to this time are equal.
    */
   readonly difference: string | null;
   /** Note on the requested time: the bot was not running, the recording has a gap, or the engine failed. */
@@ -70,7 +70,7 @@ export type RegimeChange = { readonly regime: string; readonly since: Millis; re
 
 export type ExplainedLevel = {
   readonly side: 'bid' | 'ask';
-  /** Level number from 1, best first; `null` for a whole side, or an order that no level wants. */
+  /** Number of the level from 1, best first; `null` for a complete side, or for an order that belongs to no level. */
   readonly level: number | null;
   readonly decision: string;
   readonly reason: string;
@@ -83,8 +83,9 @@ export type ExplainedLevel = {
     readonly id: string;
     readonly price: string;
     readonly remaining: string;
-    /** Order state at the decision; then at the requested time, or `ended`. */
+    /** State of the order at the decision. */
     readonly then: string;
+    /** State of the order at the requested time, or `ended`. */
     readonly now: string;
   } | null;
 };
@@ -102,7 +103,7 @@ export function progress(clock: Clock, write: (line: string) => void): (at: Mill
   let told = clock.elapsed();
   let inputs = 0;
   return at => {
-    // Reading the clock takes longer than processing an input.
+    // The clock is read only after every thousandth input, because reading it takes longer than processing an input.
     if (++inputs % 1_000 !== 0 || clock.elapsed() - told < PROGRESS_EVERY_MS) return;
     told = clock.elapsed();
     write(`replaying: ${inputs} inputs, at ${timeText(at)}\n`);
@@ -110,10 +111,13 @@ export function progress(clock: Clock, write: (line: string) => void): (at: Mill
 }
 
 const PROGRESS_EVERY_MS = 2_000;
-/** Time after the last input in which further inputs may follow, in ms; a bot writes its recording once per second. */
+/**
+ * Time after the last input in which further inputs may follow, in ms, because a bot writes its recording once per
+ * second.
+ */
 const SLACK_MS = 10_000;
 /**
- * Time without an input after which the bot counts as not running, in ms; a running bot has an input every few seconds.
+ * Time without an input after which the bot counts as not running, in ms. A running bot has an input every few seconds.
  */
 const SILENT_MS = 30_000;
 const HEDGES_MAX = 5;
@@ -140,7 +144,7 @@ export function explain(asked: Asked): Explanation {
   return { ...explanationOf(engine, seen, rules.instrument, setup), run, difference, note };
 }
 
-/** Returns the traced engine at a time; the caller must close it. Throws like `explain`. */
+/** Returns the traced engine at a time; the caller must close it. Throws as `explain` does. */
 export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at);
   const { setup, rules } = madeFrom(dir, run);
@@ -166,7 +170,7 @@ export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   };
 }
 
-/** Returns the run that was current at a time, or the last one before. */
+/** Returns the run that was current at a time, or otherwise the last run before it, and the run after it. */
 function chosenRun(dir: string, at: Millis | null): { readonly run: number; readonly next: number | null } {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
@@ -251,7 +255,7 @@ export class Seen {
   }
 }
 
-/** Returns the last decision of a traced engine; `seen` must have received all inputs of the engine. */
+/** Returns the last decision of a traced engine. `seen` must have received all inputs of the engine. */
 export function explanationOf(
   engine: Engine,
   seen: Seen,
@@ -294,8 +298,8 @@ export function explanationOf(
 }
 
 /**
- * Sorts as in a book: asks from the highest down, then bids from the best down; entries without a level come last on
- * their side.
+ * Sorts as in a book: asks from the highest price down, then bids from the best price down. On each side, entries
+ * without a level come last.
  */
 function byPlace(a: Decided, b: Decided): number {
   if (a.side !== b.side) return a.side === 'sell' ? -1 : 1;
@@ -306,7 +310,9 @@ function byPlace(a: Decided, b: Decided): number {
 
 const asChange = ({ regime, since, why }: RegimeState): RegimeChange => ({ regime, since, why });
 
-/** Returns the fair value; without one, the common first steps of both sides, without inventory. */
+/**
+ * Returns the fair value. If the strategy gives none, returns the first steps that both sides share, without inventory.
+ */
 function fairOf(fair: Fair | undefined, bid: Level | undefined, ask: Level | undefined): Explanation['fair'] {
   const steps = fair?.steps ?? begun(bid?.why ?? ask?.why ?? [], ask?.why ?? bid?.why ?? []);
   return steps.length === 0 ? null : { ticks: steps.reduce((sum, { ticks }) => sum + ticks, 0), steps };

@@ -1,4 +1,4 @@
-/** Ledger entries and fills as tables: one list of columns each for CSV and Parquet, with exact digits. */
+/** Ledger entries and fills as tables. Each table has one list of columns for CSV and Parquet, with exact digits. */
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../core/index.ts';
 import { bookedTrade, isOfBook, type BookedTrade, type BookNames } from './ledgerProfit.ts';
 
-/** Column of a table: times are UTC in ms, money is exact; `null` for an empty cell. */
+/** Column of a table. Times are UTC in ms, money is exact, `null` is an empty cell. */
 export type Column<R> = { readonly name: string } & (
   | { readonly kind: 'time'; readonly of: (row: R) => Millis }
   | { readonly kind: 'text'; readonly of: (row: R) => string | null }
@@ -68,8 +68,9 @@ export type BookedFill = {
   readonly order: string;
   readonly book: string;
   readonly side: 'buy' | 'sell';
-  /** Amount in the base currency, positive; then the value paid or received in the quote currency. */
+  /** Amount in the base currency, always positive. */
   readonly amount: Money;
+  /** Quote currency paid or received, always positive. */
   readonly value: Money;
   readonly price: string | null;
   /** Fee, positive if paid. */
@@ -78,8 +79,8 @@ export type BookedFill = {
 };
 
 /**
- * Returns the fill of an entry; `null` if the entry is not a trade, or if its book is unknown. A trade of an older
- * Puntas belongs to the book `own` if its currencies match.
+ * Returns the fill of an entry; `null` if the entry is not a trade or its book is unknown. A trade that an older Puntas
+ * stored without its book counts for the book `own` if its currencies match.
  */
 export function bookedFill(entry: LedgerEntry, own: BookNames): BookedFill | null {
   const told = bookedTrade(entry);
@@ -135,9 +136,7 @@ function cellOf<R>(column: Column<R>, row: R): string {
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
-/**
- * Returns a Parquet file. Money is DECIMAL(38, 18), which covers every sum of the ledger; times are TIMESTAMP in UTC.
- */
+/** Returns a Parquet file. Money is DECIMAL(38, 18), enough for every sum of the ledger; times are TIMESTAMP in UTC. */
 export function parquetOf<R>(columns: readonly Column<R>[], rows: readonly R[]): Uint8Array {
   const buffer = parquetWriteBuffer({
     schema: [{ name: 'root', num_children: columns.length }, ...columns.map(schemaOf)],

@@ -1,6 +1,6 @@
 /**
- * `puntas halt`: the kill command. Writes the halt to disk and, if requested, cancels the bot's orders, with or without
- * a running bot.
+ * `puntas halt`: the kill command. It writes the halt to disk and, if requested, cancels the bot's orders, whether a
+ * bot runs or not.
  */
 import { existsSync } from 'node:fs';
 import { sleep, type Clock, type Exchange, type Millis, type Outcome } from '../../core/index.ts';
@@ -22,7 +22,7 @@ import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
-/** Writes the halt into a state directory. A failed disk write does not block the cancels. */
+/** Writes the halt into a state directory. The cancels continue even if the write fails. */
 export function latchHalt(which: WhichBot, said: string, at: Millis, who?: string): Halted {
   const { stateDir } = which;
   const reason = checkedReason(said);
@@ -69,7 +69,7 @@ export function lastConfigOf(stateDir: string): Config {
   return recordedConfig(of.setup);
 }
 
-/** Returns the reason why another process has no orders to cancel for this bot; `null` if there may be orders. */
+/** Returns the reason why this bot has no orders that another process could cancel; `null` if it may have some. */
 export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
   if (isPaperState(stateDir)) return 'paper trading places no real orders; nothing to cancel';
   if (exchange.kind === 'embedded')
@@ -79,7 +79,7 @@ export function nothingToCancel({ exchange }: Config, stateDir: string): string 
 
 /**
  * Cancels every order of the bot and verifies the result; returns lines for the operator. Orders in the state are
- * canceled first, without a read. Verification waits until the request delay of the bot's requests has passed.
+ * canceled first, without a read. Reads count as proof only after the request delay of the bot's own requests.
  */
 export async function cancelOwn(
   config: Config,
@@ -96,7 +96,7 @@ export async function cancelOwn(
   try {
     const connectivity = new ConnectivityLog(log, clock);
     if (known.length > 0) await cancelAll({ exchange, connectivity }, known);
-    // A bot that stopped normally had verified that no request is pending.
+    // A bot that stopped normally has verified that none of its requests is pending.
     const requestDelayMaxMs = readHeartbeat(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.requestDelayMaxMs;
     const bounds = { requestDelayMaxMs, withinMs: timing.shutdownMs };
     const { left, canceled, isCut } = await recoverAndCancel({
@@ -115,7 +115,7 @@ export async function cancelOwn(
         ],
         code: EXIT.clean,
       };
-    // If the list is truncated, each known order was looked up; `left` has the orders that remain.
+    // With a truncated list, each known order was looked up, and `left` has those that remain.
     const ids = left ?? (isCut ? [] : known);
     return {
       lines: [
@@ -142,9 +142,9 @@ const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === 'refused' && outcome.meaning === 'nonce';
 
 /**
- * Opens a client with the bot's key in a second process. Like the bot's nonces, its nonces derive from the clock, so an
- * exchange that requires rising nonces accepts both processes' requests. If the bot's nonces are ahead of the clock,
- * rejected nonces are replaced by nonces above every nonce that the bot may have used.
+ * Opens a client with the bot's key in a second process. Its nonces derive from the clock, like the bot's, so an
+ * exchange that requires rising nonces accepts the requests of both processes. If the bot's nonces are ahead of the
+ * clock and nonces are rejected, the client continues above every nonce that the bot may have used.
  */
 async function besideTheBot(
   config: Config,

@@ -1,6 +1,6 @@
 /**
- * `puntas hedges`: hedges with every route's cost at the decision, and the outcome, from the recordings of a state
- * directory.
+ * `puntas hedges`: lists the hedges in the recordings of a state directory, with the cost of every route at the
+ * decision, and the outcome.
  */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
@@ -9,7 +9,7 @@ import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** Hedge with the last run that changed it, and its states. */
+/** Hedge, with its states and the last run that changed it. */
 export type ListedHedge = HedgeRow & {
   readonly book: string;
   readonly run: number;
@@ -17,8 +17,8 @@ export type ListedHedge = HedgeRow & {
 };
 
 /**
- * Returns the hedges, oldest first, also of a running bot: each recording is read up to its last complete piece. Hedges
- * of old runs exist while their recordings are kept.
+ * Returns the hedges, oldest first. Also works with a running bot: each recording is read up to its last complete
+ * piece. Hedges of old runs are known while their recordings exist.
  */
 export function hedgesIn(dir: string): readonly ListedHedge[] {
   const found = new Map<string, ListedHedge>();
@@ -28,7 +28,7 @@ export function hedgesIn(dir: string): readonly ListedHedge[] {
       if (recording === null) continue;
       const { book } = recordedConfig(recording.of.setup);
       for (const text of recording.lines) {
-        // Other lines are not parsed, because there are millions of them.
+        // Only lines of hedges are parsed: a recording can have millions of other lines.
         if (!text.startsWith(BEGINS)) continue;
         const line = lineOf(text);
         if (line.kind !== 'input' || line.event.kind !== 'hedge') continue;
@@ -39,7 +39,7 @@ export function hedgesIn(dir: string): readonly ListedHedge[] {
         found.set(row.id, { ...row, book, run, states });
       }
     } catch (error) {
-      // `puntas replay` reports a damaged recording; here the part before the damage is used.
+      // The part before the damage of a recording is used; `puntas replay` reports the damage.
       if (!(error instanceof RangeError)) throw error;
     }
   }

@@ -1,4 +1,7 @@
-/** `puntas ledger`: the ledger of a state directory by currency, as text or data, and the operator's bookings. */
+/**
+ * `puntas ledger`: shows the ledger of a state directory by currency, as text or data, and writes the operator's
+ * bookings.
+ */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -101,8 +104,9 @@ export type AdjustAsk = {
 };
 
 /**
- * Writes a booking for the bot and returns the line to print. A booking with the currency, amount, reason and name of a
- * waiting or booked one is a repeated command and has no effect. Rejects with `UsageError` if the request is invalid.
+ * Writes a booking for the bot and returns the line to print. If a waiting or booked request has the same currency,
+ * amount, reason and name, the command is a repetition and has no effect. Rejects with `UsageError` if the request is
+ * invalid.
  */
 export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise<string> {
   const reason = checkedReason(ask.reason, { what: 'what happened' });
@@ -117,8 +121,8 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
-  // The bot removes the file only after the booking is durable in the ledger, so the booking is in at least one of
-  // them.
+  // The request is in its file, in the ledger, or in both, because the bot removes the file only after the booking is
+  // durable.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
     return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book the amount again, give another --reason`;

@@ -1,6 +1,6 @@
 /**
- * Exact profit of a book by UTC hour or day from ledger entries, which survive restarts: trades, fees and conversions,
- * valued at the last fill.
+ * Exact profit of a book by UTC hour or day, from ledger entries: trades, fees and conversions, valued at the last
+ * fill. Ledger entries survive restarts.
  */
 import { midPriceOf } from '../../messages/shownProfit.ts';
 import {
@@ -17,19 +17,18 @@ import { isBroughtForward } from '../../live/state/entries.ts';
 
 export type BookNames = { readonly book: string; readonly major: string; readonly minor: string };
 
-/** Trade in the ledger; book and price are `null` if written by an older Puntas. */
+/** Trade in the ledger. `book` and `price` are `null` if an older Puntas wrote the entry. */
 export type BookedTrade = {
   readonly trade: string;
   readonly order: string;
   readonly book: string | null;
   /** Price as text from the exchange. */
   readonly price: string | null;
-  /**
-   * Role, client order id and quote level of the fill. Each is `null` if an older Puntas did not store it; the last two
-   * also if the order is not the bot's.
-   */
+  /** Role of the fill; `null` if an older Puntas did not store it. */
   readonly role: 'maker' | 'taker' | null;
+  /** Client order id; `null` if an older Puntas did not store it, or if the order is not the bot's. */
   readonly clientOrderId: string | null;
+  /** Quote level of the order; `null` in the same cases as `clientOrderId`. */
   readonly level: string | null;
 };
 
@@ -52,21 +51,24 @@ export type ProfitSums = {
   fills: number;
   /** Value of all trades. */
   volume: Money;
-  /** Gain from trades, and the change in value of the inventory. */
+  /** Gain from trades, plus the change in value of the inventory. */
   trading: Money;
   fees: Money;
   /** Gain of conversions against the inventory's price. */
   hedging: Money;
-  /** Price that values the inventory, here the last fill up to the period's end; `null` before the first fill. */
+  /**
+   * Price at which the inventory is valued: here that of the last fill up to the end of the period; `null` before the
+   * first fill.
+   */
   mark: { readonly price: Money; readonly at: Millis } | null;
 };
 
-/** Whether an entry is the opening or the sum of older entries, and so belongs to no day. */
+/** Whether an entry is the opening or the sum of older entries. Such an entry belongs to no day. */
 export const isOpeningEntry = (entry: LedgerEntry): boolean => entry.source === 'opening' || isBroughtForward(entry);
 
 /**
- * Sorts by time; entries of equal time keep their order. The opening stays first, even before a transfer of an earlier
- * time that was listed late.
+ * Sorts by time; entries of equal time keep their order. The opening stays first, even if a transfer that was listed
+ * late has an earlier time.
  */
 export function sortedByTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
   const [first] = entries;
@@ -76,7 +78,7 @@ export function sortedByTime(entries: readonly LedgerEntry[]): readonly LedgerEn
 }
 
 /**
- * Whether an entry belongs to the book. A trade in another book does not; a conversion or a rebate does if it changed a
+ * Whether an entry belongs to the book. Trades of other books do not. Conversions and rebates do if they changed a
  * currency of the book.
  */
 export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames): boolean {
@@ -94,9 +96,9 @@ export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames):
 
 /**
  * Returns profit by the start of each hour or day, oldest first, without periods that have no entry. Inventory counts
- * from the first entry. The sums of all periods equal the ledger exactly: trades, fees and conversions in the quote
- * currency, and those in the base currency at the last fill price. A fee in the base currency counts at the price of
- * its fill, and no longer as inventory.
+ * from the first entry. The sum of all periods exactly equals the ledger's trades, fees and conversions; amounts in the
+ * base currency are valued at the last fill price. A fee in the base currency is valued at the price of its fill and is
+ * no longer part of the inventory.
  */
 export function profitBy(
   period: 'hour' | 'day',
@@ -116,7 +118,10 @@ export function profitBy(
     const sums = found(periods, Math.floor(at / periodMs) * periodMs);
     const of = (cause: Cause, currency: string): bigint =>
       changes.reduce((sum, one) => (one.cause === cause && one.currency === currency ? sum + one.amount : sum), 0n);
-    /** Returns the gain from additional base holdings `more`. The value of all holdings is rounded, not each change. */
+    /**
+     * Adds `more` to the base holdings and returns the change of their value. Only the total value is rounded, not each
+     * change.
+     */
     const hold = (more: bigint): bigint => {
       held += more;
       const before = worth;
@@ -148,10 +153,10 @@ export type EarnedSums = Readonly<ProfitSums> & {
 };
 
 /**
- * Returns profit by the start of each hour or day, oldest first: the difference of the profit since the opening between
- * the period's end and the previous end, valued at the recorded mid price. Periods before the first recorded moment, of
- * an older Puntas, use `byFills`. The first recorded period includes the difference between the two valuations, so that
- * the sum is the profit since the opening. Fills and volume are the ledger's. `moments` are in order of time.
+ * Returns profit by the start of each hour or day, oldest first. The profit of a period is the change of the profit
+ * since the opening, valued at the recorded mid price. Periods before the first recorded moment, of an older Puntas,
+ * use `byFills`. The first recorded period includes the difference between the two valuations, so that the sum is the
+ * profit since the opening. Fills and volume are the ledger's. `moments` are in order of time.
  */
 export function earnedBy(
   period: 'hour' | 'day',

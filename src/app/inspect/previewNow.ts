@@ -1,4 +1,6 @@
-/** Quotes that a configuration would place now, computed by an engine with the data of a start. Places nothing. */
+/**
+ * Quotes that a configuration would place now, computed by an engine with the data that a start reads. Places nothing.
+ */
 import {
   moneyOf,
   pairOf,
@@ -25,14 +27,17 @@ export type PreviewNow = {
   readonly preview: Preview;
   readonly riskContext: RiskContext;
   readonly balances: readonly Balance[];
-  /** Number of live orders of this bot from a killed or running process. They count as canceled, as at a start. */
+  /**
+   * Number of live orders of this bot, from a killed or running process. The preview treats them as canceled, because a
+   * start cancels them.
+   */
   readonly own: number;
 };
 
 const isOwn = ({ book, originId }: OrderReport, config: Config): boolean =>
   book === config.book && originId?.startsWith(`${config.instance}-`) === true;
 
-/** Returns the balance without the locks of the bot's orders. */
+/** Returns the balance as if the bot's orders locked nothing. */
 function unlocked(balance: Balance, own: readonly OrderReport[]): Balance {
   const { currency, locked } = balance;
   const one = moneyOf('1');

@@ -1,4 +1,7 @@
-/** Profit of a bot at the latest time on disk: from a replay of its last recording, or from its last checkpoint. */
+/**
+ * Latest profit of a bot that the state directory allows: from a replay of its last recording, or from its last
+ * checkpoint.
+ */
 import { existsSync } from 'node:fs';
 import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
@@ -11,7 +14,7 @@ export type ProfitNow = {
   /** Profit by the bookings of the ledger. */
   readonly booked: ProfitSinceOpening;
   readonly run: Profit | null;
-  /** Reason why the bookings lack trades, so that the profit is not known; `null` if it is. */
+  /** Reason why the ledger lacks trades, so that the profit is unknown; `null` if it is known. */
   readonly unknown: string | null;
 };
 
@@ -19,13 +22,13 @@ export type ProfitNow = {
 export const unknownProfit = (why: string): string =>
   `Profit is unknown: ${why}; the next reads of the bot complete it`;
 
-/** Returns the printed form; `null` if the profit is unknown or was never kept. */
+/** Returns the profit as it is printed; `null` if it is unknown or was never stored. */
 export const printedProfit = (of: ProfitNow | null, minor: string): PrintedProfit | null =>
   of === null || of.unknown !== null ? null : shownProfit(of.booked, of.run, minor);
 
 /**
- * Returns the last recorded moment of a state directory; `null` without a recording, or the error if the recording
- * cannot be replayed.
+ * Returns the last recorded moment of a state directory, or the error if the recording cannot be replayed; `null`
+ * without a recording.
  */
 export function lastMoment(dir: string, onInput?: (at: Millis) => void): ReplayedMoment | UsageError | null {
   if (!existsSync(dir) || recordingsIn(dir).length === 0) return null;
@@ -38,8 +41,8 @@ export function lastMoment(dir: string, onInput?: (at: Millis) => void): Replaye
 }
 
 /**
- * Returns the later profit of recording and checkpoint. A checkpoint without a time is from an older Puntas; only that
- * checkpoint, not the recording, includes the profit of earlier runs.
+ * Returns the profit of the recording or of the checkpoint, whichever is later. A checkpoint without a time is from an
+ * older Puntas; it is used, because the recording then lacks the profit of earlier runs.
  */
 export function profitAt(
   moment: ReplayedMoment | UsageError | null,

@@ -34,8 +34,9 @@ export type ProfitDay = EarnedSums & {
   /** Start of the day, UTC. */
   readonly from: Millis;
   readonly net: Money;
-  /** Holdings of the base currency, then of the quote currency, at the end of the day, by the ledger of the account. */
+  /** Ledger balance of the base currency at the end of the day. */
   readonly inventory: Money;
+  /** Ledger balance of the quote currency at the end of the day. */
   readonly cash: Money;
   /** All changes of the day by currency and cause, including those outside the profit. */
   readonly booked: ReadonlyMap<string, Causes>;
@@ -55,7 +56,7 @@ export type ProfitReport = BookNames & {
   readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
   /** Kinds of ledger entries outside the profit, with their numbers. */
   readonly leftOut: readonly { readonly what: string; readonly count: number }[];
-  /** Profit since the opening at the last recorded moment, with the run's part; `null` if not recorded. */
+  /** Profit since the opening at the last recorded moment, and its part from the run; `null` if not recorded. */
   readonly profit: ProfitNow | null;
 };
 
@@ -77,7 +78,7 @@ export function profitReport(
   const entries = sortedByTime(file.entries);
   const [first] = entries;
   if (name === undefined || first === undefined) throw new UsageError('the ledger has no entry yet');
-  // The clock of an accelerated bot is ahead of the machine's.
+  // The time can be ahead of the machine's clock, because a bot may run accelerated.
   const at = Math.max(now, entries.at(-1)!.at, current?.booked.at ?? -Infinity);
   const [major, minor] = pairOf(name);
   const names = { book: name, major, minor };
@@ -109,8 +110,8 @@ type DaySources = {
 };
 
 /**
- * Returns the profit of each day. Days from the first recorded day end on are valued at the mid price; earlier days, of
- * an older Puntas, at the last fill.
+ * Returns the profit of each day. Days from the first recorded end of a day on are valued at the mid price, earlier
+ * days (of an older Puntas) at the last fill.
  */
 function profitDays({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
   const sums = earnedBy('day', profitBy('day', entries, names, Infinity), moments, Infinity);
@@ -275,7 +276,10 @@ function fitted(report: ProfitReport): readonly string[] {
   }
 }
 
-/** Returns the decimals for volume: two for larger sums, eight for small sums, as in a book quoted in a coin. */
+/**
+ * Returns the number of decimals for volume: two for larger sums, eight for small sums, as in a book that is quoted in
+ * a coin.
+ */
 const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 
 function tableOf({ days, total, major }: ProfitReport, decimals: number): readonly string[] {

@@ -19,7 +19,7 @@ import {
 import { approximately, textOfMoney, type Money } from '../../core/index.ts';
 import { dayText, minuteOf, notesOf, daysText, type ProfitDay, type ProfitReport } from './profitReport.ts';
 
-/** Returns the HTML with library, style and script inside; all texts of the ledger are escaped. */
+/** Returns the HTML, which includes library, style and script. All texts of the ledger are escaped. */
 export function profitPage(report: ProfitReport, parts: PageParts): string {
   const { book, days } = report;
   const title = `Profit by day: ${book}`;
@@ -77,7 +77,7 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
   </div>`;
 }
 
-/** Maximum number of days labeled by name; more days use a time axis. */
+/** Maximum number of days that the plots label by name. With more days, they have a time axis. */
 const NAMED_MOST = 14;
 
 function plotOf({ days }: ProfitReport, id: string, title: string, unit: string, lines: readonly Line[]): Plot {

@@ -1,6 +1,6 @@
 /**
- * `puntas hedges settle`: evidence about a hedge whose outcome cannot be looked up, and the operator's statement of the
- * outcome.
+ * `puntas hedges settle`: shows the evidence about a hedge whose outcome cannot be looked up, and stores the operator's
+ * statement of the outcome.
  */
 import {
   CAUSES,
@@ -93,8 +93,8 @@ const verdict = (says: 'completed' | 'failed' | null): string =>
     : `outcome according to the balances: ${says === 'completed' ? 'executed' : 'failed'}`;
 
 /**
- * Returns the exchange's balance minus the ledger's, which does not include the hedge; `null` before a read of the
- * balances.
+ * Returns the exchange's balance minus the ledger's; `null` before a read of the balances. The ledger does not include
+ * the hedge.
  */
 function unexplained({ causes }: LedgerFile, after: Seen | null, currency: string): Money | null {
   const now = after?.totals.get(currency);
@@ -126,7 +126,7 @@ function legLines(
 const seenAtText = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
 const ENTRIES_SHOWN = 20;
 
-/** Returns the bookings since a time: fills as one sum, transfers and the operator's bookings one by one. */
+/** Returns the bookings since a time: the sum of all fills, and each transfer and each booking of the operator. */
 function bookedSince(entries: readonly LedgerEntry[], since: number, currency: string): readonly string[] {
   const sums = new Map<string, bigint>();
   const single: string[] = [];
@@ -145,7 +145,7 @@ function bookedSince(entries: readonly LedgerEntry[], since: number, currency: s
   ];
 }
 
-/** Returns the last balances read before a time, and the last balances read at all. */
+/** Returns the last balances that were read before a time, and the last balances of all. */
 function balancesAround(dir: string, at: number): { readonly before: Seen | null; readonly after: Seen | null } {
   let [before, after]: (Seen | null)[] = [null, null];
   for (const { run } of recordingsIn(dir)) {
@@ -160,7 +160,7 @@ function balancesAround(dir: string, at: number): { readonly before: Seen | null
         after = seen;
       }
     } catch (error) {
-      // `puntas replay` reports a damaged recording; here the part before the damage is used.
+      // The part before the damage of a recording is used; `puntas replay` reports the damage.
       if (!(error instanceof RangeError)) throw error;
     }
   }

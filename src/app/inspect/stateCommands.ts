@@ -14,8 +14,8 @@ import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 /**
- * Replays recorded runs (the last run, or all) and prints for each whether its commands are equal to the recorded ones.
- * Returns `true` if all are.
+ * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded ones.
+ * Returns `true` if all do.
  */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
@@ -50,7 +50,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const broken = broke === null ? '' : `, and the engine failed as in the recording: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
   } catch (error) {
-    // The result if the recording is unreadable from its start.
+    // An error here means that the recording is unreadable from its start.
     return {
       same: false,
       text: `DIFFERENT before the first input: ${error instanceof Error ? error.message : String(error)}`,
@@ -73,8 +73,8 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
 }
 
 /**
- * Ends only a pause; without a pause, lifts a halt, a hold and reduce-only. Returns a text about the lifted stops and
- * those still in effect.
+ * Ends a pause; if there is no pause, lifts a halt, a hold and reduce-only. Returns a text about the lifted stops and
+ * about those still in effect.
  * @throws UsageError if there is nothing to lift.
  */
 export function resume(which: WhichBot, said: string, at: Millis, who?: string): string {

@@ -1,6 +1,6 @@
 /**
- * Candidate of a promotion, and its text at each stage: on paper with its own state, with the smallest sizes in the
- * live file, and with full sizes.
+ * Candidate of a promotion, and its text at each stage: on paper with a separate state, in the live file with the
+ * smallest sizes, then with full sizes.
  */
 import { dirname, join, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
@@ -27,8 +27,7 @@ export type Candidate = {
 
 /**
  * Reads a candidate.
- * @throws UsageError if the file has errors, or if it was written by `puntas tune` and its evidence belongs to other
- * content.
+ * @throws UsageError if the file has errors, or if `puntas tune` wrote it and its evidence belongs to other content.
  */
 export function readCandidate(path: string): Candidate {
   const { config, text } = readConfigText(path);
@@ -41,8 +40,8 @@ export function readCandidate(path: string): Candidate {
 }
 
 /**
- * Asserts that `text`, the proposed live file, trades on the same exchange, book and account as `before`, the current
- * live file. The keys are those of `placeOf`.
+ * Asserts that the proposed live file `text` trades on the same exchange, book and account as the current live file
+ * `before`. `placeOf` lists the keys that must be equal.
  * @throws UsageError with one line for each key that differs, or if a text is not a configuration.
  */
 export function samePlace(file: string, text: string, liveFile: string, before: string): void {
@@ -108,7 +107,7 @@ export function paperText({ file, text, config }: Candidate, to: string, head: s
     document.setIn(['paper', 'only'], true);
     document.setIn(['paper', 'stateDir'], PAPER_STATE);
   } else document.setIn(['state', 'dir'], PAPER_STATE);
-  // The live bot uses the port in the file.
+  // The port in the file belongs to the live bot.
   document.setIn(['metrics', 'port'], 0);
   return withHead(head, document);
 }
@@ -133,8 +132,8 @@ export function paperConfig(dir: string, { started }: OpenPromotion): Config {
 }
 
 /**
- * Returns the candidate's text for a file in the folder `to`, with all sizes reduced in proportion, so that its orders
- * are the smallest that the book accepts.
+ * Returns the candidate's text for a file in the folder `to`, with all sizes reduced in proportion. Its orders are then
+ * the smallest that the book accepts.
  */
 export function smallestText(
   { file, text, config }: Candidate,

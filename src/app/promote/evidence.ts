@@ -1,5 +1,5 @@
 /**
- * Criteria of a promotion, and the evidence of replays and runs, as stored in its journal. Research code gathers the
+ * Criteria of a promotion, and the evidence of replays and runs as the journal stores it. Research code gathers the
  * evidence.
  */
 import type { Millis } from '../../core/index.ts';
@@ -49,7 +49,7 @@ export type ReplayEvidence = {
   readonly latenciesMs: readonly string[];
   readonly minor: string;
   readonly major: string;
-  /** Worst value over all fill models, for each measure. See `puntas tune` for the definitions. */
+  /** Worst value over all fill models, for each measure. `puntas tune` defines the measures. */
   readonly measures: {
     readonly net60s: number;
     readonly net: number;
@@ -62,7 +62,7 @@ export type ReplayEvidence = {
     readonly orderToTrade: number;
     readonly halts: number;
   };
-  /** 95% confidence interval of `net60s`, in the quote currency; `null` with fewer than 20 time blocks. */
+  /** Confidence interval (95%) of `net60s`, in the quote currency; `null` with fewer than 20 time blocks. */
   readonly interval: { readonly low: number; readonly high: number } | null;
 };
 
@@ -72,11 +72,12 @@ export type RunEvidence = {
   /** Whether the state belongs to `puntas run --paper`. */
   readonly isPaper: boolean;
   readonly runs: readonly ReplayedRun[];
-  /** Number of runs since the start of the stage with another configuration. */
+  /** Number of runs with another configuration since the start of the stage. */
   readonly others: number;
   readonly hours: number;
-  /** Number of fills of the bot's orders; `judged` counts fills that are at least 60 s old. */
+  /** Number of fills of the bot's orders. */
   readonly fills: number;
+  /** Number of fills that are at least 60 s old. */
   readonly judged: number;
   readonly volume: number;
   /** Share of the recorded time with a bid and an ask of the bot in the book. */
@@ -89,8 +90,8 @@ export type RunEvidence = {
   /** Fill model of the paper runs; `null` with real orders. */
   readonly model: string | null;
   /**
-   * Differences between ledger and exchange at the last comparison, by currency; `null` without a comparison since the
-   * stage started.
+   * Differences between ledger and exchange at the last comparison, by currency; `null` if there was no comparison
+   * since the start of the stage.
    */
   readonly ledger: { readonly at: Millis; readonly differences: Readonly<Record<string, string>> } | null;
 };
@@ -102,8 +103,8 @@ export type ReplayedRun = {
   /** SHA-256 of the recording as read. */
   readonly sha256: string;
   /**
-   * First difference between the recorded and the replayed commands, up to which the run counts; `null` if all are
-   * equal.
+   * First difference between the recorded and the replayed commands; `null` if all are equal. The run counts only up to
+   * this difference.
    */
   readonly difference: string | null;
 };

@@ -1,4 +1,4 @@
-/** The live file of a promotion: its text, copies of all its earlier texts, and its atomic replacement. */
+/** Live file of a promotion: its text, copies of all earlier texts, and its atomic replacement. */
 import { followed, readRegularFile, TEXT_FILE, syncFolder, writeDurably } from '../../guard/index.ts';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -58,11 +58,11 @@ export function realPlace(file: string): string {
 }
 
 /**
- * Replaces the live file atomically; a `text` of `null` deletes it. The file keeps its permissions and owner, and a link
- * remains a link. Returns messages for the operator if the owner could not be kept.
+ * Replaces the live file atomically; a `text` of `null` deletes it. The file keeps its permissions and owner, and a
+ * link remains a link. Returns messages for the operator if the owner could not be kept.
  *
- * The text is first written in `dir`, so that a killed process leaves nothing next to the live file. Without `dir`, or if
- * `dir` is on another disk, the text is written next to the live file.
+ * The text is first written in `dir`, so that a killed process leaves no file next to the live file. Without `dir`, or
+ * if `dir` is on another disk, the text is first written next to the live file.
  * @throws UsageError if the write fails.
  */
 export function putInPlace(file: string, text: string | null, dir: string | null = null): readonly string[] {
@@ -94,8 +94,8 @@ const isOneDisk = (one: string, other: string): boolean => {
 };
 
 /**
- * Copies owner and permissions; returns a message if the owner could not be copied. The owner is set first, because a
- * change of owner clears some permissions.
+ * Copies owner and permissions. Returns a message if the owner could not be copied. The owner is set first, because a
+ * change of the owner clears some permissions.
  */
 function keptRights(file: string, beside: string, { uid, gid, mode }: Stats): readonly string[] {
   const own = statSync(beside);

@@ -1,4 +1,4 @@
-/** Next commands for the operator in a promotion. The program runs none of them. */
+/** Next commands for the operator in a promotion. The program only prints them. */
 import type { Millis } from '../../core/index.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../../messages/ownCommand.ts';

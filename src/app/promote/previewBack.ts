@@ -33,7 +33,8 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
   const then = readLive(text, liveFile, `the previous ${liveFile}`);
   if (!then.ok) return shown([would, 'its configuration is invalid:', ...then.errors]);
   const current = readLive(now, liveFile, liveFile);
-  // Both state paths are relative to the same folder.
+  // The comparison uses the current state section on both sides, so that the path of the state directory is never a
+  // change.
   const changes = current.ok
     ? configChanges(current.config, { ...then.config, state: current.config.state }).map(changeText)
     : ['not a valid configuration:', ...current.errors];

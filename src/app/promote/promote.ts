@@ -1,6 +1,6 @@
 /**
- * `puntas promote`: commands that take a configuration through replay, paper and the smallest size into the live file,
- * and roll it back.
+ * `puntas promote`: commands that take a configuration through the stages replay, paper and smallest size into the live
+ * file, and roll it back.
  */
 import { basename, dirname, resolve } from 'node:path';
 import { writeDurably } from '../../guard/index.ts';
@@ -40,8 +40,8 @@ import { reloadRunningBot } from './runningBot.ts';
 import { inPlace, type OpenPromotion, type Standing } from './standing.ts';
 
 /**
- * Returns the options of a command, with reason and operator name as stored in the journal.
- * @throws UsageError if one is missing.
+ * Returns the options of a command, with reason and operator name as the journal stores them.
+ * @throws UsageError if reason or name is missing.
  */
 export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly needsReason: boolean }): PromoteOptions {
   const { needsReason, ...options } = asked;
@@ -120,11 +120,11 @@ export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
   );
 
 /**
- * Checks the stage again and continues with the next stage if all criteria pass, or with `anyway`. From paper on, an
- * approval also replaces the live file.
+ * Checks the stage again, and continues with the next stage if all criteria pass or `anyway` is set. From the stage
+ * `paper` on, an approval also replaces the live file.
  *
- * `stage` names the stage to approve; an approved stage is not approved again. If `null`, the current stage is
- * approved, unless this command completes the decision of an earlier command: then it approves nothing.
+ * `stage` is the stage to approve; an approved stage is not approved again. If `stage` is `null`, the current stage is
+ * approved. The exception is a command that completes the decision of an earlier command: it approves nothing.
  */
 export const approvePromotion = (
   options: PromoteOptions,
@@ -141,8 +141,8 @@ export const approvePromotion = (
   );
 
 /**
- * Returns the result if the named stage is already approved, otherwise `null`.
- * @throws UsageError if the promotion is not at the named stage.
+ * Returns the result if the named stage is already approved; otherwise `null`.
+ * @throws UsageError if the promotion is at another stage.
  */
 function approvedBefore(
   options: PromoteOptions,
@@ -211,8 +211,8 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
 }
 
 /**
- * Rolls back: ends the promotion under way. From the stage `smallest` on, also restores the previous live file, which a
- * running bot reloads.
+ * Rolls back: ends the promotion under way. From the stage `smallest` on, also restores the previous live file, and a
+ * running bot reloads it.
  */
 export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
   if (journalOf(options).standing.count === 0) throw nothingToRollBack(options);
@@ -251,20 +251,20 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     const last = standing.placed.at(-1);
     if (last === undefined) throw nothingToRollBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
-    // This throws if the copy is missing, because the decision would have no effect.
+    // `textOfCopy` throws if the copy is missing: without it, the rollback could not be completed.
     if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
     return restorePrevious(options, noteInJournal(dir, back), last.before, kept);
   });
 }
 
-/** Returns lines about the copy of a live file that the operator had edited. */
+/** Returns lines about a live file that the operator had edited, of which a copy is kept. */
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
   found === null || found === live || found === pending?.from
     ? []
     : [`${liveFile} had been changed manually; the changed text is kept as ${dir}/files/${found}.yaml`];
 
-/** Executes a rollback that is in the journal: restores the file, and reloads a running bot. */
+/** Executes a rollback that is already in the journal: restores the file, and reloads a running bot. */
 async function restorePrevious(
   options: PromoteOptions,
   decided: Standing,
@@ -273,7 +273,7 @@ async function restorePrevious(
 ): Promise<Promoted> {
   const placed = place(options, decided);
   const { end, lines: reloaded } = await reloadRunningBot(options, to);
-  // A bot that did not apply the file keeps its old configuration, so the next step is the reload.
+  // If the bot did not apply the file, it still uses the old configuration, so the next step is the reload.
   return promoteResult(
     options,
     placed.standing,
@@ -309,8 +309,8 @@ const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate =>
 };
 
 /**
- * Returns the earlier check of a replay stage; this version need not repeat it, because the result would be equal.
- * `null` if there is none.
+ * Returns the earlier check of the replay stage by this version, because a new check would have the same result;
+ * otherwise `null`.
  */
 const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
   stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;

@@ -1,6 +1,6 @@
 /**
- * One command of `puntas promote`, from start to result. It runs alone in its folder, and completes the decisions of a
- * killed command.
+ * Command of `puntas promote`, from start to result. Only one runs in a folder at a time; it completes the decisions of
+ * a killed command.
  */
 import type { Looking, PromotionJudge, StageCheck } from './promotionJudge.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -14,8 +14,8 @@ import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand
 export type PromoteOptions = Looking & {
   readonly judge: PromotionJudge;
   /**
-   * Called with the result before the command counts as ended. If the process is killed before this call returns,
-   * repeating the command calls it again.
+   * Called with the result before the command counts as ended. If the process is killed during this call, a repetition
+   * of the command calls it again.
    */
   readonly onEnd?: (promoted: Promoted) => void;
   readonly by: string;
@@ -37,12 +37,12 @@ export type Promoted = {
 
 export type Begun = ReturnType<typeof finishPending> & { readonly open: OpenPromotion; readonly records: number };
 
-/** Runs before the check. Returns the result of a command that needs no check, otherwise `null`. */
+/** Function that runs before the check. Returns the result of a command that needs no check; otherwise `null`. */
 type Before = (settled: ReturnType<typeof finishPending>, earlier: readonly PromotionRecord[]) => Promoted | null;
 
 /**
- * Checks a stage, then decides. The check may take long and has no lock, so a rollback need not wait. Rejects with
- * `UsageError` if the journal changed meanwhile.
+ * Checks a stage, then decides. The check may take long, so it has no lock and a rollback need not wait for it. Rejects
+ * with `UsageError` if the journal changed during the check.
  */
 export async function checkThenDecide(
   options: PromoteOptions,
@@ -52,7 +52,7 @@ export async function checkThenDecide(
   decide: (begun: Begun, looked: StageCheck) => Promoted,
 ): Promise<Promoted> {
   const { dir, liveFile } = options;
-  // Without a promotion, no files are created.
+  // No file is created if there is no promotion.
   const { standing } = journalOf(options);
   if (standing.count === 0) underWay(standing, liveFile, []);
   return runPromoteCommand(
@@ -80,10 +80,10 @@ export async function checkThenDecide(
 }
 
 /**
- * Runs one command: `first` under the lock, and `later` without the lock if `first` has no result yet.
+ * Runs one command: `first` under the lock, then `later` without the lock if `first` has no result.
  *
- * Two commands are the same if `asked` and the options' reason and name are equal. `earlier` has the records that the
- * same command wrote before it was killed.
+ * A command is a repetition if `asked` and the options' reason and name equal those of a killed command. `earlier` then
+ * has the records that the killed command wrote.
  */
 export async function runPromoteCommand<T extends object = never>(
   options: PromoteOptions,
@@ -104,7 +104,7 @@ export async function runPromoteCommand<T extends object = never>(
     onEnd?.(promoted);
     return promoted;
   } finally {
-    // A killed process does not reach this line.
+    // Only a killed process does not reach this line; its record then stays.
     if (command !== null) endCommand(dir, command);
   }
 }
@@ -180,8 +180,8 @@ export const signature = (
 });
 
 /**
- * Returns the result of a command. `isPlaced`: whether the live file has changed, so that the next step is a reload or
- * a start.
+ * Returns the result of a command. `isPlaced`: whether the live file has changed; the next step is then a reload or a
+ * start.
  */
 export function promoteResult(
   { liveFile, dir, clock }: PromoteOptions,

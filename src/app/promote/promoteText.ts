@@ -11,7 +11,7 @@ const WIDTH = 80;
 /** Returns the messages, the stage, the last check as a table, and the next commands. */
 export function promotedText({ standing, check, lines, next }: Promoted, liveFile: string): readonly string[] {
   return [
-    // Short lines keep their spaces, because they may be columns of a table.
+    // Short lines are not wrapped, because wrapping would change the spaces of a table.
     ...lines.flatMap(line => (line.length > WIDTH ? wrapped(line, WIDTH) : [line])),
     ...wrapped(whereText(standing, liveFile), WIDTH),
     ...(check === null ? [] : ['', `criteria of ${check.stage}, at the last check:`, ...findingsText(check.findings)]),

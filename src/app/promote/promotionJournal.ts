@@ -1,6 +1,6 @@
 /**
- * Append-only journal of a live file's promotions. Each line is synced, and has a digest of itself and the digest of
- * the line before.
+ * Append-only journal of a live file's promotions. Each line is synced to disk, and has its own digest and the digest
+ * of the previous line.
  */
 import { LARGE_FILE, readRegularFile, appendLineDurably } from '../../guard/index.ts';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
@@ -17,8 +17,8 @@ import { after, NOTHING, type Standing } from './standing.ts';
 const dirBeside = (file: string): string => join(dirname(file), `${basename(file, '.yaml')}.promotions`);
 
 /**
- * Returns the journal folder, next to the live file itself, so that all links to a file share one journal. A journal
- * that an earlier version created next to a link stays in use.
+ * Returns the journal folder. It is next to the real live file, so that all links to the file share one journal. A
+ * journal that an earlier version created next to a link stays in use.
  * @throws UsageError if both folders have a journal.
  */
 export function promotionsDir(liveFile: string): string {
@@ -32,13 +32,16 @@ export function promotionsDir(liveFile: string): string {
   return named;
 }
 
-/** Links the folder next to the live file to the folder next to a link, so that both names find the journal. */
+/**
+ * Creates a link to the journal folder next to the real live file, if the journal is next to a link. Both names then
+ * find the journal.
+ */
 function linkToReal(liveFile: string, dir: string): void {
   const real = dirBeside(realPlace(liveFile));
   if (realPlace(dir) !== realPlace(real) && !existsSync(real)) symlinkSync(realPlace(dir), real);
 }
 
-/** A live file, and the folder of its promotions. */
+/** Live file, and the folder of its promotions. */
 type Place = { readonly liveFile: string; readonly dir: string };
 
 export type PromotionJournal = {
@@ -50,8 +53,8 @@ export type PromotionJournal = {
 const FILE = 'journal.jsonl';
 
 /**
- * Line of the journal. `after`: digest of the line before, `null` in the first line. `digest`: digest of this line
- * before that field, absent in lines of earlier versions.
+ * Line of the journal. `after` is the digest of the previous line; `null` in the first line. `digest` is the digest of
+ * this line without that field; absent in lines of earlier versions.
  */
 type Line = PromotionRecord & { readonly after: string | null; readonly digest?: string };
 
@@ -70,7 +73,7 @@ function assertPromotionsTrusted(dir: string): void {
 }
 
 /**
- * Reads the journal, which is empty without a promotion.
+ * Reads the journal; without a promotion, it is empty.
  * @throws UsageError if the journal was changed or the folder is not trusted.
  */
 export function promotionJournal(dir: string): PromotionJournal {
@@ -82,7 +85,7 @@ export function promotionJournal(dir: string): PromotionJournal {
   const records: PromotionRecord[] = [];
   for (const [i, text] of linesIn(file).entries()) {
     const line = lineOf(text);
-    // A killed process wrote only part of this line, and never reported it as written.
+    // This line is incomplete, because its process was killed before it reported the line as written.
     if (line === null && !SEAL.test(text)) continue;
     try {
       if (line === null || !isWhole(text, line, areSealed))
@@ -106,8 +109,8 @@ export function promotionJournal(dir: string): PromotionJournal {
 
 /**
  * Returns the journal.
- * @throws UsageError if neither the live file nor a promotion exists: the name is probably mistyped. `instead` adds a
- * remedy to the message.
+ * @throws UsageError if neither the live file nor a promotion exists, because the name is then probably mistyped.
+ * `instead` is a further remedy for the message.
  */
 export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJournal {
   const journal = promotionJournal(dir);
@@ -116,7 +119,7 @@ export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJour
   return journal;
 }
 
-/** Returns the error of `back` and its preview if there is nothing to roll back. */
+/** Returns the error for a rollback, or its preview, with nothing to roll back. */
 export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
   new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
 
@@ -139,7 +142,7 @@ export function noteInJournal(dir: string, record: PromotionRecord): Standing {
 
 const SEAL = /,"digest":"([0-9a-f]{64})"\}$/;
 
-/** Adds the digest of a line to the line. */
+/** Returns the line with its digest added. */
 function sealed(line: string): string {
   const text = line.slice(0, -1);
   return `${text},"digest":"${digestOf(text)}"}`;

@@ -21,11 +21,11 @@ export type Looking = {
 /** Rules and mid price of the book in the last run. */
 export type LastTraded = { readonly instrument: Instrument; readonly midTicks: number };
 
-/** Result of one check. `traded` is `null` in the replay stage, and if no run of the stage received a mid price. */
+/** Result of one check. `traded` is `null` in the replay stage, and if no run of the stage has received a mid price. */
 export type StageCheck = { readonly check: Check; readonly traded: LastTraded | null };
 
 export interface PromotionJudge {
-  /** Default criteria. They name no recordings, so the replay evidence is that of the tuning study. */
+  /** Default criteria. They name no recordings, so the evidence of the tuning study counts as replay evidence. */
   readonly defaultCriteria: Criteria;
   /**
    * Reads criteria from a file.

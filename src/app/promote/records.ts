@@ -7,7 +7,7 @@ import type { TunedEvidence } from './tunedEvidence.ts';
 export const STAGES = ['replay', 'paper', 'smallest'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Result of a criterion. `not yet`: more hours or fills are needed. */
+/** Result of a criterion. `not yet`: the stage needs more hours or fills. */
 export type CriterionResult = 'passed' | 'failed' | 'not yet';
 
 /** Result of one criterion, with the expected and the found value. */
@@ -43,8 +43,9 @@ export type StartedRecord = Signed & {
   readonly kind: 'started';
   /** Absolute path of the candidate; a copy stores its text. */
   readonly file: string;
-  /** SHA-256 of the candidate's text; then of its text as the live file. */
+  /** SHA-256 of the candidate's text. */
   readonly candidate: string;
+  /** SHA-256 of the text that the candidate has as the live file. */
   readonly live: string;
   /** Digest of the keys that decide how the candidate trades. */
   readonly trading: string;
@@ -61,8 +62,9 @@ export type ApprovedRecord = Signed & {
   readonly findings: readonly CriterionFinding[];
   /** Whether the stage was approved although not all criteria passed. */
   readonly anyway: boolean;
-  /** SHA-256 of the new live file, `null` if unchanged; then of the old live file, `null` if there was none. */
+  /** SHA-256 of the new live file; `null` if unchanged. */
   readonly to: string | null;
+  /** SHA-256 of the old live file; `null` if there was none. */
   readonly before: string | null;
 };
 
@@ -75,12 +77,12 @@ export type BackRecord = Signed & {
 };
 
 /**
- * Record that the live file has the decided text. If it is missing, the process ended between the decision and the
- * write.
+ * Record that the decided text is in the live file. If this record is missing, the process ended between the decision
+ * and the write.
  */
 export type PlacedRecord = Signed & { readonly kind: 'placed' };
 
-/** Request that was not executed. */
+/** Request for an approval that was refused. */
 export type RefusedRecord = Signed & {
   readonly kind: 'refused';
   readonly asked: 'approve';

@@ -37,7 +37,7 @@ export async function reloadRunningBot(
   }
 }
 
-/** Whether the running bot, by its newest recording, trades by another configuration than the file's. */
+/** Whether the running bot trades with another configuration than that of the file, judged by its newest recording. */
 export function hasOther(liveFile: string, now: Millis): boolean {
   const config = readableConfig(liveFile);
   if (config === null || config === 'broken') return false;
@@ -52,8 +52,8 @@ export function hasOther(liveFile: string, now: Millis): boolean {
 }
 
 /**
- * Returns the configuration, `null` if the file does not exist, or `broken` if it is invalid, so that the promotion can
- * still be shown.
+ * Returns the configuration; `null` if the file does not exist, `broken` if it is invalid. The promotion can then still
+ * be shown.
  */
 export function readableConfig(file: string): Config | 'broken' | null {
   if (!existsSync(file)) return null;

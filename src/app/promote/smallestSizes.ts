@@ -1,4 +1,4 @@
-/** Smallest order sizes that a book accepts, and all sizes of a configuration reduced in the same proportion. */
+/** Smallest order sizes that a book accepts, and the sizes of a configuration reduced in proportion. */
 import type { Config } from '../../config.ts';
 import { money, moneyOf, textOfMoney, type Money } from '../../core/index.ts';
 import type { LastTraded } from './promotionJudge.ts';
@@ -18,8 +18,8 @@ const UNIT = 10n ** 18n;
 /**
  * Returns an order amount that meets the book's minimum amount and value, and is at most the candidate's amount.
  *
- * The minimum is raised by a quarter, so that the order stays valid if the price falls by a fifth. It is doubled if
- * sizes are skewed, because the reduced side would otherwise never be placed.
+ * The book's minimum is raised by a quarter, so that the order stays valid if the price falls by a fifth. If sizes are
+ * skewed, it is also doubled, because the smaller side would otherwise never be placed.
  */
 export function smallestAmount({ strategy }: Config, { instrument, midTicks }: LastTraded): SmallestAmount {
   const price = BigInt(Math.floor(midTicks));
@@ -44,8 +44,8 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
 }
 
 /**
- * Keys that are reduced with the order size. Sizes of the market (a wall, a depth) or of the account (a target) are
- * not.
+ * Keys that are reduced in proportion to the order size. Sizes of the market (a wall, a depth) or of the account (a
+ * target) are omitted.
  */
 const SIZES: readonly { readonly path: readonly string[]; readonly round: 'up' | 'down' }[] = [
   { path: ['strategy', 'amount'], round: 'down' },

@@ -1,4 +1,4 @@
-/** State of the promotions of one live file, computed from their journal: a state machine that skips no stage. */
+/** State of the promotions of one live file, computed from their journal. It is a state machine that skips no stage. */
 import type { Millis } from '../../core/index.ts';
 import {
   STAGES,
@@ -37,7 +37,10 @@ export type Standing = {
   readonly count: number;
 };
 
-/** New and old digest of the live file; `null` if the file should not exist, or did not. */
+/**
+ * Decision that may not be in the live file yet. `to` and `from` are the new and the old digest; `null` if the file
+ * should not exist, or did not.
+ */
 export type Pending = {
   readonly promotion: number;
   readonly to: string | null;
@@ -97,8 +100,8 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
 }
 
 /**
- * Returns the state after a rollback. Before the stage `smallest`, the promotion ends and the live file is unchanged;
- * otherwise the live file's text before the newest promotion is restored.
+ * Returns the state after a rollback. Before the stage `smallest`, the promotion ends and the live file stays
+ * unchanged. Otherwise the text before the newest promotion is restored.
  */
 function afterRollback(
   standing: Standing,

@@ -8,7 +8,7 @@ const NOT_TRADED = new Set('exchange state webhooks log metrics alerts console j
 /** Whether a key, such as `strategy.halfSpreadBps`, decides how a bot trades. */
 export const isTraded = (key: string): boolean => !NOT_TRADED.has(key.split('.', 1)[0]!);
 
-/** Returns the digest of the keys that decide how a bot trades. It does not depend on the exchange and the state folder. */
+/** Returns the digest of the keys that decide how a bot trades. Exchange and state folder have no effect on it. */
 export const tradingDigest = (config: Config): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.fromEntries(Object.entries(config).filter(([key]) => isTraded(key)))))

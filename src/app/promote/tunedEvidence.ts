@@ -1,5 +1,6 @@
 /**
- * Machine-readable evidence of a tuning study: one comment line in the tuned configuration, valid only for its content.
+ * Machine-readable evidence of a tuning study: one comment line in the tuned configuration. It is valid only for the
+ * content of that file.
  */
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
@@ -31,7 +32,10 @@ export type TunedEvidence = z.infer<typeof schema>;
 /** Prefix of the evidence line. */
 export const EVIDENCE_MARK = '# evidence: ';
 
-/** Returns the evidence of a configuration; `null` if it has none, a reason as text if the evidence is invalid. */
+/**
+ * Returns the evidence in a configuration; `null` if there is none. If the evidence is invalid, returns the reason as
+ * text.
+ */
 export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
   const line = text.split('\n').find(row => row.startsWith(EVIDENCE_MARK));
   if (line === undefined) return null;

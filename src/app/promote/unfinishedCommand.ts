@@ -1,6 +1,6 @@
 /**
- * Record of a promote command that has started and not ended. After a kill, repeating the same command completes it and
- * does nothing more.
+ * Record of a `puntas promote` command that has started and not ended. After a kill, a repetition of the same command
+ * completes it, and does nothing more.
  */
 import { readRegularFile, SMALL_FILE, writeDurably } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ import { realPlace } from './liveFile.ts';
 
 export type UnfinishedCommand = {
   readonly id: string;
-  /** Digest of the whole request. */
+  /** Digest of the complete request. */
   readonly ask: string;
   /** Number of journal records at the start of the command. */
   readonly records: number;
@@ -20,10 +20,10 @@ export type UnfinishedCommand = {
 const fileOf = (dir: string): string => join(dir, 'command.json');
 
 /**
- * Records the start of a command, durable on return. `asked` is the whole request.
+ * Records the start of a command, durable on return. `asked` is the complete request.
  *
- * Returns the record. `isRepeated`: whether the same command started before and was killed; its journal records are
- * those beyond `records`.
+ * Returns the record. `isRepeated`: whether this repeats a command that was killed. The journal records after the first
+ * `records` are then those of the killed command.
  */
 export function startCommand(
   dir: string,
@@ -32,7 +32,7 @@ export function startCommand(
 ): UnfinishedCommand & { readonly isRepeated: boolean } {
   const ask = digestOf(JSON.stringify(asked));
   const left = unfinishedIn(dir);
-  // The journal may have been restored from an older copy since.
+  // The journal may be shorter, if it was restored from an older copy in the meantime.
   if (left !== null && left.ask === ask && left.records <= records) return { ...left, isRepeated: true };
   const command = { id: randomUUID(), ask, records };
   writeDurably(fileOf(dir), JSON.stringify(command));
@@ -58,7 +58,10 @@ function unfinishedIn(dir: string): UnfinishedCommand | null {
   }
 }
 
-/** Removes partial files of a killed process, in the journal folder and next to the live file. The caller must hold the lock. */
+/**
+ * Removes partial files of a killed process, in the journal folder and next to the live file. The caller must hold the
+ * lock.
+ */
 export function removeHalfWritten(dir: string, liveFile: string): void {
   const folders = readdirSync(dir, { withFileTypes: true }).filter(entry => entry.isDirectory());
   for (const folder of [dir, ...folders.map(({ name }) => join(dir, name))])
@@ -66,7 +69,7 @@ export function removeHalfWritten(dir: string, liveFile: string): void {
   const place = realPlace(liveFile);
   const folder = dirname(place);
   if (!existsSync(folder)) return;
-  // The names of earlier versions count too.
+  // Names that earlier versions used are also removed.
   for (const name of readdirSync(folder))
     if (name.startsWith(`${basename(place)}.`) && HALF_PLACED.test(name)) rmSync(join(folder, name), { force: true });
 }

@@ -48,7 +48,10 @@ export type RunResult = {
 /** Calls that release resources of the process; the last is called first. */
 type Ends = (() => unknown)[];
 
-/** Time between the two readings that open a ledger, in ms: a lagging or empty reading differs from the next. */
+/**
+ * Time between the two readings of the balances that open a ledger, in ms. A lagging or empty reading differs from the
+ * next one.
+ */
 const OPENING_APART_MS = 2_000;
 /** Constant reason text, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
@@ -61,7 +64,7 @@ export class BotProcess {
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
   readonly #runTotals = new RunTotals();
-  /** Journal of the current run; this process can have several runs in sequence. */
+  /** Journal of the current run. One process can have several runs in sequence. */
   #journal: Journal;
   #runSince: Millis;
   #requests = 0;
@@ -97,7 +100,7 @@ export class BotProcess {
     }
   }
 
-  /** Creates the process. `ends` receives all calls that must run at the end, also if the start fails. */
+  /** Creates the process. `ends` receives all calls that must run at the end, even if the start fails. */
   private constructor(options: RunOptions, journal: Journal, ends: Ends) {
     const { config, venue, clock, seed } = options;
     this.#options = options;
@@ -265,14 +268,15 @@ export class BotProcess {
       warnings: () => [this.#inbox?.state()?.problem ?? []].flat(),
     }).catch(throwAsUsageError);
     this.#ends.push(() => monitor.close());
-    // The configured port may be 0.
+    // The heartbeat needs the actual port, because the configured port may be 0.
     this.#heartbeat.setMetricsPort(Number(new URL(monitor.url).port));
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
     return scrapes;
   }
 
   /**
-   * Quotes until stopped, then cancels and verifies. `onStarted`: called when this run handles an earlier run's orders.
+   * Quotes until stopped, then cancels and verifies. `onStarted` is called when this run takes over the orders of an
+   * earlier run.
    */
   async #trade(rotation: RecordingRotation, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
     const { venue, clock, log } = this.#options;
@@ -300,12 +304,12 @@ export class BotProcess {
     const report = await rotation.stop();
     if (isAllGone(report)) {
       this.#heartbeat.beat('stopped');
-      // A failed run ends without a stop request.
+      // The stop is clean only if the run has not failed.
       this.#isStoppedCleanly = report.failure === null;
       this.#page?.forget();
     }
     await this.#alerts?.close(stopSummary(why, report));
-    // Without this wait, Prometheus would see only a failed scrape, as after a crash.
+    // Waits for the next scrape. Otherwise Prometheus would see only a failed scrape, as after a crash.
     if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rotation.run), report, {
@@ -338,7 +342,7 @@ export class BotProcess {
     );
   }
 
-  /** Starts the alerts; the first part to start, so that a missing secret is reported immediately. */
+  /** Starts the alerts. They start before all other parts, so that a missing secret is reported immediately. */
   #startAlerts(): void {
     const { config, venue, log } = this.#options;
     const hidden = [venue.secret.reveal(), venue.key];
@@ -392,7 +396,9 @@ export class BotProcess {
   }
 }
 
-/** Returns a check for a sentinel's heartbeat within the last minute; a sentinel has a minute to start. */
+/**
+ * Returns a function that checks for a sentinel's heartbeat within the last minute. A sentinel has a minute to start.
+ */
 function sentinelIn(dir: string, clock: Clock): () => boolean {
   const watch = new Watch(
     () => readHeartbeat(dir, 'sentinel'),

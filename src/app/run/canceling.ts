@@ -22,9 +22,9 @@ export type CancelHost = {
 const LOOK_EVERY_MS = 500;
 
 /**
- * Polls for requests until stopped, and ignores requests to an earlier process. Requests are handled one at a time. A
- * request during another request is answered immediately, because the current one cancels every order. If it were
- * queued, it would interrupt quoting again much later.
+ * Polls for requests until stopped; ignores requests to an earlier process. Handles one request at a time. A request
+ * during another request is answered immediately, because the current one already cancels every order. If it were
+ * queued, it would interrupt the quotes again much later.
  */
 export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   const { box, clock, log } = host;

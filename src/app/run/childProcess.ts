@@ -1,5 +1,5 @@
 /**
- * Child process of a run (the console): its environment has no secrets, it is restarted when it exits, and it ends with
+ * Child process of a run (the console). Its environment has no secrets, it is restarted when it exits, and it ends with
  * the run.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -12,21 +12,21 @@ export type ChildOptions = {
   readonly name: string;
   /** Script and arguments for node. */
   readonly args: readonly string[];
-  /** Environment of this process; only variables known to be harmless are passed on. */
+  /** Environment of this process. Only variables that are known to be harmless are passed on. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Clock of real time, even if the bot's clock is accelerated. */
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** Restart delays in ms, doubled after each early exit. */
+/** Restart delays in ms. They double after each early exit, from `first` to `most`. */
 const AGAIN_MS = { first: 1_000, most: 60_000 };
-/** Lifetime after which an exit does not count as early, in ms. */
+/** Lifetime from which an exit does not count as early, in ms. */
 const LIVED_MS = 60_000;
 /** Time for the child to end after a stop request, in ms. */
 const ENDS_WITHIN_MS = 5_000;
 
-/** Variables about programs, folders, language and time, none of which can be a secret. */
+/** Variables about programs, folders, language and time. None of these can be a secret. */
 const HARMLESS = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_OPTIONS|NODE_EXTRA_CA_CERTS)$/;
 
 /** Further variables for the terminal and browser of a console that the operator starts. */
@@ -34,8 +34,8 @@ const OF_A_DESKTOP =
   /^(?:TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS|BROWSER|SYSTEMROOT|WINDIR|PUNTAS_DEBUG)$/i;
 
 /**
- * Removes all variables that a console does not need: a server reachable from outside must not have other programs'
- * secrets.
+ * Removes all variables that a console does not need. A server that is reachable from outside must not have the secrets
+ * of other programs.
  */
 export function keepHarmless(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(environment))

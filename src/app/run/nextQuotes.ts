@@ -1,5 +1,5 @@
 /**
- * Quotes that another configuration would place now: a separate engine with the running engine's data, which places
+ * Quotes that another configuration would place now, from a separate engine with the running engine's data. Places
  * nothing.
  */
 import {
@@ -25,7 +25,7 @@ import { engineOf } from '../../wiring/bot.ts';
 
 /**
  * Returns the likely first decision of the next run. Data that only time provides is missing: other traders' trades,
- * RFQ prices, volatility. `reference`: reference price. Throws like `engineOf`.
+ * RFQ prices, volatility. `reference` is the reference price. Throws as `engineOf` does.
  */
 export function nextPreview(
   config: Config,
@@ -61,8 +61,8 @@ export function nextPreview(
 }
 
 /**
- * Returns, in one line, the reason why trading would halt immediately, or why the bot could not quote until the
- * operator acts. `null` if there is no such reason, or if the bot cannot quote now either.
+ * Returns a reason in one line if trading would halt immediately, or if the bot could not quote until the operator
+ * acts. Returns `null` otherwise, or if the bot cannot quote now either.
  */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
   if (next.halt !== null && running.haltedBecause === null) return `the bot would halt immediately: ${next.halt}`;
@@ -72,7 +72,7 @@ export function quotesNothing(next: Preview, running: Engine, at: Millis): strin
 
 type Row = { readonly price: Price; readonly amount: Amount };
 
-/** Compares the current quotes with the next quotes: asks from the highest down, then bids, one row per level. */
+/** Compares the current quotes with the next quotes, one row per level: asks from the highest price down, then bids. */
 export function quotesBeside(
   running: Pick<Engine, 'liveOrders'>,
   next: Preview,

@@ -1,6 +1,6 @@
 /**
- * Check for a state of this bot in the folder of older versions, relative to the working directory. The bot must not
- * silently start without that state.
+ * Check for a state of this bot in the folder that older versions used, relative to the working directory. The bot must
+ * not silently start without that state.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -14,7 +14,7 @@ import { UsageError } from '../../wiring/usageError.ts';
 
 /**
  * Rejects with `UsageError` if the former folder has a state of this bot that must be moved or settled first. Examples
- * are a ledger that the new folder lacks, a halt, and orders that may still be open. `file` is the YAML, `cwd` the
+ * are a ledger that the new folder lacks, a halt, and orders that may still be open. `file` is the YAML file, `cwd` the
  * working directory.
  */
 export async function assertNoOldState(
@@ -47,7 +47,7 @@ export async function assertNoOldState(
   );
 }
 
-/** Whether a state belongs to this bot, as far as can be determined without the exchange. */
+/** Whether a state belongs to this bot, as far as this is known without the exchange. */
 const isOf = ({ exchange, book, instance }: Config, { owner }: StateLook): boolean =>
   owner !== null &&
   owner.book === book &&

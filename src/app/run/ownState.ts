@@ -1,7 +1,4 @@
-/**
- * Opening of a run's state, which must belong to this bot, even after its key was replaced by another key of the same
- * account.
- */
+/** Opening of a run's state. The state must belong to this bot; another key of the same account is accepted. */
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { Outcome, VenueClient } from '../../core/index.ts';
@@ -43,7 +40,7 @@ const HOUR_MS = 3_600_000;
 const MB = 1_000_000;
 
 /**
- * Returns the size limits of recordings. A recording may use a quarter of `keepMb`; its last eighth is used only if
+ * Returns the size limits of recordings. A recording normally has at most an eighth of `keepMb`, and up to a quarter if
  * there is no suitable time for a change of runs. All recordings together never exceed `keepMb`.
  */
 export function journalLimits({ journal: { rollHours, keepMb } }: Config) {
@@ -51,7 +48,10 @@ export function journalLimits({ journal: { rollHours, keepMb } }: Config) {
   return { afterMs: rollHours * HOUR_MS, bytes, recordings: 6 * bytes };
 }
 
-/** Opens the state. A missing permission is thrown, because the operator must fix it; a damaged state is returned. */
+/**
+ * Opens the state. Throws if a permission is missing, because the operator must fix it; returns the error of a damaged
+ * state.
+ */
 function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   try {
     return open();
@@ -70,8 +70,8 @@ export function throwAsUsageError(error: unknown, cause: unknown = error): never
 }
 
 /**
- * Returns a name of an account at its exchange that does not reveal the account's first key. A state is only restored
- * under the same name.
+ * Returns a name for an account at its exchange that does not reveal its first key. A state is restored only under the
+ * same name.
  */
 const accountName = ({ restUrl, key, born = 0 }: VenueAccess): string => digest(`${restUrl}\n${key}\n${born}`);
 
@@ -94,7 +94,7 @@ type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
   if (!exchange.account) throw new UsageError(other.message);
   const clientId = answered('read account_status', await exchange.account.id());
-  // An account number in the state is compared when the state is opened.
+  // If the state has an account number, it is compared when the state is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
   throw new UsageError(
     `${other.message.split(', and ')[0]}, and no data in the state shows that this key (of account ${clientId}) belongs to the same account; start once with the old key if that key still works; otherwise check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
@@ -102,8 +102,8 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
 }
 
 /**
- * Whether the account is that of the state, by the newest own trade or a live order. A state without trades and orders
- * cannot harm another account.
+ * Whether the account is that of the state, proven by its newest own trade or a live order. A state without trades and
+ * orders is accepted, because it cannot harm another account.
  */
 async function isKnownBy(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<boolean> {
   if (tid === null && orders.length === 0) return true;

@@ -1,6 +1,6 @@
 /**
- * Reload of a running bot's configuration: read, checked, shown, and applied completely at a change of runs. On any
- * error, the previous configuration stays.
+ * Reload of a running bot's configuration. The file is read, checked, shown, and applied completely at a change of
+ * runs. On any error, the previous configuration stays.
  */
 import { createHash } from 'node:crypto';
 import { configChanges, type Config, type ConfigChange } from '../../config.ts';
@@ -41,11 +41,11 @@ export type ReloadHost = {
   readonly time: () => Millis;
   /** Current configuration. */
   readonly config: () => Config;
-  /** Applies a new configuration. `hasRun`: whether a new run is needed; otherwise only the log level changes. */
+  /** Applies a new configuration. `hasRun`: whether this needs a new run; otherwise only the log level changes. */
   readonly take: (config: Config, hasRun: boolean) => Promise<Reloaded>;
 };
 
-/** Reload request; requests by SIGHUP have no id and no digest. */
+/** Reload request. Requests by SIGHUP have no id and no digest. */
 export type ReloadAsk = Omit<MailMessage<'reload'>, 'at'>;
 
 const LOOK_EVERY_MS = 1_000;
@@ -165,7 +165,7 @@ export class Reloading {
 /** Returns the SHA-256 (hex) of a configuration's text. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Returns a line for each change that needs a restart; `onlyAtStart` are additional keys of this kind. */
+/** Returns a line for each change that needs a restart. `onlyAtStart` lists additional keys that need one. */
 export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>
   changes
     .filter(({ key, takesEffect }) => takesEffect === 'restart' || onlyAtStart.includes(key))
@@ -175,7 +175,7 @@ export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: re
 export const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
   `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
 
-/** Returns the given configuration, with the running bot's values for the parts that a reload cannot change. */
+/** Returns the given configuration, in which the sections that a reload cannot change have the running bot's values. */
 const withOwn = (given: Config, { book, instance, exchange, paper, metrics, state, webhooks }: Config): Config => ({
   ...given,
   ...{ book, instance, exchange, paper, metrics, state, webhooks },

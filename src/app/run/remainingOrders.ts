@@ -1,4 +1,7 @@
-/** Report of orders that may be live if a start fails before it opens its state, with the command that cancels them. */
+/**
+ * Report of orders that may be live after a start failed before it opened its state, with the command that cancels
+ * these orders.
+ */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -20,14 +23,15 @@ export const cancelCommand = (which: WhichBot): string =>
 const NAMED_MAX = 20;
 
 /**
- * Returns the error of a failed start, with the orders that may be live added; the error unchanged if there are none.
+ * Returns the error of a failed start, to which the orders that may be live are added. Without such orders, returns the
+ * error unchanged.
  */
 export async function withRemainingOrders(
   error: unknown,
   of: { readonly file: string; readonly state?: string },
   clock: Clock,
 ): Promise<unknown> {
-  // Orders of a running bot are under its control.
+  // A running bot that uses the state manages its own orders.
   if (error instanceof UsageError && error.cause instanceof StateInUse) return error;
   const dir = of.state ?? stateNamedIn(of.file);
   const found = dir === null ? null : await lookInto(dir, clock).catch(() => null);
@@ -46,7 +50,7 @@ export async function withRemainingOrders(
   );
 }
 
-/** Returns the state directory named in a possibly invalid file; `null` if the file cannot be read. */
+/** Returns the state directory that a possibly invalid file names; `null` if the file does not exist. */
 function stateNamedIn(file: string): string | null {
   if (!existsSync(file)) return null;
   let named: unknown;

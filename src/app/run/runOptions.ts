@@ -14,13 +14,15 @@ export type RunOptions = {
   readonly version: string;
   /** Returns the characters per row of the log's terminal; unlimited if absent. */
   readonly rowRoom?: () => number;
-  /** Path of the configuration, if the state is in its configured directory; named in commands for the operator. */
+  /**
+   * Path of the configuration file, for commands in messages; absent if the state is not in the configured directory.
+   */
   readonly configFile?: string | undefined;
   /** Currencies of which the account has none (`--opening-zero`). */
   readonly openingZero?: readonly string[];
   /** Time between the two equal readings of the balances that open a ledger, in ms. Default: 2,000. */
   readonly openingApartMs?: number;
-  /** Called once the state is open, or found unusable; from then on, a failing start cancels its orders itself. */
+  /** Called once the state is open or found unusable. From then on, a failing start cancels its orders itself. */
   readonly onOpened?: () => void;
   /** Receives the engine's news as it happens, after the log. */
   readonly onNews?: (news: EngineNews, instrument: Instrument) => void;

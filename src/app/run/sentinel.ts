@@ -1,4 +1,4 @@
-/** `puntas sentinel`: the second process, on the bot's host or on another host that shares its state directory. */
+/** `puntas sentinel`: a second process, on the bot's host or on another host that shares the bot's state directory. */
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
@@ -56,8 +56,8 @@ export async function sentinel(
 }
 
 /**
- * Returns a function that sends the sentinel's alerts: the bot is down, and verified results. The bot reports all other
- * events while it can.
+ * Returns a function that sends the sentinel's alerts: that the bot is down, and verified cancels. All other events are
+ * reported by the bot while it can.
  */
 function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
   let isGone = false;

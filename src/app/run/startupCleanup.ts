@@ -12,7 +12,7 @@ import type { RunOptions } from './runOptions.ts';
 /** Time limit of the cleanup if the exchange does not answer, in ms; the next start continues it. */
 const SHORT_MS = 15_000;
 
-/** Cancels the orders of an earlier run in the journal after the start failed with `error`. Always rejects. */
+/** Cancels the journal's orders of an earlier run, after the start failed with `error`. Always rejects. */
 export async function cleanUpFailedStart(
   error: unknown,
   leftovers: Leftovers['orders'],
@@ -21,7 +21,7 @@ export async function cleanUpFailedStart(
   const { clock, log, config } = options;
   const why = sentenceOf(error);
   log.error({}, `cannot start: ${why}`);
-  // Only recent requests may still be in transit.
+  // Only requests that were sent recently may still be in transit.
   const newest = Math.max(...leftovers.map(({ at }) => at));
   const requestDelayMaxMs = Math.min(
     config.timing.requestDelayMaxMs,
@@ -48,11 +48,11 @@ export async function cleanUpFailedStart(
   );
 }
 
-/** Cancels the bot's orders without a trusted state, and advises the operator. Always rejects. */
+/** Cancels the bot's orders without a trusted state, and reports the result with advice. Always rejects. */
 export async function cleanUpDamagedState(damaged: DamagedState, options: RunOptions): Promise<never> {
   const { config, log } = options;
   log.error({}, damaged.message);
-  // An embedded exchange ended with its run.
+  // An embedded exchange ends with its run, so no request can be in transit.
   const requestDelayMaxMs = config.exchange.kind === 'embedded' ? 0 : config.timing.requestDelayMaxMs;
   const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, config.timing.shutdownMs, []);
   const { advice } = damaged;

@@ -1,4 +1,7 @@
-/** `puntas import`: imports recordings of other programs, or of a bot, as a tape, completely or not at all. */
+/**
+ * `puntas import`: imports recordings of other programs, or of a bot, as a tape. An import is complete or has no
+ * effect.
+ */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -33,7 +36,7 @@ export type ImportOptions = {
   readonly lot?: string;
   /** Maximum delay of a late row that is moved to its place, in ms; at most one hour. */
   readonly sort?: Millis;
-  /** Trading hours; rows outside are omitted. Overrides the hours of the mapping. */
+  /** Trading hours. Rows outside these hours are omitted. Overrides the hours in the mapping. */
   readonly session?: string;
   /** Whether to continue an existing tape, or create a missing tape. */
   readonly append: boolean;
@@ -51,10 +54,10 @@ export type ImportResult = ImportReport & {
   readonly hash: string;
 };
 
-/** Prefix of the folder of an unfinished import, which remains if the process is killed. */
+/** Prefix of the folder of an unfinished import. The folder remains if the process is killed. */
 const UNFINISHED = '.unfinished-import-';
 
-/** Maximum of `sort`, in ms: the rows of this time span are in memory. */
+/** Maximum of `sort`, in ms, because the rows of this time span are kept in memory. */
 const SORT_MAX_MS = 3_600_000;
 
 type Given = { readonly book?: string; readonly tick?: string; readonly lot?: string };
@@ -126,8 +129,8 @@ async function opened(
 }
 
 /**
- * Returns the recording in ticks and lots of the tape to continue.
- * @throws UsageError if the two are not compatible.
+ * Returns the recording in the ticks and lots of the tape to continue.
+ * @throws UsageError if tape and recording are not compatible.
  */
 async function continuing(
   tape: StoredTape,

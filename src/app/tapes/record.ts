@@ -15,7 +15,7 @@ export type RecordOptions = {
   /** Names of books, or a function that selects them from the books that the exchange lists. */
   readonly books: readonly string[] | ((listed: readonly AvailableBook[]) => readonly string[]);
   readonly out: string;
-  /** Whether to read the list of books only once: a failure then rejects with `UsageError`. */
+  /** Whether to read the list of books only once. If that read fails, the call rejects with `UsageError`. */
   readonly once?: boolean;
   readonly clock: Clock;
   readonly seed: number;
@@ -44,7 +44,8 @@ type Recording = {
 };
 
 /**
- * Records until stopped. Rejects with one line if recording cannot start; later errors end it and are in the result.
+ * Records until stopped. Rejects with one line if the recording cannot start. A later error ends the recording and is
+ * part of the result.
  */
 export async function record(options: RecordOptions): Promise<Recorded> {
   const { clock, out, onProgress } = options;
@@ -97,14 +98,14 @@ export async function record(options: RecordOptions): Promise<Recorded> {
 }
 
 /**
- * Maximum number of requests to start a book: the newest trade, a complete book, the trades until then, and a spare
- * request.
+ * Maximum number of requests for the start of one book: the newest trade, a complete book, the trades until then, and
+ * one spare request.
  */
 const FIRST_REQUESTS = 4;
 
 /**
- * Starts as many recorders immediately as the rate budget allows, and each further recorder when its requests are
- * available.
+ * Starts as many recorders at once as the rate budget allows, and each further recorder when the budget has enough
+ * requests for it.
  */
 function startInTurn(recordings: readonly Recording[], { clock, config }: RecordOptions, signal: AbortSignal): void {
   const perMinute = publicPerMinute(config);
@@ -120,7 +121,7 @@ function startInTurn(recordings: readonly Recording[], { clock, config }: Record
   }
 }
 
-/** A round of polls has two reads per book; a tenth of the rate budget is a reserve. */
+/** Returns the duration of a round of polls, which has two reads per book. A tenth of the rate budget is a reserve. */
 const roundMs = (books: number, config: Config): number => (2.2 * 60_000 * books) / publicPerMinute(config);
 
 const publicPerMinute = ({ exchange }: Config): number => exchange.budgets.publicPerMinute;

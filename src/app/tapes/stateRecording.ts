@@ -1,4 +1,4 @@
-/** Import of a bot's own recording from its state directory: the books and trades that it received. */
+/** Import of a bot's own recording from its state directory: books and trades that the bot received. */
 import { existsSync, statSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
@@ -9,12 +9,12 @@ import { KIND, RowBuffer, SIDE, sideCodeOf, type Chunk, type Recording } from '.
 import { UsageError } from '../../wiring/usageError.ts';
 
 const ROWS_AT_ONCE = 4_096;
-/** Time without a book that counts as a gap, in ms; a bot normally receives its book every few seconds. */
+/** Time without a book that counts as a gap, in ms. A bot normally receives a book every few seconds. */
 const SILENT_MS = 30_000;
 /** Levels per side that a run records. */
 const DEPTH = 50;
 
-/** Whether the path is a bot's state directory, or its format was requested. */
+/** Whether the path is a bot's state directory, or the format of one was requested. */
 export const isStateFolder = (path: string, format: string | undefined): boolean =>
   format === 'state' || (format === undefined && isFolder(path) && recordingsIn(path).length > 0);
 
@@ -23,7 +23,8 @@ const isFolder = (path: string): boolean => existsSync(path) && statSync(path).i
 type Run = { readonly run: number; readonly book: string; readonly instrument: Instrument };
 
 /**
- * Returns every recorded run of one book, oldest first. Times are those of the bot's clock; others are not recorded.
+ * Returns every recorded run of one book, oldest first. Times are those of the bot's clock, because no other times are
+ * recorded.
  * @throws UsageError for errors that the operator must fix.
  */
 export function stateRecording(dir: string, book?: string): Recording {
@@ -105,7 +106,7 @@ async function* rowsOfRuns(
       findings.line();
       rows.begin(place, number);
       if (line.kind === 'gap') {
-        // The changes in the gap are unknown, so later lines cannot be trusted.
+        // Changes in the gap are unknown, so the book after it would be wrong.
         findings.found('runs whose recording breaks off because the disk took no more', 'read up to there', rows.place);
         break;
       }
@@ -133,7 +134,8 @@ class RunReader {
   }
 
   /**
-   * Reads a line. Returns its time and whether it is the first with market data; `null` for lines without market data.
+   * Reads a line. Returns its time, and whether it is the first line with market data; `null` for a line without market
+   * data.
    */
   read(line: RecordingLine, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
     if (line.kind !== 'input') return null;

@@ -1,4 +1,4 @@
-/** `puntas tape` and `puntas export`: the content of a stored tape, and its rows for other programs. */
+/** `puntas tape` and `puntas export`: contents of a stored tape, and its rows for other programs. */
 import { exportTape, openStoredTape, type StoredTape, type StoredTapeOptions } from '../../tape/index.ts';
 import { withProgress, type Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -12,7 +12,7 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Reads the whole tape; checksums of blocks are verified as the blocks are decoded. */
+/** Reads the complete tape; each block's checksum is verified when the block is decoded. */
 export const lookAtTape = (
   dir: string,
   options: StoredTapeOptions,

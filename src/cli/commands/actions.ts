@@ -95,7 +95,7 @@ function addFlatten(program: Command): void {
 }
 
 function addResume(program: Command): void {
-  action(program.command('resume').description('end a pause, or lift reduce or a halt')).action((options: Flags) =>
+  action(program.command('resume').description('end a pause, reduce-only or a halt')).action((options: Flags) =>
     act({ ...askOf(options), action: 'resume' }, options),
   );
 }

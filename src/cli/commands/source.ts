@@ -45,7 +45,10 @@ export async function selectedInputs(
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
 
-/** Returns the name of the selected book: that of --book or of the configuration. */
+/**
+ * Returns the book of the configuration, or of --book without a configuration; `undefined` without both.
+ * @throws UsageError if the two differ.
+ */
 export function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
     throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; remove one of the two`);

@@ -315,7 +315,7 @@ export class Dialogs {
     return [
       this.#share === null
         ? null
-        : h('p', { class: 'soft', role: 'status' }, `replaying the recording: ${Math.floor(this.#share * 100)} %`),
+        : h('p', { class: 'soft', role: 'status' }, `replaying the recording: ${Math.floor(this.#share * 100)}%`),
       div('row', h('button', { type: 'submit', id: 'next', 'aria-disabled': this.#isBusy }, label), this.#close()),
     ];
   }

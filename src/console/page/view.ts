@@ -116,7 +116,7 @@ export type ShownHedge = {
   readonly weighed: readonly { readonly way: string; readonly cost: string | null; readonly not: string | null }[];
 };
 
-/** Price level of the book, with the amounts of other traders and of the bot. */
+/** Price level of the book: amounts of other traders and of the bot. */
 export type DepthRow = { readonly price: string; readonly others: string; readonly ours: string | null };
 
 export type ShownOrder = {

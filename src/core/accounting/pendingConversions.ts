@@ -41,7 +41,9 @@ export class PendingConversions {
     return this.#sum('give', currency);
   }
 
-  /** Returns the base currency that these conversions may still bring (buy) or take (sell), in lots, rounded up. */
+  /**
+   * Returns the base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up.
+   */
   lots({ major, lotMoney }: Instrument): Readonly<Record<Side, number>> {
     if (this.#conversions.size === 0) return NO_LOTS;
     const up = (sum: bigint) => Number((sum + lotMoney - 1n) / lotMoney);

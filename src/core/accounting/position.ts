@@ -5,7 +5,7 @@ import { money, type Millis, type Money, type Price, type Side } from '../model/
 /** One execution of the account in exact money. Amounts and fee are positive. */
 export type Fill = {
   readonly tid: string;
-  /** Origin id of the bot's order; `null` for a foreign order of this account. */
+  /** Origin id of the bot's order; `null` for an order that is not the bot's. */
   readonly id: string | null;
   readonly oid: string;
   readonly at: Millis;
@@ -20,7 +20,10 @@ export type Fill = {
   readonly maker: boolean;
 };
 
-/** Profit in the quote currency since the start; the parts sum to the total exactly. Paid fees and hedge costs are negative. */
+/**
+ * Profit in the quote currency since the start; the parts sum to the total exactly. Paid fees and hedge costs are
+ * negative.
+ */
 export type Profit = {
   readonly spread: Money;
   readonly inventory: Money;
@@ -63,10 +66,16 @@ export class Position {
   /** Base currency beyond the target. */
   #inventory: bigint;
   #cash = 0n;
-  /** Mid price up to which moves are booked: half ticks times the tick's money; 0 before the first mid price. */
+  /**
+   * Mid price at the latest booking of inventory gains, in half ticks times the tick's money; 0 before the first mid
+   * price.
+   */
   #mark = 0n;
   #firstMark = 0n;
-  /** Latest mid price, in half ticks. Its moves are booked on demand, because inventory is constant in between. */
+  /**
+   * Latest mid price, in half ticks; 0 before the first. Moves since `#mark` are booked on demand, because inventory is
+   * constant in between.
+   */
   #halfTicks = 0;
   /** Cached result of `total`. The results of `profit` and `isExplained` are also cached. */
   #total: Money | null = null;
@@ -111,7 +120,7 @@ export class Position {
     return money(this.#cash);
   }
 
-  /** Twice the current mid price; `null` before the first. */
+  /** Latest mid price times two, so that half ticks stay exact; `null` before the first mid price. */
   get twiceMid(): Money | null {
     return this.#halfTicks === 0 ? null : money(BigInt(this.#halfTicks) * this.#tickMoney);
   }

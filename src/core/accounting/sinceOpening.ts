@@ -18,7 +18,10 @@ export type ProfitSinceOpening = {
   readonly since: Millis | null;
   /** Time of the last included event; `null` if an older version of Puntas did not store it. */
   readonly at: Millis | null;
-  /** Twice the mid price at which inventory is valued (the half tick keeps it exact); `null` before the first. */
+  /**
+   * Mid price at which inventory is valued, times two, so that half ticks stay exact; `null` before the first mid
+   * price.
+   */
   readonly twiceMid: Money | null;
   readonly profit: Profit;
 };

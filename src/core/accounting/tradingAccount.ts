@@ -1,4 +1,7 @@
-/** Account at the exchange, shared by all books: ledger against balances, pending conversions, foreign locks. */
+/**
+ * Account at the exchange, shared by all books: ledger against balances, pending conversions, funds locked by orders
+ * that are not the bot's.
+ */
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from './accountEvents.ts';
 import { lockedByOthers } from './foreignLocks.ts';
 import { Holdings, type Booked, type FillOf } from './holdings.ts';
@@ -105,8 +108,8 @@ export class TradingAccount {
   }
 
   /**
-   * Returns the ledger balance minus foreign locks and the amount that conversions may still take. The bot's own orders
-   * are not subtracted.
+   * Returns the ledger balance minus two amounts: funds locked by orders that are not the bot's, and the amount that
+   * conversions may still take. The bot's own orders are not subtracted.
    */
   funds(currency: string): Money {
     const total = this.#holdings.total(currency);
@@ -115,7 +118,10 @@ export class TradingAccount {
     return locked === 0n && taken === 0n ? total : money(total - locked - taken);
   }
 
-  /** Returns the base currency of a book that conversions may still bring (buy) or take (sell), in lots, rounded up. */
+  /**
+   * Returns the base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots of the book,
+   * rounded up.
+   */
   converting(instrument: Instrument): Readonly<Record<Side, number>> {
     return this.#pending.lots(instrument);
   }

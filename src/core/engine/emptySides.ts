@@ -59,7 +59,8 @@ export const needsOperator = ({ buy, sell }: EmptySides): boolean =>
 export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskContext): string | null {
   const [bid, ask] = [reasonText('buy', buy, riskContext), reasonText('sell', sell, riskContext)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
-  // Both sides have equal numbers, unless the numbers are in two currencies.
+  // One text is enough if both sides have the same reason, because its numbers are then equal. Numbers in two
+  // currencies differ.
   if (
     bid !== null &&
     buy?.reason === sell?.reason &&

@@ -474,7 +474,8 @@ export class Engine {
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
-    // The price is only displayed, and may be off the grid in a foreign trade. The amounts of the trade are exact.
+    // The trade of an order that is not the bot's may have a price off the grid. The price is only displayed; the
+    // amounts are exact.
     const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
     const before = this.#inventory.profitOfTrading();
     const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));

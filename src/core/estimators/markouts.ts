@@ -128,7 +128,7 @@ export class Markouts {
     this.#schedule();
   }
 
-  /** Returns the curve of all fills, then of each side, then of each level with fills. */
+  /** Returns the curves in this order: all fills, each side, each level with fills. */
   curves(): MarkoutCurve[] {
     const sides = ['buy', 'sell'] as const;
     return [

@@ -26,7 +26,7 @@ export class Freshness {
     return this.#at.trades;
   }
 
-  /** Start of the older one of the latest reads of open orders and of trades; -Infinity until both were read. */
+  /** Start of the latest read of open orders or of trades, whichever is older; -Infinity until both were read. */
   get account(): Millis {
     return Math.min(this.#at.openOrders, this.#at.trades);
   }

@@ -102,7 +102,7 @@ export class L3Book {
     return this.#entries.get(oid)?.born ?? null;
   }
 
-  /** Returns the lots of other traders at a price that arrived no later than `arrival`. */
+  /** Returns the lots of other traders at a price, without orders that arrived after `arrival`. */
   lotsUpTo(side: Side, price: Price, arrival: number): number {
     let lots = 0;
     for (const entry of this.#levels[side].get(price)?.queue ?? []) {
@@ -192,7 +192,9 @@ export class L3Book {
     return entry && entry.own !== 'no' ? this.#aheadOf(entry.side, entry.price, other => other === entry) : null;
   }
 
-  /** Returns the lots of other traders ahead of the bot's best order of a side; `null` if it has none there. */
+  /**
+   * Returns the lots of other traders ahead of the bot's best order on a side; `null` if the bot has no order there.
+   */
   aheadOfBest(side: Side): Amount | null {
     let best: Price | null = null;
     for (const { side: of, price } of this.#ownEntries) {
@@ -311,7 +313,10 @@ export class L3Book {
     for (const [, oid] of settled) this.#rematch(oid);
   }
 
-  /** Corrects a wrong guess: the order may be another pending order of the bot; otherwise it is a foreign order. */
+  /**
+   * Corrects a wrong guess: the order may be another pending order of the bot; otherwise it is an order of another
+   * trader.
+   */
   #rematch(oid: string): boolean {
     const entry = this.#entries.get(oid);
     return entry !== undefined && this.#setOwnership(oid, this.#ownershipOf(oid, entry.side, entry.price, entry.first));

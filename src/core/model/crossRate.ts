@@ -21,7 +21,7 @@ export function legsOf(symbol: string, books: readonly string[]): readonly Leg[]
   return legs.length > 0 && at === minor ? legs : null;
 }
 
-/** Returns the price of the chain from the mid prices of its books, in the order of the legs. */
+/** Returns the price across a chain of books, given the mid price of each leg. */
 export const priceAcross = (legs: readonly Leg[], mids: readonly number[]): number =>
   legs.reduce((price, { divides }, i) => {
     const mid = mids[i] ?? Number.NaN;

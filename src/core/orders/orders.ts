@@ -457,7 +457,7 @@ export class Orders {
     order.negativeLookUps = 0;
     order.emptyCancels = 0;
     order.emptyTradeReads = 0;
-    // A filled order cannot be live: the read is older than its last trade.
+    // The read of open orders is older than the last trade of a filled order.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = Math.max(order.answeredAt, at);
     if (order.state === 'closed-unsettled' || order.state === 'done') {

@@ -36,7 +36,9 @@ export const NOT_WIDENED: WidenBps = { buy: 0, sell: 0 };
 
 /** Maximum number of waiting fills, enough for five minutes. Above it, the oldest fill loses its longest horizon. */
 const WAITING_MAX = 512;
-/** Number of orders whose level is remembered: more than can be live or can still be filled. */
+/**
+ * Number of orders whose level is remembered. It exceeds the number of orders that can be live or can still be filled.
+ */
 const LEVELS_REMEMBERED = 2_000;
 /** Maximum gap in market data; in a longer gap the mid price is unknown. */
 const GAP_MS = 5_000;

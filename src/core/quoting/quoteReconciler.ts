@@ -47,7 +47,7 @@ export function reconcileSide(
   const orders = quotesOf(side, live);
   const levels = levelsOf(side, wanted);
   const plan = { place: NO_LEVELS, cancel: NO_CANCELS, keep: NO_PAIRS, wait: NO_PAIRS };
-  // Common case: all orders fit their levels one to one, and no other pairing keeps more orders.
+  // In the common case, all orders fit their levels one to one, and no other pairing keeps more orders.
   if (allFit(levels, orders, tolerance, at)) {
     plan.keep = levels.map((level, i) => ({ order: orders[i]!, level }));
     return plan;
@@ -261,7 +261,10 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
  */
 const OTHER_MAKEUP_SHARE = 0.1;
 
-/** Whether order and level consist of different levels of the strategy, and one of the two of several. */
+/**
+ * Whether the order was placed for other levels of the strategy than this level. Applies only if one of the two merges
+ * several levels.
+ */
 function hasOtherMakeup({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean {
   if (placedFor === undefined) return false;
   const { index: first, parts: count = 1 } = placedFor;

@@ -153,7 +153,7 @@ class Recent {
     return this.#times[this.#next]!;
   }
 
-  /** Returns the number of times at or after `at`. */
+  /** Returns how many of the stored times are at or after `at`. */
   since(at: Millis): number {
     let count = 0;
     for (let i = 0; i < this.#count; i++) if (this.#times[i]! >= at) count++;

@@ -90,7 +90,7 @@ export type RiskContext = {
   readonly depth: Depth;
   /** Base currency beyond the target, in lots. */
   readonly position: number;
-  /** Amounts that pending conversions may still bring (buy) or take (sell), in lots, rounded up. */
+  /** Base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up. */
   readonly converting: Readonly<Record<Side, number>>;
   /** All orders, except those in state `done`. */
   readonly orders: readonly Order[];

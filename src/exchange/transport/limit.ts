@@ -129,8 +129,8 @@ export class Budget {
   }
 
   #forget(): void {
-    // Use the same sum as the timer. A difference could round the other way, and the timer would fire forever without
-    // effect.
+    // The end of a window must be the sum that the timer uses. A subtraction could round differently, and the timer
+    // would fire forever without effect.
     const now = this.#clock.elapsed();
     let gone = 0;
     while (gone < this.#ended.length && this.#ended[gone]! + WINDOW <= now) gone++;

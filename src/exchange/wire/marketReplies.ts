@@ -157,7 +157,7 @@ function bookSide(
     }
     const before = entries.at(-1);
     if (before !== undefined && !isOrdered(Number(before.price), Number(entry.price))) {
-      // This row or the one before may be wrong, so neither these two nor later rows are proven to be in order.
+      // Either this row or the previous row is wrong. The order of both, and of all later rows, is therefore unproven.
       entries.pop();
       damage ??= {
         after: entries.length,

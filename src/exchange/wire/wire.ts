@@ -98,7 +98,7 @@ const SHAPES = {
   originId: /^[A-Za-z0-9_-]{1,40}$/,
 } as const;
 
-/** Returns the currencies of a balance, of every update of a transfer, or of a trade and its fee. */
+/** Returns the currencies that a row names: a balance, the updates of a transfer, or a trade with its fee. */
 function currenciesOf(of: Row): readonly string[] | undefined {
   if (of['fees_currency'] !== undefined) return tradedIn(of);
   const updates = of['balance_updates'];

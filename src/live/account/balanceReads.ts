@@ -1,5 +1,5 @@
 /**
- * Comparison of the exchange's balances with the ledger while no trade happens. Transfers and the operator's bookings
+ * Comparison of the exchange's balances with the ledger, at times without trades. Transfers and the operator's bookings
  * explain differences.
  */
 import { sleep, textOfMoney, type Engine, type Millis, type TransferLists } from '../../core/index.ts';
@@ -35,18 +35,24 @@ export type BalanceReadsOptions = {
 };
 
 /**
- * Pause between reads of the lists while balances equal the ledger. Needed because two transfers that cancel each other
- * out change no balance.
+ * Pause between reads of the transfer lists while balances equal the ledger. These reads find transfers that cancel
+ * each other out.
  */
 const LOOK_ANYWAY_MS = 600_000;
-/** Pause while new lines may still refer to amounts in the ledger, and after a failed read of the lists. */
+/**
+ * Pause between reads of the lists after a failed read, and while new lines may still refer to amounts that the ledger
+ * already includes.
+ */
 const LOOK_AGAIN_MS = 60_000;
 /**
- * Pause between reads of the lists while balances differ. A halted bot compares balances every two seconds, and must
- * not use up the request budget.
+ * Pause between reads of the lists while balances differ. A halted bot compares balances every two seconds, so its
+ * reads must not use up the request budget.
  */
 const LOOK_EVERY_MS = 5_000;
-/** Pause between reads of the lists while quotes are live, so that a slightly late list does not cancel them. */
+/**
+ * Pause between reads of the lists while quotes are live. It is short, so that a slightly late list does not lead to a
+ * cancel.
+ */
 const LOOK_SOON_MS = 1_500;
 /** Time without usable balances after which the bot is reduce-only. */
 const UNREAD_AFTER_MS = 60_000;
@@ -58,17 +64,15 @@ export class BalanceReads {
   readonly #o: BalanceReadsOptions;
   readonly #transfers: TransferReads | null;
   readonly #taken = new Set<string>();
-  /**
-   * Time of the next read of the lists while balances equal the ledger. `#lookedAt` is the time of the last read
-   * because of a difference.
-   */
+  /** Time of the next read of the lists while balances equal the ledger. */
   #lookAt: Millis = -Infinity;
+  /** Time of the last read of the lists because of a difference. */
   #lookedAt: Millis = -Infinity;
-  /** Transfers of the last read of the lists, kept until the next comparison of balances. */
+  /** Result of the last read of the lists, kept until the next comparison of balances. */
   #shown: FoundTransfers | null = null;
   /**
-   * Time until which a line may refer to an amount that the opening or a resume has booked. Until then the lists must
-   * be read while balances equal the ledger.
+   * Time until which a new line may refer to an amount that the opening or a resume has already booked. Until then, the
+   * lists are read often while balances equal the ledger.
    */
   #linesMayComeUntil: Millis;
   /** Whether balances differed at the last comparison and nothing was booked since. */
@@ -90,8 +94,8 @@ export class BalanceReads {
   }
 
   /**
-   * Reads the balances between two equal reads of the trades. Resolves to `true` if no trade happened in between. Reads
-   * run in sequence, so that no transfer is booked twice.
+   * Reads the balances between two equal reads of the trades. Resolves to `true` if no trade happened in between. Only
+   * one read runs at a time, so that no transfer is booked twice.
    */
   read(): Promise<boolean> {
     const turn = this.#turn.then(() => this.#readNow());
@@ -127,8 +131,8 @@ export class BalanceReads {
   }
 
   /**
-   * Reports that the balances are unread, once reads have failed for `UNREAD_AFTER_MS` while the exchange answers other
-   * requests.
+   * Reports to the engine that the balances cannot be read, once reads have failed for `UNREAD_AFTER_MS` while the
+   * exchange answers other requests.
    */
   #failed(failed: Failed): void {
     const { clock, step, time } = this.#o.run;
@@ -140,8 +144,8 @@ export class BalanceReads {
   }
 
   /**
-   * Whether balances equal the ledger while no trade happens, with retries because trades may be recorded late. `null`
-   * if the balances could not be read.
+   * Whether the balances equal the ledger; `null` if they could not be read. Retries, because trades may be recorded
+   * late.
    */
   async match(): Promise<boolean | null> {
     const { engine } = this.#o;
@@ -193,11 +197,11 @@ export class BalanceReads {
     }
   }
 
-  /** Reads the lists before the balances, if a read is due. Books new transfers that cancel each other out. */
+  /** Reads the lists before the balances, if a read is due. Books new transfers that together change no balance. */
   async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.run.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
-    // Quotes wait for the comparison of a restored ledger, and the lists can be read later.
+    // A restored ledger is compared first, because quotes wait for it; the lists can be read later.
     if (this.#transfers.known !== null && !this.#o.engine.account.isReconciled) return null;
     const found = await this.#look();
     const isSoon = found === null || now < this.#linesMayComeUntil;
@@ -211,13 +215,12 @@ export class BalanceReads {
 
   async #explain(): Promise<void> {
     if (this.#transfers === null || this.#transfers.known === null) {
-      // Read again as soon as balances equal the ledger.
+      // The lists are read again as soon as balances equal the ledger.
       this.#lookAt = -Infinity;
       return;
     }
     const now = this.#o.run.clock.elapsed();
-    // During a conversion, its amounts could be mistaken for a listed transfer whose effect an unlisted transfer has
-    // offset.
+    // No read during a conversion: its amounts could look like those of a listed transfer.
     const everyMs = this.#o.engine.account.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
     if (this.#o.engine.account.isConverting || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;
@@ -231,7 +234,7 @@ export class BalanceReads {
     this.#take(found, booked);
   }
 
-  /** Logs each difference once, then once per minute while it remains. */
+  /** Logs a new difference immediately, then once per minute while it remains. */
   #sayUnexplained(): void {
     const { engine, connectivity } = this.#o;
     const { time } = this.#o.run;

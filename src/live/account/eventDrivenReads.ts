@@ -1,15 +1,18 @@
 /**
- * Account reads that the stream or a webhook triggers: combined, rate-limited, and never with the last of the request
- * budget.
+ * Account reads that the stream or a webhook triggers. They are combined and rate-limited, and they leave a reserve of
+ * the request budget.
  */
 import { CANCEL_CHUNK, sleep, type Clock, type Engine, type Exchange, type Millis } from '../../core/index.ts';
 import type { Reads } from './reads.ts';
 
-/** News from the stream about the bot's order. It is unconfirmed and triggers a read of the account. */
+/**
+ * News about the bot's orders from the stream, or about transfers from a webhook. The news is unconfirmed and only
+ * triggers a read of the account.
+ */
 export type OwnSeen =
   | { readonly kind: 'traded'; readonly tid: string | null }
   | { readonly kind: 'gone'; readonly oid: string }
-  /** Transfer that a webhook reported. */
+  /** A webhook reported a transfer. */
   | { readonly kind: 'moved' };
 
 export type EventDrivenReadsOptions = {
@@ -28,13 +31,17 @@ export type EventDrivenReadsOptions = {
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Maximum number of reads in a burst, as when a large trade fills all levels. Refilled at 60 reads per minute. */
+/**
+ * Maximum number of reads in a burst, such as when a large trade fills all levels. The allowance grows by 60 reads per
+ * minute.
+ */
 const BURST = 30;
 const REFILL_MS: Millis = 1_000;
-/** Requests reserved for placements and for periodic reads. */
+/** Number of requests reserved for placements and periodic reads. */
 const BUDGET_RESERVE = 60;
 /**
- * Number of attempts to read a trade that the stream reported, with doubling pauses, because its record may be late.
+ * Number of attempts to read a trade that the stream reported. The pauses double, because the exchange may record the
+ * trade late.
  */
 const TRIES = 5;
 const RETRY_MS = 30;
@@ -65,7 +72,7 @@ export class EventDrivenReads {
     if (seen.kind === 'gone') {
       if (this.#gone.size < GONE_MAX) this.#gone.add(seen.oid);
     } else if (seen.kind === 'moved') {
-      // At most one read every few seconds, even if transfers are reported faster; the periodic read finds the others.
+      // One read per few seconds suffices, because the periodic read also finds transfers.
       const now = this.#options.clock.elapsed();
       if (now - this.#balancesAt < BALANCES_EVERY_MS) return;
       this.#balancesAt = now;
@@ -90,7 +97,7 @@ export class EventDrivenReads {
 
   async #run(): Promise<void> {
     const { clock, look, readBalances, readTrades } = this.#options;
-    // News of one turn of the event loop shares one read.
+    // All news in one turn of the event loop shares one read.
     await sleep(clock, 0);
     while (!this.#stopped && (this.#tradesWanted || this.#gone.size > 0 || this.#balancesWanted)) {
       const ids = this.#tradesWanted ? [] : this.#goneIds();
@@ -117,7 +124,10 @@ export class EventDrivenReads {
     }
   }
 
-  /** Takes orders that left the book, as many as fit one request. Skips orders that the engine knows to have ended. */
+  /**
+   * Returns ids of orders that left the book, as many as fit one request. Omits orders that the engine already knows to
+   * have ended.
+   */
   #goneIds(): readonly string[] {
     const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
     for (const oid of oids) this.#gone.delete(oid);

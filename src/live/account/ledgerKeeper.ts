@@ -1,6 +1,6 @@
 /**
- * Transfer of the ledger to the journal: entries, balances, marker and live orders of one time. Runs on every change,
- * and periodically for the losses.
+ * Passes the ledger to the journal: entries, balances, marker and live orders at one time. Runs on every change, and
+ * periodically for the losses.
  */
 import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
@@ -43,9 +43,9 @@ export class LedgerKeeper {
   }
 
   /**
-   * Gives the ledger to the journal; the next write makes it durable. Must not be called after an internal error: the
-   * ledger may contain half an event, and a restart must continue from the last complete one. If `isLast`, also runs if
-   * only the profit has changed.
+   * Passes the ledger to the journal; the next write makes it durable. Must not be called after an internal error: the
+   * ledger may contain half an event, and a restart must continue from the last complete event. With `isLast`, also
+   * runs if only the profit has changed.
    */
   keep(isLast = false): void {
     const { uncounted } = this.#reads;

@@ -4,8 +4,8 @@ import type { EngineEvent } from '../../core/index.ts';
 export type OurOid = { readonly oid: string; readonly id?: string };
 
 /**
- * Returns the bot's oids in an event, with their origin ids if present. Every oid in the answer to a cancel is the
- * bot's, because cancels use origin ids.
+ * Returns the oids in an event that belong to the bot, with their origin ids if present. Cancels use origin ids, so
+ * every oid in their answer belongs to the bot.
  */
 export function oursIn(event: EngineEvent, prefix: string): readonly OurOid[] {
   if (event.kind === 'open orders') return withOurPrefix(event.orders, prefix);

@@ -40,10 +40,10 @@ export class Reads {
   readonly #time: () => Millis;
   readonly #book: string;
   readonly #overlapMs: Millis;
-  /** Newest trade of which all earlier ones are taken; they are never read again. */
+  /** Newest trade whose predecessors are all taken. The trades up to it are never read again. */
   #marker: string | undefined;
   #newest: string | undefined;
-  /** Taken trades newer than the marker, oldest first, with the time when each was first read. */
+  /** Taken trades newer than the marker, oldest first, each with the time of its first read. */
   #recent: { readonly tid: string; readonly at: Millis }[] = [];
   #sequence = -1n;
   #tradesTurn: Promise<unknown> = Promise.resolve();
@@ -54,9 +54,9 @@ export class Reads {
   readonly #uncounted: Set<string>;
 
   /**
-   * Reads one book, and the account's trades newer than `lastTid`, of which `tids` (in order) are already taken. `time`
-   * is the engine's. Trades of the last `overlapMs` are read repeatedly, because an older trade may be recorded after a
-   * newer one. The receiver detects repeats by trade id.
+   * Creates the reads of one book and of the account's trades newer than `lastTid`. Of these newer trades, `tids` (in
+   * order) are already taken. `time` returns the engine's time. Trades of the last `overlapMs` are read repeatedly,
+   * because an older trade may be recorded after a newer one. The receiver detects repeats by trade id.
    */
   constructor(
     exchange: Exchange,
@@ -91,29 +91,29 @@ export class Reads {
   }
 
   /**
-   * Returns the position from which a later run continues: all trades up to `marker` are taken, and of the newer ones
-   * exactly `tids`.
+   * Returns the position from which a later run continues: all trades up to `marker` are taken, and `tids` of the newer
+   * trades.
    */
   get taken(): { readonly marker: string | undefined; readonly tids: readonly string[] } {
     return { marker: this.#marker, tids: this.#recent.map(({ tid }) => tid) };
   }
 
-  /** Returns the currencies whose balances a later run must not compare either. */
+  /** Returns the currencies whose balances a later run must not compare with the ledger. */
   get uncounted(): readonly string[] {
     return [...this.#uncounted];
   }
 
-  /** Records the trades of an event as taken. Call in the synchronous step that adds them to the ledger. */
+  /** Records the trades of an event as taken. Must be called in the synchronous step that adds them to the ledger. */
   take({ trades, complete, startedAt }: EventOf<'trades'>): void {
     const now = this.#time();
     const known = new Set(this.#recent.map(({ tid }) => tid));
     for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
     this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
-    // An incomplete read is no proof that trades newer than its last one have no late record. Its last trade may have a
-    // second record.
+    // After an incomplete read, trades from its last one on stay open: records before or of the last trade may still
+    // arrive.
     const end = complete ? null : BigInt(trades[trades.length - 1]?.tid ?? 0);
-    // Counted from the start of the read, because a late record may be on a page that was read before the record
+    // The age counts from the start of the read, because a late record may belong on a page that was read before it
     // appeared.
     const isOpen = ({ tid, at }: { readonly tid: string; readonly at: Millis }): boolean =>
       startedAt - at < this.#overlapMs || (end !== null && BigInt(tid) >= end);
@@ -151,8 +151,8 @@ export class Reads {
   }
 
   /**
-   * Reads every trade of the account newer than the marker, page by page, and sorts them oldest first. Reads run in
-   * sequence, because each continues where the previous one ended.
+   * Reads every trade of the account newer than the marker, page by page, and sorts them oldest first. Only one read
+   * runs at a time, because each continues where the previous one ended.
    */
   trades(): Promise<EventOf<'trades'> | Failed> {
     const turn = this.#tradesTurn.then(() => this.#tradesNow());
@@ -209,7 +209,7 @@ export class Reads {
     return this.#balancesAt;
   }
 
-  /** Reads the balances, without `quiet`, which the caller adds. */
+  /** Reads the balances. The caller adds `quiet` to the event. */
   async balances(): Promise<Omit<EventOf<'balances'>, 'quiet'> | Failed> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.balances();
@@ -249,7 +249,7 @@ export class Reads {
   }
 }
 
-/** Returns a failure if the balances lack a currency of the book or have it unreadable; otherwise `null`. */
+/** Returns a failure if the row of a currency of the book is missing or unreadable; otherwise `null`. */
 export function missingBalance(
   balances: readonly Balance[],
   unreadable: readonly UnreadableRow[],
@@ -264,12 +264,14 @@ export function missingBalance(
   return null;
 }
 
-/** Returns the price in ticks, rounded down; `null` if it is above the largest countable tick or is not decimal. */
+/**
+ * Returns the price in ticks, rounded down; `null` if the text is not decimal or exceeds the largest countable tick.
+ */
 export const priceOrNull = (instrument: Instrument, text: string): Price | null =>
   countable(() => priceFloor(instrument, text));
 /**
- * Returns the amount in lots, rounded down; `null` if it is above the largest countable number of lots or is not
- * decimal.
+ * Returns the amount in lots, rounded down; `null` if the text is not decimal or exceeds the largest countable number
+ * of lots.
  */
 export const amountOrNull = (instrument: Instrument, text: string): Amount | null =>
   countable(() => amountFloor(instrument, text));

@@ -20,8 +20,8 @@ export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 
 export type ListedTransfer = Booking & { readonly id: string };
 
 /**
- * Result of a read: transfers that are not in the ledger, oldest first. `take` needs `ids`, which include other new
- * lines.
+ * Result of a read: transfers that are not in the ledger, oldest first. `ids` has the ids of all lines that were read,
+ * also of known lines.
  */
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
@@ -31,16 +31,16 @@ const KNOWN_MAX = 500;
 
 export class TransferReads {
   readonly #lists: TransferLists;
-  /** Ids of lines that the ledger or its opening balances include; `null` while unknown. */
+  /** Ids of lines that the ledger or its opening balances already include; `null` while unknown. */
   #known: ReadonlySet<string> | null;
   #list: readonly string[] | null;
   /**
-   * Time of the first read of each line while balances equaled the ledger. The balances may include the line already or
-   * later.
+   * Time at which each line was first seen while balances equaled the ledger. The balances may or may not include such
+   * a line yet.
    */
   readonly #early = new Map<string, Millis>();
   readonly #aheadMaxMs: Millis;
-  /** Currencies for which every line must be readable. */
+  /** Currencies of which every line must be readable. */
   readonly #currencies: readonly string[];
 
   /** `aheadMaxMs`: maximum time between the listing of a transfer and its effect on the balances. */
@@ -62,8 +62,8 @@ export class TransferReads {
   }
 
   /**
-   * Reads the lists. Until the first comparison, every id on the newest pages is new but counts as no transfer. If the
-   * ledger then equals balances that are read later, pass these ids to `take`.
+   * Reads the lists. Until the first comparison with the ledger, no line counts as a transfer. If balances that are
+   * read later equal the ledger, pass the result to `seenEqual`.
    */
   async look(): Promise<FoundTransfers | Failed> {
     const transfers: ListedTransfer[] = [];
@@ -87,9 +87,9 @@ export class TransferReads {
   }
 
   /**
-   * Records that the ledger equals balances read after this read of the lists. These balances include lines that are
-   * older than `aheadMaxMs`; newer lines may not be in the balances yet. The first call learns the lines from before
-   * the ledger.
+   * Records that the ledger equals balances that were read after this read of the lists. The balances include lines
+   * that were seen more than `aheadMaxMs` ago; newer lines may be missing in the balances. At the first call, all lines
+   * count as older than the ledger.
    */
   seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
@@ -103,8 +103,8 @@ export class TransferReads {
   }
 
   /**
-   * Records `booked`, a subset of the found transfers; the balances may not include the others yet. Call in the
-   * synchronous step that gives them to the engine.
+   * Records the transfers in `booked` as booked; the balances may not include the other found transfers yet. Must be
+   * called in the synchronous step that gives them to the engine.
    */
   take({ transfers, ids }: FoundTransfers, booked: readonly ListedTransfer[], now: Millis): void {
     const isBooked = new Set(booked);
@@ -139,7 +139,8 @@ export class TransferReads {
       const rows = unreadableOf(outcome);
       const own = rows.find(row => isAboutCurrency(row, this.#currencies) !== 'no');
       if (own) return failedBy(list.name, own);
-      // Fees of trades are booked with the trades. Of the list of fees, only rebates are used, from its newest lines.
+      // Fees of trades are booked with their trades, so only rebates are used from the list of fees, and only from its
+      // newest page.
       all.push(...(list.of === 'fees' ? outcome.value.filter(isGain) : outcome.value));
       marker = outcome.value[outcome.value.length - 1]?.id;
       const meets = outcome.value.some(({ id }) => this.#known?.has(`${list.name} ${id}`) ?? true);

@@ -6,16 +6,16 @@ import { money, type Money } from '../../core/index.ts';
 import type { ListedTransfer } from './transferReads.ts';
 
 /**
- * Maximum number of transfers per currency for which every combination is tried. With more, only all of them together
- * are.
+ * Maximum number of transfers per currency for which every combination is tried. With more transfers, only the sum of
+ * all is tried.
  */
 const CHOICES_MAX = 10;
 
 /**
- * Returns the transfers to book, of those not yet in a ledger. `differences`: reported minus ledger, by currency.
- * `isEarly` marks transfers that were listed while balances equaled the ledger. Because the balances may already
- * include them, they are booked only if they close the difference of their currency exactly. Other transfers are booked
- * if their currency differs at all; the rest of the difference is not listed yet.
+ * Returns the transfers to book. `differences`: reported balances minus ledger, by currency. `isEarly`: whether a
+ * transfer was listed while balances equaled the ledger. The balances may already include early transfers, so these are
+ * booked only if they close the difference of their currency exactly. Other transfers are booked if their currency
+ * differs at all; a further transfer may not be listed yet.
  */
 export function explaining(
   transfers: readonly ListedTransfer[],
@@ -29,7 +29,7 @@ export function explaining(
     const difference = differences.get(currency) ?? money(0n);
     const choices = [late, ...(difference === 0n ? [] : [all, ...choicesOf(all)])];
     const exact = choices.find(choice => transferred(choice) === difference);
-    // If a currency does not differ, its balance includes the transfers already or will include them later.
+    // Without a difference, the balance already includes the transfers or will include them later.
     for (const each of exact ?? (difference === 0n ? [] : late)) chosen.add(each);
   }
   return transfers.filter(each => chosen.has(each));

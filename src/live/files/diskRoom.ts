@@ -7,8 +7,8 @@ import { diskTroubleOf, type DiskTrouble } from './diskTrouble.ts';
 const ROOM_MIN = 256 * 1024;
 
 /**
- * Returns why the disk of a directory accepts no writes; `null` if it does, or if the system does not report it. Writes
- * nothing itself.
+ * Returns why the disk of a directory accepts no writes; `null` if it accepts them or if the system does not tell.
+ * Writes nothing.
  */
 export function diskProblem(dir: string): DiskTrouble | null {
   try {
@@ -20,7 +20,7 @@ export function diskProblem(dir: string): DiskTrouble | null {
   }
 }
 
-/** Minimum time between checks: each check is a system call. */
+/** Minimum time between checks, because each check is a system call. */
 const LOOK_EVERY_MS = 1_000;
 
 /**

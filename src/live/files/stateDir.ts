@@ -1,10 +1,10 @@
-/** State directory: private to its owner, and rejected if it belongs to another user or others can write to it. */
+/** State directory: private to its owner. A directory of another user, or one that others can write to, is rejected. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
 /**
- * Creates the state directory if it does not exist. Throws a one-line error if it cannot be created or trusted: its
+ * Creates the state directory if it does not exist. Throws a one-line error if it cannot be created or trusted. Its
  * files decide whether the bot trades, and with which ledger.
  */
 export function claimStateDir(dir: string): void {
@@ -18,8 +18,8 @@ export function assertStateDirTrusted(dir: string): void {
 }
 
 /**
- * Throws as `assertStateDirTrusted` does, for another folder that decides what the bot trades; `what` names the folder
- * in the error.
+ * Throws a one-line error if a folder that decides what the bot trades cannot be trusted; `what` names the folder in
+ * the error.
  */
 export function assertFolderTrusted(dir: string, what: string): void {
   for (const name of ['', ...readdirSync(dir)]) {
@@ -38,7 +38,7 @@ function make(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // With `recursive`, Node reports a read-only disk as a missing folder.
+    // With `recursive`, Node reports a read-only disk as a missing folder, so the disk is tested.
     const trouble = diskTroubleOf(error) ?? tryDisk(nearestFolder(resolve(dir)));
     const why = error instanceof Error ? error.message : String(error);
     const advice =
@@ -58,7 +58,7 @@ const WRITE_BY_OTHERS = 0o022;
  */
 export function ownershipFlaw(seen: Stats, path: string): string | null {
   const user = process.geteuid?.();
-  // A system without user ids has no such permissions either.
+  // Systems without user ids do not have such permissions.
   if (user === undefined) return null;
   if (seen.isSymbolicLink())
     return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;

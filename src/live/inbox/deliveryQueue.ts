@@ -1,5 +1,5 @@
 /**
- * Queue between the webhook listener and the disk: batches deliveries while the disk is busy, and reports whether each
+ * Queue between the webhook listener and the disk. It batches deliveries while the disk is busy, and reports whether a
  * delivery can be acknowledged.
  */
 import { textOfError, type Millis } from '../../core/index.ts';
@@ -18,19 +18,20 @@ export type DeskOptions = {
   readonly room: () => number | null;
 };
 
-/** Number of deliveries by outcome. `noRoom`: too little space on the disk; `failed`: rejected by the disk. */
+/** Number of deliveries by outcome. `noRoom`: the disk had too little space. `failed`: the disk rejected the write. */
 export type DeskCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
 
 /**
- * Bytes reserved for the journal and the latch; with less free space, no delivery is stored. Enough for ten days of a
- * recording at 19 MB per day and the log of the state file.
+ * Bytes of free space reserved for the journal and the latch; with less, no delivery is stored. Enough for ten days of
+ * a recording with 19 MB per day, and for the log of the state file.
  */
 export const RESERVE_BYTES = 256_000_000;
-/** Pause after which a problem that remains is reported again. */
+/** Pause between reports of a problem that remains. */
 const TOLD_EVERY_MS = 60_000;
 
-/** Queue length above which the sender is asked to retry. `WAITING_MAX_MS` is the maximum waiting time. */
+/** Queue length at which the sender is asked to retry. */
 const WAITING_MAX = 2_000;
+/** Maximum waiting time of the oldest delivery; above it, the sender is asked to retry. */
 const WAITING_MAX_MS = 2_000;
 /** Maximum number of deliveries in one transaction, which bounds the wait of the last one. */
 const BATCH_MAX = 500;
@@ -44,7 +45,10 @@ export class Desk {
   readonly #counts: DeskCounts;
   #waiting: Waiting[] = [];
   #scheduled = false;
-  /** Reason why deliveries are not stored, time of its last report, and number of deliveries rejected since. */
+  /**
+   * Current problem: the reason why deliveries are not stored, the time of the last report, and the number of
+   * deliveries rejected since then.
+   */
   #problem: { readonly why: string; readonly of: 'room' | 'disk'; toldAt: Millis; untold: number } | null = null;
 
   constructor(options: DeskOptions, counts: DeskCounts) {

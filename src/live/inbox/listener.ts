@@ -1,4 +1,7 @@
-/** HTTP listener for deliveries: own port, one secret path, small bodies. Answers only when the delivery is on disk. */
+/**
+ * HTTP listener for deliveries, with its own port, one secret path and small bodies. It answers only when a delivery is
+ * on disk.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,7 +14,7 @@ export type InboxOptions = DeskOptions & {
   readonly host: string;
   /** Port; 0 selects a free port. */
   readonly port: number;
-  /** Secret tokens, each the last part of an accepted path; two while the token is being changed. */
+  /** Secret tokens; each can be the last part of the path. Two while the token is being changed. */
   readonly tokens: readonly string[];
   /** Addresses and CIDR ranges that may deliver. If empty, every client that knows the path may. */
   readonly sources: readonly string[];
@@ -31,17 +34,17 @@ export type Inbox = {
   close(): Promise<void>;
 };
 
-/** Number of deliveries by outcome. `tooMany`: beyond the budget of one address or of all. */
+/** Number of deliveries by outcome. `tooMany`: above the budget of one address or of all addresses. */
 export type InboxCounts = DeskCounts & { turnedAway: number; tooMany: number };
 
 /**
- * Maximum connections in total and for each address that is not a proxy; the exchange uses few. A busy connection is
- * not closed for a new one.
+ * Maximum number of connections, in total and for each address that is not a proxy. The exchange uses few. A busy
+ * connection is not closed in favor of a new one.
  */
 const CONNECTIONS = { all: 512, sender: 64, keepsBusy: true };
 const HEADERS_WITHIN_MS = 2_000;
 const BODY_WITHIN_MS = 4_000;
-/** Maximum idle time of a connection; short, because the sender can reopen it at no cost. */
+/** Maximum idle time of a connection. It is short, because a sender can easily connect again. */
 const IDLE_MAX_MS = 5_000;
 
 /** Starts to listen. Rejects with one line if the port is unavailable. */
@@ -58,7 +61,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
       forbidden: 'set webhooks.port to 1024 or above',
       addressNotLocal: 'set webhooks.host to an address of this machine',
     },
-    // The secret path is the credential. All wrong paths get one answer.
+    // The secret path is the credential, so all wrong paths get the same answer.
     allowedHosts: null,
     headers: { 'cache-control': 'no-store' },
     posted: null,
@@ -83,13 +86,14 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     counts.turnedAway++;
     return answer(reply, 404, 'not found');
   };
-  // Reads any content type as raw bytes, because signatures cover these bytes and unreadable bodies are stored too.
+  // Bodies of any content type are read as raw bytes, because signatures cover the bytes and unreadable bodies are
+  // stored too.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  // Checked before the body is read, so that a rejected client delays no other.
+  // This check precedes the read of the body, so that a rejected client delays no other client.
   const isWelcome = (request: FastifyRequest): boolean => {
     const { token = '' } = request.params as { token?: string };
-    // Compares with every digest, so that timing reveals nothing.
+    // The token is compared with every digest, so that the time reveals nothing.
     const matches = digests.map(digest => timingSafeEqual(digest, digestBytes(token)));
     return matches.includes(true) && (allowed === null || allowed(request.ip));
   };
@@ -98,7 +102,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     {
       onRequest: async (request, reply) => {
         if (!isWelcome(request)) return turnAway(reply);
-        // A compressed body could expand without limit, and the exchange never compresses.
+        // A compressed body could expand without limit. The exchange never compresses.
         if (request.headers['content-encoding'] !== undefined) return answer(reply, 415, 'send the body uncompressed');
         return undefined;
       },
@@ -106,10 +110,10 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const verdict = await options.signed?.(name => first(request.headers[name]), body);
-      // The key may become available later, so the sender must retry.
+      // The exchange's key may become available later, so the sender must retry.
       if (verdict?.kind === 'later') return comeAgain(reply);
       if (verdict?.kind === 'no') return turnAway(reply);
-      // Checked after the signature, so that unsigned requests consume no budget of signed ones.
+      // The budget is checked after the signature, so that unsigned requests do not use the budget of signed ones.
       if (!rates.take(request.ip, body.length)) {
         counts.tooMany++;
         return comeAgain(reply);

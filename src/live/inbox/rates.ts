@@ -1,8 +1,8 @@
-/** Rate limits for deliveries: one byte budget for each address and one for all addresses, refilled over time. */
+/** Rate limits for deliveries: a byte budget for each address and one for all addresses. */
 import type { Millis } from '../../core/index.ts';
 import { senderOf } from '../../guard/index.ts';
 
-/** Byte budget: at most `burst` bytes, refilled by `perSecond`. */
+/** Byte budget: at most `burst` bytes, refilled by `perSecond` bytes per second. */
 export type CallerBudget = { readonly burst: number; readonly perSecond: number };
 
 export type DeliveryLimits = {
@@ -13,8 +13,8 @@ export type DeliveryLimits = {
 };
 
 /**
- * Limits for senders that are known only by the secret path. A delivery has about one kilobyte (rfq-and-webhooks 2.5),
- * so an address may send about a hundred per second.
+ * Limits for senders that only the secret path identifies. A delivery has about one kilobyte (rfq-and-webhooks 2.5), so
+ * an address can send about a hundred per second.
  */
 export const UNKNOWN_SENDERS: DeliveryLimits = {
   bodyMax: 16 * 1024,
@@ -33,8 +33,8 @@ export const KNOWN_SENDERS: DeliveryLimits = {
 export const ROW_BYTES = 512;
 
 /**
- * Maximum number of addresses with their own budget. The least recently used address is dropped and later gets a new
- * budget; the budget of all addresses still applies.
+ * Maximum number of addresses with a budget of their own. Above it, the least recently used address is forgotten and
+ * later gets a new budget. The budget of all addresses always applies.
  */
 const ADDRESSES_MAX = 4_096;
 

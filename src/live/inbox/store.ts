@@ -1,5 +1,5 @@
 /**
- * Store of raw deliveries: each delivery once, on disk before it is acknowledged. Beyond the limit, the oldest
+ * Store of raw deliveries. Each delivery is stored once, on disk before it is acknowledged. Above the limit, the oldest
  * deliveries of the largest sender are deleted.
  */
 import { createHash } from 'node:crypto';
@@ -15,13 +15,13 @@ export type Arrived = {
   readonly from: string;
   readonly body: Buffer;
   /**
-   * Content that the signature covers. Equal content in another envelope is the same delivery. Absent if no signature
-   * was verified.
+   * Content that the signature covers. Deliveries with equal content are the same delivery, whatever their envelope.
+   * Absent if no signature was verified.
    */
   readonly says?: string;
 };
 
-/** Limits of the store: number of rows, and bytes including the rows. */
+/** Limits of the store: number of rows, and bytes of bodies and rows. */
 export type InboxBounds = { readonly rows: number; readonly bytes: number };
 
 export type StoredDelivery = {
@@ -55,11 +55,10 @@ export const INBOX_FILE = 'inbox.db';
 export function openInboxStore(dir: string, keep: InboxBounds): InboxStore {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const db = new Database(join(dir, INBOX_FILE));
-  // In WAL mode, FULL syncs the log at each commit, so that acknowledged deliveries also survive a crash of the
-  // machine.
+  // With FULL, each commit syncs the log, so that acknowledged deliveries survive a crash of the machine.
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
-  // Frees the space of a large transaction again.
+  // Limits the log, which a large transaction would otherwise leave large.
   db.pragma('journal_size_limit = 4000000');
   return inboxStoreIn(db, keep);
 }
@@ -87,7 +86,7 @@ export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxSto
         .digest();
       const isNew = insert.run(digest, at, from, body).changes > 0;
       if (isNew) added.push({ sender: senderOf(from), bytes: body.length + ROW_BYTES });
-      // A list, because the driver reads a single object as named parameters.
+      // The digest is in a list, because the driver would read a single object as named parameters.
       else again.run([digest]);
       return isNew;
     });
@@ -179,7 +178,7 @@ const FORGET_ROWS = 1_000;
  */
 function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds): void {
   if (shares.rows <= keep.rows && shares.bytes <= keep.bytes) return;
-  // Deletes slightly more, so that not every delivery causes a deletion.
+  // Deletes a little more than necessary, so that not every delivery causes a deletion.
   const [rows, bytes] = [(keep.rows * 31) / 32, (keep.bytes * 31) / 32];
   const page = db.prepare('SELECT n, sender, length(body) AS bytes FROM deliveries WHERE n > ? ORDER BY n LIMIT ?');
   const forget = db.prepare('DELETE FROM deliveries WHERE n = ?');

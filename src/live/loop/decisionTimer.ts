@@ -1,4 +1,4 @@
-/** Timer for decisions of the engine without another event, so that other events do not shift them. */
+/** Timer that lets the engine decide on time even without other events. */
 import { sleep, type Engine, type Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 
@@ -14,7 +14,7 @@ export async function decisionTimer(
 ): Promise<void> {
   while (!signal.aborted) {
     if (engine.decidesAt <= time()) step({ kind: 'timer', at: time() });
-    // Wakes exactly when a decision is due, as a replay does. If decisions are always due, it waits 1 ms, so that other
+    // The timer wakes when a decision is due, as in a replay. If a decision is always due, it waits 1 ms, so that other
     // tasks can run.
     const left = engine.decidesAt - time();
     await sleep(clock, left > 0 ? Math.min(left, everyMs) : 1, signal);

@@ -1,35 +1,31 @@
-/** Queue of engine events: one step ends, commands included, before the next starts. */
+/** Queue of engine events. A step, including its commands, ends before the next step starts. */
 import type { EngineEvent } from '../../core/index.ts';
 
 export type EventSteps = {
   /**
-   * Called with each event just before its step. Events that `prepare` puts precede this event, for which it is not
-   * called again.
+   * Called with each event just before its step. Events that `prepare` puts are processed before this event; `prepare`
+   * is not called again for this event.
    */
   readonly prepare: (event: EngineEvent) => void;
   /**
-   * Applies the event and executes its commands. Events that it puts come directly after this event, before all waiting
-   * ones.
+   * Applies the event and executes its commands. Events that `step` puts are processed next, before all waiting events.
    */
   readonly step: (event: EngineEvent) => void;
   /**
-   * Called once per drain, after `EVENTS_MAX` events. Events that it puts come next; up to `EVENTS_MAX` more may
-   * follow.
+   * Called once per drain, after `EVENTS_MAX` events. Events that it puts are processed next; up to `EVENTS_MAX` more
+   * events may follow.
    */
   readonly onEndless: () => void;
 };
 
-/**
- * Number of events in one drain after which it counts as endless. A step puts at most a few events for each order of
- * the bot.
- */
+/** Number of events in one drain that counts as endless. A step puts at most a few events for each order of the bot. */
 export const EVENTS_MAX = 10_000;
 
 type Waiting = { readonly event: EngineEvent; readonly isPrepared: boolean };
 
 export class EventQueue {
   readonly #steps: EventSteps;
-  /** Waiting events; the next event is last. */
+  /** Waiting events; the next one is at the end of the list. */
   readonly #waiting: Waiting[] = [];
   /** Events that the current call has put, in order. */
   #caused: EngineEvent[] = [];
@@ -40,8 +36,8 @@ export class EventQueue {
   }
 
   /**
-   * Processes the event and all events that it causes. During a step, a put event waits, so that causes precede
-   * effects, in the order of nested calls.
+   * Processes the event and all events that it causes. An event that is put during a step waits until the step ends.
+   * Causes therefore precede effects, as with nested calls.
    * @throws Error if events still cause others after `onEndless`, or the error of `prepare` or `step`. Waiting events
    * are then dropped.
    */

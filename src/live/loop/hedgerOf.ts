@@ -13,7 +13,7 @@ type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
 };
 
 /**
- * Returns the flatten request. It reports a request only while the bot is reduce-only, because otherwise quotes could
+ * Returns access to the flatten request. It reports a request only while the bot is reduce-only; otherwise quotes could
  * reopen the inventory that the hedger closes.
  */
 const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenRequest => ({

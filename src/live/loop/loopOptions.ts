@@ -66,8 +66,8 @@ export type Watchers = {
   /** Called after each complete and successful private read. */
   readonly onReconciled?: () => void;
   /**
-   * Called every two seconds as a heartbeat. `isKeptOut`: the bot cannot send private requests, because of a lockout or
-   * an exhausted budget.
+   * Called every two seconds, for the heartbeat. `isKeptOut`: the bot cannot send private requests, because of a
+   * lockout or an exhausted budget.
    */
   readonly onTurn?: (isKeptOut: boolean) => void;
   /** Called after every step of the engine, with the duration of the step. */
@@ -98,8 +98,8 @@ export type StopReport = {
   /** Origin ids of the bot's orders whose end is not verified. */
   readonly left: readonly string[];
   /**
-   * Reason why the open orders could not be read, so that orders other than those in `left` may be open. Absent if they
-   * were read.
+   * Reason why the open orders could not be read; absent if they were read. Orders other than those in `left` may then
+   * be open.
    */
   readonly unread?: string;
   /** Whether the ledger equals the exchange's balances to the last digit; `null` if they were not compared. */
@@ -113,7 +113,7 @@ export const isAllGone = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>)
   left.length === 0 && unread === undefined;
 
 /**
- * Returns everything that a stop could not verify, one text each: the ids of orders, and the reason why open orders are
+ * Returns everything that a stop could not verify, one text each: ids of orders, and the reason why the open orders are
  * unknown.
  */
 export const unverified = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): readonly string[] =>

@@ -27,9 +27,9 @@ export const NO_SUCH_BOOK = 'no-such-book';
 
 /** Reason why a start cannot continue, in one line for the operator. */
 export class CannotStart extends Error {
-  /** Code of a failed request, from the exchange or the bot; `null` without an answer or a request. */
+  /** Code of the failed request, from the exchange or the client; `null` if there was no request or no answer. */
   readonly code: string | null;
-  /** Whether the start may succeed later without the operator. */
+  /** Whether a later start may succeed without any action of the operator. */
   readonly mayPass: boolean;
   /** Remedy for the operator, as a clause; `null` if none is known. */
   readonly remedy: string | null;
@@ -51,7 +51,7 @@ export async function readRules(exchange: Exchange, book: string): Promise<Rules
   return { instrument, makerRate: rateCeil(fee.maker), takerRate: rateCeil(fee.taker), tier };
 }
 
-/** Reads the public row of one book. Rejects with `CannotStart`. */
+/** Reads the row of one book in the public list of books. Rejects with `CannotStart`. */
 export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, book: string): Promise<AvailableBook> {
   const { value: books, unreadable } = await need('read available_books', exchange.availableBooks());
   const row = books.find(candidate => candidate.book === book);
@@ -67,8 +67,8 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
 }
 
 /**
- * Reads the account's fees on the book. If the exchange lists none, returns the first tier of the schedule, or its flat
- * rate.
+ * Reads the account's fees on the book. If the exchange lists no fees for it, returns the first tier of the book's
+ * schedule, or its flat rate.
  */
 async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee> {
   const { value: fees, unreadable } = await need('read fees', exchange.fees());
@@ -85,12 +85,15 @@ export type Opening =
   | ({ readonly kind: 'fresh' } & OpeningBalances)
   | {
       readonly kind: 'restored';
-      /** Newest trade of which all earlier ones are in the ledger. Of newer trades, only `tids` are. */
+      /** Newest trade whose predecessors are all in the ledger. */
       readonly lastTid: string | undefined;
+      /** Trades newer than `lastTid` that are in the ledger. */
       readonly tids: readonly string[];
     };
 
-/** Returns the opening of a run: the ledger of the last run, or balances that are read now. Rejects with `CannotStart`. */
+/**
+ * Returns the opening of a run: the ledger of the last run, or balances that are read now. Rejects with `CannotStart`.
+ */
 export async function resolveOpening(
   leftovers: Leftovers,
   { instrument }: Rules,
@@ -114,8 +117,8 @@ export async function resolveOpening(
 }
 
 /**
- * Converts what earlier runs stored in a journal to the present tick and lot of the book. @throws CannotStart if these
- * units cannot express a stored price or amount.
+ * Converts the stored state of earlier runs to the present tick and lot of the book.
+ * @throws CannotStart if these units cannot express a stored price or amount.
  */
 export function journalInUnits(journal: Journal, instrument: Instrument): Journal {
   const { leftovers } = journal;
@@ -132,7 +135,7 @@ export type OpeningBalances = {
   readonly balances: readonly Balance[];
   /** Rows that could not be read and are missing from `balances`. */
   readonly unreadable: readonly UnreadableRow[];
-  /** Newest trade that the balances include; they include no newer one. `undefined` if none. */
+  /** Newest trade that the balances include; `undefined` if none. The balances include no later trade. */
   readonly lastTid: string | undefined;
 };
 
@@ -152,7 +155,7 @@ export type OpeningOptions = {
 
 /**
  * Reads the balances that open a ledger: two equal readings, `apartMs` apart, with all currencies of the book. Rejects
- * with `CannotStart` if a currency is missing and not in `zero`, or if the balances keep changing.
+ * with `CannotStart` if the balances keep changing, or if a currency is missing and not in `zero`.
  */
 export async function readFirstBalances(exchange: Exchange, options: OpeningOptions): Promise<OpeningBalances> {
   const { clock } = options;
@@ -175,7 +178,7 @@ export async function readFirstBalances(exchange: Exchange, options: OpeningOpti
   );
 }
 
-/** Adds the currencies in `zero` to the reading. Returns an error if another currency of the book is missing. */
+/** Adds the currencies in `zero` to the balances. Returns an error if another currency of the book is missing. */
 function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOptions): OpeningBalances | CannotStart {
   const failed = missingBalance(
     opening.balances,

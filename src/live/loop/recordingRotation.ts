@@ -1,6 +1,6 @@
 /**
  * Rotation of runs in one process. A run stops when its recording reaches a maximum size or the configuration changes.
- * The next run starts as after a restart, with its own number, engine and recording, so that every recording can be
+ * The next run starts as after a restart, with a new number, engine and recording. Every recording can therefore be
  * replayed from its start.
  */
 import { sleep, textOfError, type MarketStream, type Millis, type Order } from '../../core/index.ts';
@@ -12,7 +12,7 @@ import { Run, type RunOpening } from './run.ts';
 
 export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
   readonly venue: Omit<ExchangeSide, 'stream'> & {
-    /** Makes the stream of one run. */
+    /** Creates the stream of one run. */
     readonly newStream?: () => MarketStream | undefined;
   };
   readonly roll: {
@@ -29,13 +29,13 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
   };
 };
 
-/** Options of a run that change with its configuration; `setup` is the configuration as text. */
+/** Options of a run that depend on its configuration; `setup` is the configuration as text. */
 export type RunSetup = { readonly setup: string } & Pick<
   RotationOptions,
   'beside' | 'timing' | 'watchers' | 'makeEngine' | 'roll'
 >;
 
-/** Result of a request to change runs. `kept`: the old configuration continues, with the reason. */
+/** Result of a request to change runs. `kept`: the old configuration stays in use, for the reason `why`. */
 export type Reloaded =
   | {
       readonly kind: 'taken';
@@ -43,21 +43,21 @@ export type Reloaded =
       readonly ms: Millis;
       /** Origin ids of the previous run whose end was not verified; the next run looks them up. */
       readonly left: readonly string[];
-      /** As in `StopReport`. */
+      /** Reason why the open orders could not be read; absent if they were read. */
       readonly unread?: string;
     }
   | { readonly kind: 'kept'; readonly why: string };
 
 /**
- * Request to change runs. `next` is `null` for an unchanged configuration; the change is then immediate, even if orders
- * are unknown.
+ * Request to change runs. `next` is `null` if the configuration stays; the change is then immediate, even if orders are
+ * unknown.
  */
 type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
 
 const LOOK_EVERY_MS = 5_000;
 /** Interval of checks while a new configuration waits until no order is unknown. */
 const ASKED_LOOK_EVERY_MS = 250;
-/** Maximum wait of a request. By default, no order stays unknown for as long. */
+/** Maximum wait of a request. With the default timing, no order stays unknown for this time. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
 const OTHER = 'another change of runs is in progress; retry when it has ended';
@@ -75,11 +75,11 @@ export class RecordingRotation {
   #ended: StopReport | null = null;
   /** Pending request. */
   #asked: Asked | null = null;
-  /** Reason last logged for why no next run can start. */
+  /** Last logged reason why no next run can start. */
   #whyNotNext: string | null = null;
   /** Whether the last read of the rules failed. */
   #isUnread = false;
-  /** Ends the pause before the next check when aborted. */
+  /** Aborted to end the pause before the next check. */
   #wake = new AbortController();
   #isOver = false;
 
@@ -125,23 +125,23 @@ export class RecordingRotation {
   }
 
   /**
-   * Starts the next run with another configuration as soon as no order is unknown. If its engine cannot be created, the
-   * current run continues. If the next run cannot start, the old configuration starts again. Accepts only one request
-   * at a time.
+   * Starts the next run with another configuration as soon as no order is unknown. If the new engine cannot be created,
+   * the current run continues. If the next run cannot start, a run with the old configuration starts. Accepts only one
+   * request at a time.
    */
   reload(next: RunSetup): Promise<Reloaded> {
     return this.#ask(next);
   }
 
   /**
-   * Ends the current run, which cancels and verifies, and starts another run of the same configuration, which resolves
-   * unknown orders. Returns `kept` if no run could start; then no order was canceled.
+   * Ends the current run, which cancels and verifies its orders, and starts another run of the same configuration. The
+   * new run resolves unknown orders. Returns `kept`, without any cancel, if no run could start.
    */
   restartRun(): Promise<Reloaded> {
     return this.#ask(null);
   }
 
-  /** Checks immediately whether a next run can start, because the current run cannot quote under the changed rules. */
+  /** Checks immediately whether a next run can start. Called when the current run cannot quote under changed rules. */
   stopWaiting(): void {
     this.#wake.abort();
   }
@@ -190,7 +190,7 @@ export class RecordingRotation {
     this.#answer({ kind: 'kept', why: STOPPING });
   }
 
-  /** Returns why no engine can be created for a next run; `null` if it can. */
+  /** Returns why the engine of a next run cannot be created; `null` if it can. */
   #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, rules: Rules): string | null {
     try {
       makeEngine(rules, () => undefined, this.#journal.run + 1);
@@ -206,7 +206,7 @@ export class RecordingRotation {
     const why = this.#refusalOf(this.#options, rules);
     const isTold = why === this.#whyNotNext;
     this.#whyNotNext = why;
-    // The next run starts in any case if this run cannot quote any more or its recording exceeds its limit.
+    // A next run starts in any case if this run cannot quote any more, or if its recording exceeds twice the limit.
     if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
     if (!isTold) log.error({ run: this.#journal.run }, `the next run could not start, so this one continues: ${why}`);
     return true;
@@ -221,19 +221,22 @@ export class RecordingRotation {
     );
   }
 
-  /** Returns the rules of the book if a next run is due and can start, otherwise `null`. Unknown orders delay it unless the change is urgent. */
+  /**
+   * Returns the rules of the book if a next run is due and can start; otherwise `null`. Unknown orders delay the next
+   * run unless the change is urgent.
+   */
   async #rulesToRollWith(): Promise<Rules | null> {
     const { bot, roll, state, venue } = this.#options;
     const { engine } = this.#run;
     this.#isUnread = false;
     const bytes = this.#journal.recordedBytes();
     if (this.#asked === null && !this.#isDue()) return null;
-    // The next run needs a ledger. A halt that is not on disk would be lost.
+    // The next run needs a ledger, and would lose a halt that is not on disk.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
-    // These rules on the new grid are recent.
+    // A change of the tick was found in a recent read of the rules, so that no further read is needed.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
     // If the rules cannot be read, the next run could not read them either.
@@ -273,8 +276,8 @@ export class RecordingRotation {
   }
 
   /**
-   * Tries until the next run is open or the process stops. A new configuration has one try; then the old one is used
-   * again. Returns the request whose run was opened, or `null`.
+   * Tries until the next run is open or the process stops. If the first try with a new configuration fails, the next
+   * tries use the old one. Returns the request whose run was opened, or `null`.
    */
   async #openNext(known: Rules): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
@@ -297,7 +300,7 @@ export class RecordingRotation {
         return asked;
       } catch (error) {
         const why = textOfError(error);
-        // The attempt may have failed because of outdated rules.
+        // The rules may be the cause of the failure, so the next try reads them again.
         rules = null;
         if (asked !== null && asked.next !== null) {
           log.error(

@@ -2,7 +2,7 @@
 import { sleep, type Clock, type Millis } from '../../core/index.ts';
 
 export type Repeated = {
-  /** Interval between starts, in ms, or a function that returns it; the pause is at least 1 ms. */
+  /** Interval between two starts of the task, in ms, or a function that returns it. The pause is at least 1 ms. */
   readonly everyMs: Millis | (() => Millis);
   /** Delay before the first run. */
   readonly delayMs: Millis;
@@ -11,7 +11,7 @@ export type Repeated = {
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Repeats the task until the signal aborts; completes a running task. */
+/** Repeats the task until the signal aborts; a running task is completed. */
 export async function repeat(
   clock: Clock,
   signal: AbortSignal,

@@ -30,7 +30,7 @@ const BOUNDS: readonly (readonly [string, (of: Instrument) => string])[] = [
   ['smallest value', i => value(i, i.valueMin)],
   ['largest value', i => value(i, i.valueMax)],
 ];
-/** Formats a price with the digits that it needs, because the tick may differ. */
+/** Formats a price with as many digits as it needs, because the tick may differ. */
 const priceText = (i: Instrument, price: Price): string => decimal(BigInt(price) * i.tickMoney);
 /** Returns a rate, in 10^-8, as a percentage. */
 export const feePercent = (rate: number): string => `${(rate / 1e6).toFixed(4)} %`;

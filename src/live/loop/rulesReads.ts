@@ -1,6 +1,6 @@
 /**
- * Reads of the book's rules and fees during a run: every 5 minutes, and soon after an order or a fee that indicates a
- * change.
+ * Reads of the book's rules and fees during a run: every 5 minutes, and soon after a sign of changed rules in an order
+ * or a fee.
  */
 import { differentChargedRate, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
@@ -15,11 +15,11 @@ const AGAIN_MS = 15_000;
 const SOON_MS = 2_000;
 
 /**
- * First wait after a read that did not explain an unexpected fee. The wait doubles after each such read, up to
- * `EVERY_MS`.
+ * First wait after a read that did not explain an unexpected fee. It doubles after each further read of this kind, up
+ * to `EVERY_MS`.
  */
 const IN_VAIN_MIN_MS = SOON_MS;
-/** Maximum number of checked trades to remember, because pages repeat the newest trades. */
+/** Maximum number of checked trades that are remembered, because pages repeat the newest trades. */
 const CHARGED_MAX = 1_000;
 
 export class RulesReads {
@@ -37,7 +37,7 @@ export class RulesReads {
   #askAgainAt: Millis = -Infinity;
   readonly #charged = new Set<string>();
 
-  /** `first` holds the rules that were read before the run. */
+  /** Creates the reads; `first` has the rules that were read before the run. */
   constructor(
     run: RunContext,
     { first, ...of }: { readonly exchange: Exchange; readonly book: string; readonly first: Rules },
@@ -50,17 +50,17 @@ export class RulesReads {
     this.#dueAt = run.clock.elapsed() + EVERY_MS;
   }
 
-  /** Last rules with the tick and lot of this run. */
+  /** Latest rules that have the tick and lot of this run. */
   get known(): Rules {
     return this.#known;
   }
 
-  /** Last rules, if their tick or lot differs from this run's; otherwise `null`. */
+  /** Latest rules if their tick or lot differs from that of this run; otherwise `null`. */
   get next(): Rules | null {
     return this.#next;
   }
 
-  /** Whether a rejection indicates changed rules that have not been read yet. No order is placed then. */
+  /** Whether a rejection suggests changed rules that have not been read yet. The bot then places no order. */
   get areInDoubt(): boolean {
     return this.#areInDoubt;
   }
@@ -89,7 +89,7 @@ export class RulesReads {
       const text = `trade ${trade.tid} was charged ${feePercent(rate)} instead of ${feePercent(known)}; rereading the fees`;
       this.#connectivity.also('charged', { tid: trade.tid }, text);
       this.#isOtherRate = true;
-      // Orders continue meanwhile, because another fee makes no order invalid.
+      // The bot continues to place orders, because a changed fee makes no order invalid.
       this.#readSoon();
     }
   }
@@ -126,8 +126,8 @@ export class RulesReads {
   }
 
   /**
-   * Delays the next read if unchanged fees do not explain the unexpected rate, which is then due to rounding or is not
-   * listed.
+   * Delays the next read if unchanged fees do not explain the unexpected rate. The cause is then rounding, or a rate
+   * that the exchange does not list.
    */
   #settleCharged(hasChanged: boolean): void {
     if (hasChanged) this.#inVainMs = IN_VAIN_MIN_MS;

@@ -1,4 +1,4 @@
-/** One run of the bot from its first read to its verified end: engine, reads, commands and recording, in real time. */
+/** Run of the bot in real time, from its first read to its verified end: engine, reads, commands and recording. */
 import {
   approveByIds,
   sleep,
@@ -42,7 +42,7 @@ import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
 
 const RULES_LOOK_EVERY_MS = 500;
 const BALANCES_EVERY_MS = 10_000;
-/** Interval of balance reads until the balances first equal the ledger; the bot does not quote before. */
+/** Interval of balance reads until the balances first equal the ledger. The bot does not quote before. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
 const LATCH_EVERY_MS = 2_000;
@@ -55,7 +55,7 @@ export type RunOpening = RunParts & {
   readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
   /** Rules of the book. If absent, `open` reads them from the exchange. */
   readonly rules?: Rules;
-  /** Called with the engine's news during its step. */
+  /** Called with news of the engine, during the step that causes it. */
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   /** Currencies whose balance is zero according to the operator, so that the exchange need not list them. */
   readonly openingZero?: readonly string[];
@@ -91,7 +91,10 @@ export class Run {
   readonly #sentinel: SentinelWatch;
   #onFailure: (() => void) | null = null;
 
-  /** Reads what a start needs. Rejects with `CannotStart` if the exchange does not allow it. */
+  /**
+   * Opens a run: reads everything that its start needs. Rejects with `CannotStart` if the exchange does not allow the
+   * start.
+   */
   static async open(options: RunOpening): Promise<Run> {
     const { log, venue } = options;
     const latch = stubbornLatch(options.state.latch, log);
@@ -110,8 +113,8 @@ export class Run {
       try {
         options.onNews?.(news, rules);
       } catch (error) {
-        // An error of the listener must not break the step: the engine completes the step, and its commands are
-        // recorded, before the run fails.
+        // An error of the listener must not interrupt the step. The engine completes the step and its commands are
+        // recorded; then the run fails.
         void Promise.resolve().then(() => run.reportFailure(error));
       }
     }
@@ -129,7 +132,8 @@ export class Run {
     const uncounted = opening.kind === 'restored' ? state.journal.leftovers.uncounted : [];
     const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
     this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted);
-    // A run without a hedger keeps the stored hedges: one may be open, and daily costs include all of them.
+    // A run without a hedger keeps the stored hedges, because one may be open and because daily costs include all
+    // hedges.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);
     this.#refusals = new Refusals(clock, this.#connectivity);
@@ -223,8 +227,8 @@ export class Run {
 
   /**
    * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is open. Takes at most
-   * `shutdownMs` plus the requests in flight at that time. `isFollowed`: a next run follows, which compares the
-   * balances. Call this once.
+   * `shutdownMs` plus the requests then in flight. `isFollowed`: a next run follows and compares the balances itself.
+   * Call this once.
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
@@ -244,7 +248,7 @@ export class Run {
       left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
       unread = seen === null ? 'open orders could not be read' : null;
       empty = left.length === 0 && unread === null ? empty + 1 : 0;
-      // A broken engine may send no cancels, so all seen orders are canceled directly.
+      // A failed engine may send no cancels, so all seen orders are canceled directly.
       if (this.#failure !== null && seen !== null)
         await cancelAll({ ...venue, connectivity: this.#connectivity }, seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
@@ -258,8 +262,8 @@ export class Run {
   }
 
   /**
-   * Returns the interval until the next read of the balances. It is short after a first difference, because the record
-   * of a trade may be late.
+   * Returns the interval until the next read of the balances. After a first difference it is short, because the record
+   * of a trade may only be late.
    */
   readonly #balancesEveryMs = (): Millis => {
     const { account } = this.#options.engine;
@@ -278,7 +282,10 @@ export class Run {
     this.#tasks.push(repeat(this.#run.clock, this.#stopping.signal, { everyMs, delayMs, task, onBroken }));
   }
 
-  /** Reads open orders and trades. Returns the origin ids of the bot's open orders, or `null` if they could not be read completely. */
+  /**
+   * Reads open orders and trades. Returns the origin ids of the bot's open orders, or `null` if the read was
+   * incomplete.
+   */
   async #readPrivate(): Promise<readonly string[] | null> {
     const event = await this.#reads.openOrders();
     const isWhole = await this.#readTrades();
@@ -307,7 +314,7 @@ export class Run {
   }
 
   /**
-   * After a suspension of the process, cancels the quotes; the bot quotes again once book and account have been read.
+   * Cancels the quotes after a suspension of the process. The bot quotes again once book and account have been read.
    */
   #checkSleep(): void {
     const ms = this.#sleep.look();
@@ -317,7 +324,7 @@ export class Run {
     this.#queue.put({ kind: 'slept', at: this.time() });
   }
 
-  /** Updates the market data from an event about the bot's orders, so that the engine decides on the newest book. */
+  /** Updates the market data from an event about the bot's orders, so that the engine decides with the newest book. */
   #prepare(event: EngineEvent): void {
     try {
       this.market.learn(event);
@@ -327,15 +334,15 @@ export class Run {
   }
 
   /**
-   * Runs one step: records the event, applies it to the engine, records and executes the commands. Only the queue calls
-   * this.
+   * Executes one step: records the event, applies it to the engine, and records and executes the commands. Only the
+   * queue may call this.
    */
   #takeStep(given: EngineEvent): void {
     if (this.#isStepping) throw new Error(`a step began inside another: ${given.kind}`);
     this.#isStepping = true;
     try {
       const { clock, state, watchers } = this.#options;
-      // An event that waited in the queue gets the present time; otherwise old data would seem recent to the engine.
+      // An event that waited in the queue gets the present time; otherwise the engine would take old data for recent.
       const now = this.time();
       const event = given.at < now ? { ...given, at: now } : given;
       const started = clock.elapsed();
@@ -347,7 +354,7 @@ export class Run {
         this.#fail(error);
         return;
       }
-      // Taken before any write, because the ledger's marker must include the trades of the event.
+      // Trades are taken before any write, because the marker in the ledger must include the trades of the event.
       if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);
@@ -356,7 +363,9 @@ export class Run {
     }
   }
 
-  /** Steps the engine and records its commands, or its error, which a replay must reproduce. */
+  /**
+   * Steps the engine and records its commands. If the engine fails, records its error, which a replay must reproduce.
+   */
   #stepEngine(event: EngineEvent): readonly Approved<Command>[] {
     const { engine, state } = this.#options;
     try {
@@ -383,7 +392,7 @@ export class Run {
   }
 
   /**
-   * Applies requests from the state directory, by other processes or the operator: halts, pauses, resumes, bookings,
+   * Applies requests in the state directory from the operator and other processes: halts, pauses, resumes, bookings,
    * settlements.
    */
   #watchLatch(): void {
@@ -462,12 +471,12 @@ export class Run {
     if (final !== null) this.#fail(new Error(final));
   }
 
-  /** Polls open conversions after a webhook reported a change. The webhook itself is no evidence. */
+  /** Polls open conversions after a webhook reported a change; the report itself is no evidence. */
   checkConversions(): void {
     void this.#hedger?.pollSoon().catch((error: unknown) => this.#fail(error));
   }
 
-  /** Halts the run with a latch, because of an error that no other code handled. */
+  /** Reports an error that no other code handled: halts trading and stops the run. */
   readonly reportFailure = (error: unknown): void => this.#fail(error);
 
   /** Halts the run and calls `onFailure`, so that the caller stops the run. Ignores later errors. */

@@ -31,7 +31,7 @@ export async function send(
     readonly book: string;
     readonly instrument: Instrument;
     readonly time: () => Millis;
-    /** Whether orders may still be placed; called just before an order is sent. */
+    /** Returns whether orders may still be placed. Called just before an order is sent. */
     readonly mayPlace: () => boolean;
     /** Source of the oids of looked-up orders. */
     readonly engine?: Pick<Engine, 'order'>;
@@ -81,8 +81,8 @@ export async function send(
 const failureOf = (outcome: Outcome<unknown>): Failed | null => (outcome.kind === 'done' ? null : outcome);
 
 /**
- * Returns the ids about which the answer is complete. An unreadable row excludes its order; a row without an id
- * excludes all unlisted orders.
+ * Returns the ids for which the answer is complete. An unreadable row makes the answer incomplete for its order, or for
+ * all unlisted orders if the row has no id.
  */
 function answeredIds(ids: readonly string[], outcome: Outcome<readonly OrderReport[]>): readonly string[] {
   const unreadable = unreadableOf(outcome);
@@ -93,6 +93,6 @@ function answeredIds(ids: readonly string[], outcome: Outcome<readonly OrderRepo
   return ids.filter(id => !isUnreadable.has(id));
 }
 
-/** Removes the unreadable rows, which the engine and recordings do not use. */
+/** Removes the unreadable rows, because the engine and recordings do not use them. */
 const withoutUnreadable = <T>(outcome: Outcome<T>): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: outcome.value } : outcome;

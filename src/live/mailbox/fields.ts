@@ -27,15 +27,15 @@ export type MessageOf<F> = {
 
 /** Characters that would break a line, change the direction of text, or are invisible. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-/** Maximum characters of a text; a longer one is cut when written. */
+/** Maximum number of characters of a text. A longer text is cut when written. */
 export const TEXT_MAX = 8_192;
-/** Maximum characters of all lines of an answer together; further lines are omitted when written. */
+/** Maximum number of characters in all lines of an answer. Further lines are omitted when written. */
 const LINES_MAX = 262_144;
 
 const printable = (value: string): string => value.slice(0, TEXT_MAX).replaceAll(UNPRINTABLE, ' ');
 const isText = (value: unknown): value is string => typeof value === 'string' && value.search(UNPRINTABLE) < 0;
 
-/** One line of text; unprintable characters are removed when it is written. */
+/** One line of text. Writing removes unprintable characters. */
 export const textField: Field<string> = {
   expected: 'text without control characters',
   read: value => (isText(value) ? value : undefined),
@@ -115,10 +115,7 @@ export const nullableField = <T>({ expected, read, write }: Field<T>): Field<T |
 /** Field that a message may lack. */
 export const optionalField = <T>(field: Field<T>): OptionalField<T> => ({ ...field, isOptional: true });
 
-/**
- * Parses `value` as a message. For an invalid one, returns a clause that names the field that is missing, unknown or
- * invalid.
- */
+/** Parses `value` as a message. If it is invalid, returns a clause that names the missing, unknown or invalid field. */
 export function messageIn<F extends MessageFields>(fields: F, value: unknown): MessageOf<F> | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object';
   const given = value as Readonly<Record<string, unknown>>;

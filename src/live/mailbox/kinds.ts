@@ -24,8 +24,8 @@ export type MailSpec = {
   readonly fields: MessageFields;
   readonly bytesMax: number;
   /**
-   * Whether the directory must be writable only by this user. A halt is accepted in any directory, because a halt
-   * reduces risk.
+   * Whether the message is accepted only if the directory is writable by this user alone. A halt is accepted in any
+   * directory, because it reduces risk.
    */
   readonly inTrustedDirOnly: boolean;
   /** Whether several processes may write the file concurrently; the last write wins. */
@@ -59,7 +59,9 @@ export const MAIL = {
       amount: moneyField('an amount other than 0', amount => amount !== 0n),
     },
   },
-  /** Outcome of a hedge that the exchange does not report; the id is that of the hedge. */
+  /**
+   * Outcome of a hedge, stated by the operator because the exchange does not report it. The id is that of the hedge.
+   */
   settle: {
     ...request,
     file: 'settle-*.json',
@@ -69,8 +71,8 @@ export const MAIL = {
   /** Request to cancel every order and then quote again. */
   cancel: { ...request, file: 'cancel.json', fields: { id: idField, ...said } },
   /**
-   * Answer to `cancel`. `left`: all orders were canceled, but the end of some is not verified. `kept`: no order was
-   * canceled.
+   * Answer to `cancel`. `gone`: the end of all orders is verified. `left`: all orders were canceled, but the end of
+   * some is not verified. `kept`: no order was canceled.
    */
   cancelAnswer: {
     ...answer,
@@ -92,18 +94,20 @@ export const MAIL = {
     file: 'reload-answer.json',
     fields: { id: idField, end: oneOfField('taken', 'nothing to do', 'shown', 'kept'), lines: linesField },
   },
-  /** Last preview that an operator saw. The next reload applies exactly that configuration or nothing. */
+  /**
+   * Last preview that the operator saw. The next reload applies exactly the configuration of this preview, or nothing.
+   */
   reloadPreview: {
     ...answer,
     file: 'reload-previewed.json',
     fields: { by: textField, at: numberField, digest: textField },
   },
-  /** Resume command in progress; exists until the resume is in the action journal. */
+  /** Resume in progress. The file exists until the resume is in the action journal. */
   resuming: { ...answer, file: 'resuming.json', fields: { by: textField, reason: textField, isPause: flagField } },
   /**
-   * Request that the hedger close all inventory. Exists until inventory is at its target, or an operator resumes. `id`:
-   * also stored in its hedges, so that their costs count across restarts. `costMax`: maximum cost of all these hedges
-   * together, including fees, in the quote currency.
+   * Request that the hedger close all inventory. The file exists until inventory is at its target, or an operator
+   * resumes. `id` is also stored in the request's hedges, so that their costs count across restarts. `costMax` is the
+   * maximum cost of these hedges together, with fees, in the quote currency.
    */
   flatten: {
     ...request,
@@ -122,11 +126,11 @@ export const MAIL = {
     fields: { ...latched, until: nullableField(numberField) },
   },
   /**
-   * Hold by the sentinel, which ends it when the bot reads the exchange again. `born` and `reads` are from the bot's
-   * heartbeat at that time: its start, and its number of complete reads.
+   * Hold by the sentinel, which ends it when the bot reads the exchange again. `born` (start time) and `reads` (number
+   * of complete reads) are from the bot's heartbeat at the time of the hold.
    */
   hold: { ...latch, file: 'HELD', fields: { ...latched, born: numberField, reads: countField } },
-  /** Open orders of the bot that another process saw; `count` is 0 only if verified. */
+  /** Open orders of the bot that another process saw. `count` is 0 only if verified. */
   ordersSeen: {
     ...latch,
     file: 'orders-seen.json',

@@ -1,6 +1,6 @@
 /**
- * Messages between processes in a state directory: one file per message, written completely, and read only if no other
- * user can have written it.
+ * Messages between processes in a state directory. Each message is one file, which appears complete, and is read only
+ * if no other user could have written it.
  */
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export class Mailbox<K extends MailKind> {
     this.#spec = MAIL[kind];
   }
 
-  /** Returns the path of a message's file; `messageId` is required if several of the kind can wait. */
+  /** Returns the path of a message's file. `messageId` is required for kinds of which several messages can wait. */
   path(messageId = ''): string {
     return join(this.#dir, this.#spec.file.replace('*', messageId));
   }
@@ -45,7 +45,7 @@ export class Mailbox<K extends MailKind> {
     return found?.message === undefined || messageId === '' ? found : { message: { ...found.message, id: messageId } };
   }
 
-  /** Returns the message in a renamed file; `null` if there is no file. `name`: path for error texts. */
+  /** Returns the message in a file that was renamed to `path`; `null` if there is no file. Error texts show `name`. */
   readAt(path: string, name = path): FoundMessage<MailMessage<K>> | null {
     const text = textAt(path, name, this.#spec.bytesMax);
     if (typeof text !== 'string') return text;
@@ -60,7 +60,7 @@ export class Mailbox<K extends MailKind> {
       : { message: message as MailMessage<K> };
   }
 
-  /** Returns the message; `null` if none or its file is rejected. */
+  /** Returns the message; `null` if there is none or its file is rejected. */
   message(onRefused: OnRefused = () => undefined): MailMessage<K> | null {
     const found = this.read();
     if (found?.refused) onRefused(sentenceOfRefusal(found.refused));
@@ -73,8 +73,8 @@ export class Mailbox<K extends MailKind> {
   }
 
   /**
-   * Writes a message over an earlier one, durable on return. Throws if the directory is not trusted or the disk accepts
-   * no write.
+   * Writes a message and replaces an earlier one, durable on return. Throws if the directory is not trusted or the disk
+   * accepts no write.
    */
   put(message: MailMessage<K>): void {
     const { ids, inTrustedDirOnly, hasSeveralWriters } = this.#spec;
@@ -92,7 +92,7 @@ export class Mailbox<K extends MailKind> {
   }
 }
 
-/** Messages of a kind of which several can wait. */
+/** Messages of one kind, several of which can wait. */
 export class NumberedMailbox<K extends NumberedMailKind> {
   readonly #dir: string;
   readonly #box: Mailbox<K>;
@@ -125,7 +125,7 @@ export class NumberedMailbox<K extends NumberedMailKind> {
     this.#box.put(message);
   }
 
-  /** Removes a message after its execution was made durable. */
+  /** Removes a message. Call it after the execution of the message is durable. */
   done(id: string): void {
     this.#box.remove(id);
   }
@@ -149,7 +149,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
     this.#answer = new Mailbox(dir, answer);
   }
 
-  /** Returns the waiting request, or `null`. Removes a rejected file; if that fails, reports it once. */
+  /** Returns the waiting request, or `null`. Removes a rejected file; if the removal fails, reports the file once. */
   waiting(onRefused: OnRefused = () => undefined): MailMessage<R> | null {
     return this.#request.message(sentence => {
       if (sentence !== this.#lastRefused) onRefused(sentence);
@@ -157,7 +157,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
       try {
         this.take();
       } catch {
-        // A folder, or a file on a disk that accepts no writes, cannot be removed.
+        // A folder cannot be removed like this, and neither can a file on a disk that accepts no writes.
       }
     });
   }
@@ -168,8 +168,8 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
   }
 
   /**
-   * Removes the request before it is executed, so that a killed process does not execute it twice. Also removes a
-   * request that was abandoned.
+   * Removes a request. Call it before the execution, so that a killed process does not execute the request twice, or
+   * for an abandoned request.
    */
   take(): void {
     this.#request.remove();
@@ -189,7 +189,7 @@ export type Requests<R extends MailKind, A extends MailKind> = Pick<RequestBox<R
 
 const RELOADS_FILE = 'reloads.jsonl';
 
-/** Requests to reload the configuration, with the last preview and a log line for every reload, applied or not. */
+/** Requests to reload the configuration, with the last preview and a log of all reloads, applied or not. */
 export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
   readonly #dir: string;
   readonly #preview: Mailbox<'reloadPreview'>;
@@ -218,11 +218,11 @@ export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
 
 const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; the file is ignored`;
 
-/** Returns the text of a trusted file; `null` if none. Never blocks on a pipe. */
+/** Returns the text of a trusted file; `null` if there is no file. Never blocks on a pipe. */
 function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const refused = (why: string) => ({ refused: { path: name, why, fault: 'file' as const } });
-  // Usually there is no file, and this look costs a fraction of an open that throws.
+  // Usually there is no file. This check is much cheaper than an open that throws.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
   let fd: number;
   try {

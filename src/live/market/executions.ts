@@ -1,4 +1,4 @@
-/** Executions for a followed market, each with its time and, if known, the resting order that was filled. */
+/** Executions in a followed market, each with its time and, if known, the resting order that it filled. */
 import {
   opposite,
   type Amount,
@@ -19,12 +19,12 @@ export interface TradeSink {
 
 /** Context of an execution. */
 export type TradeContext = {
-  /** Number that changes with each execution, unless one taker may have caused both. */
+  /** Number of the taker order. Executions with equal numbers may have one taker. */
   readonly moment: number;
   /** Mark after which the execution happened; absent for an execution that just happened. */
   readonly mark?: number;
   /**
-   * Arrival number of the filled order, as `L3Book.arrivals` counts. 0 if no longer known; absent if it cannot be
+   * Arrival number of the filled order, as `L3Book.arrivals` counts; 0 if no longer known, absent if it cannot be
    * known.
    */
   readonly maker?: number;
@@ -33,14 +33,15 @@ export type TradeContext = {
 export type ExecutionsOptions = {
   readonly instrument: Instrument;
   readonly sink: TradeSink;
-  /** Arrival number of a resting order; `null` if it is not in the book. */
+  /** Returns the arrival number of a resting order; `null` if it is not in the book. */
   readonly bornOf: (oid: string) => number | null;
 };
 
 export class Executions implements TradeListener {
   readonly #options: ExecutionsOptions;
-  /** Mark up to which every trade is known; `#opened` is the mark at the start of the current read. */
+  /** Mark up to which every trade is known. */
   #mark = 0;
+  /** Mark at the start of the current read. */
   #opened = 0;
   /** Taker of the last execution, or its time if the exchange does not report the taker. */
   #taker: string | number = '';

@@ -1,13 +1,13 @@
 /**
- * Stream reordered so that every execution precedes the book change that it caused, because trade frames may arrive
- * slightly after book frames.
+ * Stream in which every execution precedes the book change that it caused. Trade frames may arrive slightly after book
+ * frames, so book changes wait.
  */
 import type { BookDiff, Clock, MarketStream, Millis, StreamNews, Timer } from '../../core/index.ts';
 
 export type ExecutionsFirstOptions = {
   readonly stream: MarketStream;
   readonly clock: Clock;
-  /** Whether every execution that may have caused a book change is already known. */
+  /** Returns whether every execution that may have caused a book change is already known. */
   readonly isToldOf: (diff: BookDiff) => boolean;
   /** Called with an error if an internal invariant is broken. */
   readonly onBroken: (error: unknown) => void;
@@ -51,7 +51,7 @@ export class ExecutionsFirst implements MarketStream {
     this.#passOn();
   }
 
-  /** Delivers, in order, the book changes that no longer wait for a trade. */
+  /** Delivers in order the book changes that need not wait for a trade any more. */
   #passOn(): void {
     const { clock, isToldOf } = this.#options;
     this.#timer?.stop();

@@ -15,12 +15,12 @@ export interface Feed {
 }
 
 /**
- * JSON pointers (RFC 6901) to the price, or to bid and ask, and to the time. If `price` is empty, the complete text is
- * one number.
+ * JSON pointers (RFC 6901): `price` has one to the price, or two to bid and ask; `time` is that of the time. If `price`
+ * is empty, the complete text is one number.
  */
 export type FeedFormat = { readonly price: readonly string[]; readonly time?: string | undefined };
 
-/** Maximum time by which a price may be in the future, because clocks differ. */
+/** Maximum time by which a price may be in the future, to allow for different clocks. */
 const AHEAD_MS: Millis = 5_000;
 /** Maximum length of a time as text. */
 const TIME_LENGTH_MAX = 40;
@@ -29,7 +29,8 @@ const PLAIN = /^\d{1,20}(\.\d{1,18})?$/;
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
 /**
- * Parses a feed's text. `now`: time of this machine; `at`: time of the text if it contains none. Both in ms since 1970.
+ * Parses a feed's text. `now` is the time of this machine; `at` is used as time of the price if the text has none. Both
+ * are in epoch ms.
  */
 export function readingOf(text: string, format: FeedFormat, now: Millis, at: Millis): FeedReading {
   if (format.price.length === 0) {
@@ -79,8 +80,8 @@ const numberOf = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'string' && PLAIN.test(value) ? Number(value) : Number.NaN;
 
 /**
- * Parses a time. The unit of a number follows from its magnitude, from seconds to nanoseconds since 1970. Text without
- * a time zone is rejected as ambiguous.
+ * Parses a time. The magnitude of a number shows its unit, from seconds to nanoseconds since 1970. Text without a time
+ * zone is rejected as ambiguous.
  */
 function epochMsOf(value: unknown): Millis {
   const number = numberOf(value);

@@ -1,4 +1,4 @@
-/** Follower of another exchange's public book and trades, streamed or polled, with their freshness. Uses no account. */
+/** Follower of another exchange's public book and trades, from its stream or by polls. Uses no account. */
 import {
   L3Book,
   type Amount,
@@ -20,7 +20,7 @@ import { ExecutionsFirst } from './executionsFirst.ts';
 
 /** Receiver of the followed market. An execution arrives before the levels that it changed. */
 export interface MarketSink extends TradeSink {
-  /** Removes all levels within `reach`; levels beyond it remain. */
+  /** Removes all levels from the best price to `reach`. Levels beyond `reach` remain. */
   clear(reach?: Readonly<Record<Side, Price>>): void;
   set(side: Side, price: Price, amount: Amount): void;
   /** Publishes the changes since the last call. */
@@ -51,7 +51,7 @@ export type FollowerOptions = {
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Number of read cycles without confirmation after which the market counts as stale. */
+/** Number of read cycles without confirmation after which the followed market counts as stale. */
 const ROUNDS_FRESH = 1.5;
 const LOOK_EVERY_MS = 100;
 
@@ -107,13 +107,13 @@ export class Follower {
     return this.#options.clock.elapsed() - this.#freshAt < ROUNDS_FRESH * this.#everyMs + LOOK_EVERY_MS;
   }
 
-  /** Returns the length of a read cycle: one book, and a page of trades while the stream is down. */
+  /** Returns the length of a read cycle. A cycle reads one book, and also a page of trades while the stream is down. */
   get #everyMs(): Millis {
     const { pollMs, readsPerMinute } = this.#options;
     return Math.max(pollMs, ((this.#trades.needsPages ? 2 : 1) * 60_000) / readsPerMinute);
   }
 
-  /** Returns the queue in the stream's book, for simulated orders that are not in that book. */
+  /** Returns the queues of the stream's book, for simulated orders that are not in that book. */
   get queues(): Queues {
     const isKnown = () => this.#supervisor.source === 'stream' && this.#feed.sequence !== null;
     return {
@@ -143,8 +143,8 @@ export class Follower {
   }
 
   /**
-   * Whether every execution that may have caused a book change is already known. An order whose amount fell was
-   * executed, or was changed by its owner.
+   * Whether every execution that may have caused a book change is already known. An order whose amount fell was either
+   * executed or changed by its owner.
    */
   #isToldOf({ changes }: BookDiff): boolean {
     if (this.#feed.sequence === null) return true;
@@ -162,7 +162,7 @@ export class Follower {
       onCurrent: (was, polledAt) => {
         if (this.#feed.show()) sink.flush();
         this.#freshAt = Math.max(this.#freshAt, polledAt ?? clock.elapsed());
-        // After a poll, trades since its answer may be missing; from the stream they arrive in order.
+        // After a poll, trades may be missing that happened since its answer. Trades of the stream arrive in order.
         if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);
         if (was !== 'stream') log.info({ sequence }, 'the followed market comes from the stream');

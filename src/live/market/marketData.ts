@@ -1,6 +1,6 @@
 /**
- * Market data for the engine: the stream by default; polled books while the stream is silent, behind or down. Each book
- * comes from one source at a time.
+ * Market data for the engine, from the stream, or from polled books while the stream is silent, behind or down. At any
+ * time, one source provides the book.
  */
 import {
   mayLive,
@@ -31,7 +31,7 @@ const SLEPT = 'this process was suspended';
 
 export class MarketData {
   readonly #options: MarketDataOptions;
-  /** Market's book as last or next reported to the engine, from one source at a time. */
+  /** Book that was last reported to the engine, or will be reported next. All of it is from one source. */
   readonly #book = new OrderBook();
   readonly #feed: L3Book;
   readonly #supervisor: MarketDataSupervisor;
@@ -40,7 +40,7 @@ export class MarketData {
   #stopped = false;
   #tradeAt: Millis = -Infinity;
   /**
-   * Change of the book that is not reported to the engine yet; `null` if none. `startedAt` is the start of the read;
+   * Change of the book that the engine does not know yet; `null` if none. `startedAt` is the start of the read, or
    * `null` for a book without the bot's orders.
    */
   #untold: { readonly startedAt: Millis | null } | null = null;
@@ -97,7 +97,7 @@ export class MarketData {
     this.#prompt.seen({ kind: 'moved' });
   }
 
-  /** Discards everything received or queued until now as possibly outdated. */
+  /** Discards all data received or queued until now, because it may be outdated. */
   distrust(): void {
     this.#supervisor.rejectAsUnreliable(SLEPT);
   }
@@ -117,13 +117,13 @@ export class MarketData {
   }
 
   /**
-   * Updates the market data from an event; call before the engine handles the event. The engine then decides on the
-   * newest book, without the bot's orders whose oids the event contains.
+   * Updates the market data from an event. Call it before the engine handles the event. The engine then decides with
+   * the newest book, from which the bot's orders in the event are removed.
    */
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;
     const { engine } = this.#options;
-    // The stream may have reported trades of the order before its oid was known.
+    // The stream may have reported trades of this taker order before its oid was known.
     if (event.kind === 'placed' && engine.liveOrders.some(({ id, takes }) => takes === true && id === event.id))
       this.#prompt.seen({ kind: 'traded', tid: null });
     let changed = false;
@@ -203,7 +203,7 @@ export class MarketData {
   }
 
   /**
-   * Reports the book immediately, but at most once per pause: frames may arrive by the hundred, and each report is
+   * Reports the book immediately, but at most once per pause. Frames may arrive by the hundred, and each report is
    * recorded.
    */
   #tellSoon(startedAt: Millis | null): void {

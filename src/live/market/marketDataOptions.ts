@@ -6,7 +6,7 @@ import type { Reads } from '../account/reads.ts';
 import type { Failed } from '../failed.ts';
 import type { ReferenceOptions } from './reference.ts';
 
-/** Account reads to start when the stream shows a change of the bot's orders. */
+/** Account reads that start when the stream shows a change of the bot's orders. */
 export type AccountDoor = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBalances' | 'look'> & {
   readonly reads: Reads;
 };
@@ -21,7 +21,7 @@ export type MarketDataOptions = {
   readonly instrument: () => Instrument;
   /** Sources of the reference price and interval of its reads. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Pause between two polls of the book. A stream that is silent for this time must be checked by a poll. */
+  /** Pause between two polls of the book. If the stream is silent for this time, a poll checks it. */
   readonly bookPollMs: Millis;
   readonly note: (what: string, failed: Failed) => void;
   readonly host: HostWatch;
@@ -41,7 +41,8 @@ export type MarketDataStatus = {
   /** Whether the engine's book comes from the stream; `null` if there is no stream. */
   readonly streamUp: boolean | null;
   /**
-   * Lots of other traders ahead of the bot's best order on each side; `null` if that order is not in the stream's book.
+   * Lots of other traders ahead of the bot's best order on each side; `null` if the stream's book does not have that
+   * order.
    */
   readonly queueAhead: Readonly<Record<Side, Amount | null>>;
 };

@@ -1,4 +1,4 @@
-/** Periodic reads of the reference price, from other books of the exchange and from feeds, into the engine. */
+/** Periodic reads of other books and feeds, which give the engine its reference price. */
 import {
   priceAcross,
   type BookSnapshot,
@@ -13,7 +13,7 @@ import type { Feed } from './feed.ts';
 import type { RunContext } from '../runContext.ts';
 import type { Failed } from '../failed.ts';
 
-/** `feeds`: external prices that replace books of the exchange, by book. */
+/** Options of the reference price. `feeds`: external prices that replace books of the exchange, by book. */
 export type ReferenceOptions = {
   readonly legs: readonly Leg[];
   readonly everyMs: Millis;
@@ -31,8 +31,8 @@ type Surroundings = {
 export type FeedFailed = { readonly kind: 'feed failed'; readonly name: string; readonly why: string };
 
 /**
- * Reads the reference price once. Its age is that of its oldest price, or of the first request if older. `null` if a
- * book is one-sided.
+ * Reads the reference price once. Its age is the age of its oldest price, or at least the time since the first request.
+ * Resolves to `null` if a book is one-sided.
  */
 export async function readReference(
   { exchange, instrument, time }: Pick<Surroundings, 'exchange' | 'instrument'> & Pick<RunContext, 'time'>,

@@ -1,4 +1,4 @@
-/** Periodic RFQ quotes as a price reference for the engine. This code never accepts a quote. */
+/** Periodic RFQ quotes as a reference price for the engine. No quote is ever accepted here. */
 import {
   isThin,
   moneyOf,
@@ -42,8 +42,8 @@ export class RfqReferenceReads {
   }
 
   /**
-   * Reads both quotes once, if they are needed: for a thin book, or for inventory whose skew they limit. The age of the
-   * prices counts from the first request.
+   * Requests both quotes once if they are needed: for a thin book, or for inventory whose skew they limit. The age of
+   * the prices counts from the first request.
    */
   async read(): Promise<void> {
     const { engine, amount, instrument } = this.#o;
@@ -68,7 +68,7 @@ export class RfqReferenceReads {
   }
 }
 
-/** Returns the RFQ reads of one run; `null` if unconfigured. */
+/** Returns the RFQ reads of one run; `null` if they are not configured. */
 export function rfqReferenceReadsOf(
   setup: RfqReferenceSetup | undefined,
   run: RunContext,
@@ -79,8 +79,8 @@ export function rfqReferenceReadsOf(
 }
 
 /**
- * Returns a price as a float, because it is not an amount of money: 10^-18 of the quote currency for one unit of the
- * base currency.
+ * Returns the price of one unit of the base currency, in 10^-18 of the quote currency. A float suffices, because it is
+ * not an amount of money.
  */
 const priceOf = (minor: ConversionOffer['give'], major: ConversionOffer['give']): number =>
   (Number(moneyOf(minor.amount)) / Number(moneyOf(major.amount))) * 1e18;

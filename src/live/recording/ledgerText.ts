@@ -18,7 +18,7 @@ import {
   type RestoredLedger,
 } from '../../core/index.ts';
 
-/** Profit since the opening; its sums and twice the mid price as decimal text. */
+/** Profit since the opening. Sums and `twiceMid` are decimal text. */
 export type WrittenProfit = {
   readonly since: Millis | null;
   readonly at: Millis | null;
@@ -39,12 +39,12 @@ type Written = {
   profit?: WrittenProfit;
 };
 
-/** Older format without causes: only the balances. */
+/** Older format of a ledger, with balances but without causes. */
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
 /**
- * Returns the ledger as JSON. Sums of causes are decimal text, sums of the kill switch are in 10^-18, the target is in
- * lots.
+ * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in 10^-18, the target is
+ * in lots.
  */
 export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, profit }: RestoredLedger): string =>
   JSON.stringify({
@@ -57,10 +57,7 @@ export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, pr
     ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
   } satisfies Written);
 
-/**
- * Parses a ledger. In the older format without causes, each balance counts as its opening. Throws on damaged JSON or
- * sums.
- */
+/** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
   const { seen, target, guard, adverse, profit } = written;
@@ -134,7 +131,9 @@ export type LedgerCheckpoint = {
     readonly id: string;
     readonly filled: Amount;
     readonly oid: string | null;
-    /** Price in ticks of the checkpoint; `amount` is in its lots. Absent in checkpoints of an older Puntas. */
+    /**
+     * Price in ticks and amount in lots, both in the units of the checkpoint. Absent in checkpoints of an older Puntas.
+     */
     readonly price?: number;
     readonly amount?: number;
     /** Filled amount beyond complete lots, in the base currency; absent if zero. */

@@ -16,17 +16,20 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 
 /** One line of the recording. */
 export type RecordingLine =
-  /** An input. `levels`: changes of the best levels since the previous line with levels, as side, price, amount. */
+  /**
+   * An input. `levels`: changes of the best levels since the previous line that has levels, each as side, price and
+   * amount.
+   */
   | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
   | Answer
   /** Placeholder for lines that the disk did not accept. */
   | { readonly kind: 'gap' };
 
 type BookEvent = Extract<EngineEvent, { kind: 'book' }>;
-/** Event in a recording, without its book; the changed levels replace the book. */
+/** Event in a recording. A `book` event has no book, because the line has the changed levels. */
 export type RecordedEvent = Exclude<EngineEvent, BookEvent> | Omit<BookEvent, 'book'>;
 
-/** Engine's answer to the previous input. Recorded only if there are commands or the engine failed. */
+/** Engine's answer to the previous input. An answer without commands is not recorded. */
 export type Answer =
   | { readonly kind: 'commands'; readonly commands: readonly Command[] }
   | { readonly kind: 'broke'; readonly message: string };
@@ -36,7 +39,7 @@ export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
 /** Text of a gap line. */
 export const GAP = 'g';
 
-/** Writer of lines. Remembers the levels of the previous line. */
+/** Writer of lines. It remembers the levels that it has written, so that a line needs only the changes. */
 export class LineWriter {
   readonly #depth = emptyDepth(DEPTH_LEVELS);
   readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
@@ -72,8 +75,8 @@ export class LineWriter {
 }
 
 /**
- * Returns the answer of a failed engine. Contains only the message, which replays compare; a stack differs between
- * machines.
+ * Returns the answer of a failed engine. It has only the message, because replays compare it and a stack would differ
+ * between machines.
  */
 export const brokenBy = (error: unknown): Answer => ({
   kind: 'broke',
@@ -92,8 +95,8 @@ export function lineOf(text: string): RecordingLine {
 }
 
 /**
- * Returns the event of an input, and updates `book` to that line; a `book` event contains it. Throws RangeError on an
- * impossible level.
+ * Returns the event of an input, and updates `book` to the state at that line; a `book` event refers to `book`. Throws
+ * RangeError on an impossible level.
  */
 export function eventOf({ event, levels }: Extract<RecordingLine, { kind: 'input' }>, book: OrderBook): EngineEvent {
   for (const [side, price, amount] of levels) book.set(side === 0 ? 'buy' : 'sell', price as Price, amount as Amount);

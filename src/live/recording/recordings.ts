@@ -1,7 +1,4 @@
-/**
- * Recordings of a state directory: one append-only file per run, so that an old run's space can be freed by deleting
- * its file.
- */
+/** Recordings of a state directory. Each run has one append-only file, so that old runs can be deleted one by one. */
 import { openRegularFile, syncFolder } from '../../guard/index.ts';
 import {
   closeSync,
@@ -25,7 +22,10 @@ export type RecordedRun = {
   readonly startedAt: Millis;
   /** Configuration as text. */
   readonly setup: string;
-  /** Format of the lines; absent in the first format, whose rejections have the exchange's code without a meaning. */
+  /**
+   * Format of the lines; absent in the first format. Rejections in the first format have the exchange's code but no
+   * meaning.
+   */
   readonly format?: 2;
 };
 
@@ -44,11 +44,11 @@ const recordingName = (run: number): string => `run-${run}.rec`;
 
 /** Bytes of length and checksum before each piece. */
 const HEAD_BYTES = 8;
-/** Maximum uncompressed size of a piece; more lines are split. This program never writes a larger piece. */
+/** Maximum uncompressed size of a piece. More lines are split into several pieces. */
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**
- * Size of the deflate window, which includes earlier pieces, because pieces are small and similar (measured: 54 MB per
- * day without, 19 MB with).
+ * Size of the deflate window, in bytes. It includes earlier pieces, because pieces are small and similar: 19 MB per day
+ * were measured, and 54 MB without earlier pieces.
  */
 const WINDOW_BYTES = 32_768;
 
@@ -63,8 +63,8 @@ export function recordingsIn(dir: string): readonly { readonly run: number; read
 }
 
 /**
- * Deletes the oldest recordings until the recordings before `current` have at most `maxBytes` in total and are at most
- * `maxRuns`.
+ * Deletes the oldest recordings until those before `current` are at most `maxRuns` and have at most `maxBytes` in
+ * total.
  */
 export function forgetOld(dir: string, current: number, maxBytes: number, maxRuns: number): void {
   const older = recordingsIn(dir).filter(({ run }) => run !== current);
@@ -96,7 +96,7 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
       return Buffer.concat([head, packed]);
     });
     const piece = Buffer.concat(pieces);
-    // Always writes after the last complete piece, over a partial piece that a full disk caused.
+    // Each write starts after the last complete piece, and overwrites a partial piece that a full disk left.
     for (let done = 0; done < piece.length;) done += writeSync(file, piece, done, piece.length - done, bytes + done);
     fdatasyncSync(file);
     bytes += piece.length;
@@ -123,10 +123,10 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
 }
 
 /**
- * Reads the inputs and the lines of a run, even while it is being recorded. `null` if the first piece is incomplete
- * because the run ended at its start. Ignores an incomplete last piece, which was never durable. Throws RangeError,
- * immediately or while lines are read, if the file is damaged. The file stays open until all lines are read or the
- * iterator returns.
+ * Reads the inputs and the lines of a run, even while it is being recorded. Returns `null` if the first piece is
+ * incomplete because the run ended at its start. Ignores an incomplete last piece, which was never durable. Throws
+ * RangeError, at once or while lines are read, if the file is damaged. The file stays open until all lines are read or
+ * the iterator returns.
  */
 export function readRecording(
   dir: string,
@@ -137,7 +137,7 @@ export function readRecording(
   return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
 }
 
-/** Reads only the inputs of a run, and closes the file. `null` and errors as for `readRecording`. */
+/** Reads only the inputs of a run, and closes the file. Returns `null` and throws as `readRecording` does. */
 export function recordedRunOf(dir: string, run: number): RecordedRun | null {
   const pieces = followRecording(dir, run);
   try {
@@ -193,7 +193,7 @@ export class RecordingPieces {
     if (!readWhole(this.#file, this.#head, this.#at)) return null;
     const length = this.#head.readUInt32LE(0);
     if (!(length > 0 && length <= PIECE_MAX_BYTES)) throw new RangeError(DAMAGED);
-    // Checked before memory is allocated: the last piece may be incomplete.
+    // The length is checked before memory is allocated, because the last piece may be incomplete.
     if (this.#at + HEAD_BYTES + length > fstatSync(this.#file).size) return null;
     const packed = Buffer.alloc(length);
     if (!readWhole(this.#file, packed, this.#at + HEAD_BYTES)) return null;
@@ -244,7 +244,7 @@ function inflated(packed: Buffer, window: Buffer): Buffer {
 
 const DAMAGED = 'the recording is damaged from here on';
 
-/** Fills the buffer from the file; returns `false` if the file ends first. */
+/** Reads from the file until the buffer is full; returns `false` if the file ends first. */
 function readWhole(file: number, into: Buffer, from: number): boolean {
   for (let done = 0; done < into.length;) {
     const read = readSync(file, into, done, into.length - done, from + done);

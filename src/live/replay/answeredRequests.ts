@@ -1,4 +1,4 @@
-/** Send and answer times of requests, from the recordings in a state directory. */
+/** Times between requests and their answers, from the recordings in a state directory. */
 import type { Millis } from '../../core/index.ts';
 import { lineOf } from '../recording/recording.ts';
 import { readRecording, recordingsIn } from '../recording/recordings.ts';
@@ -6,8 +6,8 @@ import { readRecording, recordingsIn } from '../recording/recordings.ts';
 export type AnsweredRequest = { readonly sent: Millis; readonly answered: Millis };
 
 /**
- * Returns placements (from decision to answer) and cancels, oldest run first. Reads a damaged recording up to the
- * damage.
+ * Returns the placements (from decision to answer) and cancels of all runs, oldest run first. A damaged recording is
+ * read up to the damage.
  */
 export function answeredRequests(dir: string): readonly AnsweredRequest[] {
   return recordingsIn(dir)

@@ -8,7 +8,7 @@ export type Replayed = {
   readonly run: number;
   readonly inputs: number;
   readonly commands: number;
-  /** Description of the first difference; `null` if every command was equal. */
+  /** Description of the first difference; `null` if all commands were equal. */
   readonly difference: string | null;
   /** Whether the replay ended at a gap in the recording, where the disk accepted no lines. */
   readonly gap: boolean;
@@ -30,7 +30,7 @@ export function firstRules(dir: string, run: number): Rules | null {
 export type ReplayRunOptions = {
   /** Receives each input with the engine's answer. */
   readonly onInput?: (event: EngineEvent, commands: readonly Command[]) => void;
-  /** End of the replay: it stops before the first later input. */
+  /** End of the replay. It stops before the first later input. */
   readonly until?: Millis;
   /** Returns the meaning of a code of the exchange, for recordings without meanings. */
   readonly meaningOf?: ((code: string) => Meaning | undefined) | undefined;
@@ -59,7 +59,7 @@ export function replayRun(
   return replaying.end();
 }
 
-/** Returns a parser for lines of a recording in that format, which throws as `lineOf` does. */
+/** Returns a parser for lines of this recording format. The parser throws as `lineOf` does. */
 export const lineReader =
   (format: 2 | undefined, meaningOf: (code: string) => Meaning | undefined) =>
   (text: string): RecordingLine =>

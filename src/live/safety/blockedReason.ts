@@ -5,7 +5,7 @@ import { pauseAt } from './pauseWatch.ts';
 
 /**
  * Returns why an order must not be sent, as text for the log; `null` if nothing blocks it. A stop, halt or pause also
- * blocks queued orders, even if another process has just set it (`latched`).
+ * blocks orders that are already queued. `latched` is a halt that another process may just have set.
  */
 export function blockedReason(
   isStopping: boolean,

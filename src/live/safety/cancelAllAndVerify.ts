@@ -1,4 +1,7 @@
-/** Cancellation of every order of one instance, verified by the exchange's own list. Needs no journal and no engine. */
+/**
+ * Cancellation of every order of one instance, verified by the exchange's list of open orders. Needs no journal and no
+ * engine.
+ */
 import {
   CANCEL_CHUNK,
   describeRow,
@@ -28,7 +31,7 @@ export type CancelAllOptions = {
 export type ListedOrder = { readonly oid: string; readonly id: string };
 
 const READ_EVERY_MS = 500;
-/** Page size requested after a full page. An answer between the two sizes is complete. */
+/** Page size of a second request after a full page. An answer with a size between the two is complete. */
 const LARGE_PAGE = 50_000;
 const EMPTY_READS = 2;
 
@@ -36,8 +39,8 @@ const EMPTY_READS = 2;
 type Page = { readonly live: readonly ListedOrder[]; readonly isCut: boolean };
 
 /**
- * Returns the open orders of the instance; `null` if the read was incomplete. For a truncated list, returns the listed
- * orders and those known orders that are live.
+ * Returns the open orders of the instance; `null` if the read was incomplete. If the list is truncated, returns the
+ * listed orders and the known orders that are live.
  */
 export async function found(options: CancelAllOptions): Promise<readonly ListedOrder[] | null> {
   const page = await pageOf(options, options.known ?? []);
@@ -45,8 +48,8 @@ export async function found(options: CancelAllOptions): Promise<readonly ListedO
 }
 
 /**
- * Reads the list once. `asked`: origin ids to look up individually if the list is truncated. Returns `null` if the
- * answers prove nothing.
+ * Reads the list once. The origin ids in `asked` are looked up individually if the list is truncated. Returns `null` if
+ * the answers prove nothing.
  */
 async function pageOf(options: CancelAllOptions, asked: readonly string[]): Promise<Page | null> {
   const { instance } = options;
@@ -109,9 +112,9 @@ async function listed({ exchange, book, connectivity }: CancelAllOptions, limit:
 }
 
 /**
- * Cancels and reads until two consecutive complete reads are empty, or until `goesOn` returns `false`. Returns the
- * orders last seen; empty only if verified. `null` if nothing could be read, or only an empty truncated list. A read
- * that starts while `isEarly` returns true never counts as empty.
+ * Cancels and reads until two consecutive complete reads are empty, or until `goesOn` returns `false`. A read that
+ * starts while `isEarly` returns `true` never counts as empty. Returns the orders last seen; an empty list is verified.
+ * Returns `null` if nothing could be read, or only an empty truncated list.
  */
 export async function cancelAllAndVerify(
   options: CancelAllOptions,
@@ -136,7 +139,10 @@ export async function cancelAllAndVerify(
   return [];
 }
 
-/** Cancels by origin ids in bounded chunks. The answers are no proof; only a later read is. */
+/**
+ * Cancels by origin ids, in chunks of limited size. The answers are no proof that an order has ended; only a later read
+ * is.
+ */
 export async function cancelAll(
   { exchange, connectivity }: Pick<CancelAllOptions, 'exchange' | 'connectivity'>,
   ids: readonly string[],
@@ -148,8 +154,8 @@ export async function cancelAll(
 }
 
 /**
- * Returns the error for the operator if a truncated list prevented verification. `known`: number of orders from the
- * state, each looked up.
+ * Returns the error for the operator if a truncated list prevented verification. `known` is the number of orders in the
+ * state, each of which was looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
   `the list of open orders on ${book} is full of orders of other programs, and may omit some of ${instance}${known === 0 ? '' : ` (the ${known} that the state knows were looked up one by one)`}; cancel some of the others, then run this command again, or check manually at the exchange`;

@@ -14,8 +14,8 @@ export interface FlattenFile {
   /** Stores the request, durable on return. */
   set(flatten: Flatten): void;
   /**
-   * Ends the request and logs the reason next to ended halts. Returns `false` if the disk accepts no write; the caller
-   * must retry.
+   * Ends the request, and logs the reason in the file of ended halts. Returns `false` if the disk accepts no write; the
+   * caller must retry.
    */
   end(why: string, at: Millis): boolean;
 }

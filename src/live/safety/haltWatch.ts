@@ -1,6 +1,6 @@
 /**
- * Synchronization of halts between the state directory and the engine: another process or the operator sets a halt, the
- * operator ends it.
+ * Synchronization of halts between the state directory and the engine. The operator or another process sets a halt;
+ * only the operator ends it.
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Halt, Latch } from './latch.ts';
@@ -8,8 +8,8 @@ import type { Halt, Latch } from './latch.ts';
 type Step = (event: EngineEvent) => void;
 
 /**
- * Passes a latched halt to the engine and returns the halt. Call before each order, so that the halt is reported before
- * an order that it blocks.
+ * Passes a latched halt to the engine and returns the halt. Call it before each order, so that the engine reports the
+ * halt before an order that the halt blocks.
  */
 export function takeUpHalt(
   engine: Pick<Engine, 'haltedBecause'>,
@@ -23,8 +23,8 @@ export function takeUpHalt(
 }
 
 /**
- * Applies a halt, or its end, to the engine; call periodically. If the engine is `broken`, only a new process ends its
- * halt.
+ * Applies a halt, or its end, to the engine; call periodically. `broken` means that the engine has failed: only a new
+ * process can end its halt.
  */
 export function watchHalt(
   engine: Pick<Engine, 'haltedBecause'>,

@@ -1,6 +1,6 @@
 /**
- * Heartbeats between the bot and its sentinel: small files with a counter, because the clocks of the two processes may
- * differ.
+ * Heartbeats between the bot and its sentinel: small files with a counter. The counter, not a time, shows life, because
+ * the two clocks may differ.
  */
 import { readRegularFile, SMALL_FILE, writeWhole } from '../../guard/index.ts';
 import { statSync } from 'node:fs';
@@ -12,15 +12,15 @@ import type { Clock, Millis } from '../../core/index.ts';
 export type HeartbeatRecord = {
   readonly counter: number;
   /**
-   * `kept out`: the process must not send private requests for now. `stopped`: it ended normally, so that nothing needs
-   * to be watched.
+   * State of the process. `kept out`: it must not send private requests at present. `stopped`: it ended normally, so
+   * its orders need no watching.
    */
   readonly state: 'alive' | 'kept out' | 'stopped';
   /** Start time of the process, in ms since 1970, which identifies it. */
   readonly born: Millis;
   /** Number of complete reads of the bot's orders and trades. */
   readonly reads: number;
-  /** Time in ms since the last complete read, or since `born`. */
+  /** Time since the last complete read in ms; before the first, since `born`. */
   readonly unreadMs: Millis;
   /** Process id and host; absent if unknown. */
   readonly process?: { readonly pid: number; readonly host: string };
@@ -39,7 +39,7 @@ export interface Heartbeat {
 
 /** Heartbeat that writes to a state directory. */
 export interface FileHeartbeat extends Heartbeat {
-  /** Names the port of the metrics in each later heartbeat. */
+  /** Adds the port of the metrics to every heartbeat from now on. */
   setMetricsPort(port: number): void;
 }
 
@@ -55,7 +55,7 @@ export function heartbeatIn(
   speed = 1,
 ): FileHeartbeat {
   const file = join(dir, HEARTBEAT_FILES[whose]);
-  // The counter must also change across a restart.
+  // The counter must continue, so that it also changes across a restart.
   let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
   const born = clock.now();
   let reads = 0;
@@ -123,7 +123,7 @@ export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   }
 }
 
-/** Clock of a bot, for another process on the machine. */
+/** Clock of a bot, as another process on the machine can compute it. */
 export type BotClock = {
   /** Speed as a multiple of real time; 1 for the machine's clock. */
   readonly speed: number;
@@ -145,13 +145,13 @@ export type Sight = {
   /** Time in ms since the last heartbeat. */
   readonly stillMs: Millis;
   /**
-   * Time in ms since the last complete read. Without one, counts from the last read of the previous process, unless
-   * that process had stopped.
+   * Time since the last complete read in ms. Before the first read of a process, counts from the last read of the
+   * previous process, unless that process had stopped.
    */
   readonly unreadMs: Millis;
 };
 
-/** Gap between two checks after which the watcher was itself suspended, and restarts its count. */
+/** Gap between two checks that shows that the watcher itself was suspended; it then restarts its count. */
 const UNWATCHED_MAX_MS = 30_000;
 
 /** Watcher of a heartbeat: measures, by its own clock, how long the heartbeat has not changed. */
@@ -164,7 +164,7 @@ export class Watch {
   /** Time without a complete read at the last change of the heartbeat. */
   #unreadMs: Millis = 0;
 
-  /** Starts the count of time without change. */
+  /** Creates the watcher. The time without change counts from now. */
   constructor(read: () => HeartbeatRecord | null, elapsed: () => Millis) {
     this.#read = read;
     this.#elapsed = elapsed;
@@ -184,7 +184,8 @@ export class Watch {
     const hasMoved = record !== null && (record.counter !== this.#last?.counter || record.born !== this.#last.born);
     const wasAway = now - this.#lookedAt > UNWATCHED_MAX_MS;
     if (hasMoved) {
-      // The orders of a process that restarts repeatedly without reads need attention as much as those of a frozen one.
+      // A process that restarts repeatedly without reads is as dangerous as a frozen one, so the time without reads
+      // continues.
       const goesOn = record.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped';
       this.#unreadMs = Math.max(record.unreadMs, goesOn ? this.#unreadMs + now - this.#movedAt : 0);
       this.#last = record;

@@ -15,15 +15,15 @@ export type Hold = MailMessage<'hold'>;
 export interface Latch {
   /** Returns the halt with its reason, or `null`. An unreadable file counts as a halt. */
   read(): Halt | null;
-  /** Sets the halt, durable on return. An earlier halt is kept instead. */
+  /** Sets the halt, durable on return. Keeps an existing halt unchanged. */
   set(halt: Halt): void;
   /** Returns the reduce-only state that lasts until the operator resumes, or `null`. */
   readReduce(): Halt | null;
-  /** Sets reduce-only, durable on return. An earlier state is kept instead. */
+  /** Sets reduce-only, durable on return. Keeps an existing reduce-only state unchanged. */
   setReduce(reduce: Halt): void;
   /**
-   * Ends only reduce-only, for the bot, and logs the reason. Returns `false` if the disk does not accept the change;
-   * the caller must retry.
+   * Ends reduce-only for the bot, and logs the reason; halt, hold and pause stay. Returns `false` if the disk does not
+   * accept the change; the caller must retry.
    */
   liftReduce(reason: string, at: Millis): boolean;
   /**
@@ -34,40 +34,38 @@ export interface Latch {
   /** Sets the pause, durable on return; replaces an earlier pause. */
   setPause(pause: Pause): void;
   /**
-   * Ends only the given pause, and logs operator, reason and time. Returns `false` if another pause has replaced it, or
-   * if the disk does not accept the change.
+   * Ends the given pause, and logs operator, reason and time. Returns `false` if another pause has replaced it, or if
+   * the disk does not accept the change.
    */
   endPause(pause: Pause, ended: Halt): boolean;
   /** Returns the sentinel's hold with its reason, or `null`. An unreadable file counts as a hold. */
   readHold(): Hold | null;
-  /** Sets the hold, durable on return. An earlier hold is kept instead. */
+  /** Sets the hold, durable on return. Keeps an existing hold unchanged. */
   setHold(hold: Hold): void;
   /**
-   * Ends only the hold, and logs operator, reason and time with the ended hold. Throws if the disk does not accept the
-   * change.
+   * Ends the hold for the sentinel, and logs operator, reason and time with the ended hold. Throws if the disk does not
+   * accept the change.
    */
   liftHold(lifted: { readonly reason: string; readonly at: Millis; readonly by: 'sentinel' }): void;
-  /**
-   * Ends the halt, the hold and reduce-only for the operator, but not the pause. Logs the reason with what was ended.
-   */
+  /** Ends the halt, the hold and reduce-only for the operator; a pause stays. Logs the reason with the ended state. */
   lift(reason: string, at?: Millis, who?: string): void;
   /** Returns `true` once after the operator ended a halt, even if the bot was not running at that time. */
   takeLifted(): boolean;
-  /** Reserves the disk space for a halt, in case the disk is full later. Throws if none. */
+  /** Reserves disk space for a halt, in case the disk is full later. Throws if there is no space. */
   reserve(): void;
 }
 
 /** File name of the log with one line for each ended halt. */
 export const LIFTED_FILE = 'resumed.jsonl';
-/** File that is renamed to the latch if the disk is full: a rename needs no space. */
+/** File that becomes the latch if the disk is full, because a rename needs no space. */
 const RESERVE_FILE = 'HALTED.reserve';
 const RESERVED = 'the disk was full when trading was halted: the log has the reason';
 /** Size of the reserve file; a halt written over it needs no further space. */
 const RESERVE_BYTES = 4_096;
-/** Name of a file that exists from a resume until a bot has applied it. */
+/** File that exists from a resume until a bot has applied the resume. */
 const TAKE_UP_FILE = 'RESUMED';
 
-/** Returns a halt as text for the reserve file, always of equal length; cuts a longer reason. */
+/** Returns a halt as text for the reserve file. The text always has the same length; a longer reason is cut. */
 function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
   const fits = (reason: string) => box.textOf({ ...halt, reason });
   let { reason } = halt;
@@ -77,8 +75,8 @@ function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
 }
 
 /**
- * Returns the message of a latch. A rejected file counts as a halt, pause or hold by the bot, with the further fields
- * of `unread`.
+ * Returns the message of a latch. A rejected file counts as a halt, pause or hold by the bot, with the fields of
+ * `unread`.
  */
 function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null, unread: U): M | (Halt & U) | null {
   if (found?.refused === undefined) return found?.message ?? null;
@@ -87,7 +85,7 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
   return { reason: `the latch ${path} ${is}`, at: 0, by: 'bot', ...unread };
 }
 
-/** Further fields of an unreadable hold. They match no bot, so only the operator can end it. */
+/** Fields of an unreadable hold. They match no bot, so only the operator can end the hold. */
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
 
@@ -140,7 +138,7 @@ export function latchIn(dir: string): Latch {
       } catch (error) {
         const reserve = join(dir, RESERVE_FILE);
         if (!existsSync(reserve)) throw error;
-        // If this fails too, the halt still takes effect, and the log has its reason.
+        // If the write fails too, the halt still takes effect, and the log has its reason.
         try {
           overwrite(reserve, reservedText(halted, halt));
         } catch {
@@ -196,13 +194,10 @@ export function latchIn(dir: string): Latch {
   };
 }
 
-/** Bounds on the last part of the log that is read. */
+/** Maximum size of the last part of the log that is read. */
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
-/**
- * Returns the latest ended halts, oldest first, with the time, operator and reason of their end. Omits unreadable
- * lines.
- */
+/** Returns the latest ended halts, oldest first, with time, operator and reason of the end. Omits unreadable lines. */
 export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
   const file = join(dir, LIFTED_FILE);
   if (!existsSync(file)) return [];
@@ -216,8 +211,8 @@ export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt 
 }
 
 /**
- * Returns the latch of a bot. A halt that the disk does not accept is effective for the life of this process, and is
- * written as soon as possible.
+ * Returns the latch of a bot. If the disk does not accept a halt, this process still obeys the halt and retries the
+ * write at each check.
  */
 export function stubbornLatch(latch: Latch, log: Log): Latch {
   let unwritten: Halt | null = null;

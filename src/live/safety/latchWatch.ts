@@ -38,7 +38,10 @@ export class LatchWatch {
     return halt;
   }
 
-  /** Applies changes of the latch; call periodically. If the engine is `broken`, only a new process ends its halt. */
+  /**
+   * Applies changes of the latch; call periodically. `isBroken` means that the engine has failed: only a new process
+   * can end its halt.
+   */
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
     watchHalt(this.#engine, this.#latch, time(), isBroken, step);

@@ -1,6 +1,6 @@
 /**
- * Synchronization of the operator's pause between the state directory and the engine. The pause survives restarts; only
- * its expiry or a resume ends it.
+ * Synchronization of the operator's pause between the state directory and the engine. A pause survives restarts; it
+ * ends by its expiry or by a resume.
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
@@ -15,8 +15,8 @@ export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | nu
 }
 
 /**
- * Applies a pause, or its end, to the engine. Call before the first decision, before each order, and periodically. The
- * next call retries a failed disk write.
+ * Applies a pause, or its end, to the engine. Call it before the first decision, before each order, and periodically.
+ * If a write to disk fails, the next call retries it.
  */
 export function watchPause(
   { pausedBecause: before }: Pick<Engine, 'pausedBecause'>,

@@ -1,4 +1,7 @@
-/** Recovery without a trusted state: places nothing, cancels and verifies every order of this instance, and reports. */
+/**
+ * Recovery without a trusted state: cancels and verifies every order of this instance, reports the result, and places
+ * nothing.
+ */
 import { isFatal, type Millis } from '../../core/index.ts';
 import { cancelAllAndVerify, type CancelAllOptions } from './cancelAllAndVerify.ts';
 import type { Log } from '../log.ts';
@@ -6,23 +9,24 @@ import { ConnectivityLog } from '../connectivityLog.ts';
 
 export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
-  /** Maximum delay of a request of the previous run. Only reads after that time count as empty. */
+  /** Maximum delay of a request of the previous run. Only later reads count as empty. */
   readonly requestDelayMaxMs: Millis;
   /** Time limit of the recovery, after `requestDelayMaxMs`. */
   readonly withinMs: Millis;
-  /** Whether to stop once retries cannot help, as with a wrong key. */
+  /** Whether to stop if retries cannot help, such as with a wrong key. */
   readonly givesUp?: boolean;
 };
 
 /**
- * Number of consecutive rejections that stop the recovery if retries cannot help. A single one may be about a nonce.
+ * Number of consecutive rejections that stop the recovery if retries cannot help. A single rejection may be about a
+ * nonce.
  */
 const FATAL_IN_A_ROW = 3;
 
 export type Recovered = {
   /**
-   * Origin ids of orders that may be live; empty only if two complete reads after `requestDelayMaxMs` showed none.
-   * `null` if nothing could be read.
+   * Origin ids of orders that may be live; `null` if nothing could be read. Empty only if two complete reads after
+   * `requestDelayMaxMs` showed no order.
    */
   readonly left: readonly string[] | null;
   /** Number of orders that were seen live and have ended. */

@@ -1,6 +1,6 @@
 /**
- * Synchronization of reduce-only between the state directory and the engine. Set by the operator or by losses, ended by
- * the operator, kept across restarts.
+ * Synchronization of reduce-only between the state directory and the engine. The operator or losses start it; the
+ * operator ends it. It survives restarts.
  */
 import { RESUMED_BEYOND_LIMIT, type Engine, type EngineEvent, type Millis } from '../../core/index.ts';
 import type { Latch } from './latch.ts';
@@ -8,8 +8,8 @@ import type { Latch } from './latch.ts';
 type Step = (event: EngineEvent) => void;
 
 /**
- * Applies, before the first decision, a resume from the time when the bot was down, and reduce-only from an earlier
- * run.
+ * Applies two states before the first decision: a resume that happened while the bot was down, and reduce-only from an
+ * earlier run.
  */
 export function takeUpReduce(latch: Latch, at: Millis, step: Step): void {
   if (latch.takeLifted()) step({ kind: 'resume', at });
@@ -18,8 +18,8 @@ export function takeUpReduce(latch: Latch, at: Millis, step: Step): void {
 }
 
 /**
- * Keeps reduce-only equal in engine and latch; call periodically, after the halt check. The next call retries a failed
- * disk write.
+ * Keeps reduce-only equal in engine and latch. Call it periodically, after the check for halts. If a write to disk
+ * fails, the next call retries it.
  */
 export function watchReduce(
   { reducingBecause: reason, isWithinLimit }: Pick<Engine, 'reducingBecause' | 'isWithinLimit'>,

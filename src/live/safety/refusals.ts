@@ -1,16 +1,14 @@
 /**
- * Rule for rejections that only the operator can fix. They halt the bot immediately; after a minute of only such
- * rejections, if a nonce or a wrong clock may explain them.
+ * Rule for rejections that only the operator can fix. They halt the bot immediately. If a nonce or a wrong clock may be
+ * the cause, three rejections within at least a minute, without an accepted request in between, halt it.
  */
 import { isFatal, type Clock, type Meaning, type Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import type { Failed } from '../failed.ts';
 
-/**
- * Time for which a rejection with a possibly temporary cause does not halt the bot; `PASSES_WITHIN` is the number of such
- * rejections.
- */
+/** Time for which rejections with a possibly temporary cause do not halt the bot. */
 const PASSES_WITHIN_MS = 60_000;
+/** Minimum number of rejections with a possibly temporary cause that halt the bot. */
 const PASSES_WITHIN = 3;
 
 export class Refusals {

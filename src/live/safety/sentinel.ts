@@ -16,7 +16,8 @@ import type { Log } from '../log.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 
 /**
- * Options of the sentinel. `exchange` needs its own key, so that nonces and lockouts of bot and sentinel are separate.
+ * Options of the sentinel. `exchange` needs an API key of its own, so that bot and sentinel have separate nonces and
+ * lockouts.
  */
 export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
@@ -49,8 +50,8 @@ export type SentinelSight =
   | {
       readonly kind: 'look';
       /**
-       * Reason why the bot looks dead; `null` if it runs or stopped normally. If its process is visible, reported well
-       * before the cancel.
+       * Reason why the bot looks dead; `null` if it runs or stopped normally. If its process still exists, this is
+       * reported well before the cancel.
        */
       readonly gone: string | null;
       /** Whether the bot is halted or on hold. */
@@ -68,19 +69,20 @@ type HaltReason = HaltTexts[SentinelHalt];
 
 const LOOK_EVERY_MS = 1_000;
 const COUNT_EVERY_MS = 10_000;
-/** Pause between reads while the bot reads nothing, or after a failed read. */
+/** Pause between reads of the orders while the bot reads nothing, or after a failed read. */
 const ASK_EVERY_MS = 2_000;
 /**
- * Maximum time without reads because of lockouts; a lockout lasts a minute and may repeat. After a longer time, the bot
- * counts as disconnected.
+ * Maximum time for which lockouts excuse a bot without reads. A lockout lasts a minute and may repeat. After this time,
+ * the bot counts as disconnected.
  */
 const KEPT_OUT_MAX_MS = 150_000;
 /**
- * Time without an answer that counts as an outage. After an outage, the bot has the time of one read to notice its end.
+ * Time without an answer that counts as an outage. After the outage, the bot gets the same time before it counts as
+ * disconnected.
  */
 const OUTAGE_MS = 15_000;
 
-/** Time that a bot has for its next read after a lockout: one round of reads, each of which may be lost once. */
+/** Time for the bot's next read after a lockout: one round of reads, each of which may be lost once. */
 const READ_ROUND_MS = 15_000;
 
 /** Watches the bot until the signal aborts. Never rejects. */
@@ -97,18 +99,22 @@ class Sentinel {
   readonly #options: SentinelOptions;
   readonly #connectivity: ConnectivityLog;
   #wasGone = false;
-  /** Halt reason that the disk has not accepted yet. It is kept here so that a full disk does not delay the cancels. */
+  /**
+   * Halt reason that the disk has not accepted yet. It is kept in memory, so that a full disk does not delay the
+   * cancels.
+   */
   #owed: HaltReason | null = null;
   /**
-   * Read gap of the bot for which the sentinel has set a hold. There is one hold per gap, so that a resume by the
-   * operator is final.
+   * Id of the gap in the bot's reads for which the sentinel has set a hold. Each gap gets at most one hold, so that a
+   * resume by the operator is final.
    */
   #heldFor: string | null = null;
   /** Hold reason that the disk has not accepted yet. */
   #owedHold: string | null = null;
   #countedAt: Millis = -Infinity;
-  /** Time of the exchange's last answer. `#answersSince` is the time since which it has answered without an outage. */
+  /** Time of the exchange's last answer. */
   #answeredAt: Millis;
+  /** Time since which the exchange has answered without an outage. */
   #answersSince: Millis = -Infinity;
   #isAnswered = true;
   /** Time when the bot last reported a lockout. */
@@ -130,7 +136,7 @@ class Sentinel {
       reason = counted ?? seen;
     }
     if (reason !== null && !this.#cleared) await this.#clear(reason, signal);
-    // Orders of a halted or dead bot are checked again, because its earlier requests may still arrive.
+    // Orders of a halted or dead bot are checked again and again, because its earlier requests may still arrive.
     else if (this.#cleared && this.#isTime(COUNT_EVERY_MS)) {
       const live = await this.#live();
       this.#cleared = live?.length === 0;
@@ -139,8 +145,8 @@ class Sentinel {
   }
 
   /**
-   * Returns why no order of the bot may be live; `null` if orders may. Latches each death once, so that a resume by the
-   * operator is final.
+   * Returns the reason why no order of the bot may be live; `null` if orders may be live. Sets at most one halt per
+   * death, so that a resume by the operator is final.
    */
   #look(): string | null {
     const { heartbeat, watch, latch } = this.#options;
@@ -203,15 +209,15 @@ class Sentinel {
   }
 
   /**
-   * Holds the bot's quotes, because the exchange answers the sentinel and not the bot. If the disk does not accept the
-   * hold, returns its reason, and the caller cancels nevertheless.
+   * Holds the bot's quotes, because the exchange answers the sentinel but the bot reads nothing. If the disk does not
+   * accept the hold, returns its reason; the caller then cancels nevertheless.
    */
   #hold(): string | null {
     const { clock, latch, watch } = this.#options;
     const sight = watch.look();
     if (sight === null) return null;
     const { record, unreadMs } = sight;
-    const why = `cut off: the bot lives and has read nothing for ${seconds(unreadMs)}, the exchange answers the sentinel`;
+    const why = `cut off: the bot runs but has read nothing for ${seconds(unreadMs)}, while the exchange answers the sentinel`;
     try {
       const { born, reads } = record;
       latch.setHold({ reason: `sentinel: ${why}`, at: clock.now(), by: 'sentinel', born, reads });
@@ -224,7 +230,10 @@ class Sentinel {
     return this.#owedHold;
   }
 
-  /** Ends a hold (only the operator ends a halt), if the process that was held has run without interruption. */
+  /**
+   * Ends a hold if the held process has kept running and reads the exchange again. A halt stays; only the operator ends
+   * it.
+   */
   #liftOwnHold(sight: Sight | null): void {
     const { clock, latch, log, watch, ttlMs, resumeCommand } = this.#options;
     const hold = latch.readHold();
@@ -234,7 +243,7 @@ class Sentinel {
     const readsAgain = record.reads > hold.reads && (sight === null || sight.unreadMs <= ttlMs);
     try {
       if (record.born !== hold.born) {
-        // No process watched the orders between the two.
+        // Between the old and the new process, no process watched the orders, so the hold becomes a halt.
         const why =
           `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
         if (!this.#isLatched(why)) return;
@@ -258,7 +267,7 @@ class Sentinel {
         {},
         'sentinel: the halt could not be written; retrying; until it is written, a restarted bot would trade',
       );
-    // Stops when the reason ends, because a resumed bot quotes again.
+    // The cancels stop when the reason ends, because a resumed bot quotes again.
     const left = await cancelAllAndVerify(
       { ...this.#options, connectivity: this.#connectivity },
       () => !signal.aborted && this.#look() !== null,
@@ -292,7 +301,7 @@ class Sentinel {
     return live;
   }
 
-  /** Halts trading. Returns whether trading is halted, by this call or an earlier one. */
+  /** Halts trading. Returns whether trading is halted, by this call or by an earlier one. */
   #isLatched(reason: HaltReason): boolean {
     const { latch, clock } = this.#options;
     try {

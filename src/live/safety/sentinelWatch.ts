@@ -1,6 +1,6 @@
 /**
- * Bot's side of the sentinel: the bot does not quote while a required sentinel sends no heartbeat, or while the
- * sentinel holds quotes.
+ * The bot's view of the sentinel. The bot does not quote while a required sentinel sends no heartbeat, or while the
+ * sentinel holds its quotes.
  */
 import type { RunContext } from '../runContext.ts';
 import type { Latch } from './latch.ts';
@@ -13,7 +13,9 @@ export class SentinelWatch {
   #alive = true;
   #isHeld = false;
 
-  /** `isAlive`: whether the sentinel sends a heartbeat; if absent, none is required. */
+  /**
+   * Creates the watch. `isAlive` returns whether the sentinel sends a heartbeat; if absent, no sentinel is required.
+   */
   constructor(
     run: RunContext,
     latch: Pick<Latch, 'readHold'>,

@@ -1,16 +1,16 @@
-/** Detection of a suspended process or machine. Data that waited in the sockets meanwhile is outdated. */
+/** Detection of a suspended process or machine. Data that waited in the sockets during the suspension is outdated. */
 import type { Clock, Millis } from '../../core/index.ts';
 
 /** Interval of checks if there are no other events. */
 export const LOOK_EVERY_MS: Millis = 500;
-/** Suspension after which earlier reads, also of the account, no longer count. */
+/** Duration of a suspension after which earlier reads, also of the account, no longer count. */
 const SLEPT_MS = 10_000;
 /**
- * Difference between wall and monotonic clock that counts as suspension of the machine. A change of the machine's clock
- * looks like one, and costs a second of quotes.
+ * Difference between wall clock and monotonic clock that counts as a suspension of the machine. A change of the
+ * machine's clock also causes such a difference, and costs a second of quotes.
  */
 const UNSEEN_MS = 2_000;
-/** Suspension after which data may have waited for an equal time, even if it arrives immediately. */
+/** Duration of a suspension after which received data may be outdated, even if it arrives immediately. */
 const PAUSED_MS = 2_000;
 const WAKING_MS = 500;
 
@@ -26,7 +26,7 @@ export class SleepWatch {
     this.#wall = clock.now();
   }
 
-  /** Checks for a suspension; call at every turn. Returns its duration in ms; 0 if that was too short to matter. */
+  /** Checks for a suspension; call it at every turn. Returns the duration in ms, or 0 if it was too short to matter. */
   look(): Millis {
     const elapsed = this.#clock.elapsed();
     const wall = this.#clock.now();

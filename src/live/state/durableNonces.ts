@@ -5,14 +5,14 @@ import type { Journal } from './journal.ts';
 /** Nonces per millisecond: a 19-digit nonce is epoch milliseconds followed by six digits. */
 const PER_MS = 1_000_000n;
 /**
- * Size of a block of nonces. The next block is reserved when `SPARE` of it remain, enough for a long time with
- * a full disk. About one write per minute.
+ * Number of nonces in a reserved block, enough for 70 s. The next block is reserved when `SPARE` nonces remain, about
+ * once per minute. The spare nonces last long on a full disk.
  */
 const BLOCK = 70_000n * PER_MS;
 const SPARE = 10_000n * PER_MS;
 /**
- * Reserved number of nonces while they are ahead of the clock, because of an earlier run's block. With complete blocks,
- * quick restarts would move the nonces further ahead each time.
+ * Number of nonces in a block while they are ahead of the clock because of an earlier run's block. Complete blocks
+ * would move them further ahead at every quick restart.
  */
 const FEW = PER_MS;
 
@@ -30,7 +30,7 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
     journal.reserveNonces(reserved);
     mark = reserved;
   };
-  // Reserved immediately, so that every run has its own block.
+  // The first block is reserved immediately, so that every run has its own block.
   const first = draw();
   reserve(first);
   let used = first.nonce - 1n;
@@ -45,7 +45,8 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
       } catch {
         // If the disk is full, cancels must still be sent, with the rest of the block.
       }
-      // A nonce beyond the durable bound is sent only after the complete block: half a million requests later.
+      // After a failed reservation, the rest of the block is used one by one. A nonce beyond the durable bound follows
+      // only after half a million requests.
       used = wanted.nonce > mark && used < mark ? used + 1n : wanted.nonce;
       return String(used);
     },

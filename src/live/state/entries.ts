@@ -1,6 +1,6 @@
 /**
- * Ledger entries on disk: written in one transaction with their checkpoint, and compared with the checkpoint before
- * they are trusted.
+ * Ledger entries on disk. They are written in one transaction with their checkpoint, and must add up to the checkpoint
+ * when they are read.
  */
 import type Database from 'libsql';
 import { CAUSES, causesFrom, type Cause, type Causes, type LedgerEntry, type Millis } from '../../core/index.ts';
@@ -8,11 +8,11 @@ import { entryOf, textOfEntry } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /**
- * Maximum number of single entries: some months of a busy bot. Older entries are merged into one. Each entry adds 20 us
- * to a start.
+ * Maximum number of single entries, enough for some months of a busy bot. Older entries are merged into one. Each entry
+ * adds 20 us to a start.
  */
 export const ENTRIES_MAX = 50_000;
-/** Number of entries beyond the maximum before they are merged. */
+/** Number of entries above the maximum at which they are merged. */
 const FOLD_EVERY = 5_000;
 const FORWARD = 'brought forward';
 
@@ -27,7 +27,10 @@ export function* entriesIn(db: Database.Database, account: string): Generator<Le
 
 type Row = { readonly n: number; readonly source: string; readonly at: Millis; readonly entry: string };
 
-/** Writes entries in the caller's transaction. Throws if a source exists already, so that no event is booked twice. */
+/**
+ * Writes entries within the caller's transaction. Throws if the source of an entry exists already, so that no event is
+ * booked twice.
+ */
 export function writeEntries(db: Database.Database, account: string, entries: readonly LedgerEntry[]): void {
   if (entries.length === 0) return;
   const { last } = db.prepare('SELECT max(n) AS last FROM entries WHERE account = ?').get(account) as {
@@ -56,7 +59,7 @@ export function foldEntries(db: Database.Database, account: string, max = ENTRIE
   insert(db, account, last.n, { source: `${FORWARD} ${last.n}`, at: last.at, why: null, changes });
 }
 
-/** Throws if the entries do not add up to `causes`. Does not check a ledger without entries. */
+/** Throws if the entries do not add up to `causes`. A ledger without entries is not checked. */
 export function holdAgainst(db: Database.Database, account: string, causes: ReadonlyMap<string, Causes>): void {
   const booked = causesFrom(entriesIn(db, account));
   if (booked.size === 0) return;

@@ -4,10 +4,10 @@ import { hourOf, type Millis, type ProfitSinceOpening } from '../../core/index.t
 import { profitSinceOpeningOf, writtenProfit, type WrittenProfit } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
-/** Maximum number of stored hours: four years. The oldest are deleted. */
+/** Maximum number of stored hours, four years. Above it, the oldest hours are deleted. */
 export const HOURS_MAX = 35_064;
 
-/** Writes hours in the caller's transaction. Replaces a stored hour if the bot was restarted within it. */
+/** Writes hours within the caller's transaction. Replaces a stored hour if the bot was restarted within it. */
 export function writeHours(db: Database.Database, account: string, ended: readonly ProfitSinceOpening[]): void {
   if (ended.length === 0) return;
   const insert = db.prepare('INSERT OR REPLACE INTO hours (account, hour, profit, sum) VALUES (?, ?, ?, ?)');

@@ -1,6 +1,6 @@
 /**
- * Durable journal of a bot: intents before they are sent, the ledger, the nonces, and every input of the engine. One
- * folder, one process, one bot.
+ * Durable journal of a bot: intents (before orders are sent), the ledger, nonces, and every input of the engine. One
+ * folder belongs to one process and one bot.
  */
 import { join } from 'node:path';
 import type Database from 'libsql';
@@ -49,15 +49,18 @@ export type Leftovers = {
 };
 
 export type Journal = {
-  /** Number of this run: unused in this state directory, and higher than that of any run of a lost state directory. */
+  /**
+   * Number of this run. It was never used in this state directory, and is higher than that of any run in a lost state
+   * directory.
+   */
   readonly run: number;
-  /** Configuration that the engine was created from, as text. */
+  /** Configuration as text, from which the engine was created. */
   readonly setup: string;
   /** Upper bound of the nonces that earlier runs may have sent; 0 for the first run. */
   readonly nonceMark: bigint;
   readonly leftovers: Leftovers;
   /**
-   * Makes the commands, and everything recorded before, durable. Orders may be sent only after its return. Throws if
+   * Makes the commands durable, with everything recorded before. Orders may be sent only after its return. Throws if
    * the disk accepts no write.
    */
   intend(commands: readonly PlaceCommand[], at: Millis): void;
@@ -66,8 +69,8 @@ export type Journal = {
   /** Adds one line to the recording: an input of the engine, or its commands. Durable after the next flush. */
   record(line: string): void;
   /**
-   * Adds the current ledger and its new entries. Durable after the next write, so that a durable end of an order never
-   * precedes its fills.
+   * Adds the current ledger and its new entries. The next write makes them durable together with ends of orders, so
+   * that a durable end never precedes its fills.
    */
   keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
   /** Makes everything durable, including the ledger if given. Throws if the disk accepts no write. */
@@ -84,8 +87,8 @@ export type Journal = {
   isWritable(): boolean;
   /**
    * Returns the journal of the next run in this process, as after a restart. This journal must not be used afterwards,
-   * unless the call throws. `setup`: new configuration, if changed; `earlierBytesMax`: new limit for earlier
-   * recordings, if changed.
+   * unless the call throws. `setup` is the configuration if it changed; `earlierBytesMax` is the limit for earlier
+   * recordings if it changed.
    */
   next(at: Millis, setup?: string, earlierBytesMax?: number): Journal;
   close(): void;
@@ -99,7 +102,7 @@ export type JournalOptions = {
   readonly setup: string;
   /** Folder of the recordings, and size limit for those of earlier runs. If absent, runs are not recorded. */
   readonly recordings?: { readonly dir: string; readonly earlierBytesMax: number };
-  /** Receives the number of every commit, so that a file that lost commits is detected. */
+  /** Receives the number of every commit, so that a state file that lost commits can be detected. */
   readonly mark?: CommitMark;
 };
 
@@ -116,7 +119,7 @@ export function openJournal(
     ...options
   }: Omit<JournalOptions, 'recordings' | 'mark'> & {
     readonly owner: Owner;
-    /** Account number, if the exchange was asked for it because the API key changed. */
+    /** Account number; given if the exchange was asked for it because the API key changed. */
     readonly client?: string;
     readonly earlierBytesMax: number;
   },
@@ -142,13 +145,13 @@ export function openJournal(
 }
 
 /**
- * Maximum number of ended orders, kept for look-ups; each adds 9 us to a start. Orders that may be live are always
- * kept.
+ * Maximum number of ended orders that are kept for look-ups; each adds 9 us to a start. Orders that may be live are
+ * always kept.
  */
 export const ENDED_MAX = 100_000;
 /** Maximum number of runs whose recordings are kept. */
 export const RUNS_MAX = 500;
-/** Maximum number of lines buffered while the disk accepts none; beyond it, the recording has a gap. */
+/** Maximum number of lines that are buffered while the disk accepts none. Above it, the recording has a gap. */
 const LINES_MAX = 10_000;
 
 /** Returns the journal in an open database. */
@@ -168,7 +171,9 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   const marks = marksIn(db);
   let lines: string[] = [];
   let endings: Ending[] = [];
-  /** Text from the time of the call, because the objects may change while a full disk delays the write. */
+  /**
+   * Ledger as text, made at the time of the call, because the objects may change while a full disk delays the write.
+   */
   let standing: string | undefined;
   let booked: readonly LedgerEntry[] = [];
   let hours: readonly ProfitSinceOpening[] = [];
@@ -187,7 +192,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let isWritable = true;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
     if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
-    // Remains `false` if a write throws.
+    // If a write throws, this value remains.
     isWritable = false;
     record();
     if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);
@@ -236,7 +241,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
 }
 
-/** Returns the work as one atomic, counted commit. */
+/** Returns a function that does the work in one atomic, counted commit. */
 function countedIn(db: Database.Database, mark: CommitMark | undefined) {
   let commits = commitsIn(db);
   const count = db.prepare(
@@ -283,7 +288,7 @@ function intentsIn(db: Database.Database, account: string) {
   };
 }
 
-/** Returns the statements for the account's row in each of the two tables. */
+/** Returns the statements that write the account's row in the tables of marks and nonces. */
 const marksIn = (db: Database.Database) => ({
   mark: db.prepare(
     'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
@@ -310,7 +315,7 @@ const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow
 
 /**
  * Returns the number of the next run: the seconds since the start of 2020, or the last run plus one. Origin ids contain
- * this number and must never repeat, even after the state directory was lost.
+ * the number, so it must never repeat, even after the state directory was lost.
  */
 function nextRun(db: Database.Database, at: Millis, dir: string | undefined): number {
   const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };

@@ -1,6 +1,6 @@
 /**
- * Last known commit of the state file, in a separate small file, so that an empty, lost or truncated state file is
- * never mistaken for a new account.
+ * Number of the last known commit of the state file, in a separate small file. It shows that an empty, lost or
+ * truncated state file is not that of a new account.
  */
 import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
@@ -34,7 +34,7 @@ export type CommitMark = {
 export function commitMarkIn(dir: string, commits: number): CommitMark {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const fd = openSync(join(dir, FILE), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-  // Overwrites with equal length, so that no further space is needed.
+  // The new text has the same length as the old one, so that no further space is needed.
   const put = (n: number) => writeSync(fd, `${JSON.stringify({ commits: n }).padEnd(BYTES - 1)}\n`, 0);
   put(commits);
   fsyncSync(fd);
@@ -52,7 +52,7 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
 }
 
 /**
- * Returns why the state file cannot be that of earlier runs: it is missing or empty. Returns `null` if it can. Call
+ * Returns why the state file cannot be that of earlier runs: it is missing or empty. Returns `null` otherwise. Call it
  * before SQLite opens the file, because SQLite deletes a log without its file.
  */
 export function lossOf(dir: string): string | null {
@@ -64,8 +64,8 @@ export function lossOf(dir: string): string | null {
 }
 
 /**
- * Returns why a readable state file cannot be that of earlier runs; `null` if it can. `commits`: its commit count,
- * `null` for a version without one; `lastRun`: its newest run.
+ * Returns why a readable state file cannot be that of earlier runs; `null` if it can. `commits` is its commit count, or
+ * `null` in a version that did not count. `lastRun` is its newest run.
  */
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
   const known = commitsKnown(dir);
@@ -78,8 +78,8 @@ export function stalenessOf(dir: string, commits: number | null, lastRun: number
 }
 
 /**
- * Returns the files that only a bot with a state file creates. A sentinel's heartbeat and an operator's halt may exist
- * before the first run.
+ * Returns the files that only a bot with a state file creates. A sentinel's heartbeat and an operator's halt are
+ * omitted, because they may exist before the first run.
  */
 function tracesIn(dir: string): string[] {
   const names = existsSync(dir) ? readdirSync(dir) : [];

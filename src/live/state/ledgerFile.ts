@@ -1,4 +1,7 @@
-/** Read-only view of the ledger in a state directory. Reads a copy, because a running bot locks its file. */
+/**
+ * Read-only view of the ledger in a state directory. It reads a copy of the state file, because a running bot locks the
+ * file.
+ */
 import type Database from 'libsql';
 import type { Causes, BalanceCheck, Clock, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
 import { entriesIn } from './entries.ts';

@@ -1,4 +1,4 @@
-/** Owner of a state directory: written at first use, and checked before any other use. */
+/** Owner of a state directory, stored at its first use and checked at every later use. */
 import type Database from 'libsql';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
@@ -6,11 +6,13 @@ import { sumOf } from './sums.ts';
 /** One bot on one account. */
 export type Owner = {
   /**
-   * Address of the exchange; `null` for an embedded exchange, which loses all data at its end, so that the state is
-   * bound to no account.
+   * Address of the exchange; `null` for an embedded exchange. An embedded exchange loses all data at its end, so its
+   * state is bound to no account.
    */
   readonly venue: string | null;
-  /** Fingerprint of the API key. The state belongs to the account, so that a new key of this account is accepted. */
+  /**
+   * Fingerprint of the API key. A new key of the same account is accepted, because the state belongs to the account.
+   */
   readonly key: string;
   readonly book: string;
   readonly instance: string;
@@ -22,7 +24,8 @@ export type Owner = {
 export class NotOurs extends Error {}
 
 /**
- * Error for a state of this bot with another API key. Only the exchange can confirm that both keys are of one account.
+ * Error for a state that this bot wrote with another API key. Only the exchange can confirm that both keys belong to
+ * one account.
  */
 export class OtherKey extends NotOurs {
   readonly known: AccountEvidence;
@@ -42,9 +45,9 @@ export type AccountEvidence = {
 };
 
 /**
- * Takes ownership, and returns the name under which the account's rows are stored, initially `account`. `client`:
- * account number that the exchange reported for this key, if requested. Deletes state of other accounts, which ended
- * with their embedded exchange.
+ * Takes ownership of the state. Returns the name under which the account's rows are stored, initially `account`.
+ * `client` is the account number that the exchange reported for this key, or `null` if it was not requested. Deletes
+ * state of other accounts, which ended with their embedded exchange.
  * @throws NotOurs if another bot is the owner.
  * @throws OtherKey if only the key differs and `client` is `null`.
  */
@@ -62,7 +65,7 @@ export function takeOwnership(
     throw new NotOurs(
       `the state directory ${dir} belongs to account ${before.client} of ${ownerText(before)}, but this key belongs to account ${client}; give every account its own state.dir`,
     );
-  // Rows keep their account name, which derives from the first key.
+  // Rows keep their account name. It was derived from the first key.
   const name = isBound ? (lastAccountIn(db) ?? account) : account;
   if (isBound && before.key !== owner.key && client === null)
     throw new OtherKey(

@@ -1,6 +1,6 @@
 /**
- * Marker file of a paper-trading state directory. A live run never opens a directory with it; paper never opens a used
- * directory without it.
+ * Marker file of a state directory for paper trading. A live run never opens a directory with the marker; paper trading
+ * never opens a used directory without it.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ const TEXT = 'This is the state of paper trading. Nothing in it is about real or
 /** Whether the directory is marked as paper; `false` for a missing or unused one. */
 export const isPaperState = (dir: string): boolean => existsSync(join(dir, MARK));
 
-/** Throws a one-line error if the directory is of the other kind; marks a new one as paper. */
+/**
+ * Throws a one-line error if the directory belongs to the other kind of trading. Marks a new directory of paper
+ * trading.
+ */
 export function claimState(dir: string, isPaper: boolean): void {
   const isMarked = isPaperState(dir);
   if (!isPaper && isMarked) {

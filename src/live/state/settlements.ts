@@ -4,8 +4,8 @@ import type { Log } from '../log.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 
 /**
- * Ends the hedges that the operator has settled. Call periodically; if a hedge is being looked up, the next call
- * handles it.
+ * Ends the hedges that the operator has settled. Call it periodically; a hedge that is being looked up is ended by a
+ * later call.
  */
 export function takeUpSettlements(
   box: NumberedMailbox<'settle'> | undefined,
@@ -17,7 +17,7 @@ export function takeUpSettlements(
     const taken = hedger === null ? 'not open' : hedger.settleAs(id, as, `settled as ${as} by ${by}: ${reason}`);
     if (taken === 'busy') continue;
     if (taken === 'not open') log.warn({ id }, `hedge ${id} is no longer open; the settlement by ${by} was ignored`);
-    // If the settlement is not durable, it is read again later, when the hedge has already ended.
+    // A settlement that is not durable stays in its file and is read again; its hedge has then already ended.
     if (!persist()) return;
     try {
       box?.done(id);

@@ -1,4 +1,4 @@
-/** Copy of a state file for read-only commands, because a running bot locks its file. */
+/** Copy of a state file, for read-only commands: a running bot locks the file itself. */
 import { openRegularFile } from '../../guard/index.ts';
 import { closeSync, copyFileSync, existsSync, mkdtempSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
       if (copied(dir, copy)) return readIn(copy, read);
       if (tries >= TRIES) throw new Error(`${dir}: was modified during every attempt to copy it; try again`);
     } catch (error) {
-      // Incomplete because of a concurrent write, or damaged; damage remains in all tries.
+      // The copy is incomplete because of a concurrent write, or the file is damaged. Damage appears at every try.
       if (tries >= TRIES) throw error;
     } finally {
       rmSync(copy, { recursive: true, force: true });
@@ -34,8 +34,8 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
 const LOG_FILE = `${STATE_FILE}-wal`;
 
 /**
- * Copies the state file and its log. Returns `false` if the log restarted meanwhile. Until a restart, commits are only
- * appended to the log, which has every page that is newer than the file; so the file, copied before its log, is a
+ * Copies the state file, then its log. Returns `false` if the log restarted in the meantime. Until a restart, commits
+ * are only appended to the log, which has every page that is newer than the file. The two copies are therefore a
  * durable state.
  */
 function copied(dir: string, copy: string): boolean {

@@ -32,7 +32,7 @@ export function openDatabase(
   let db: Database.Database | null = null;
   try {
     db = new Database(file, { timeout: 0 });
-    // The kernel has the lock, so that it ends with the process in any case.
+    // The kernel keeps the lock, so that the lock always ends with the process.
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
@@ -63,10 +63,10 @@ export function openDatabase(
   }
 }
 
-/** Size to which the write-ahead log is truncated. The file itself reuses the space of deleted rows. */
+/** Size to which the write-ahead log is cut, in bytes. The state file itself reuses the space of deleted rows. */
 const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
-/** Returns the error for the operator: the problem of the disk, if there is one; otherwise that of the file. */
+/** Returns the error for the operator. It names the disk if the disk is the cause, otherwise the state file. */
 export const unusable = (file: string, error: unknown): DamagedState =>
   error instanceof DamagedState
     ? error
@@ -92,9 +92,7 @@ function troubleWith(file: string, error: unknown): DamagedState | null {
       );
 }
 
-/**
- * Checks structure and content. SQLite detects damage to the structure; checksums detect damage to the content of rows.
- */
+/** Checks structure and content. SQLite detects damage to the structure, checksums detect damage to rows. */
 function verify(db: Database.Database): void {
   const check = db.pragma('integrity_check(1)') as { integrity_check: string }[];
   if (check[0]?.integrity_check !== 'ok') throw new Error(`damaged: ${check[0]?.integrity_check}`);
@@ -123,8 +121,8 @@ function schemaOf(db: Database.Database): string {
 }
 
 /**
- * Returns the work as an atomic transaction. On a full disk SQLite ends the transaction itself, and the driver's own
- * wrapper would hide the reason.
+ * Returns a function that does the work in one atomic transaction. The driver's own wrapper would hide the reason if a
+ * full disk ends the transaction.
  */
 export function atomically<A extends readonly unknown[]>(
   db: Database.Database,
@@ -143,8 +141,8 @@ export function atomically<A extends readonly unknown[]>(
 }
 
 /**
- * Closes the database and releases the lock immediately. Without this, a driver with open statements would keep the
- * lock until they are garbage-collected.
+ * Closes the database and releases the lock immediately. Otherwise a driver with open statements would keep the lock
+ * until they are garbage-collected.
  */
 export function closeDatabase(db: Database.Database): void {
   try {
@@ -153,13 +151,13 @@ export function closeDatabase(db: Database.Database): void {
     db.pragma('locking_mode = NORMAL');
     db.prepare('SELECT count(*) FROM runs').get();
   } catch {
-    // If the disk accepts no writes, durable data remains, and the lock ends with the process.
+    // On a disk that accepts no writes, durable data stays intact, and the lock ends with the process.
   } finally {
     db.close();
   }
 }
 
-/** Error if another process has the state file open and manages its live orders. */
+/** Error if another process, which manages the live orders, has the state file open. */
 export class StateInUse extends Error {}
 
 /**
@@ -182,7 +180,7 @@ const VERSION = 5;
 const BEFORE_HOURS = 4;
 /** Version without a commit count. */
 const BEFORE_COMMITS = 3;
-/** Version with balances only, from which the migrated ledger starts. */
+/** Version with balances only. A migrated ledger starts from these balances. */
 const BEFORE_ENTRIES = 2;
 const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, VERSION];
 
@@ -206,7 +204,10 @@ const ENTRIES = `
   ) WITHOUT ROWID;
 `;
 
-/** Table with the number of committed transactions; a file that lost some has a lower number than known. */
+/**
+ * Table with the number of committed transactions. A file that lost transactions has a lower number than
+ * `knownCommits`.
+ */
 const COMMITS = `
   CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
 `;
@@ -251,7 +252,7 @@ function openEntries(db: Database.Database): void {
   }
 }
 
-/** Columns that the checksums cover, in this order. */
+/** Tables and columns that the checksums cover, in this order. */
 const SUMMED = [
   { table: 'runs', texts: ['account'], numbers: ['run', 'started_at'] },
   { table: 'owner', texts: ['owner'], numbers: [] },
@@ -262,13 +263,13 @@ const SUMMED = [
   { table: 'commits', texts: [], numbers: ['n'] },
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
 ] as const;
-/** First version that has each later table. */
+/** First version of the state file with the table; the other tables exist in every version. */
 const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
 
 type Row = Readonly<Record<string, unknown>>;
 
-// Blobs, because the driver ends the process on text that is not UTF-8; checked types, because a damaged column may
-// have any.
+// Texts are read as blobs, because the driver ends the process on text that is not UTF-8. Types are checked, because a
+// damaged column may have any type.
 const text = (name: string): string => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) END AS ${name}`;
 const number = (name: string): string => `CASE WHEN typeof(${name}) IN ('integer', 'real') THEN ${name} END AS ${name}`;
 const decoded = (bytes: unknown): string | null =>

@@ -1,4 +1,7 @@
-/** Read-only summary of a state directory, for a start that does not open it: owner, orders that may be live, halt. */
+/**
+ * Read-only summary of a state directory: owner, orders that may be live, halt. For a start that does not open the
+ * state.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
@@ -10,7 +13,8 @@ import { fromCopy } from './stateCopy.ts';
 import { STATE_FILE } from './stateFile.ts';
 
 /**
- * Order that may be live. Price in ticks and amount in lots, because the state does not contain the rules of the book.
+ * Order that may be live. Price is in ticks and amount in lots, because the state does not contain the rules of the
+ * book.
  */
 export type LiveOrder = { readonly id: string; readonly side: Side; readonly price: Price; readonly amount: Amount };
 
@@ -39,8 +43,8 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
 }
 
 /**
- * Returns the id of the hedge that may still execute or waits between its legs; `null` if none. Rejects as `lookInto`
- * does.
+ * Returns the id of the hedge that may still execute or waits between its legs; `null` if there is none. Rejects if the
+ * state file cannot be trusted or read.
  */
 export async function openHedgeOf(dir: string, clock: Clock): Promise<string | null> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM marks').all() as { mark: string }[]);
@@ -48,7 +52,10 @@ export async function openHedgeOf(dir: string, clock: Clock): Promise<string | n
   return rows.find(row => mayStillExecute(row) || row.state === 'between')?.id ?? null;
 }
 
-/** Returns an upper bound of all nonces that a bot may have used; 0 if none. Rejects as `lookInto` does. */
+/**
+ * Returns an upper bound of all nonces that a bot may have used; 0 if there are none. Rejects if the state file cannot
+ * be trusted or read.
+ */
 export async function nonceMarkOf(dir: string, clock: Clock): Promise<bigint> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM nonces').all() as { mark: string }[]);
   return (marks ?? []).reduce((highest, { mark }) => (BigInt(mark) > highest ? BigInt(mark) : highest), 0n);

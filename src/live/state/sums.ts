@@ -1,4 +1,4 @@
-/** Checksums of rows, because SQLite detects damage only to its structure, not to a value. */
+/** Checksums of rows. SQLite detects damage to its structure, but not to single values. */
 import { crc32 } from 'node:zlib';
 
 /** Returns a checksum that detects every change of up to 32 bits in a row. */

@@ -11,7 +11,7 @@ export type Line = {
   readonly width?: number;
   /** Values of the line, one for each x; `null` if unknown. */
   readonly values: readonly (number | null)[];
-  /** Half lengths of the error bars. */
+  /** Length of the error bar above and below each value; `null` for no bar. */
   readonly errors?: readonly (number | null)[];
   /** Range of possible values at each x, drawn as a bar behind the value; `null` for no bar. */
   readonly spans?: readonly (readonly [number, number] | null)[];

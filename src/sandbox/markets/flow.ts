@@ -21,7 +21,8 @@ import { EfficientPrice } from './flowValue.ts';
 import type { Market, Marketplace } from './market.ts';
 
 /**
- * One taker order of the flow: whether its taker was informed, which the market cannot see. For tests and calibration.
+ * Taker order of the flow, for tests and calibration. `informed`: whether its taker knew the efficient price, which the
+ * market cannot see.
  */
 export type FlowTake = { readonly informed: boolean; readonly side: Side; readonly traded: Amount };
 
@@ -35,14 +36,16 @@ export type FlowOptions = {
 };
 
 /**
- * Creates a seeded flow. Equal seeds and marketplaces give equal orders at equal times. The flow runs until stopped and
+ * Creates a seeded flow. With equal seeds and marketplaces, orders and times are equal. The flow runs until stopped and
  * keeps at most some hundred orders.
  */
 export function seededFlow(options: FlowOptions): Market {
   return new Flow(options);
 }
 
-/** Four makers that compete at the best price, from fast to slow, and a slow fifth maker with the depth behind them. */
+/**
+ * Four makers that compete at the best price, from fast to slow. A slow fifth maker provides the depth behind these.
+ */
 const MAKERS: readonly MakerKind[] = [
   { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
   { width: 1.1, levels: 6, spacing: 0.35, growth: 1.4, amount: 2.5, lagS: 2, refreshS: 1.3 },
@@ -52,32 +55,31 @@ const MAKERS: readonly MakerKind[] = [
 ];
 
 /**
- * Parameters of informed takers. `looks`: checks per expected taker order. `acts`: probability to act on an edge.
- * `edge`: required half spreads above the price paid. `size`: multiple of other takers' sizes. `followed`: share of the
- * usual follow-up orders.
+ * Parameters of informed takers. `looks`: checks of the price per expected taker order. `acts`: probability to trade if
+ * the edge suffices. `edge`: minimum distance of the efficient price from the price paid, in half spreads. `size`:
+ * multiple of other takers' sizes. `followed`: share of the usual follow-up orders.
  */
 const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
-/** Maximum distance of a taker order's limit from the best price, in half spreads. */
+/** Maximum distance of an uninformed taker's limit from the best price, in half spreads. */
 const REACH = 5;
 /**
- * Effect of trades on the makers' price, in one-minute volatilities. A trade adds up to `most`, and half of `most` at
- * `amounts` typical amounts. The sum is at most `max` and decays over `fadeS` seconds.
+ * Shift of the makers' price by trades, in one-minute volatilities. A trade adds up to `most`, and half of `most` at
+ * `amounts` typical amounts. The total shift is at most `max` and decays over `fadeS` seconds.
  */
 const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
 /**
- * Effect of trades on the makers' width: each trade adds `each`. The sum is at most `max` and decays over `fadeS`
- * seconds.
+ * Widening of the makers' quotes after trades, as a share of their width. Each trade adds `each`, up to `max`; the
+ * widening decays over `fadeS` seconds.
  */
 const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
 /**
- * Refresh after a trade: makers whose refresh time is at most `refreshMaxS` refresh after `lookS` seconds on average.
+ * Refresh after a trade. Makers that refresh at least every `refreshMaxS` seconds do so `lookS` seconds later on
+ * average.
  */
 const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
-/**
- * Maximum number of events per run; then the clock jump, such as a suspended machine causes, above which the missed
- * time is skipped.
- */
+/** Maximum number of events that the flow processes at once. */
 const EVENTS_AT_ONCE = 5_000;
+/** Clock jump, such as after a suspension of the machine, above which the missed time is skipped, in ms. */
 const SKIP_MS = 600_000;
 
 class Flow implements Market {
@@ -91,11 +93,9 @@ class Flow implements Market {
   #scale: MakerScale = { startTicks: 0, halfSpread: 0, typicalLots: 0 };
   #timer: Timer | undefined;
   #stopped = false;
-  /** Elapsed time of the clock at second 0 of the flow. */
+  /** Elapsed time of the clock at which the flow's own time starts, in ms. */
   #origin: Millis = 0;
-  /**
-   * Due time of each actor's next event, in seconds: the makers, then the uninformed takers, then the informed takers.
-   */
+  /** Due time of each actor's next event, in seconds. Order: makers, uninformed takers, informed takers. */
   #due: number[] = [];
   #pressure = 0;
   #heat = 0;
@@ -178,7 +178,10 @@ class Flow implements Market {
     }
   }
 
-  /** Buys below the efficient price or sells above it, as far as the edge allows. */
+  /**
+   * Places an informed taker order, with a limit that keeps the edge: a buy below the efficient price or a sell above
+   * it.
+   */
   #informed(seconds: number): void {
     const fair = this.#scale.startTicks * Math.exp(this.#value.expectedLog(this.#arrivals.imbalance));
     const edge = fair * this.#scale.halfSpread * INFORMED.edge;
@@ -216,8 +219,8 @@ class Flow implements Market {
   }
 
   /**
-   * Applies each execution once: from the taker's fill for the flow's own takers, from the maker's fill if an account
-   * takes.
+   * Applies each execution to the flow, exactly once. The call for the taker's side applies if the flow takes, the call
+   * for the maker's side if an account takes.
    */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));
@@ -249,13 +252,14 @@ class Flow implements Market {
 }
 
 /**
- * Share of the arrival rate at which uninformed orders arrive; informed orders add to that rate when they have an edge.
+ * Ratio of the arrival rate of uninformed orders to the rate of `paceOf`. Informed orders arrive in addition, when they
+ * have an edge.
  */
 const UNINFORMED_SHARE = 0.75;
 
 /**
- * Returns the pace at which all orders together arrive at the profile's rate (fitted). More volatility relative to the
- * spread brings more informed orders.
+ * Returns the arrival rate at which all orders together arrive at the profile's rate; fitted. High volatility relative
+ * to the spread attracts more informed orders, so the rate is lower.
  */
 const paceOf = (profile: FlowProfile): number =>
   (profile.takersPerSecond * 1.75) / (1 + (0.8 * profile.volatilityBps) / profile.spreadBps);

@@ -5,13 +5,14 @@
 import { exponential, normal, type Random, type Side } from '../../core/index.ts';
 
 /**
- * Triggered orders: average number per order and delay. Most arrive almost immediately (split orders), some within
- * seconds (herds).
+ * Orders that an order triggers: average number and delay in seconds. `FAST` are split orders, which follow almost
+ * immediately; `SLOW` are herds.
  */
 const FAST = { children: 0.38, seconds: 0.04 };
 const SLOW = { children: 0.2, seconds: 15 };
-/** Slow variation of the base rate: logarithmic standard deviation. */
+/** Standard deviation of the logarithm of the base rate, which varies slowly. */
 const ACTIVITY_DEVIATION = 0.4;
+/** Time constant of the variation of the base rate, in seconds. */
 const ACTIVITY_S = 600;
 /**
  * Probability that a taker repeats the previous side. Otherwise the side is random, tilted by a slowly changing
@@ -20,7 +21,7 @@ const ACTIVITY_S = 600;
 const FOLLOW = 0.3;
 const TILT_S = 150;
 const TILT_STRENGTH = 1.4;
-/** Logarithmic standard deviation of sizes: the mean is 7.4 times the median, as on the recorded days. */
+/** Standard deviation of the logarithm of sizes. The mean is then 7.4 times the median, as on the recorded days. */
 const SIZE_DEVIATION = 2;
 const SIZE_MAX = 300;
 
@@ -45,7 +46,7 @@ export class Arrivals {
   /** Returns the time of the next order after `seconds`, computed by Ogata's thinning. */
   next(seconds: number): number {
     let at = seconds;
-    // Bounds the loop for extreme random draws: the order then arrives at the last candidate time.
+    // The loop is bounded for extreme random draws. The order then arrives at the last candidate time.
     for (let tries = 0; tries < 1000; tries++) {
       this.#moveTo(at);
       const rate = this.#rate();

@@ -3,26 +3,30 @@ import { exponential, normal, opposite, type Amount, type Price, type Random, ty
 import type { Marketplace } from './market.ts';
 
 export type MakerKind = {
-  /** Half spread of the best level, in half spreads of the book. */
+  /** Distance of the best level from the maker's price, in half spreads of the book. */
   readonly width: number;
   readonly levels: number;
-  /** Growth factors of distance and amount from one level to the next. */
+  /**
+   * Distance between the first two levels, as a share of the first level's distance. Each further step grows by half of
+   * this share.
+   */
   readonly spacing: number;
+  /** Factor by which the amount grows from one level to the next. */
   readonly growth: number;
   /** Amount of the best level, in typical amounts. */
   readonly amount: number;
-  /**
-   * Time constants in seconds: lag of the maker's view behind the public price, then average time between refreshes.
-   */
+  /** Lag of the maker's view behind the public price, as a time constant in seconds. */
   readonly lagS: number;
+  /** Average time between refreshes, in seconds. */
   readonly refreshS: number;
 };
 
 /** Market state that all makers use at a refresh. */
 export type MakerScene = {
   readonly seconds: number;
-  /** Logarithm of the public price over the start price, then the shift by recent trades. */
+  /** Logarithm of the ratio of the public price to the start price. */
   readonly publicLog: number;
+  /** Shift of the makers' price by recent trades, as a logarithm. */
   readonly pressure: number;
   /** Multiplier of quote widths; above 1 in volatile times or after a burst of trades. */
   readonly caution: number;
@@ -30,24 +34,25 @@ export type MakerScene = {
 
 export type MakerScale = {
   readonly startTicks: number;
-  /** Half of the book's typical spread, as a fraction of the price. */
+  /** Typical half spread of the book, as a fraction of the price. */
   readonly halfSpread: number;
   readonly typicalLots: number;
 };
 
 type Slot = { id: number; price: number; left: number; meant: number };
 
-/** Maximum distance of a quote from its target at which the quote keeps its queue position, in half spreads. */
+/** Maximum distance of a quote from its target, in half spreads. A closer quote stays and keeps its queue position. */
 const TOLERANCE = 0.25;
 /** Minimum distance of quotes from the best opposite price, in half spreads of the book. */
 const CLEARANCE = 0.7;
-/** Share of its amount below which a filled quote may be replaced, with probability `REPLENISH` per refresh. */
+/** Share of a quote's amount below which the maker may replace it, with probability `REPLENISH` per refresh. */
 const EATEN = 0.5;
 const REPLENISH = 0.6;
-/** Error of the maker's view of the price, in half spreads; then the time constant of the error. */
+/** Standard deviation of the error in the maker's view of the price, in half spreads. */
 const ERROR = 0.22;
+/** Time constant of the error, in seconds. */
 const ERROR_S = 25;
-/** Logarithmic standard deviation of amounts. */
+/** Standard deviation of the logarithm of amounts. */
 const AMOUNT_DEVIATION = 1;
 
 export class FlowMaker {
@@ -149,8 +154,8 @@ export class FlowMaker {
   }
 
   /**
-   * Returns the nearest price to the target that keeps a distance from the best opposite price, like post-only. Only
-   * informed takers trade against stale quotes.
+   * Returns the price nearest to the target that keeps `CLEARANCE` from the best opposite price. Makers therefore never
+   * trade against each other's quotes; informed takers do.
    */
   #clearOf(other: Side, target: number): number {
     const best = other === 'sell' ? this.#place.bestAsk() : this.#place.bestBid();

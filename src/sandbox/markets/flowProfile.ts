@@ -4,7 +4,9 @@
 import type { DecimalText } from '../../core/index.ts';
 
 export type FlowProfile = {
-  /** Efficient price at the start, in the quote currency. Prices always stay within a factor of three of it. */
+  /**
+   * Efficient price at the start, in the quote currency. Later prices are between a third and three times this price.
+   */
   readonly startPrice: DecimalText;
   /** Median size of taker orders, in the base currency. */
   readonly typicalAmount: DecimalText;
@@ -17,8 +19,8 @@ export type FlowProfile = {
 };
 
 /**
- * Sources: the spread is between Bitso's production quotes of the 2024 recording (17 bps) and of 2026 (8 bps); the
- * rates are of the Gemini day; the hourly moves are of Bitso in 2020.
+ * Typical values. The spread is between Bitso's production quotes of the 2024 recording (17 bps) and of 2026 (8 bps).
+ * The rates come from the Gemini day, the hourly moves from Bitso in 2020.
  */
 const BTC_MXN: FlowProfile = {
   startPrice: '1500000',
@@ -36,7 +38,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
   sol_mxn: { ...BTC_MXN, startPrice: '2800', typicalAmount: '2', spreadBps: 14, volatilityBps: 14 },
   ltc_mxn: { ...BTC_MXN, startPrice: '1700', typicalAmount: '3', spreadBps: 14, volatilityBps: 12 },
   btc_brl: { ...BTC_MXN, startPrice: '450000' },
-  /** Has the spread, rate, sizes and volatility of the Gemini day. */
+  /** Spread, rate, sizes and volatility of the Gemini day. */
   eth_usd: {
     startPrice: '2200',
     typicalAmount: '0.2',
@@ -45,7 +47,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
     takersPerSecond: 0.21,
   },
   btc_usd: { ...BTC_MXN, startPrice: '80000', typicalAmount: '0.01', spreadBps: 7 },
-  /** Has the spread of Bitso's production quotes; a pair of fiat currencies has low volatility. */
+  /** Spread of Bitso's production quotes. The volatility is low, as for a pair of fiat currencies. */
   usd_mxn: {
     startPrice: '18.5',
     typicalAmount: '200',

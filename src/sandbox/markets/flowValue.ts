@@ -3,24 +3,24 @@
  */
 import { exponential, normal, type Random } from '../../core/index.ts';
 
-/**
- * Shares of the variance from news and from order imbalance (the rest is diffusion); then the mean time between news,
- * in seconds.
- */
+/** Share of the variance of the efficient price that news causes. Diffusion causes the rest. */
 const NEWS_SHARE = 0.55;
+/** Share of the variance that order imbalance causes. */
 const IMBALANCE_SHARE = 0.25;
+/** Mean time between news, in seconds. */
 const NEWS_MEAN_S = 120;
-/** Time constant of order imbalance, in seconds (flowArrivals). */
+/** Time constant of the order imbalance, in seconds; equals that in `flowArrivals`. */
 const IMBALANCE_S = 150;
 /** Time constant of the pull toward the start price, in seconds. The pull keeps the price plausible over years. */
 const REVERSION_S = 10 * 86_400;
 const LOG_BOUND = Math.log(2.8);
-/** Slow variation of volatility: logarithmic standard deviation, then time constant. */
+/** Standard deviation of the logarithm of volatility, which varies slowly. */
 const MOOD_DEVIATION = 0.45;
+/** Time constant of the variation of volatility, in seconds. */
 const MOOD_S = 1_200;
-/** Time constant after which informed knowledge is public, in seconds. */
+/** Time constant with which the knowledge of informed takers becomes public, in seconds. */
 const PUBLICATION_S = 15;
-/** Time over which informed takers foresee the drift from the imbalance, in seconds. */
+/** Time ahead for which informed takers know the drift from the order imbalance, in seconds. */
 const FORESIGHT_S = 90;
 
 export class EfficientPrice {
@@ -44,19 +44,22 @@ export class EfficientPrice {
     const perMinute = volatilityBps / 1e4;
     this.#driftPerS = driftBpsPerHour / 1e4 / 3_600;
     this.#deviationPerRootS = perMinute * Math.sqrt((1 - NEWS_SHARE - IMBALANCE_SHARE) / 60);
-    // A drift that keeps its sign for a time T adds about 2T times its square to the variance per second.
+    // The variance per second of a drift with time constant T is about 2T times its square.
     this.#imbalanceDriftPerS = perMinute * Math.sqrt(IMBALANCE_SHARE / 60 / (2 * IMBALANCE_S));
     // News sizes are exponential with a random sign, so their variance is twice the squared mean.
     this.#newsMean = perMinute * Math.sqrt((NEWS_SHARE * NEWS_MEAN_S) / 60 / 2);
     this.#nextNews = exponential(random, NEWS_MEAN_S);
   }
 
-  /** Returns the logarithm, over the start price, of the efficient price that informed takers expect soon. */
+  /**
+   * Returns the logarithm of the ratio of two prices: the efficient price that informed takers expect soon, and the
+   * start price.
+   */
   expectedLog(imbalance: number): number {
     return this.#log + this.#imbalanceDriftPerS * imbalance * FORESIGHT_S;
   }
 
-  /** Logarithm of the public price over the start price. */
+  /** Logarithm of the ratio of the public price to the start price. */
   get publicLog(): number {
     return this.#public;
   }

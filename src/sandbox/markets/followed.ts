@@ -8,8 +8,9 @@ import { SyntheticLiquidity } from './syntheticLiquidity.ts';
 import type { FollowedPlace } from './market.ts';
 
 export type FollowedCounts = {
-  /** Number of executions in the followed market, then their sum in lots. */
+  /** Number of executions in the followed market. */
   readonly trades: number;
+  /** Total lots of these executions. */
   readonly lots: number;
   /** Lots of account orders filled by the followed market. */
   readonly filledLots: number;
@@ -26,19 +27,19 @@ export type FollowedQueues = {
 /** Context of an execution. */
 export type ExecutionContext = {
   /**
-   * Executions with an equal sweep time share a sweep: lots that filled account orders are not available again at worse
-   * prices. If omitted, each execution is separate.
+   * Time that identifies a sweep. In one sweep, lots that filled account orders are not available again at worse
+   * prices. If omitted, each execution is its own sweep.
    */
   readonly sweepTime?: number;
-  /** Mark taken before the execution: the execution can fill only account orders that were known at the mark. */
+  /** Result of `mark` before the execution, which can fill only account orders known at that time. */
   readonly mark?: number;
-  /** Arrival number of the order that was hit; 0 if no longer known, absent if orders are not numbered. */
+  /** Arrival number of the order that the execution filled; 0 if no longer known, absent if orders are not numbered. */
   readonly maker?: number;
 };
 
 /**
- * Account order. `joined`: arrival number of the first order behind it, Infinity while unknown. `seen`: serial number,
- * compared with marks.
+ * Account order in the followed market. `joined`: arrival number of the first order behind it, Infinity while unknown.
+ * `seen`: serial number, compared with marks.
  */
 type Own = Queued & { readonly id: number; readonly place: Price; joined: number; readonly seen: number };
 const byNumber = exactOrders(maker => maker);
@@ -46,9 +47,9 @@ const SIDES = ['buy', 'sell'] as const;
 const EVERYWHERE: Readonly<Record<Side, number>> = { buy: 0, sell: Infinity };
 
 /**
- * Simulates a followed market. `clear` and `set` update levels and `flush` shows the changes; report an execution
- * before the levels that it changed. Only the model fills account orders; their place in the visible queue is for
- * display and for taker orders.
+ * Simulated copy of a followed market. `clear` and `set` update levels, and `flush` shows the changes. Report an
+ * execution before the levels that it changed. Only the model fills account orders; their place in the visible queue is
+ * for display and for taker orders.
  */
 export class FollowedMarket {
   readonly #place: FollowedPlace;
@@ -58,8 +59,9 @@ export class FollowedMarket {
   /** Arrival number of the newest visible order; `null` while single orders are not published. */
   #arrivals: number | null = null;
   readonly #sweep = new Sweep();
-  /** All levels as received; then the changed levels that are not visible yet. */
+  /** All levels of the followed book as received. */
   readonly #told = new OrderBook();
+  /** Visible lots by price. `#touched`: prices whose changes are not visible yet. */
   readonly #shown: Record<Side, Map<Price, number>> = { buy: new Map(), sell: new Map() };
   readonly #touched: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
   /** Received levels that must stay hidden, because they are at or through the best opposite price. */
@@ -67,7 +69,7 @@ export class FollowedMarket {
   /** Account orders of each side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   #serial = 0;
-  /** Worst price of each side up to which every level is known. */
+  /** Worst price of each side to which the followed book is known completely. */
   #reach: Readonly<Record<Side, number>> = EVERYWHERE;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {
@@ -93,8 +95,8 @@ export class FollowedMarket {
   }
 
   /**
-   * Removes all levels within `reach`; later calls of `set` restore those that exist. Levels outside `reach` stay and
-   * count as unknown.
+   * Removes all levels from the best price to `reach`; later calls of `set` restore the levels that exist. Levels
+   * beyond `reach` stay and count as unknown.
    */
   clear(reach: Readonly<Record<Side, number>> = EVERYWHERE): void {
     this.#reach = reach;
@@ -155,7 +157,7 @@ export class FollowedMarket {
         this.#change(side, price, hides ? 0 : this.#told.amountAt(side, price));
       }
       this.#touched[side].clear();
-      // The queue ahead of an order at an unknown level is unknown, so all orders count as ahead.
+      // An order at an unknown level has an unknown queue, so all orders of the level count as ahead.
       for (const order of this.#own[side]) if (order.front === Infinity) this.#join(side, order);
       this.#countExactly(side);
     }
@@ -171,7 +173,7 @@ export class FollowedMarket {
     const before = shown.get(price) ?? 0;
     if (after > 0) shown.set(price, after);
     else shown.delete(price);
-    // An unchanged level does not yet include the trades at its price.
+    // A level with an unchanged amount has not been updated after the trades at its price.
     if (after !== before) {
       for (const order of this.#own[side]) {
         if (order.place === price) this.#model.queue.changed(order, before, after, 0);
@@ -220,7 +222,7 @@ export class FollowedMarket {
     const arrivals = this.#arrivals;
     if (this.#queues === null || arrivals === null) return;
     for (const order of this.#own[side]) {
-      // The order arrived while single orders were not published, so all current orders may be ahead.
+      // The order was placed while single orders were not published, so all current orders may be ahead.
       if (order.joined === Infinity) order.joined = arrivals + 1;
       order.front = this.#queues.lotsUpTo(side, order.place, order.joined - 1);
       order.traded = 0;

@@ -9,7 +9,7 @@ export type LinkedMarketOptions = {
 };
 
 const LEVELS = 5;
-/** Half spread, and distance between levels, in bps. */
+/** Distance of the first level from the price, and between levels, in bps. */
 const STEP_BPS = 2;
 
 /**

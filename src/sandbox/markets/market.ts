@@ -13,7 +13,7 @@ export type MarketFeed = {
 };
 
 /**
- * A book's interface for market simulators. Simulator orders need no funds; they match by the price-time rules of
+ * Interface of a book for market simulators. Simulator orders need no funds. They match by the same price-time rules as
  * account orders.
  */
 export interface Marketplace {
@@ -28,8 +28,8 @@ export interface Marketplace {
     timeInForce: 'GTC' | 'IOC',
   ): { readonly id: number; readonly traded: Amount; readonly rested: Amount };
   /**
-   * Takes resting orders at `price` or better immediately, except account orders placed at `since` (the clock's `now`)
-   * or later. Returns the traded amount.
+   * Takes resting orders at `price` or better immediately, except account orders placed at or after `since` (on the
+   * clock's `now`). Returns the traded amount.
    */
   takeStanding(side: Side, price: Price, amount: Amount, since: Millis): Amount;
   /** Cancels a simulator order. Returns the open amount that was canceled, or 0 if the order no longer exists. */
@@ -39,8 +39,9 @@ export interface Marketplace {
    * the open amount.
    */
   reduce(id: number, by: Amount): Amount;
-  /** Best prices over all orders; 0 if the side is empty. */
+  /** Best bid of all orders, including account orders; 0 if there is none. */
   bestBid(): Price;
+  /** Best ask of all orders, including account orders; 0 if there is none. */
   bestAsk(): Price;
   /** Returns the total amount of all orders at a price. */
   amountAt(side: Side, price: Price): Amount;
@@ -68,7 +69,7 @@ export interface FollowedPlace extends Marketplace {
 
 /** Source of other traders' orders: the seeded flow, a recorded tape or a followed exchange. */
 export interface Market {
-  /** Fills the book, then acts on the marketplace's clock until stopped. */
+  /** Starts to place and cancel orders, on the marketplace's clock, until stopped. */
   start(place: FollowedPlace): void;
   stop(): void;
 }

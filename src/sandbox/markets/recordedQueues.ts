@@ -1,6 +1,6 @@
 /**
- * Queue positions of account orders in a recording of snapshots or of limited depth. Decides their fills by the rules
- * of the backtest's pessimistic model.
+ * Queue positions and fills of account orders, for a recording of snapshots or of limited depth. The rules are those of
+ * the backtest's pessimistic model.
  */
 import type { Amount, Millis, Price, Side } from '../../core/index.ts';
 import { levelModel, type Queued, type Sweep } from '../../fills/index.ts';
@@ -17,7 +17,7 @@ export class RecordedQueues {
   readonly #model = levelModel('pessimistic');
   /** Account orders by side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
-  /** Whether the last book row was a snapshot, which does not show later orders. */
+  /** Whether the last book row was a snapshot, which does not include orders that were placed later. */
   #isSnapshot = false;
 
   /** Creates the queues. `depth` is the number of levels per side in the recording. */
@@ -28,8 +28,8 @@ export class RecordedQueues {
   }
 
   /**
-   * Detects account orders that were placed, changed or removed since the last row. `startedAt`: time 0 of the rows on
-   * the marketplace's clock.
+   * Detects account orders that were placed, changed or removed since the last row. `startedAt` is the time on the
+   * marketplace's clock that corresponds to time 0 of the rows.
    */
   look(startedAt: Millis): void {
     for (const side of SIDES) {
@@ -40,7 +40,7 @@ export class RecordedQueues {
           order.left = left;
           return order;
         }
-        // A small margin is added, because large times are not exact.
+        // A small margin covers the rounding of large times.
         const restedAt = at - startedAt + 0.01;
         const came: Own = { id, place: price, left, front: 0, traded: 0, joined: 0, restedAt };
         const { queue } = this.#model;
@@ -57,7 +57,7 @@ export class RecordedQueues {
       if (order.place === price) this.#model.queue.changed(order, 0, this.#levels(side).amountOf(price), 0);
   }
 
-  /** Leaves the snapshot state; call it before a step that follows a snapshot. */
+  /** Ends the snapshot state; call it before a step that follows a snapshot. */
   stepped(): void {
     if (this.#isSnapshot) this.#seen();
     this.#isSnapshot = false;

@@ -1,4 +1,4 @@
-/** Replay of a recorded market as simulator orders. Account orders rest, fill and take among them. */
+/** Replay of a recorded market as simulator orders, among which account orders rest, fill and take. */
 import { opposite, type Amount, type Millis, type Price, type Side, type Timer } from '../../core/index.ts';
 import { Sweep, SWEEP_MS } from '../../fills/index.ts';
 import { KIND, RecordedBook, SIDE, type RecordedSide, type Tape } from '../../tape/index.ts';
@@ -13,27 +13,29 @@ export type ReplayCounts = {
   readonly trades: number;
   /** Number of trades whose side was unknown and was inferred from the book. */
   readonly inferredSides: number;
-  /** Number of trades that met less than their amount at their price or better; then the missing lots. */
+  /** Number of trades with too few matching orders at their price or better. */
   readonly shortTrades: number;
+  /** Total lots of the trades that found no matching order. */
   readonly shortLots: number;
   /** Number of times at which levels were hidden because the recorded book was locked or crossed. */
   readonly hiddenBooks: number;
 };
 
-/** Maximum number of rows per run; the remaining rows are played right after other pending work. */
+/** Maximum number of rows played at once; the remaining rows follow right after other pending work. */
 const ROWS_AT_ONCE = 20_000;
 /** Pause between the last row and the first row of the next round, in ms. */
 const WRAP_PAUSE_MS = 1_000;
+/** Delay after a suspension of the machine above which missed rounds are skipped, in ms. */
 const SKIP_MS = 600_000;
 
 /**
- * Creates a market that replays a tape. At each recorded time, the levels match the recorded book. Each trade runs as a
- * taker with its price as limit. Recorded levels at better prices are removed first, except for amounts that account
- * orders took from the same sweep.
+ * Creates a market that replays a tape. At each recorded time, the levels match the recorded book. Each recorded trade
+ * is a taker order whose limit is the price of the trade. Recorded levels at better prices are removed first, except
+ * for amounts that account orders took from the same sweep.
  *
- * If the tape has snapshots or limited depth, `RecordedQueues` decides the fills of account orders, because unrecorded
- * orders may be ahead. Distances between times are those of the recording. Throws if the tape has no amounts, or if its
- * tick or lot differs from the book's.
+ * If the tape has snapshots or limited depth, unrecorded orders may be ahead of account orders, so `RecordedQueues`
+ * decides their fills. Time intervals equal those of the recording. Throws if the tape has no amounts, or if its tick
+ * or lot differs from the book's.
  */
 export function tapeMarket(tape: Tape, options: { readonly loop: boolean }): Market & { counts(): ReplayCounts } {
   return new Replay(tape, options.loop);
@@ -47,25 +49,23 @@ class Replay implements Market {
   #place: FollowedPlace | undefined;
   #house: SyntheticLiquidity | undefined;
   /**
-   * Queue model; `null` if the tape records every step of the full book, because the exchange's own queues are then
+   * Queue model; `null` if the tape records every change of the full book, because the exchange's own queues are then
    * exact.
    */
   #queues: RecordedQueues | null = null;
   #timer: Timer | undefined;
-  /** Elapsed time of the marketplace at which the row `#first` is due in this round. */
+  /** Elapsed time of the marketplace's clock at which the row `#first` is due in this round. */
   #origin: Millis = 0;
   #row: number;
   #stopped = false;
-  /**
-   * Prices to align with the recorded book, by side. `#all`: whether to align every price, as after a `clear` and
-   * around a crossed book.
-   */
+  /** Prices to align with the recorded book, by side. */
   readonly #touched: Record<Side, Set<number>> = { buy: new Set(), sell: new Set() };
+  /** Whether to align every price, as after a `clear` and around a crossed book. */
   #all = false;
   #bookChanged = false;
   #wasCrossed = false;
   readonly #sweep = new Sweep(SWEEP_MS);
-  /** Executions of simulator orders by the current trade. */
+  /** Executions of simulator orders in the current trade. */
   readonly #met: { readonly price: Price; readonly lots: Amount }[] = [];
   /** Index of the next gap of the recording in this round. */
   #gap = 0;
@@ -95,8 +95,7 @@ class Replay implements Market {
     this.#house = house;
     if (columns.kind.includes(KIND.level) && (depth < Infinity || columns.kind.includes(KIND.clear)))
       this.#queues = new RecordedQueues(place, this.#book, depth);
-    // An account order may have taken part of a recorded level that crossed it. Once the account order is canceled,
-    // that level is restored.
+    // Restores a recorded level that crossed an account order and that the account order therefore took in part.
     place.onCancel(() => house.regrow());
     place.onSyntheticFill((_id, _side, price, lots, maker) => {
       if (maker) this.#met.push({ price, lots });
@@ -177,7 +176,7 @@ class Replay implements Market {
     };
     queues?.look(this.#startedAt());
     let row = from;
-    // As in the backtest, rows of one time are published together, with the delay of the latest.
+    // As in the backtest, rows of one time are published together, with the longest delay of these rows.
     let heard = at;
     for (let n = from; n < columns.length && columns.at[n] === at; n++) heard = Math.max(heard, columns.local[n]!);
     this.#place!.feed.delayMs = heard - at;
@@ -254,7 +253,7 @@ class Replay implements Market {
   /** Executes a trade by the model's queue positions. Returns the lots without a matching order. */
   #share(queues: RecordedQueues, side: Side, price: Price, amount: Amount): number {
     const maker = opposite(side);
-    // Levels that crossed account orders may have filled some of them.
+    // Recorded levels that crossed account orders may have filled some of these orders.
     queues.look(this.#startedAt());
     const rest = amount - queues.traded(maker, price, amount, this.#sweep);
     this.#clearBefore(maker, price);
@@ -267,8 +266,8 @@ class Replay implements Market {
     const maker = opposite(side);
     const sweep = this.#sweep;
     const place = this.#place!;
-    // Levels at prices where the taker's side now has orders cannot be shown. The sweep trades against those orders
-    // first.
+    // Recorded levels at prices where the taker's side now has orders cannot be shown. The sweep trades against these
+    // levels first.
     const against = side === 'buy' ? place.bestBid() + 1 : place.bestAsk() - 1;
     let passed = against > 0 && sweep.isOpen ? sweep.tradeBetterThan(against, amount) : 0;
     this.#clearBefore(maker, price);
@@ -284,13 +283,13 @@ class Replay implements Market {
     return rest - traded;
   }
 
-  /** Returns time 0 of the rows on the marketplace's clock. */
+  /** Returns the time on the marketplace's clock that corresponds to time 0 of the rows. */
   #startedAt(): Millis {
     const { clock } = this.#place!;
     return clock.now() - clock.elapsed() + this.#origin - this.#tape.columns.at[this.#first]!;
   }
 
-  /** Reduces each level better than the execution price to the amount that the sweep has left there. */
+  /** Reduces each level at a better price than the execution to the amount that the sweep has left there. */
   #clearBefore(side: Side, price: Price): void {
     const recorded = side === 'buy' ? this.#book.bids : this.#book.asks;
     const sign = side === 'buy' ? -1 : 1;
@@ -307,8 +306,8 @@ class Replay implements Market {
   }
 
   /**
-   * Infers the taker's side from the nearer best price; at the mid price, from the last price change, else the previous
-   * side.
+   * Infers the taker's side: the side whose opposite best price is nearer. At the mid price, the direction of the last
+   * price change decides, or else the previous side.
    */
   #inferSide(price: Price): Side {
     this.#counts.inferredSides++;

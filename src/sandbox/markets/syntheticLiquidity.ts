@@ -1,6 +1,6 @@
 /**
- * Synthetic liquidity: keeps the simulator's amount at each price at a target, without changing the queue positions of
- * other orders.
+ * Synthetic liquidity: simulator orders that keep the amount at each price at a target, without changing the queue
+ * positions of other orders.
  */
 import type { Amount, Price, Side } from '../../core/index.ts';
 import type { Marketplace } from './market.ts';
@@ -14,17 +14,18 @@ type Level = {
   total: number;
   wanted: number;
   /**
-   * Lots executed since the level last had its target amount. They are not restored for an order that blocks the level.
+   * Lots executed since the level last had its target amount. These lots are not restored while an opposite order
+   * blocks the level.
    */
   spent: number;
 };
 
-/** Reports lots placed at a price that crosses account orders. Returns the lots that these orders took. */
+/** Called for lots placed at a price that crosses account orders. Returns the lots that these account orders took. */
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
 /**
- * Number of orders at a price above which an addition replaces the youngest order, if no other order can be between the
- * two.
+ * Maximum number of orders at a price. Above it, an addition replaces the youngest order, if no other order can be
+ * between the two.
  */
 const ORDERS_AT_PRICE = 8;
 
@@ -93,7 +94,10 @@ export class SyntheticLiquidity {
     else this.#settle(level);
   }
 
-  /** Restores every short level, best price first. A blocked level offers only lots that it has not offered yet. */
+  /**
+   * Restores every level below its target, best price first. A blocked level offers only lots that it has not offered
+   * yet.
+   */
   grow(): void {
     if (this.#short.size === 0) return;
     const levels = [...this.#short].sort((a, b) => (a.side === 'buy' ? b.price - a.price : a.price - b.price));
@@ -200,7 +204,7 @@ export class SyntheticLiquidity {
     this.#short.add(known.level);
   }
 
-  /** Throws if this bookkeeping differs from the exchange's by a lot. */
+  /** Throws if the taken lots differ from this bookkeeping. */
   #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
     if (took !== expected) throw new Error(`simulator order ${order.id} gave ${took} lots instead of ${expected}`);
     this.#take(level, order, took);

@@ -1,4 +1,4 @@
-/** Two kinds of switch: a choice between named variants, and a quantity within bounds. */
+/** Kinds of switch: a choice between named variants, and a quantity within bounds. */
 
 export type Variant = string | boolean;
 

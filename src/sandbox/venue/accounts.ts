@@ -49,7 +49,10 @@ export class Account {
   readonly #baseline: ReadonlyMap<string, Money>;
   readonly #volume = new Map<string, Map<number, bigint>>();
 
-  /** Creates an account. `volume30d`, by quote group, is a constant added to the traded volume, to set the fee tier. */
+  /**
+   * Creates an account. `volume30d` is a constant per quote group that is added to the traded volume, to set the fee
+   * tier.
+   */
   constructor(id: string, owner: number, createdAt: Millis, volume30d: ReadonlyMap<string, Money>) {
     this.id = id;
     this.owner = owner;
@@ -108,7 +111,7 @@ export class Account {
     if (days.size > VOLUME_DAYS) for (const old of days.keys()) if (old <= day - VOLUME_DAYS) days.delete(old);
   }
 
-  /** Returns the volume of the trailing 30 days in a quote group. */
+  /** Returns the traded volume of the last 30 days in a quote group, plus the constant volume. */
   volume(group: string, now: Millis): Money {
     let sum: bigint = this.#baseline.get(group) ?? 0n;
     const oldest = Math.floor(now / DAY) - VOLUME_DAYS;
@@ -117,7 +120,7 @@ export class Account {
   }
 }
 
-/** Fee tier with its numbers in exact units; rates in parts of 10^-8. */
+/** Fee tier in exact units: rates in parts of 10^-8, `bound` as Money. */
 export type Tier = FeeTier & { readonly bound: Money; readonly makerRate: bigint; readonly takerRate: bigint };
 
 /**

@@ -28,8 +28,8 @@ export class Gate {
   readonly #keys: ReadonlyMap<string, ApiKey>;
   readonly #clock: Clock;
   /**
-   * Used v2 nonces by key, in two sets: when one set is full, the other is cleared. Nonces are stored as numbers,
-   * because a slice of a header would keep the full header in memory.
+   * Used v2 nonces by key, in two sets. When the recent set is full, it becomes the older set and the previous older
+   * set is dropped. Nonces are stored as numbers, because a slice of a header would keep the full header in memory.
    */
   readonly #seen = new Map<string, { recent: Set<bigint>; older: Set<bigint> }>();
   /** Highest v1 nonce by key. */

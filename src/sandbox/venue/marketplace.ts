@@ -43,7 +43,7 @@ function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount,
     left -= Math.min(lots, left);
     return left > 0;
   });
-  // Usually no account order is later than `since`; an ordinary IOC order then gives the same result.
+  // An ordinary IOC order gives the same result if, as usual, no account order is later than `since`.
   if (!late) return book.placeSynthetic(side, limit, amount, 'IOC').traded;
   for (const { id, lots } of met) book.hit(id, lots);
   return (amount - left) as Amount;

@@ -1,4 +1,4 @@
-/** Result of a v4 modification: amount, value and lock, recomputed as documented (public-facts 6). */
+/** Effect of a v4 modification on an order: amount, value and lock, recomputed as documented (public-facts 6). */
 import { money, type Amount, type Money, type Price } from '../../core/index.ts';
 import { isWaiting, limitLock, stopLock, unfilled, type VenueOrder } from './order.ts';
 import type { Switches } from '../switches/switches.ts';

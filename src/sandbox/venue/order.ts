@@ -49,8 +49,8 @@ export type VenueOrder = {
   readonly account: OrderAccount;
   readonly originId: string | undefined;
   /**
-   * Margin type of the request, returned in replies without effect: funds are those of a spot order (public-facts
-   * 16.4).
+   * Margin type of the request. Replies return it, but it has no effect: the funds are those of a spot order
+   * (public-facts 16.4).
    */
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   readonly side: Side;
@@ -70,9 +70,9 @@ export type VenueOrder = {
   /** Whether the stop triggers on a rise of the last trade price; `undefined` without a stop. */
   stopUp: boolean | undefined;
   triggeredAt: Millis | undefined;
-  /** Current lock, in the currency that the order pays with. */
+  /** Amount locked for the order, in the currency that the order pays with. */
   locked: Money;
-  /** Extra lock for a pending modification. */
+  /** Additional amount locked for a pending modification. */
   reserved: Money;
   /** Id of the order in the matching engine while it rests there, else 0. */
   engineId: number;
@@ -100,8 +100,8 @@ export function limitLock(instrument: Instrument, side: Side, price: Price, left
 }
 
 /**
- * Returns the lock of a waiting stop order. A market buy by amount is valued at its stop price; a sell by value locks
- * whole lots, rounded up.
+ * Returns the lock of an untriggered stop order. A market buy by amount is valued at its stop price. A sell by value
+ * locks whole lots, rounded up.
  */
 export function stopLock(order: {
   readonly instrument: Instrument;

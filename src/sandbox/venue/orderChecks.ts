@@ -1,6 +1,5 @@
 /**
- * Checks of a new order, a replacement and a modification, in a documented order, each with its code (public-facts
- * 5.3).
+ * Checks of new orders, replacements and modifications, in a documented order, each with its code (public-facts 5.3).
  */
 import {
   isDecimalText,
@@ -140,8 +139,8 @@ export function priceOf(
 }
 
 /**
- * Parses the amount in base or quote currency. The amount that is not given is 0 lots, or `undefined`. Rejects with
- * 0308, 0309, 0329, 0408, 0407 or 0404.
+ * Parses the amount, which a request gives in either base or quote currency. The other amount is 0 lots, or `undefined`
+ * for the quote currency. Rejects with 0308, 0309, 0329, 0408, 0407 or 0404.
  */
 export function amountsOf(
   i: Instrument,
@@ -164,7 +163,8 @@ export function amountsOf(
 }
 
 /**
- * Parses a stop price like `priceOf`, but the stop may be absent, and a price out of bounds rejects with 0412 or 0413.
+ * Parses a stop price as `priceOf` parses a price. The stop may be absent, and a stop out of bounds is rejected with
+ * 0412 or 0413.
  */
 export function stopOf(
   book: VenueBook,
@@ -183,8 +183,8 @@ export function stopOf(
 }
 
 /**
- * Checks the bounds of amount (0403, 0404) and value (0405, 0406). For a market order by value, the given value is
- * checked; one by amount has no value to check.
+ * Checks the bounds of amount (0403, 0404) and value (0405, 0406). A market order by value is checked by the given
+ * value. A market order by amount has no value to check.
  */
 export function outsideBounds(
   i: Instrument,
@@ -241,7 +241,7 @@ function slippageOf(field: unknown, type: 'limit' | 'market'): Verdict<bigint | 
   return done(type === 'market' ? percent / 10n ** 12n : undefined);
 }
 
-/** Formats a JSON number without exponent, or returns text that fails every check. */
+/** Formats a JSON number without exponent. Outside 0 to 1000, returns text that fails every check. */
 const eightDecimals = (field: number): string => (field >= 0 && field <= 1000 ? field.toFixed(8) : 'no');
 
 function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): boolean {
@@ -255,7 +255,7 @@ function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): bool
 }
 
 /**
- * Computes the fill of a market order in the current book, down to a limit: lots, value, and whether the fill is
+ * Estimates the fill of a market order in the current book, up to a limit price: lots, value, and whether the fill is
  * complete.
  */
 function estimateSweep(

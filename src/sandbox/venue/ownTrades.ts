@@ -1,4 +1,4 @@
-/** Trades of one account: bounded, in order of trade id, with the indexes for order_trades. */
+/** Trades of one account, limited in number: in order of trade id, with the indexes that order_trades needs. */
 import type { Amount, Millis, Money, Price, Side } from '../../core/index.ts';
 import type { VenueOrder } from './order.ts';
 
@@ -46,12 +46,12 @@ export class OwnTrades {
     return this.#byOrigin.get(originId) ?? [];
   }
 
-  /** Returns the newest trade, which shows whether trades are still being recorded. */
+  /** Returns the newest trade; a changed newest trade shows that further trades were recorded. */
   newest(): OwnTradeRecord | undefined {
     return this.#all[this.#all.length - 1];
   }
 
-  /** Calls `visit` for trades strictly after the marker in the direction of the sort, until it returns false. */
+  /** Calls `visit` for each trade after the marker, in the order of `sort`, until it returns `false`. */
   each(sort: 'asc' | 'desc', marker: number | undefined, visit: (trade: OwnTradeRecord) => boolean): void {
     if (sort === 'asc') {
       const from = marker === undefined ? this.#gone : this.#firstAbove(marker);
@@ -62,7 +62,7 @@ export class OwnTrades {
     for (let i = from - 1; i >= this.#gone; i--) if (!visit(this.#all[i]!)) return;
   }
 
-  /** Returns the trades with a trade id: two if the account traded with itself. */
+  /** Returns the trades with this trade id: two if the account traded with itself. */
   byTid(tid: number): readonly OwnTradeRecord[] {
     const found: OwnTradeRecord[] = [];
     for (let i = this.#firstAbove(tid - 1); i < this.#all.length && this.#all[i]!.tid === tid; i++)

@@ -3,7 +3,7 @@ import type { Amount, Millis, Price, Side } from '../../core/index.ts';
 
 /** Maximum number of public trades kept per book. */
 export const TRADES_MAX = 10_000;
-/** Maximum number of minutes with trades kept per book: a week of uninterrupted trading. */
+/** Maximum number of one-minute candles kept per book: a week of uninterrupted trading. */
 export const CANDLES_MAX = 10_080;
 const MINUTE = 60_000;
 

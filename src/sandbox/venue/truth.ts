@@ -18,15 +18,15 @@ export type AccountTruth = {
 export type Truth = {
   readonly accounts: ReadonlyMap<string, AccountTruth>;
   /**
-   * Deposits less withdrawals, account balances, fees and the simulators' gain, by currency. Always zero, because money
-   * is never created.
+   * Total deposits less withdrawals, account balances, fees and the simulators' net gain, by currency. Always zero,
+   * because the exchange never creates money.
    */
   readonly imbalance: ReadonlyMap<string, bigint>;
 };
 
 /**
- * Returns the true state, with sums in 10^-18. Balances and lists are copies; their orders are the venue's own and keep
- * changing.
+ * Returns the true state, with sums in 10^-18. Balances and lists are copies. The orders in the lists are the venue's
+ * own objects and keep changing.
  */
 export function truthOf(venue: Venue): Truth {
   const accounts = new Map<string, AccountTruth>();

@@ -59,8 +59,9 @@ export class Venue implements BookHost {
   readonly books = new Map<string, VenueBook>();
   readonly accounts = new Map<string, Account>();
   readonly keys = new Map<string, ApiKey>();
-  /** Collected fees by currency; then the simulators' net gain against the accounts, by currency. */
+  /** Fees that the exchange collected, by currency. */
   readonly feesTaken = new Map<string, bigint>();
+  /** Net gain of the market simulators against the accounts, by currency. */
   readonly simulatorNetGain = new Map<string, bigint>();
   /** Total deposits less withdrawals, by currency. */
   readonly deposited = new Map<string, bigint>();
@@ -104,8 +105,8 @@ export class Venue implements BookHost {
   }
 
   /**
-   * Changes the rules of a book, or sets one pair of fees for all accounts, effective immediately. Throws a RangeError
-   * with the expected value.
+   * Changes the rules of a book, effective immediately. `rates` replaces its fee tiers by one pair of fees for all
+   * accounts. Throws a RangeError with the expected value.
    */
   changeBook(name: string, rules: Partial<Omit<BookRules, 'book'>>, rates?: Omit<FeeTier, 'volume'>): VenueBook {
     const book = this.books.get(name);
@@ -143,7 +144,7 @@ export class Venue implements BookHost {
     const account = new Account(id, owner, this.clock.now(), volume);
     if (options.country !== undefined) account.country = options.country;
     this.accounts.set(id, account);
-    // The lists show initial balances immediately.
+    // The lists of transfers show the initial balances immediately.
     for (const [currency, text] of Object.entries(options.balances ?? {}))
       this.deposit(account, currency, moneyOf(text), 'funding', 0);
     return { id, ...this.addKey(id, options) };
@@ -217,8 +218,8 @@ export class Venue implements BookHost {
   }
 
   /**
-   * Replaces an order (v3): the new order enters after the old order is removed, even if the old order has finished
-   * meanwhile (public-facts 6).
+   * Replaces an order (v3). The new order enters after the old order is removed, even if the old order has finished in
+   * the meantime (public-facts 6).
    */
   replace(old: VenueOrder, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(this.#accountOf(old), book, draft, lock);
@@ -293,7 +294,7 @@ export class Venue implements BookHost {
     for (const book of this.books.values()) book.queue.close();
   }
 
-  // Members of the interface BookHost.
+  // The following members implement BookHost.
 
   get listening(): boolean {
     return this.#listeners.size > 0;
@@ -312,7 +313,7 @@ export class Venue implements BookHost {
     const { instrument } = book;
     const major = moneyOfAmount(instrument, execution.amount);
     const exact = moneyOfValue(instrument, valueOf(execution.price, execution.amount));
-    // Both sides use the truncated value: a buy never pays more than its lock releases, and no money is lost or
+    // Buyer and seller use the truncated value: a buy never pays more than its lock releases, and no money is lost or
     // created.
     const minor = floor8(exact);
     for (const order of [execution.maker, execution.taker]) {
@@ -434,7 +435,7 @@ export class Venue implements BookHost {
     order.filled = (order.filled + execution.amount) as VenueOrder['filled'];
     order.traded = money(order.traded + minor);
     order.updatedAt = execution.at;
-    // A market order pays first from its lock, then from the available balance.
+    // The lock of a market order falls by the value paid; beyond the lock, the order pays from the available balance.
     const lock =
       order.type === 'limit'
         ? limitLock(instrument, side, order.price, unfilled(order))

@@ -34,12 +34,12 @@ import { isActive, isWaiting, stopLock, unfilled, type VenueOrder } from './orde
 import type { Switches } from '../switches/switches.ts';
 import { TradeHistory } from './tradeHistory.ts';
 
-/** Change of one order in a book event, as in diff-orders (public-facts 12.5). */
+/** Change of one order in a book event, as the diff-orders channel publishes it (public-facts 12.5). */
 export type BookChange = {
   readonly oid: string;
   readonly side: Side;
   readonly price: Price;
-  /** Open amount in lots; for a canceled order the amount at cancellation. */
+  /** Open amount in lots; of a canceled order, the amount that was open at its cancellation. */
   readonly left: Amount;
   readonly status: 'open' | 'cancelled' | 'completed';
   readonly createdAt: Millis;
@@ -104,7 +104,7 @@ const TIME_IN_FORCE: Readonly<Record<VenueOrder['timeInForce'], EngineTimeInForc
 const RATE_ONE = 100_000_000n;
 
 export class VenueBook implements ExecutionSink {
-  /** Current rules. The engine counts in the ticks and lots of the rules at opening. */
+  /** Current rules. The matching engine keeps counting in the ticks and lots with which the book was opened. */
   rules: BookRules;
   instrument: Instrument;
   fees: FeeSchedule;
@@ -122,7 +122,7 @@ export class VenueBook implements ExecutionSink {
   readonly #resting = new Map<number, VenueOrder>();
   #stops: VenueOrder[] = [];
   #runningStops = false;
-  // These fields are valid during one operation.
+  // Fields of the operation in progress.
   #matching = false;
   #taker: VenueOrder | null = null;
   #takerSide: Side = 'buy';
@@ -185,7 +185,7 @@ export class VenueBook implements ExecutionSink {
     return this.#stops.length >= STOPS_MAX || this.engine.size >= ORDERS_MAX - COMMANDS_MAX;
   }
 
-  /** Returns the order id of an engine order. */
+  /** Returns the oid of an order in the matching engine. */
   oidOf(id: number, owner: number): string {
     return owner === SYNTHETIC_OWNER ? derivedOid(this.#salt, id) : this.#resting.get(id)!.oid;
   }
@@ -219,7 +219,8 @@ export class VenueBook implements ExecutionSink {
   }
 
   /**
-   * Modifies an order in place (v4). If the change fails, the order is unchanged, or canceled if the request says so.
+   * Modifies an order in place (v4). If the modification fails, the order stays unchanged, or is canceled if the
+   * request asks for this.
    */
   modify(order: VenueOrder, change: Modification): void {
     this.#host.releaseReserve(order);
@@ -228,7 +229,7 @@ export class VenueBook implements ExecutionSink {
     this.#runStops();
   }
 
-  /** Places a simulator order; see `Marketplace`. */
+  /** Places a simulator order, as `Marketplace.place` documents. */
   placeSynthetic(
     side: Side,
     price: Price,
@@ -266,7 +267,7 @@ export class VenueBook implements ExecutionSink {
     return left;
   }
 
-  /** Fills a resting order that the market simulator has chosen; see `FollowedPlace`. */
+  /** Fills a resting order that the market simulator has chosen, as `FollowedPlace.hit` documents. */
   hit(id: number, amount: Amount): void {
     const found = this.engine.find(id);
     if (this.#matching || !found) throw new Error(`book ${this.rules.book}: order ${id} cannot be hit now`);

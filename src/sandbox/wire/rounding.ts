@@ -8,7 +8,7 @@ const RATE_ONE = 10n ** 8n;
 
 /** Rounds toward zero, which is down for sums of 0 or more. */
 export const floor8 = (sum: Money): Money => money(sum - (sum % SMALLEST));
-/** Rounds up, also for negative sums. A sum with at most eight decimals does not change. */
+/** Rounds up to eight decimals, also for negative amounts. */
 export const ceil8 = (sum: Money): Money => money(sum + ((SMALLEST - (sum % SMALLEST)) % SMALLEST));
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Calibration of a model from a recorded market: volatility, arrivals, adverse selection and micro-price, with their
- * errors.
- */
+/** Calibration: volatility, arrivals, adverse selection and micro-price of a recorded market, with standard errors. */
 import {
   addCells,
   fitIntensity,
@@ -42,7 +39,7 @@ export type Calibration = {
     readonly table: MicropriceTable;
     /** Standard error of each correction, in ticks. */
     readonly errors: readonly (readonly number[])[];
-    /** Number of samples of each state, its mirror state included. */
+    /** Number of samples of each state. A sample also counts for its mirror state. */
     readonly seen: readonly (readonly number[])[];
     readonly samples: number;
   } | null;
@@ -60,9 +57,9 @@ const SAMPLES_MIN = 1_000;
 type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number; readonly away: number };
 
 /**
- * Calibrates a model. Arrivals are counted at eight distances over windows of 20 s (formulas E4). Volatility is
- * two-scale over seconds (E6). The micro-price (E5) needs 1,000 samples and amounts. Errors come from ten time blocks
- * of equal length. `onShare` receives the processed share, from 0 to 1.
+ * Calibrates a model. Arrivals are counted at eight distances over windows of 20 s (formulas E4). Volatility is the
+ * two-scale estimate over seconds (E6). The micro-price (E5) needs amounts and 1,000 samples. Errors come from ten time
+ * blocks of equal length. `onShare` receives the processed share, from 0 to 1.
  */
 export function calibrationOf(tape: Tape, onShare: (share: number) => void = () => undefined): Calibration {
   const { columns } = tape;
@@ -159,8 +156,8 @@ function* withoutGaps(values: Float64Array): Generator<Float64Array> {
 }
 
 /**
- * Returns distances for the fit, up to the larger of the reach of 95% of trades and 1.5 times the price's volatility in
- * one window.
+ * Returns distances for the fit. The largest is the greater of two: the distance that 95% of trades do not exceed, and
+ * 1.5 times the volatility in one window.
  */
 function distancesFor(taken: readonly Taken[], perWindow: number): readonly number[] | null {
   const aways = taken.map(({ away }) => away).sort((a, b) => a - b);
@@ -169,7 +166,7 @@ function distancesFor(taken: readonly Taken[], perWindow: number): readonly numb
   return Array.from({ length: DISTANCES }, (_, i) => ((i + 1) * reach) / DISTANCES);
 }
 
-/** Returns bounds that divide all spreads into up to three groups of equal size. */
+/** Returns bounds that divide the spreads into up to three groups of about equal size. */
 function spreadBounds(spreads: number[]): readonly number[] {
   const ascending = spreads.sort((a, b) => a - b);
   const at = (share: number) => ascending[Math.floor(share * ascending.length)] ?? 1;

@@ -1,4 +1,4 @@
-/** Last step of every import: the checks that need the complete tape, and construction of the tape. */
+/** Last step of every import: checks that need the complete tape, and the creation of the tape. */
 import { Inspection } from './inspection.ts';
 import { KIND, type Columns, type DataFlaw, type Gap, type Tape } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';

@@ -1,15 +1,17 @@
 /**
- * Prediction of a price move from one number: slope with standard error, and a test on data that the fit did not use.
+ * Prediction of a price move from one number, such as an imbalance: slope with standard error, and a test on data that
+ * the fit did not use.
  */
 import { estimateOf, type Estimate } from './jackknife.ts';
 
 /**
- * Number of time blocks, each with the same number of seconds: the first two thirds are for the fit, the last third for
- * the test.
+ * Number of time blocks with equally many seconds. The first two thirds are for the fit, the last third for the test.
  */
 export const FORETOLD_STRETCHES = 15;
 const FITTED = (2 * FORETOLD_STRETCHES) / 3;
-/** Two-sided 95% and 99% quantiles of Student's t with 14 degrees of freedom: the number of time blocks minus one. */
+/**
+ * Two-sided quantiles of Student's t with 14 degrees of freedom, one fewer than the time blocks. Levels: 95% and 99%.
+ */
 const STUDENT_95 = 2.145;
 const STUDENT_99 = 2.977;
 
@@ -19,25 +21,25 @@ export type Foretold = {
   /** Bounds of the 95% confidence interval. */
   readonly low: number;
   readonly high: number;
-  /** Correlation of the number with the move, on all data. */
+  /** Correlation of the predicting number with the move, on all data. */
   readonly r: number;
   /** Correlation of the moves in the last third with the predictions of a fit on the first two thirds. */
   readonly rLater: number;
   /**
-   * Share of the squared moves of the last third that the prediction explains; below 0 the prediction is worse than
+   * Share of the squared moves of the last third that the prediction explains. Negative if the prediction is worse than
    * none.
    */
   readonly gainLater: number;
   /**
-   * Whether the slope is above zero at 99% (because the best of several is chosen), and the prediction gains on the
-   * last third.
+   * Whether the prediction is valid: the slope is above zero at 99%, and the prediction helps on the last third. The
+   * level is high, because the best of several predictions is chosen.
    */
   readonly holds: boolean;
   /** Slope divided by its error, on the first two thirds only; for choosing among several predictors. */
   readonly firstRatio: number;
 };
 
-/** Sums of one time block over samples of number x, control variable z and move y. */
+/** Sums of one time block, over samples of the predicting number x, a control variable z and the move y. */
 export class ForetoldSums {
   n = 0;
   x = 0;
@@ -75,7 +77,7 @@ const KEYS = ['n', 'x', 'z', 'y', 'xx', 'xz', 'zz', 'xy', 'zy', 'yy'] as const;
 /** Creates empty sums, one per time block. */
 export const foretoldSums = (): ForetoldSums[] => Array.from({ length: FORETOLD_STRETCHES }, () => new ForetoldSums());
 
-/** Returns the time block of each second: the seconds with data are divided evenly, in order. */
+/** Returns the time block of each second. Blocks have equally many seconds with data, in order. */
 export function stretchOfEach(length: number, isKnown: (i: number) => boolean): Uint8Array {
   let known = 0;
   for (let i = 0; i < length; i++) if (isKnown(i)) known++;
@@ -118,8 +120,8 @@ export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null 
 }
 
 /**
- * Returns the predictor with the largest ratio of slope to error on the first two thirds, so that the last third stays
- * unused; `null` if there is none.
+ * Returns the predictor with the largest ratio of slope to error; `null` if there is none. The ratio is that of the
+ * first two thirds, so that the last third stays unused.
  */
 export function strongestPredictor<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {
   let best: T | null = null;

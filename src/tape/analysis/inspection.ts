@@ -3,12 +3,12 @@ import { RowBook } from '../model/recordedBook.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 
 /**
- * Receives each flaw. `isBook`: whether the book has the flaw after its last row; otherwise the current row has the
- * flaw.
+ * Receives each flaw. `isBook`: whether the flaw is in the book as it was before the current row; otherwise it is in
+ * the current row.
  */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
-/** Checks rows in order, and the book after the last row of each time at which the book changed. */
+/** Check of rows in order, and of the book after the last row of each time at which the book changed. */
 export class Inspection {
   readonly #book: RowBook;
   readonly #firstKind: number;
@@ -17,7 +17,7 @@ export class Inspection {
   #changed = false;
   #begun = false;
 
-  /** Creates the check. `fromOrders`: whether per-order rows define the book, not levels. */
+  /** Creates the check. `fromOrders`: whether per-order rows define the book instead of levels. */
   constructor(fromOrders: boolean, found: OnFlaw) {
     this.#book = new RowBook(fromOrders);
     this.#firstKind = fromOrders ? KIND.add : KIND.level;
@@ -29,7 +29,7 @@ export class Inspection {
     return this.#begun;
   }
 
-  /** Checks a row; returns false if the row must be dropped. */
+  /** Checks a row; returns `false` if the row must be dropped. */
   take(kind: number, side: number, at: number, price: number, amount: number, id: number): boolean {
     if (kind === KIND.trade) {
       if (!this.#begun) {
@@ -40,7 +40,7 @@ export class Inspection {
         this.#found('trades without a taker side', 'kept; the replay infers the side from the book', false);
       return true;
     }
-    // Before this row is applied, the book is still that of the previous time.
+    // The book is still that of the previous time, because the current row is not applied yet.
     if (at !== this.#at) this.end();
     this.#at = at;
     if (!this.#book.takes(kind)) return true;
@@ -50,7 +50,7 @@ export class Inspection {
     return true;
   }
 
-  /** Checks the current book; call it after the last row too. */
+  /** Checks the current book. Call it also after the last row. */
   end(): void {
     if (!this.#changed) return;
     this.#changed = false;

@@ -1,4 +1,7 @@
-/** Standard errors by omitting one time block at a time, because trades cluster. */
+/**
+ * Standard errors from estimates that omit one time block at a time. Trades cluster, so single trades are not
+ * independent.
+ */
 
 /** Number of equally long time blocks of a recording. */
 export const STRETCHES = 10;
@@ -7,8 +10,7 @@ export const STRETCHES = 10;
 export type Estimate = { readonly value: number; readonly error: number };
 
 /**
- * Returns an estimate from all time blocks, with a standard error from omitting each block (the jackknife). `null` if
- * the estimate is not finite.
+ * Returns an estimate from all time blocks, with its jackknife standard error; `null` if the estimate is not finite.
  */
 export function estimateOf<T>(stretches: readonly T[], estimate: (of: readonly T[]) => number): Estimate | null {
   const value = estimate(stretches);

@@ -1,6 +1,6 @@
 /**
- * Prediction of a book's price from a reference price: per horizon, the slope of the book's next move on the distance
- * of the prices, and the resulting weight.
+ * Prediction of a book's price from a reference price. For each horizon: the slope of the book's next move on the
+ * distance between the two prices. The weight follows from the slopes.
  */
 import { priceAcross, type Leg } from '../../core/index.ts';
 import {
@@ -39,8 +39,8 @@ export type LeaderOptions = {
 };
 
 /**
- * Returns the time constant for a recording of `seconds`: a tenth of its length, between 30 s and 1 h, so that the
- * usual ratio is known and its changes are visible.
+ * Returns the time constant of the usual ratio for a recording of `seconds`: a tenth of its length, between 30 s and 1
+ * h.
  */
 export const basisMemoryFor = (seconds: number): number => {
   const wanted = Math.max(30, Math.min(3_600, seconds / 10));
@@ -48,7 +48,8 @@ export const basisMemoryFor = (seconds: number): number => {
 };
 
 /**
- * Computes the leader of a tape. `legs` and `tapes` are in the same order. Throws a RangeError if their lengths differ.
+ * Computes how well other books predict a tape. `legs` and `tapes` are in the same order. Throws a RangeError if their
+ * lengths differ.
  */
 export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[], ageS: number): Leader {
   if (legs.length !== tapes.length) throw new RangeError(`${tapes.length} recordings for ${legs.length} books`);
@@ -67,9 +68,9 @@ export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[]
 }
 
 /**
- * Fits the move of the own price over the next seconds on x = (leader - own), sampled every second. Both prices are
- * logarithms minus their exponential mean, like the basis of the fair value. The own distance from its mean is the
- * control variable: mean reversion is not credited to the leader, and a constant reference predicts nothing.
+ * Fits the next moves of the book's price on x = (leader - own), sampled every second. Both prices are logarithms minus
+ * their exponential mean, like the basis of the fair value. The distance of the book's price from its mean is a control
+ * variable. Mean reversion is therefore not credited to the leader, and a constant reference predicts nothing.
  */
 export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemoryS }: LeaderOptions): Leader {
   const { from, values } = own;
@@ -92,7 +93,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
     known++;
     if (other !== before) moved++;
     before = other;
-    // The mean is a plain mean while there are few samples.
+    // While there are few samples, the mean has equal weights.
     const weight = Math.max(1 / ++seen, 1 - kept);
     usualOwn += weight * (price - usualOwn);
     usualLeader += weight * (other - usualLeader);
@@ -108,7 +109,8 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
     // A time block must contain several moves that do not overlap.
     foretold: known >= 4 * seconds * FORETOLD_STRETCHES ? foretoldOf(sums[h]!) : null,
   }));
-  // The strongest horizon decides whether there is a prediction; the longest valid horizon gives the weight.
+  // The horizon with the strongest prediction decides whether the reference helps; the longest valid horizon gives the
+  // weight.
   const has = strongestPredictor(horizons)?.foretold?.holds === true;
   const furthest = has ? horizons.findLast(({ foretold }) => foretold?.holds === true) : undefined;
   return {

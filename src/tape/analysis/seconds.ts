@@ -1,8 +1,10 @@
-/** Logarithm of a recorded price at the end of each second, as the basis for price moves. */
+/** Logarithms of a recorded price at the end of each second, for computing price moves. */
 import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
-/** Log prices: `values[i]` is for the end of the second `from + i` (since 1970); NaN if unknown, and in gaps. */
+/**
+ * Logarithms of prices. `values[i]` belongs to the end of the second `from + i` since 1970; NaN in gaps and if unknown.
+ */
 export type LogSeconds = { readonly from: number; readonly values: Float64Array };
 
 /** Samples the mid price, or the last trade if the recording has no book. `onShare` is as in `walk`. */

@@ -1,6 +1,6 @@
 /**
- * Prediction of the mid price from order flow and book imbalance: the slope of its next move on each, sampled once per
- * second with the data a bot has.
+ * Prediction of the mid price's next move from order flow and from book imbalance. Both are sampled once per second
+ * with the data that a bot has.
  */
 import {
   DEPTH_LEVELS,
@@ -17,13 +17,13 @@ import type { RecordedBook, RecordedSide } from '../model/recordedBook.ts';
 import type { Tape } from '../model/tape.ts';
 import { walk, type Touch } from '../model/walk.ts';
 
-/** Slopes of the mid price's move over the next `aheadMs`, in bps; `null` with too little data. */
+/** Slopes of the mid price's move over the next `aheadMs`, in bps; `null` if there is too little data. */
 export type Signals = {
-  /** Slope of order flow, per unit of the base currency; the flow decays with `memoryMs`. */
+  /** Slope on the order flow, per unit of the base currency. The flow decays with `memoryMs`. */
   readonly orderFlow: Foretold | null;
   readonly memoryMs: Millis;
   /**
-   * Slopes of the imbalance down to each `depthBps` (0: best prices only), per standard deviation; the imbalance decays
+   * Slopes on the imbalance within each `depthBps` (0: best prices only), per standard deviation. The imbalance decays
    * with `imbalanceMemoryMs`.
    */
   readonly imbalances: readonly Imbalance[];
@@ -39,8 +39,8 @@ const DEPTHS_BPS = [0, 30];
 const AHEAD_S = 10;
 
 /**
- * Returns the depth that predicts best on the first two thirds, if its prediction is valid on the last third; otherwise
- * `null`.
+ * Returns the depth whose imbalance predicts best on the first two thirds; `null` if its prediction is not valid on the
+ * last third.
  */
 export function imbalanceOf({ imbalances }: Signals): { readonly depthBps: number; readonly slope: number } | null {
   const best = strongestPredictor(imbalances);

@@ -1,20 +1,19 @@
 /**
- * Hours of the day with a much larger spread than the others: before a market opens, after it closes, or without its
- * makers.
+ * Hours of the day with a much wider spread than the other hours. The market may be closed then, or without its makers.
  */
 import type { Millis } from '../../core/index.ts';
 import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
-/** Hours of the day in UTC; their median spread and that of the other hours, in bps. */
+/** Wide hours of the day in UTC, with the median spread in these hours and in the other hours, in bps. */
 export type WideHours = { readonly hours: readonly number[]; readonly spreadBps: number; readonly otherBps: number };
 
 const HOUR_MS = 3_600_000;
-/** Minimum ratio of the spread to that of the other hours. */
+/** Minimum ratio of an hour's median spread to the usual spread. */
 const FAR_BEYOND = 5;
 /** Minimum number of samples in an hour of the day. */
 const LOOKS_MIN = 60;
-/** Lower end of the first bin, in bps; each bin is 10% wide. */
+/** Lower end of the first bin of spreads, in bps. The upper end of each bin is 10% above its lower end. */
 const FIRST_BPS = 0.01;
 const STEP = Math.log(1.1);
 const BINS = 180;
@@ -23,7 +22,7 @@ export class SpreadHours {
   readonly #bins = new Uint32Array(24 * BINS);
   readonly #looks = new Uint32Array(24);
 
-  /** Adds a sample; samples must be at equal time intervals. */
+  /** Adds a sample of the spread. Samples must be at equal time intervals. */
   put(at: Millis, spreadBps: number): void {
     const hour = Math.floor(at / HOUR_MS) % 24;
     const bin = Math.floor(Math.log(Math.max(spreadBps, FIRST_BPS) / FIRST_BPS) / STEP);
@@ -32,8 +31,8 @@ export class SpreadHours {
   }
 
   /**
-   * Returns the wide hours; `null` if there are none, or with too little data. The usual spread is the lower quartile
-   * of the hourly medians.
+   * Returns the wide hours; `null` if there are none, or too few samples. The usual spread is the lower quartile of the
+   * hourly medians.
    */
   wide(): WideHours | null {
     const told = Array.from({ length: 24 }, (_, hour) => hour).filter(hour => this.#looks[hour]! >= LOOKS_MIN);
@@ -66,7 +65,7 @@ export function wideHoursText({ hours, spreadBps, otherBps }: WideHours): string
   return `The median spread of ${hoursText(hours)} UTC is ${spreadBps} bps, against ${otherBps} bps in the other hours: those may be outside the market's session, whose hours --session counts alone, as in --session 09:30-16:00@America/New_York.`;
 }
 
-/** Formats hours: 20, 21, 22, 23, 0, 1 is "20:00 to 02:00". */
+/** Formats hours as ranges: 20, 21, 22, 23, 0, 1 becomes "20:00 to 02:00". */
 function hoursText(hours: readonly number[]): string {
   const has = new Set(hours);
   const starts = hours.filter(hour => !has.has((hour + 23) % 24));

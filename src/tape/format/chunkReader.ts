@@ -1,5 +1,5 @@
 /**
- * Reader of scanned days, block by block, into the caller's columns. A read that starts inside a tape begins with a
+ * Reader of scanned days, block by block, into the caller's columns. A read from the middle of a tape starts with a
  * snapshot of the book.
  */
 import { instrumentOf, type BookRules, type Instrument, type Millis } from '../../core/index.ts';
@@ -17,7 +17,7 @@ export type ReadOptions = {
   readonly from: Millis;
   readonly to: Millis;
   readonly micros: boolean;
-  /** Whether opening snapshots of the book are included in addition to the days' own rows. Default: true. */
+  /** Whether the rows include the snapshots at the start of days, in addition to the days' own rows. Default: true. */
   readonly snapshots?: boolean;
 };
 
@@ -29,12 +29,13 @@ export class ChunkReader {
   readonly #unit: number;
   readonly #options: ReadOptions;
   readonly #tickSizes: readonly string[];
-  /** Opening snapshots that repeat the book at the end of the previous day. */
+  /** Snapshots at the start of a day that only repeat the book at the end of the previous day. */
   readonly #continued: ReadonlySet<ScannedBlock>;
   #next = 0;
   #file: FrameFile | null = null;
-  /** Rows created for a start inside the tape, and the index of their rules. */
+  /** Rows of the book at the requested start. */
   #made: Columns[] = [];
+  /** Index of the rules of `#made`. */
   #madeRules = 0;
   #ended = false;
 
@@ -59,8 +60,8 @@ export class ChunkReader {
   }
 
   /**
-   * Fills the columns from index 0. Returns the number of rows and the index of their rules among all days' rules;
-   * `null` at the end.
+   * Reads rows into the columns, from index 0. Returns the number of rows and the index of their rules among all days'
+   * rules; `null` at the end.
    */
   next(to: ColumnBuffers): { readonly length: number; readonly rules: number } | null {
     const [made] = this.#made;
@@ -87,7 +88,7 @@ export class ChunkReader {
     return length === 0 ? null : { length, rules };
   }
 
-  /** Builds the book as of `from`, and reads the rest of the block that contains `from`. */
+  /** Builds the book at time `from`, and reads the remaining rows of the block that contains this time. */
   #lead(steps: readonly Step[]): void {
     const snapshot = new TapeSnapshot();
     const buffers = columnBuffers(BLOCK_ROWS);
@@ -147,8 +148,8 @@ export function blocksToRead(days: readonly ScannedDay[], options: ReadOptions):
 }
 
 /**
- * Returns the index of the step that contains `from`: the last step if `from` is later than every row. `null` if
- * reading starts with the first row.
+ * Returns the index of the step that contains `from`, or of the last step if `from` is later than every row. Returns
+ * `null` if the read starts with the first row.
  */
 function beginOf(all: readonly Step[], from: Millis): number | null {
   if (from === -Infinity || all.length === 0) return null;
@@ -167,10 +168,13 @@ function stepsOf(days: readonly ScannedDay[], { to, snapshots = true }: ReadOpti
   });
 }
 
-/** Returns a filter that accepts every row block, but only those snapshots before which the rows are unknown. */
+/**
+ * Returns a filter of steps. It accepts every block of rows, and only those snapshots that are needed because the rows
+ * before them are unknown.
+ */
 function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Step) => boolean {
   const unknown = new Set(days.filter((day, i) => !continuesDay(days[i - 1], day)).flatMap(day => opening(day.blocks)));
-  // If the reader starts with the first day, no rows precede the first snapshot.
+  // No rows precede the snapshots at the start of the first day.
   const first = new Set(opening(all.map(({ block }) => block)));
   return ({ block }) => !block.isSnapshot || block.afterLoss || unknown.has(block) || first.has(block);
 }
@@ -193,8 +197,8 @@ function opening(blocks: readonly ScannedBlock[]): readonly ScannedBlock[] {
 const directoryOf = (path = ''): string => path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
 /**
- * Returns the step at which reading must start so that the book at step `begin` is known: the last snapshot before, or
- * the first block of its day.
+ * Returns the index of the step at which a read must start so that the book at step `begin` is known: the last snapshot
+ * before it, or the first block of its day.
  */
 function leadOf(all: readonly Step[], begin: number): number {
   const path = (i: number) => directoryOf(all[i]?.block.path);
@@ -215,8 +219,8 @@ function rest(columns: Columns, from: number): Columns {
 }
 
 /**
- * Returns a function that adds rules and instrument to rows. The function throws a RangeError for an index that no day
- * has.
+ * Returns a function that combines rows with the rules and the instrument of the given index. Throws a RangeError if no
+ * day has this index.
  */
 export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rules: number) => TapeChunk {
   const all = days.flatMap(day => day.rules.map(({ rules }) => ({ rules, lot: day.head.lot })));

@@ -1,6 +1,6 @@
 /**
- * Chunks of a stored tape, decoded ahead by another thread into shared memory. Works even if the reader blocks the
- * event loop.
+ * Chunks of a stored tape, which another thread decodes ahead into shared memory. This works even while the reader
+ * blocks the event loop.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +9,10 @@ import { ChunkReader, chunkMaker, type ReadOptions, type TapeChunk } from './chu
 import { BLOCK_ROWS, columnBuffers, firstRows, type ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedDay } from './scanDay.ts';
 
-/** Indices of the shared words that precede the words of the slots. */
+/** Indices of shared words: counts of produced and consumed chunks, the state, and the first word of the slots. */
 export const SHARED = { produced: 0, consumed: 1, state: 2, words: 3 } as const;
 export const STATE = { running: 0, ended: 1, failed: 2, stopped: 3 } as const;
-/** Number of words per slot: the number of rows and the index of their rules. */
+/** Number of words per slot: one for the number of rows, one for the index of their rules. */
 export const SLOT_WORDS = 2;
 export const MESSAGE_BYTES = 4096;
 
@@ -26,15 +26,18 @@ export type Ahead = {
 };
 
 const SLOTS = 4;
-/** Time without output after which the decoding thread counts as failed, in ms; decoding a block takes milliseconds. */
+/**
+ * Time without output after which the decoding thread counts as failed, in ms. Decoding a block takes some
+ * milliseconds.
+ */
 const SILENCE_MAX_MS = 60_000;
 
-/** Minimum number of rows for a thread: a shorter tape is decoded sooner than a thread starts. */
+/** Minimum number of rows for which a thread is started. A shorter tape is decoded before a thread would be ready. */
 const ROWS_LEAST = 2_000_000;
 
 /**
- * Yields the chunks of the days. This thread decodes short tapes, and all tapes if the compiled worker is missing, as
- * when the program runs from its sources.
+ * Yields the chunks of the days. This thread decodes short tapes, and all tapes if the program runs from its sources,
+ * without the compiled worker.
  */
 export function* chunksAhead({
   days,

@@ -3,8 +3,8 @@ import { createHash, type Hash } from 'node:crypto';
 import type { Columns } from '../model/tape.ts';
 
 /**
- * Hash of rows: SHA-256 over the SHA-256 of each column: kinds and sides (one byte each), times in microseconds,
- * prices, amounts and ids (little-endian doubles).
+ * Hash of rows: SHA-256 over the SHA-256 of each column. Kinds and sides have one byte each. Times in microseconds,
+ * prices, amounts and ids are little-endian doubles.
  */
 export class ContentHash {
   readonly #columns: readonly Hash[] = Array.from({ length: 7 }, () => createHash('sha256'));

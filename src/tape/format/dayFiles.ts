@@ -7,8 +7,8 @@ import type { DataFlaw, Gap } from '../model/tape.ts';
 /** Name of the file with the sealed blocks. */
 export const ROWS_FILE = 'rows.tape';
 /**
- * Name of the file with the rows after the last sealed block. It exists only while a day is recorded, or after a
- * recorder crashed.
+ * Name of the file with the rows after the last sealed block. The file exists only during a recording, and after a
+ * crash of the recorder.
  */
 export const TAIL_FILE = 'rows.tail';
 export const FORMAT = 'puntas tape';
@@ -39,7 +39,7 @@ export type Head = {
   /** Number of levels per side in the source; 0 for trades only, `null` for all levels. */
   readonly depth: number | null;
   readonly quotesOnly: boolean;
-  /** Rules in force when the day starts. Prices are in ticks of these rules until they change; amounts are in lots. */
+  /** Rules in force at the start of the day. Until the rules change, prices are in their ticks; amounts are in lots. */
   readonly rules: BookRules;
 };
 
@@ -71,7 +71,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const isAmount = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= 64 && isDecimalText(value) && !value.startsWith('-');
 
-/** Maximum length of a text in a tape, above every text that this program writes. */
+/** Maximum length of a text in a tape; this program writes only shorter texts. */
 const TOLD_MAX = 1_000;
 
 /** Makes text from a tape safe to print, because the tape may be from an untrusted author. */
@@ -109,8 +109,8 @@ const RULES: readonly (keyof BookRules)[] = [
 ];
 
 /**
- * Whether the value has a book name and seven unsigned decimals of at most 64 characters. Their consistency is not
- * checked; other fields may be present.
+ * Whether the value has the fields of `BookRules`: a book name and seven unsigned decimals of at most 64 characters.
+ * Other fields may be present, and the consistency of the values is not checked.
  */
 export const isRules = (value: unknown): value is BookRules =>
   typeof value === 'object' &&
@@ -123,7 +123,7 @@ export const isRules = (value: unknown): value is BookRules =>
 export const plainRules = (rules: BookRules): BookRules =>
   Object.fromEntries(RULES.map(key => [key, rules[key]])) as BookRules;
 
-/** Whether the eight fields of `BookRules` have equal texts: 0.1 and 0.10 differ. */
+/** Whether all eight fields of `BookRules` are equal as text: 0.1 and 0.10 differ. */
 export const sameRules = (a: BookRules, b: BookRules): boolean => RULES.every(key => a[key] === b[key]);
 
 /** Returns the sorted names of the folders in `dir` without their `prefix`; empty if `dir` does not exist. */

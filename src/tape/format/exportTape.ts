@@ -18,9 +18,9 @@ const hasAmount = (kind: number): boolean => kind !== KIND.clear;
 const hasId = (kind: number): boolean => kind >= KIND.trade;
 
 /**
- * Writes one line per row: exchange_time, local_time (UTC, in microseconds), kind, side, price, amount, id; missing
- * values are null. The file ending selects the format, .parquet or .csv. `onRows` receives the number of rows written.
- * The file gets its name only when it is complete. Throws an Error of one line for any other ending.
+ * Writes the rows to a file whose ending, .parquet or .csv, selects the format. Columns: exchange_time and local_time
+ * (UTC, in microseconds), kind, side, price, amount, id; missing values are null. `onRows` receives the number of rows
+ * written. The file gets its name only when it is complete. Throws an Error of one line for any other ending.
  */
 export async function exportTape(tape: StoredTape, file: string, onRows: (rows: number) => void): Promise<void> {
   const write = file.endsWith('.parquet') ? toParquet : file.endsWith('.csv') ? toCsv : null;
@@ -35,7 +35,7 @@ export async function exportTape(tape: StoredTape, file: string, onRows: (rows: 
   }
 }
 
-/** Largest precision of DECIMAL(18, n) in 64 bits. */
+/** Maximum number of digits of a Parquet decimal in 64 bits. */
 const PRECISION = 18;
 
 async function toParquet(tape: StoredTape, file: OutputFile, onRows: (rows: number) => void): Promise<void> {
@@ -101,10 +101,10 @@ async function toParquet(tape: StoredTape, file: OutputFile, onRows: (rows: numb
   await writer.finish();
 }
 
-/** Bytes that are held until they are written as one block. */
+/** Number of bytes that are collected and then written as one block. */
 const BLOCK_BYTES = 1_000_000;
 
-/** Writer of the library whose bytes go to a file in blocks. */
+/** Output for the Parquet library that writes to a file in blocks. */
 class BlockWriter extends ByteWriter {
   readonly #file: OutputFile;
 

@@ -1,6 +1,6 @@
 /**
- * Frames of a stored tape's files: a tag, a length, two checksums and the payload. An incomplete end is distinguished
- * from damage before it.
+ * Frames of a stored tape's files: a tag, a length, two checksums and the payload. Readers can tell an incomplete end
+ * from damage before the end.
  */
 import { openRegularFile } from '../../guard/index.ts';
 import { closeSync, fstatSync, readSync } from 'node:fs';
@@ -25,7 +25,7 @@ const TAGS: readonly string[] = Object.values(TAG);
 const LENGTH_MAX = 16 * 1024 * 1024;
 
 /**
- * Maximum number of frames in a file: nearly three per second for a day. A file with more is not a tape, and is
+ * Maximum number of frames in a file: nearly three per second for a day. A file with more frames is not a tape and is
  * rejected.
  */
 const FRAMES_MAX = 250_000;
@@ -40,7 +40,7 @@ export type Frame = { readonly tag: Tag; readonly at: number; readonly length: n
 
 /**
  * Encodes a frame: a header of 16 bytes, then the payload. The header has the tag, the length, the CRC-32 of the
- * payload and the CRC-32 of the first 12 bytes, little-endian. The length is not checked here: readers reject more than
+ * payload and the CRC-32 of its own first 12 bytes, little-endian. Only readers check the length; they reject more than
  * 16 MiB.
  */
 export function frameOf(tag: Tag, payload: Buffer): Buffer {
@@ -52,7 +52,7 @@ export function frameOf(tag: Tag, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** Encodes the value as JSON in UTF-8, in a frame like `frameOf`. */
+/** Encodes the value as JSON in UTF-8, as the payload of a frame. */
 export const jsonFrame = (tag: Tag, value: object): Buffer => frameOf(tag, Buffer.from(JSON.stringify(value), 'utf8'));
 
 /** Random access to the frames of one file. Throws Errors of one line that name the file and the byte. */
@@ -60,8 +60,9 @@ export class FrameFile {
   readonly path: string;
   readonly size: number;
   readonly #fd: number;
-  /** Bytes last read in the search for headers, and their offset in the file. */
+  /** Bytes that the search for headers read last. */
   #window: Buffer = Buffer.alloc(0);
+  /** Offset of `#window` in the file. */
   #windowAt = 0;
 
   constructor(path: string) {
@@ -75,10 +76,10 @@ export class FrameFile {
   }
 
   /**
-   * Returns every frame in order, and the end of the last complete frame: later bytes were being written when the
-   * writer crashed. `verify` reads every byte. A frame with a wrong checksum is `damaged` if complete frames follow; at
-   * the end of the file it counts as incomplete. Takes time linear in the file size, whatever the content. Throws if
-   * there are more than 250,000 frames.
+   * Returns every frame in order, and the end of the last complete frame. Bytes after this end are a frame that the
+   * writer had not finished when it crashed. With `verify`, reads every byte. A frame with a wrong checksum is
+   * `damaged` if complete frames follow; at the end of the file it counts as incomplete. Takes time linear in the file
+   * size, whatever the content. Throws if there are more than 250,000 frames.
    */
   frames(verify: boolean): {
     readonly frames: readonly Frame[];
@@ -126,7 +127,8 @@ export class FrameFile {
   }
 
   /**
-   * Returns the checked summary at the start of a block of rows. The other bytes are checked when the block is decoded.
+   * Returns the summary at the start of a block of rows, after checking its checksum. The other bytes are checked when
+   * the block is decoded.
    */
   summaryBytes(frame: Frame): Buffer {
     if (frame.length < SUMMARY_BYTES) throw new Error(`${this.path}: ${frame.tag} at byte ${frame.at} is too short`);
@@ -156,7 +158,7 @@ export class FrameFile {
     return -1;
   }
 
-  /** Returns the bytes from `at` on, at least a complete header, which the file must have there. */
+  /** Returns bytes of the file from `at` on. The file must have at least a complete header there. */
   #windowFrom(at: number): Buffer {
     if (at < this.#windowAt || at + HEADER > this.#windowAt + this.#window.length) {
       this.#window = this.#read(at, Math.min(WINDOW_BYTES, this.size - at));

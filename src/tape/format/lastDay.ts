@@ -1,13 +1,13 @@
 /**
- * Copy of a stored tape's last day that is continued in another folder and moved back as a unit. A killed process
- * leaves the tape intact.
+ * Copy of the last day of a stored tape. The copy is continued in another folder and then moved back, so that a killed
+ * process leaves the tape intact.
  */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { bookFolder, dayFolder, partitions, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
 
-/** Tape of one book in `work` that starts with the last day of the tape in `dir`. */
+/** Tape of one book in the folder `work`. It starts with a copy of the last day of the tape in `dir`. */
 export class LastDay {
   readonly #dir: string;
   readonly #work: string;
@@ -25,14 +25,14 @@ export class LastDay {
     cpSync(dayFolder(dir, book, day), dayFolder(work, book, day), { recursive: true });
   }
 
-  /** Midnight at the start of the day, in epoch ms; older rows cannot be added. */
+  /** Midnight at the start of the copied day, in epoch ms. Older rows cannot be added. */
   get start(): Millis {
     return startOfDay(this.#day);
   }
 
   /**
-   * Moves the days back, oldest first and each atomically, so that an interrupted tape ends with a complete day. Throws
-   * an Error of one line if another process wrote to the tape since it was copied.
+   * Moves the days back, oldest first and each atomically, so that an interrupted move leaves a tape that ends with a
+   * complete day. Throws an Error of one line if another process wrote to the tape after the copy.
    */
   putBack(): void {
     if (this.#sizes().some((size, i) => size !== this.#copied[i]))
@@ -46,7 +46,7 @@ export class LastDay {
         continue;
       }
       renameSync(join(from, ROWS_FILE), join(to, ROWS_FILE));
-      // The moved file now has the rows of the tail.
+      // The rows of the tail are now in the moved file.
       rmSync(join(to, TAIL_FILE), { force: true });
     }
   }

@@ -1,13 +1,13 @@
 /**
- * Encoding of a column of integers. A constant is written once; other values become small steps in planes of equal
- * bytes, deflated if this saves enough.
+ * Encoding of a column of integers. A constant column is written once. Other columns become small steps in planes of
+ * one byte per number, deflated if this saves enough.
  */
 import { deflateRawSync } from 'node:zlib';
 
 /**
- * Coding of a column. `same`: every value is `base`. `plain`: base + scale × u. `step`: each value is the previous
- * value plus scale × the zigzag of u; `base` precedes the first value. `double`: the eight bytes of each number. u is
- * written least significant byte first, one plane per byte.
+ * Coding of a column. `same`: every value is `base`. `plain`: a value is base + scale × u. `step`: a value is the
+ * previous value plus scale × the zigzag of u; the value before the first is `base`. `double`: the eight bytes of each
+ * number. The bytes of u are in one plane each, least significant first.
  */
 export const CODING = { same: 0, plain: 1, step: 2, double: 3 } as const;
 type Coding = (typeof CODING)[keyof typeof CODING];
@@ -34,7 +34,7 @@ export function packNumbers(values: Float64Array, length: number): PackedNumbers
     if (step > stepMax) stepMax = step;
   }
   if (low === high) return { coding: CODING.same, base: first, scale: 1, planes: [] };
-  // Beyond these bounds a difference or its zigzag is not exact.
+  // Beyond the bounds of a candidate, a difference or its zigzag would not be exact.
   const candidates: PackedNumbers[] = [];
   if (high - low <= Number.MAX_SAFE_INTEGER) candidates.push(packedByScale(values, length, low, high));
   if (stepMax < 2 ** 51) candidates.push(steps(values, length));
@@ -87,7 +87,7 @@ function planesOf(units: Float64Array, high: number): Plane[] {
   const planes: Plane[] = [];
   for (let place = 0; high >= 256 ** place; place++) {
     const bytes = new Uint8Array(units.length);
-    // The lower 32 bits of an integer need no division.
+    // The lower 32 bits are extracted by shifts, which are faster than divisions.
     if (place < 4) for (let i = 0; i < units.length; i++) bytes[i] = (units[i]! >>> 0) >>> (8 * place);
     else for (let i = 0; i < units.length; i++) bytes[i] = Math.floor(units[i]! / 256 ** place) % 256;
     planes.push(planeOf(bytes));
@@ -95,16 +95,17 @@ function planesOf(units: Float64Array, high: number): Plane[] {
   return planes;
 }
 
-/** Minimum size of a block to deflate, in bytes: short blocks are soon rewritten as part of a longer block. */
+/** Minimum size of a block to deflate, in bytes. Shorter blocks are soon rewritten as part of a longer block. */
 const DEFLATE_MIN = 512;
 /**
- * Maximum deflated size, as a share of the original size. A block that shrinks less is stored undeflated, because inflating is the slowest part of decoding.
+ * Maximum deflated size, as a share of the original size. A block that shrinks less is stored undeflated, because
+ * inflating is the slowest part of decoding.
  */
 const DEFLATED_SHARE_MAX = 0.8;
 
 /**
- * Returns a plane with `bytes`, neither copied nor deflated yet. `deflates`: whether there are at least 512 bytes and
- * deflating saves more than a fifth; `cost`: the resulting size.
+ * Returns a plane with `bytes`, which are not copied or deflated yet. `deflates`: whether deflating is worthwhile.
+ * `cost`: the resulting size.
  */
 export function planeOf(bytes: Uint8Array): Plane {
   const deflated = bytes.length < DEFLATE_MIN ? Infinity : deflateRawSync(bytes, { level: 1 }).length;
@@ -128,8 +129,8 @@ export function unpackNumbers(
 const NOTHING = new Uint8Array(0);
 
 /**
- * Decodes numbers of up to 32 bits. One loop per number of planes, because readers spend most of their time in these
- * loops.
+ * Decodes numbers of up to 32 bits. There is one loop for each number of planes, because readers spend most of their
+ * time here.
  */
 function unpackSmall(
   to: Float64Array,

@@ -1,4 +1,4 @@
-/** Opening of a stored tape, or of a recording in any known format, as a tape in memory. */
+/** Loader of a stored tape, or of a recording in any known format, as a tape in memory. */
 import { existsSync, statSync } from 'node:fs';
 import { partitions } from './dayFiles.ts';
 import { collectTape } from '../import/collect.ts';
@@ -40,7 +40,7 @@ export function tapeInSession(tape: Tape, text: string): Tape {
 }
 
 /**
- * Lists the books in a stored tape or a recording; a name is `undefined` if only the operator can know it. Rejects if
+ * Lists the books in a stored tape or a recording. A name is `undefined` if the recording does not state it. Rejects if
  * there are no books.
  */
 export async function booksIn(path: string): Promise<readonly (string | undefined)[]> {

@@ -14,8 +14,9 @@ import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, blockSummaryOf, type
 export type RecoveredDay = {
   /** Head of the day; `null` if not even the first frame is complete, so that nothing was recorded. */
   readonly head: Head | null;
-  /** Number of rows in sealed blocks; then number of rows after those blocks. */
+  /** Number of rows in sealed blocks. */
   readonly sealed: number;
+  /** Number of rows after the sealed blocks. */
   readonly pending: number;
   readonly lastAt: Millis;
   /** Rules in force at the end of the day. */
@@ -28,11 +29,12 @@ export type RecoveredDay = {
 
 type Expected = {
   readonly book: string;
-  /** Required lot of the tape. If omitted, any lot is accepted. */ readonly lot?: DecimalText | undefined;
+  /** Required lot of the tape. If omitted, any lot is accepted. */
+  readonly lot?: DecimalText | undefined;
   readonly rules: BookRules;
 };
 
-/** Applies every row to `snapshot` and writes the rows that are not in a sealed block to `pending`. */
+/** Recovers a day: applies every row to `snapshot`, and writes the rows that are not in a sealed block to `pending`. */
 export function recoverDay(
   folder: string,
   expected: Expected,
@@ -75,7 +77,7 @@ export function recoverDay(
     eachFrame(tail, mended, (file, frame) => {
       const block = file.payload(frame);
       const { firstRow, rows } = blockSummaryOf(block);
-      // The writer crashed between sealing a block and emptying the tail.
+      // After a crash between sealing a block and emptying the tail, the tail repeats rows of the block.
       if (firstRow + rows <= sealed) return;
       if (firstRow !== sealed + count) {
         throw new Error(`${tail}: row ${firstRow} at byte ${frame.at}, expected row ${sealed + count}`);

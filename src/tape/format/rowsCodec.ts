@@ -1,5 +1,6 @@
 /**
- * Encoding of a block of rows: a summary that can be read separately, then the columns. docs/development/tape-layout.md has the layout.
+ * Encoding of a block of rows: a summary that can be read separately, then the columns
+ * (docs/development/tape-layout.md).
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CODING, packNumbers, planeOf, unpackNumbers, type PackedNumbers, type Plane } from './numbersCodec.ts';
@@ -8,8 +9,8 @@ import { KIND, type Columns } from '../model/tape.ts';
 export const BLOCK_ROWS = 65_536;
 
 /**
- * Summary of a block. Times are in whole microseconds; the price bounds are Infinity and -Infinity if no row has a
- * price.
+ * Summary of a block. Times are in whole microseconds. If no row has a price, the low bound is Infinity and the high
+ * bound -Infinity.
  */
 export type BlockSummary = {
   readonly rows: number;
@@ -21,14 +22,11 @@ export type BlockSummary = {
   readonly high: number;
   readonly tradedLow: number;
   readonly tradedHigh: number;
-  /** Bit set of kinds: bit k is set if the block has a row of kind k. */
+  /** Kinds of rows in the block, as bits: bit k is set if there is a row of kind k. */
   readonly kinds: number;
 };
 
-/**
- * Size of a summary in bytes. The last bytes are its own checksum, because the summary is used without reading the
- * columns.
- */
+/** Size of a summary in bytes. It ends with a checksum of its own, because it is used without reading the columns. */
 export const SUMMARY_BYTES = 68;
 const COLUMNS = 5;
 /**
@@ -44,8 +42,8 @@ const CLEARS = 1 << KIND.clear;
 const LEVELS = 1 << KIND.level;
 
 /**
- * Encodes rows `from` to `to` of the columns as one block. Times multiplied by 1000, ids, prices and amounts must be
- * integers.
+ * Encodes rows `from` to `to` (exclusive) of the columns as one block. Prices, amounts, ids, and times multiplied by
+ * 1000 must be integers.
  */
 export function encodeRows(columns: Columns, from: number, to: number, firstRow: number): Buffer {
   const rows = to - from;
@@ -73,7 +71,7 @@ export function encodeRows(columns: Columns, from: number, to: number, firstRow:
         if (price > tradedHigh) tradedHigh = price;
       }
     }
-    // A row without a price repeats the previous price, because a zero step costs nothing.
+    // A row without a price repeats the previous price, because a step of zero takes no space.
     prices[i] = lastPrice;
     amounts[i] = columns.amount[row]!;
     if (hasId(kind)) ids[idCount++] = columns.id[row]!;
@@ -105,7 +103,7 @@ function packMarks(marks: Uint8Array): PackedNumbers {
   return { coding: CODING.plain, base: 0, scale: 1, planes: [planeOf(marks)] };
 }
 
-/** Returns the bytes of a block. The planes that deflate are deflated together, after the other planes. */
+/** Returns the bytes of a block. All planes that deflate are deflated as one piece, after the other planes. */
 function written(summary: BlockSummary, idCount: number, packed: readonly PackedNumbers[]): Buffer {
   const planes = packed.flatMap(column => column.planes);
   const raw = planes.filter(plane => !plane.deflates).map(({ bytes }) => bytes);
@@ -154,7 +152,7 @@ export type ColumnBuffers = {
   readonly id: Float64Array;
 };
 
-/** Allocates columns for `rows` rows; other threads can read `shared` memory. */
+/** Allocates columns for `rows` rows. With `shared`, other threads can read the memory. */
 export function columnBuffers(rows: number, shared = false): ColumnBuffers {
   const room = (bytes: number) => (shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
   const numbers = () => new Float64Array(room(8 * rows));
@@ -262,7 +260,7 @@ type Found = {
 const unpack = (to: Float64Array, length: number, { packed, planes }: Found): void =>
   unpackNumbers(to, length, packed, planes);
 
-/** Maximum number of planes of a column: a number has eight bytes, each in a plane of its own. */
+/** Maximum number of planes of a column: one for each of a number's eight bytes. */
 const PLANES_MAX = 8;
 
 function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found[] {
@@ -274,7 +272,7 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
     const place = SUMMARY_BYTES + 8 + i * DESCRIPTOR_BYTES;
     const deflates = block.readUInt8(place + 2);
     const planeCount = block.readUInt8(place + 1);
-    // The summary bounds the inflated size, and the eight bytes of a number bound the summary.
+    // The summary bounds the number of rows, and a number has eight bytes, so the inflated size is bounded.
     if (!(planeCount <= PLANES_MAX))
       throw new RangeError(`a column of ${planeCount} planes, expected at most ${PLANES_MAX}`);
     const planes = Array.from({ length: planeCount }, (_, plane) => {

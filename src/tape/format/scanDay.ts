@@ -1,5 +1,6 @@
 /**
- * Contents of one day of a stored tape, read from the heads of its blocks. Damage is rejected, or skipped and reported.
+ * Contents of one day of a stored tape, from the heads of its blocks. A damaged block is an error, or is skipped and
+ * reported.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,14 +11,14 @@ import { blockSummaryOf, type BlockSummary } from './rowsCodec.ts';
 import type { DataFlaw, Gap } from '../model/tape.ts';
 
 /**
- * Block of rows, or part of a snapshot of the book before the block. Plain data, so that it can be sent to another
- * thread. Times are in ms.
+ * Block of rows, or part of a snapshot of the book before the block. Contains only plain data, so that it can be sent
+ * to another thread. Times are in ms.
  */
 export type ScannedBlock = BlockSummary & {
   readonly path: string;
   readonly frame: Frame;
   readonly isSnapshot: boolean;
-  /** Whether preceding rows were lost, so that the snapshot is needed. */
+  /** Whether rows before the snapshot were lost, so that readers need the snapshot. */
   readonly afterLoss: boolean;
   /** Index of the day's rules that are in force for this block. */
   readonly rules: number;
@@ -123,7 +124,7 @@ class DayScan {
     const summary = blockSummaryOf(file.summaryBytes(frame));
     const { firstRow, rows } = summary;
     const isSnapshot = frame.tag === TAG.snapshot;
-    // The writer crashed between sealing a block and emptying the tail.
+    // After a crash between sealing a block and emptying the tail, the tail repeats rows of the block.
     if (!isSnapshot && firstRow + rows <= this.#next) return;
     const where = `${file.path}: rows ${firstRow} to ${firstRow + rows} at byte ${frame.at}`;
     if (firstRow !== this.#next) {
@@ -176,7 +177,7 @@ class DayScan {
 
   result(path: string): ScannedDay {
     if (this.#head === null) throw new Error(`${path}: has no complete frame; no data was recorded`);
-    // No later snapshot restores rows lost at the end of the day.
+    // No later snapshot of this day restores the book, so the gap extends to the end of the day.
     if (this.#lost !== null && Number.isFinite(this.#to)) {
       this.#gaps.push({ from: this.#to, to: startOfDay(this.#head.day) + 86_400_000, why: this.#lost });
     }

@@ -16,11 +16,12 @@ import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 export type StoredTapeOptions = {
   /** Book to open; required only if the folder has several. */
   readonly book?: string;
-  /** First and last time of the rows, both inclusive. The first chunk then starts with the book as of `from`. */
+  /** Time of the first row, inclusive. The first chunk then starts with the book at this time. */
   readonly from?: Millis;
+  /** Time of the last row, inclusive. */
   readonly to?: Millis;
   /**
-   * Treatment of a block with wrong bytes: `refuse` throws (default); `skip` records a gap and continues with the next
+   * Treatment of a block with wrong bytes. `refuse` (default) throws. `skip` records a gap and continues with the next
    * snapshot of the book.
    */
   readonly damaged?: 'refuse' | 'skip';
@@ -59,7 +60,7 @@ export type StoredTape = {
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
-  /** Levels per side that every day has; Infinity for complete books. */
+  /** Minimum number of levels per side over all days; Infinity for complete books. */
   readonly depth: number;
   /** Levels per side that the source can show. */
   readonly statedDepth: number;
@@ -68,10 +69,11 @@ export type StoredTape = {
   readonly session?: string;
   readonly kinds: ReadonlySet<Kind>;
   /**
-   * Lowest and highest price in ticks, of all rows and of trades; `null` if there are no prices. Computed from complete
-   * blocks, so the range may exceed that of the requested time.
+   * Lowest and highest price of all rows, in ticks; `null` if there are no prices. Computed from complete blocks, so
+   * the range may exceed that of the requested time.
    */
   readonly prices: PriceRange | null;
+  /** Lowest and highest price of trades, with the same restrictions. */
   readonly traded: PriceRange | null;
   /**
    * Yields chunks of at most BLOCK_ROWS rows. All chunks use the same memory: copy data that is needed after the next
@@ -79,13 +81,13 @@ export type StoredTape = {
    */
   chunks(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
   /**
-   * Yields the chunks of `chunks`, decoded ahead by another thread. The memory of a chunk is valid until the next is
-   * requested.
+   * Yields the same chunks as `chunks`, decoded ahead by another thread. The memory of a chunk is valid until the next
+   * chunk is requested.
    */
   chunksAhead(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
   /**
-   * Returns the hash of rows, gaps, rules and bounds; it does not depend on the blocks. Reads the days that were not
-   * closed.
+   * Returns the hash of rows, gaps, rules and bounds, whatever the division into blocks. Reads the rows of days that
+   * were not closed.
    */
   hash(): string;
 };
@@ -179,8 +181,8 @@ function* chunksInSession(
 }
 
 /**
- * Returns the stored day that `day` continues, or nothing. The last rows of that stored day are the book until the
- * first row of `day`.
+ * Returns the stored day before `day`, if `day` continues it; otherwise an empty list. Its last rows are the book until
+ * the first row of `day`.
  */
 function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
   const name = all[all.indexOf(day.day) - 1];
@@ -189,7 +191,7 @@ function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book
     const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
     return continuesDay(before, day) && before.head.lot === day.head.lot ? [before] : [];
   } catch {
-    // A day outside the requested time may be unreadable: the book is then known only from the first row on.
+    // An unreadable day outside the requested time is no error. The book is then known only from the first row on.
     return [];
   }
 }
@@ -205,7 +207,7 @@ function chosenBook(dir: string, asked: string | undefined): string {
   return asked;
 }
 
-/** Returns missing days, and ends of days that were never closed, as gaps and flaws. */
+/** Returns gaps and flaws for missing days and for days that were never closed. */
 function missingBetween(days: readonly ScannedDay[]): {
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
@@ -276,8 +278,8 @@ function rowsHashOf(day: ScannedDay): string {
 }
 
 /**
- * Loads the complete tape into memory. `onShare` receives the share read, from 0 to 1. Throws if the tape is too long,
- * or if its tick changed.
+ * Loads the complete tape into memory. `onShare` receives the share read, from 0 to 1. Throws if the tape has too many
+ * rows, or if its tick changed.
  */
 export function loadStoredTape(stored: StoredTape, onShare: (share: number) => void = () => undefined): Tape {
   const builder = new TapeBuilder();

@@ -1,6 +1,6 @@
 /**
- * Writer that appends to a stored tape: rows are durable after `flush`, earlier rows stay intact, and each UTC day has
- * new files.
+ * Writer that appends rows to a stored tape. Rows are durable after `flush`, earlier rows stay intact, and each UTC day
+ * has its own files.
  */
 import {
   closeSync,
@@ -49,28 +49,28 @@ export type TapeWriterOptions = {
   /** Origin of the rows, as text for the operator. */
   readonly source: string;
   /**
-   * Levels per side that the source can show; Infinity (default) for a complete book. The day also records the number
-   * of levels seen.
+   * Number of levels per side that the source can show; Infinity (default) for a complete book. The writer also records
+   * the number of levels that it has seen.
    */
   readonly depth?: number;
   readonly quotesOnly?: boolean;
   /**
-   * Number of rows in a sealed block. Fewer rows make shorter pauses (about 0.7 ms per 1,000), more rows a smaller
-   * file. Default and maximum: 65,536.
+   * Number of rows in a sealed block. Sealing pauses the writer for about 0.7 ms per 1,000 rows; larger blocks make a
+   * smaller file. Default and maximum: 65,536.
    */
   readonly blockRows?: number;
 };
 
-/** Number of blocks between two snapshots of the book, which a read from inside the tape needs. */
+/** Number of blocks between two snapshots of the book. A read from the middle of a tape starts with a snapshot. */
 const SNAPSHOT_EVERY = 16;
-/** Maximum time in microseconds, in the year 2255: later times are not exact. */
+/** Maximum time in microseconds, in the year 2255. Later times would not be exact. */
 const MICROS_MAX = Number.MAX_SAFE_INTEGER;
 
 export class TapeWriter extends RowSink {
   /** Repairs made on opening, as text for the operator; empty if there were none. */
   readonly mended: readonly string[];
   /**
-   * Time of the last row of an earlier writer; `null` in a new tape. The caller must report the time since then with
+   * Time of the last row of an earlier writer; `null` in a new tape. The caller must report the time after it with
    * `gap`.
    */
   readonly resumedFrom: Millis | null;
@@ -143,19 +143,19 @@ export class TapeWriter extends RowSink {
     return this.#lastAt;
   }
 
-  /** Number of rows that were earlier than the row before; each got the time of that row. */
+  /** Number of rows that were earlier than the previous row; each was stored with the time of the previous row. */
   get backwards(): number {
     return this.#backwards;
   }
 
-  /** Whether the rows written so far result in this book. */
+  /** Whether the book after all rows so far equals `book`. */
   shows(book: TapeSnapshot): boolean {
     return this.#snapshot.equals(book);
   }
 
   /**
-   * Applies rules from the next row on; `at` is the time of the change. If the tick changes, the writer discards the
-   * book: the caller must then write a `clear` and the levels in new ticks.
+   * Applies rules from the next row on; `at` is the time of the change. If the tick changes, the writer discards its
+   * book. The caller must then write a `clear` and the levels in new ticks.
    */
   rulesChanged(rules: BookRules, at: Millis): void {
     if (rules.book !== this.#rules.book)
@@ -292,7 +292,7 @@ export class TapeWriter extends RowSink {
     this.#write(frameOf(TAG.rows, encodeRows(columns, 0, this.#count, day.rows)));
     day.hash.add(columns);
     day.rows += this.#count;
-    // The tail may be emptied only after the block with its rows is durable.
+    // The tail is emptied only after the block with its rows is durable.
     fdatasyncSync(day.file);
     day.unsynced = false;
     ftruncateSync(day.tail);
@@ -357,8 +357,8 @@ function openDay(folder: string): Omit<OpenDay, 'name' | 'rows' | 'hash' | 'done
 }
 
 /**
- * Writes a complete frame or throws; returns the new file size. Two writers would destroy a tape, so unexpected growth
- * of the file is an error.
+ * Writes a complete frame or throws; returns the new file size. Throws if the file has grown unexpectedly, because two
+ * writers would destroy a tape.
  */
 function appended(fd: number, size: number, frame: Buffer, folder: string): number {
   const found = fstatSync(fd).size;
@@ -370,8 +370,7 @@ function appended(fd: number, size: number, frame: Buffer, folder: string): numb
   try {
     for (let done = 0; done < frame.length;) done += writeSync(fd, frame, done, frame.length - done);
   } catch (error) {
-    // A full disk may have stored a part of the frame; the file must end with a complete frame once there is space
-    // again.
+    // A full disk may have stored a part of the frame. The file is cut back to its last complete frame.
     ftruncateSync(fd, size);
     throw error;
   }

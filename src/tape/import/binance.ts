@@ -1,6 +1,6 @@
 /**
- * Importer for Binance's streams, spot and USD-M: depth diffs over a REST snapshot, and trades, as one JSON message per
- * line or lists of messages.
+ * Importer for Binance's streams, spot and USD-M: REST snapshots with depth diffs, and trades. A file has one JSON
+ * message per line, or lists of messages.
  */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE, type SideCode } from '../model/tape.ts';
@@ -20,7 +20,7 @@ type Depth = {
   readonly s?: string;
   readonly U: number;
   readonly u: number;
-  /** Id `u` of the previous diff; USD-M only, where the ids of one symbol are not consecutive. */
+  /** Id `u` of the previous diff. Only USD-M has it, because the ids of one symbol are not consecutive there. */
   readonly pu?: number;
   readonly b: Levels;
   readonly a: Levels;
@@ -41,9 +41,9 @@ type Message = Depth | Trade | Snapshot | { readonly e?: undefined; readonly las
 type Received = { readonly message: Message; readonly local: number };
 
 /**
- * Opens a Binance recording. A diff may precede the snapshot whose id it spans: all diffs are kept until the snapshot
- * arrives, and those that end after its id are applied. Dropping them would leave levels that cross the book. COIN-M is
- * rejected, because its amounts are contracts in dollars.
+ * Opens a Binance recording. All diffs are kept until the snapshot arrives, because a diff may precede the snapshot
+ * whose id it spans. Diffs that end after the snapshot's id are then applied; without them, levels would remain that
+ * cross the book. COIN-M is rejected, because its amounts are contracts in dollars.
  */
 export function binance({ books: files, trades: apart }: BookFiles, instrument: Instrument): Recording {
   return {
@@ -83,7 +83,8 @@ class DiffBook {
   readonly #reading: ImportReading;
   #waiting: { readonly depth: Depth; readonly local: number }[] = [];
   /**
-   * Snapshot that waits for the first diff after it, because none has arrived yet or the snapshot is ahead of the book.
+   * Snapshot that waits for the next diff, because no diff has arrived yet or because the snapshot is ahead of the
+   * book.
    */
   #early: Snapshot | null = null;
   #synced = false;
@@ -111,8 +112,8 @@ class DiffBook {
   }
 
   snapshot(rows: RowBuffer, snapshot: Snapshot, local: number): void {
-    // A snapshot has no exchange time, so it waits for the first diff after it; written earlier, the book would be
-    // known too soon.
+    // A snapshot has no exchange time, so it waits for the first diff after it. If it were written earlier, the tape
+    // would show the book too soon.
     if (this.#synced && snapshot.lastUpdateId > this.#lastId) {
       this.#early = snapshot;
       return;

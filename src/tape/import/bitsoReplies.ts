@@ -1,6 +1,6 @@
 /**
- * Importer for recorded replies of Bitso's REST API, one JSON per line: order_book, trades and available_books, with or
- * without the time of receipt.
+ * Importer for recorded replies of Bitso's REST API, one JSON per line: order_book, trades and available_books. The
+ * time of receipt is optional.
  */
 import {
   instrumentOf,
@@ -18,7 +18,7 @@ import { lineBatches, rowsOfLines, shown, sourceOf, type ImportReading } from '.
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 
-/** Maximum time between two books of one market, in ms; polling programs read a book every few seconds. */
+/** Time without a book after which a gap is recorded, in ms. Polling programs read a book every few seconds. */
 const GAP_MS = 30_000;
 /** Number of levels per side of an aggregated book (public facts 4.3). */
 const DEPTH = 50;
@@ -48,8 +48,8 @@ type Reply =
   | { readonly kind: 'other' };
 
 /**
- * Reply with its time of receipt. `pages`: whether it was requested with a marker; such a reply is no evidence about
- * earlier trades.
+ * Reply with its time of receipt. `pages`: whether the request had a marker. A reply to such a request does not show
+ * whether earlier trades are missing.
  */
 type Received = { readonly reply: Reply; readonly local: Millis | null; readonly pages: boolean };
 
@@ -114,7 +114,7 @@ function look(
 }
 
 /**
- * Opens one book. Rules come from the recording, with the finest of its ticks. If the recording has no rules, the tick
+ * Opens one book. The rules come from the recording; its finest tick applies. Without rules in the recording, the tick
  * is given or inferred.
  */
 export function bitsoReplies(
@@ -181,7 +181,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   });
 }
 
-/** Returns the sum of the amounts per price, because a full book has several orders at a price. */
+/** Returns the total amount per price, because a full book lists each order of a price separately. */
 function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<number, number> {
   const levels = new Map<number, number>();
   for (const { price, amount } of entries) {
@@ -209,7 +209,7 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
       );
     for (const { created_at, price, amount, maker_side, tid } of fresh) {
       const at = isoTimeOf(created_at);
-      // The exchange states the maker's side; the taker is on the other side.
+      // The reply has the side of the maker; the taker is on the other side.
       const side: SideCode | null = maker_side === 'buy' ? SIDE.sell : maker_side === 'sell' ? SIDE.buy : null;
       if (side === null) throw new RangeError(`expected maker_side buy or sell, found ${shown(String(maker_side))}`);
       rows.trade(at, local ?? at, side, ticksOf(instrument, price), lotsOf(instrument, amount), tid);

@@ -8,8 +8,8 @@ import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
 /**
- * Maximum time between two books before a gap is assumed, in ms. Books are 2.4 s apart in the median, and up to 53 s if
- * nothing changes.
+ * Time without a book after which a gap is recorded, in ms. The median time between two books is 2.4 s; a quiet book
+ * had up to 53 s.
  */
 const GAP_MS = 5 * 60_000;
 /** Maximum time between the reduction of an order and the trade that caused it, in ms. */
@@ -27,7 +27,7 @@ const ORDER_KINDS: Readonly<Record<string, Kind>> = {
 
 /**
  * Opens the log. Only the recorder's times have milliseconds, so they are also used as exchange times. The side of a
- * trade is inferred from the orders reduced just before at the trade's price: the oldest was resting, so the taker was
+ * trade is inferred: the oldest order that was reduced just before at the trade's price was resting, so the taker was
  * on the other side.
  */
 export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Recording {
@@ -83,8 +83,8 @@ function events(files: readonly string[], { instrument, findings, ...reading }: 
       for (const [price, size] of asks)
         rows.level(at, at, SIDE.sell, ticksOf(instrument, price), lotsOf(instrument, size));
     } else if (event === 'trade') {
-      // These values are numbers in the log. They are read from the text, because JSON.parse would round them to
-      // doubles.
+      // The log has price, amount and id as JSON numbers. They are read from the text, because JSON.parse would round
+      // them to doubles.
       const trade = /"price": ?([\d.eE+-]+), "amount": ?([\d.eE+-]+), "id": ?(\d+)/.exec(json);
       if (!trade) throw new RangeError('expected a trade with price, amount and id');
       const price = ticksOf(instrument, plain(trade[1]!));

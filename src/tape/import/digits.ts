@@ -11,7 +11,10 @@ import {
 } from '../../core/index.ts';
 
 const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
-/** Number of decimals from which a number counts as a double printed with 17 digits; no exchange prints so many. */
+/**
+ * Number of decimals above which a number is taken for a double printed with 17 digits. No exchange prints so many
+ * decimals.
+ */
 const NOISE_DECIMALS = 12;
 
 /**
@@ -23,7 +26,7 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
   if (point >= 0 && text.length - point - 1 > NOISE_DECIMALS) {
     onNoise();
     const shortest = String(Number(text));
-    // A sum of doubles, such as 0.1 + 0.2, is long even in its shortest text.
+    // The shortest text of a sum of doubles, such as 0.1 + 0.2, can still be long.
     const decimals = shortest.length - shortest.indexOf('.') - 1;
     const isLong = shortest.includes('.') && !shortest.includes('e') && decimals > NOISE_DECIMALS;
     return plainText(isLong ? Number(text).toFixed(NOISE_DECIMALS) : shortest, () => undefined);
@@ -39,8 +42,8 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
 }
 
 /**
- * Converts localized numbers to a decimal point: `1.234,5` is 1234.5 if points separate thousands. Throws a RangeError
- * on other numbers.
+ * Converts a number in a local format to a decimal point: `1.234,5` is 1234.5 if points separate thousands. Throws a
+ * RangeError on other text.
  */
 export function withPoint(text: string, decimal: string, thousands: string | undefined): string {
   if ((decimal === '.' && thousands === undefined) || text === '') return text;
@@ -65,7 +68,7 @@ export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** Part of the message about a price that is off the grid. */
+/** Part of the message about an off-grid price; identifies errors that concern the tick. */
 export const OFF_TICK = "'s tick ";
 
 /** Error for a number that is not a multiple of its tick or lot. */
@@ -96,7 +99,10 @@ export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   return lots;
 }
 
-/** Returns advice to use a lot that can count this amount with all its decimals; empty if there is no such lot. */
+/**
+ * Returns advice to use a coarser lot, one that can count this amount with all its decimals; empty if there is no such
+ * lot.
+ */
 function coarserLot(text: DecimalText): string {
   const digitsAfter = text.split('.')[1] ?? '';
   let end = digitsAfter.length;

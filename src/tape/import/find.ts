@@ -35,7 +35,7 @@ type Shape = {
   readonly books: (found: Found) => readonly BookChoice[] | Promise<readonly BookChoice[]>;
 };
 
-/** Lists the values of `Given.format`, in order of detection. */
+/** Lists the known formats, in order of detection. These are the values of `Given.format`. */
 export const formats = (): readonly string[] => SHAPES.map(({ format }) => format);
 
 /** Opens one book of a recording. Rejects with an Error of one line with the problem and the expected input. */
@@ -54,8 +54,8 @@ export async function findRecording(
 }
 
 /**
- * Lists the books of a recording; a name is `undefined` if the recording does not state it. Rejects like
- * `findRecording`.
+ * Lists the books of a recording. A name is `undefined` if the recording does not state it. Rejects as `findRecording`
+ * does.
  */
 export const recordedBooks = async (path: string): Promise<readonly (string | undefined)[]> =>
   (await choicesAt(path)).map(({ name, called }) => name ?? called);
@@ -86,7 +86,7 @@ async function choicesAt(
   );
 }
 
-/** Maximum number of names in a message; a file of options has thousands. */
+/** Maximum number of names in a message; a file of options can have thousands. */
 const NAMES_SHOWN = 30;
 
 function chosenOf(
@@ -149,7 +149,7 @@ async function gridOf(
 type TardisPart = { readonly kind: string; readonly path: string; readonly from: number; readonly isGrouped: boolean };
 
 /**
- * Groups the files by instrument, in order of time; a file may contain a group of instruments. Snapshots, updates and
+ * Groups the files by instrument, in order of time. A file may contain several instruments. Snapshots, updates and
  * quotes of one book are separate recordings.
  */
 async function tardisBooks({ dir, files, onBytes }: Found): Promise<readonly BookChoice[]> {
@@ -173,7 +173,7 @@ async function tardisBooks({ dir, files, onBytes }: Found): Promise<readonly Boo
         .filter(file => file.kind === kind)
         .sort((a, b) => a.from - b.from)
         .map(({ path }) => path);
-    // Updates have more data than snapshots of 25 levels, which have more than quotes.
+    // The kinds of book files are in order of preference: updates have the most data, quotes the least.
     const kind = (['incremental_book_L2', 'book_snapshot', 'quotes'] as const).find(one => pathsOf(one).length > 0);
     if (kind === undefined) return [];
     const grouped = new Set(of.filter(file => file.isGrouped).map(({ path }) => path));
@@ -190,9 +190,9 @@ async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly Book
   const paths: string[] = [];
   for (const name of files.filter(file => /\.(jsonl|ndjson|json)(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
     const path = join(dir, name);
-    // Unreadable files are reported by the importer of their format.
+    // The importer of the format reports unreadable files later.
     const [first = ''] = await firstLines(path, 1).catch(() => []);
-    // Binance lines start with a time, so the test for a brace excludes them.
+    // Lines of Binance recordings start with a time, so the test for a brace excludes them.
     if (first.trimStart().startsWith('{')) paths.push(path);
   }
   if (paths.length === 0) return [];
@@ -216,7 +216,7 @@ const binanceBook = (symbol: string) => {
   return name === null ? { name, called: symbol } : { name };
 };
 
-/** Ticks of two coins; the tick of any other coin changes with its price. */
+/** Ticks of two coins. The ticks of other coins change with the price, so they are not listed. */
 const HYPERLIQUID_TICKS: Readonly<Record<string, DecimalText>> = { BTC: '1', ETH: '0.1' };
 const CENT: { readonly tick: DecimalText } = { tick: '0.01' };
 

@@ -7,7 +7,7 @@ import { expectHeader, rowsOfLines, shown, sourceOf, type ImportReading } from '
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
-/** Maximum time without a change before a gap is assumed, in seconds; the longest on the recorded day is 38 s. */
+/** Time without a change after which a gap is recorded, in seconds. The longest on the recorded day is 38 s. */
 const SILENCE_S = 600;
 const DEPTH_HEADER = 'time_seconds,bid_price_bid_size,ask_price_ask_size';
 const TRADE_HEADER = 'time_seconds,price,size,is_buyer_maker';
@@ -16,8 +16,8 @@ type Top = { readonly bid: readonly [string, string]; readonly ask: readonly [st
 
 /**
  * Opens the recording. A row applies to the full second of its timestamp, so it precedes that second's trades. A second
- * without a row means "unchanged"; after a second with trades the unchanged prices are written again, so that a replay
- * restores them. Therefore seconds with trades are kept, at most 86,400 per day.
+ * without a row means that the best prices did not change. After a second with trades, the unchanged prices are written
+ * again, so that a replay restores them. This is why seconds with trades are kept in memory, at most 86,400 per day.
  */
 export function gemini(files: BookFiles, instrument: Instrument): Recording {
   return {
@@ -69,7 +69,9 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
   });
 }
 
-/** Returns the seconds with trades, in a first pass over the trades; the second pass reports flaws. */
+/**
+ * Returns the seconds with trades, read in a first pass over the trades. Flaws are reported only in the second pass.
+ */
 async function tradedSeconds(files: readonly string[], reading: ImportReading): Promise<ReadonlySet<number>> {
   const seconds = new Set<number>();
   for await (const { columns } of trades(files, { ...reading, findings: new Findings() })) {

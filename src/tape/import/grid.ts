@@ -7,19 +7,19 @@ import type { Recording } from './recording.ts';
 
 export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };
 
-/** Minimum number of prices for inferring a tick that is coarser than their last decimal. */
+/** Number of prices from which a tick coarser than the last decimal can be inferred. */
 const PRICES_MIN = 1_000;
 const DECIMALS_MAX = 12;
 
 /**
- * Ticks tried for a recording whose tick is unknown, coarsest first, because large prices overflow with the finest
- * tick.
+ * Finest ticks to try for a recording with an unknown tick, coarsest first, because large prices overflow with the
+ * finest tick.
  */
 const FINEST: readonly DecimalText[] = ['0.00000001', '0.0000000001', '0.000000000001'];
 
 /**
- * Infers the tick of a recording's prices, at least 10^-12. `open` opens the recording with a tick; it throws a
- * RangeError if the tick does not fit the lot. Rejects like its reader.
+ * Infers the tick of a recording, at least 10^-12. `open` opens the recording with a tick, and throws a RangeError if
+ * the tick does not fit the lot. Rejects with the error of the reader.
  */
 export async function inferredTick(
   open: (tick: DecimalText) => Recording,
@@ -44,7 +44,10 @@ export async function inferredTick(
 
 const isOffTick = (error: unknown): boolean => error instanceof Error && error.message.includes(OFF_TICK);
 
-/** Infers the tick by reading with one tick. `unread`: number of lines that could not be read with it. */
+/**
+ * Infers the tick by reading the recording with a very fine tick. `unread` is the number of lines that could not be
+ * read with it.
+ */
 async function tickIn(
   finest: Recording,
   onBytes: (count: number) => void,
@@ -63,7 +66,7 @@ async function tickIn(
   return { tick: finder.grid().tick, unread: findings.unreadLines };
 }
 
-/** Collects prices and amounts as text. */
+/** Collector of prices and amounts, as text, for finding the grid. */
 export class GridFinder {
   #count = 0;
   #decimals = 0;
@@ -92,8 +95,9 @@ export class GridFinder {
   }
 
   /**
-   * Returns the grid. The tick is the largest of 1, 2, 5, 10, 20, … that divides all prices, or their last decimal if
-   * there are few prices. The lot is 10^-8; finer if the amounts are, coarser if the largest amount would not fit.
+   * Returns the grid. The tick is the largest of 1, 2, 5, 10, 20, … units of the last decimal that divides all prices;
+   * with few prices it is the last decimal. The lot is 10^-8, finer if the amounts are, or coarser if the largest
+   * amount would not fit.
    */
   grid(): Grid {
     const tick = this.#count < PRICES_MIN ? 1 : niceDivisor(this.#divisor);

@@ -32,8 +32,8 @@ const GAP_MS = 10 * 60_000;
 export const isHftbacktest = (name: string): boolean => /\.np[yz]$/.test(name);
 
 /**
- * Opens files that are consecutive in time. `fromOrders`: whether per-order records define the book. Nanoseconds become
- * ms, rounded to the microsecond. More than 10 minutes without book records are a gap.
+ * Opens files that are consecutive in time. `fromOrders`: whether per-order records define the book. Nanoseconds are
+ * rounded to microseconds and converted to ms. More than 10 minutes without book records are a gap.
  */
 export function hftbacktest(
   files: readonly string[],
@@ -72,8 +72,8 @@ export async function hftbacktestGrid(files: readonly string[], onBytes: (count:
 }
 
 /**
- * Whether per-order records define the book, by the first record of either kind. Rejects with a WrongFile that names
- * the file.
+ * Whether per-order records define the book. The first record of levels or of orders decides. Rejects with a WrongFile
+ * that names the file.
  */
 export async function hasOrderRecords(files: readonly string[]): Promise<boolean> {
   for (const file of files) {
@@ -88,7 +88,7 @@ export async function hasOrderRecords(files: readonly string[]): Promise<boolean
   return false;
 }
 
-/** Returns the decimal behind a double: digits after the 13th are noise. */
+/** Returns the decimal number that a double stands for. Digits after the 13th are noise. */
 const decimalOfDouble = (double: number): string => String(Number(double.toPrecision(13)));
 
 async function* events(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
@@ -118,7 +118,7 @@ async function* events(files: readonly string[], reading: ImportReading): AsyncG
   findings.check();
 }
 
-/** Resting order. `filled`: amount of fills that no later change has included yet. */
+/** Resting order. `filled`: executed amount that no later record has removed from the order yet. */
 type Resting = {
   readonly id: number;
   readonly side: SideCode;
@@ -128,8 +128,8 @@ type Resting = {
 };
 
 /**
- * Reader of one record at a time. Prices and amounts are doubles in the file; they are converted to the nearest whole
- * ticks and lots, or rejected.
+ * Reader of single records. The file has prices and amounts as doubles; they are converted to the nearest whole ticks
+ * and lots, or rejected.
  */
 class EventReader {
   readonly #findings: Findings;
@@ -137,7 +137,7 @@ class EventReader {
   readonly #tick: number;
   readonly #lot: number;
   readonly #silence: Silence;
-  /** Prices with an amount, by side, needed to clear a part of a side. */
+  /** Prices with an amount, by side. A `clear` of a part of a side needs them. */
   readonly #levels = [new Set<number>(), new Set<number>()] as const;
   /** Resting orders by their ids. The 64-bit ids do not fit a double, so orders are numbered by arrival. */
   readonly #orders = new Map<bigint, Resting>();
@@ -157,8 +157,8 @@ class EventReader {
     const at = millisOf(from, offset + 8);
     const local = millisOf(from, offset + 16);
     const kind = flags & 0xff;
-    // If the exchange's and the local clock order events differently, the file has the event twice; the local copy is
-    // skipped.
+    // An event can be in the file twice, because the exchange's clock and the local clock order events differently. The
+    // local copy is skipped.
     if (flags < EXCHANGE_EVENT) {
       this.#findings.found(
         'records only for the local clock',
@@ -206,8 +206,8 @@ class EventReader {
   }
 
   /**
-   * Clears the complete book if no side is given. Otherwise clears that side down (bids) or up (asks) to the price, or
-   * completely if there is no valid price.
+   * Clears the complete book if the record has no side. Otherwise clears that side from the best price to the given
+   * price, or completely if the price is invalid.
    */
   #clear(rows: RowBuffer, at: number, local: number, side: SideCode, px: number): void {
     if (side === SIDE.unknown) {
@@ -284,8 +284,8 @@ class EventReader {
 const ORDERS_MAX = 1_000_000;
 
 /**
- * Converts a double to whole units. The difference must be at most a few units of the double's last place plus a
- * ten-thousandth of a unit.
+ * Converts a double to whole units. Throws an OffGrid unless the difference is at most a few units of the double's last
+ * place plus a ten-thousandth of a unit.
  */
 function wholeUnits(double: number, unit: number, name: string): number {
   if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a number, found ${double}`);
@@ -348,7 +348,7 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
   return { bytes: end, records: Number(shape[1]) };
 }
 
-/** Opens the array's bytes; `share` is the number of file bytes per byte of the array. */
+/** Opens the bytes of the array; `share` is the number of file bytes per byte of the array, for the progress. */
 async function openArray(path: string): Promise<{ readonly stream: Readable; readonly share: number }> {
   if (path.endsWith('.npy')) return { stream: regularFileStream(path), share: 1 };
   const { entry, stream } = await openEntry(path, name => name.endsWith('.npy'));

@@ -9,7 +9,7 @@ import { Remembered } from './remembered.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Maximum time without a book in a stream that sends about twice per second, in ms. */
+/** Time without a book after which a gap is recorded, in ms. The stream sends about two books per second. */
 const GAP_MS = 10_000;
 const BOOK_HEADER = 'timestamp,sequence,exchange_timestamp,bid_price_0,bid_size_0,ask_price_0,ask_size_0';
 const TRADE_HEADER = 'timestamp,price,size,side,trade_id,exchange_timestamp';
@@ -68,7 +68,7 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
     }
     const [time, price, size, side, id, at, extra] = line.split(',');
     if (at === undefined || extra !== undefined) throw new RangeError(`expected 6 fields`);
-    // After a reconnect the exchange resends its last trades; only the time of receipt differs.
+    // After a reconnect, the exchange sends its last trades again. Only their time of receipt differs.
     if (known.has(`${id} ${at} ${price} ${size}`)) {
       findings.found('trades sent again after a reconnect', 'dropped', rows.place);
       return;

@@ -1,5 +1,5 @@
 /**
- * Lines of text files, plain or compressed, read in chunks and converted to rows; memory does not grow with the file.
+ * Lines of text files, plain or compressed, read in chunks and converted to rows. Memory does not grow with the file.
  */
 import { dirname, join } from 'node:path';
 import type { Instrument, Millis } from '../../core/index.ts';
@@ -31,14 +31,16 @@ export type LineReader = (line: string, number: number, rows: RowBuffer, file: s
 
 /** Maximum length of a line in bytes; a file with longer lines is not text. */
 export const LINE_MAX = 8 * 1024 * 1024;
-/** Maximum size of a .json file in bytes, which is read as one list: an hour of a busy book has tens of megabytes. */
+/**
+ * Maximum size of a .json file in bytes. The file is read as one list; an hour of a busy book has tens of megabytes.
+ */
 const LIST_MAX = 128 * 1024 * 1024;
 /** UTF-8 byte order mark; some programs start a file with it. */
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Reads files that are consecutive in time. Unreadable lines are skipped and counted; more than 1% of them is a
- * WrongFile.
+ * Reads files that are consecutive in time. Unreadable lines are skipped and counted. Rejects with a WrongFile if more
+ * than 1% of the lines are unreadable.
  */
 export const rowsOfLines = (
   files: readonly string[],
@@ -53,7 +55,9 @@ export const rowsOfLines = (
     read,
   );
 
-/** Reads rows like `rowsOfLines`, from parsed items; `numberOf` returns the number of an item for messages. */
+/**
+ * Reads rows as `rowsOfLines` does, but from parsed items. `numberOf` returns the line number of an item, for messages.
+ */
 export async function* rowsOf<T>(
   files: readonly string[],
   { findings, sortMs }: Pick<ImportReading, 'findings' | 'sortMs'>,
@@ -85,7 +89,7 @@ export async function* rowsOf<T>(
   findings.check();
 }
 
-/** Returns the kind of flaw for skipped `lines` or `records`. */
+/** Returns the name of the data flaw for skipped items; `items` is `lines` or `records`. */
 export function unreadKind(items: string, error: unknown): string {
   if (error instanceof LateRow) return `${items} more than a minute late`;
   return error instanceof OffGrid ? `${items} off the grid of ticks or lots` : `${items} that cannot be read`;
@@ -94,7 +98,7 @@ export function unreadKind(items: string, error: unknown): string {
 /** Returns the reason why a line cannot be read; `null` if the error is not about the line. */
 function unreadable(error: unknown): string | null {
   if (error instanceof RangeError || error instanceof SyntaxError) return error.message;
-  // Readers do not check the structure of parsed JSON.
+  // Readers do not check the structure of parsed JSON, so an unexpected structure gives a TypeError.
   if (error instanceof TypeError) return 'the line does not have the structure of this format';
   return null;
 }
@@ -120,8 +124,8 @@ export function sourceOf(files: readonly string[]): string {
 }
 
 /**
- * Yields the lines of a file without line ends, in batches; drops an empty last line. A .json file is one line. Rejects
- * with a WrongFile whose message starts with the path.
+ * Yields the lines of a file without line ends, in batches; an empty last line is dropped. A .json file is one line.
+ * Rejects with a WrongFile whose message starts with the path.
  */
 export async function* lineBatches(path: string, onBytes: (count: number) => void): AsyncGenerator<readonly string[]> {
   const isOne = unpackedName(path).endsWith('.json');

@@ -1,4 +1,4 @@
-/** Files of one book that are consecutive in time, found by name and sorted. */
+/** Files of one book, found by name and sorted by time. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument } from '../../core/index.ts';
@@ -30,13 +30,13 @@ export type Found = {
   readonly onBytes: (count: number) => void;
 };
 
-/** Whether a folder name is a date or an hour, as in archives: 2025-09-04, 20250904, 19, hour=19. */
+/** Whether a folder name is a date or an hour, as archives use it: 2025-09-04, 20250904, 19, hour=19. */
 export const isTimeFolder = (name: string): boolean =>
   /^(?:\d{1,2}|\d{4}(?:-?\d\d){0,2}(?:[T_-]?\d\d)?|(?:year|month|day|date|dt|hour)=[\w-]+)$/i.test(name);
 
 /** Compares names so that part 9 precedes part 10. */
 const byName = new Intl.Collator('en', { numeric: true }).compare;
-/** Maximum depth of folders below a folder named by a time, which may contain hours, kinds and coins. */
+/** Maximum depth of folders below a folder that is named by a time. Such folders contain hours, kinds and coins. */
 const DEPTH_MAX = 5;
 
 /** Lists the files of a folder, or a single file. Rejects with an Error of one line. */
@@ -83,8 +83,8 @@ type Part = {
 type Reader = (files: BookFiles, instrument: Instrument) => Recording;
 
 /**
- * Combines the parts of each book into one recording, ordered by their first times. A part without trades is skipped
- * and reported; if no part remains, opening rejects.
+ * Combines the parts of each book into one recording, in order of their first times. A part without its file of trades
+ * is skipped and reported. If no part remains, `open` rejects.
  */
 export async function booksOfParts(
   { dir, files }: Found,
@@ -148,13 +148,13 @@ async function opened(
   return { ...recording, notes: [...recording.notes, ...inferred, ...notes] };
 }
 
-/** Returns the note about an inferred tick. */
+/** Returns a note for the operator that the tick was inferred. */
 export const INFERRED = (tick: DecimalText) => `tick ${tick} inferred from the prices (override with --tick)`;
 
 /** Sorts parts by the first time in their book files: a number or a date at the start of a line. */
 async function inOrderOfTime(dir: string, parts: readonly Part[]): Promise<readonly Part[]> {
   const timed: { part: Part; at: number }[] = [];
-  // The files are read one after another, because a year of hourly files exceeds the limit of open files.
+  // The files are read one after another, because hourly files of a year would exceed the limit of open files.
   for (const part of parts) timed.push({ part, at: await startOf(join(dir, part.books)) });
   return timed.sort((a, b) => a.at - b.at).map(({ part }) => part);
 }

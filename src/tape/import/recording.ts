@@ -1,4 +1,4 @@
-/** Import of a recording of any format into a tape, row by row, with a report of its contents and flaws. */
+/** Import of a recording into a tape, row by row, with a report of its contents and flaws. */
 import { statSync } from 'node:fs';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
@@ -10,7 +10,7 @@ import { Findings, WrongFile } from './read/findings.ts';
 import type { ImportReading } from './lines.ts';
 import { mergeRows, type Chunk } from './rows.ts';
 
-/** Files of one book, in order of time; `trades` is empty if books and trades share files. */
+/** Files of one book, in order of time. `trades` is empty if the trades are in the files of `books`. */
 export type BookFiles = { readonly books: readonly string[]; readonly trades: readonly string[] };
 
 /** One book of a recording, found but not yet read. */
@@ -18,8 +18,9 @@ export type Recording = {
   /** Location of the recording, for messages. */
   readonly source: string;
   readonly format: string;
-  /** All files; then the number of times that each is read, for a progress bar. */
+  /** All files of the recording. */
   readonly files: readonly string[];
+  /** Number of times that each file is read, for a progress bar. */
   readonly passes: number;
   readonly instrument: Instrument;
   /** Rules from the exchange; if omitted, rules with very wide bounds. */
@@ -29,7 +30,10 @@ export type Recording = {
   /** Levels per side in the recording; Infinity for a complete book, 0 for trades only. */
   readonly depth: number;
   readonly quotesOnly: boolean;
-  /** Returns the streams of rows; at equal times, rows of the first stream come first, and books before trades. */
+  /**
+   * Returns the streams of rows to merge. At equal times, rows of an earlier stream come first, and books come before
+   * trades.
+   */
   readonly streams: (reading: ImportReading) => readonly AsyncIterable<Chunk>[];
   /** Hours to import; other hours become gaps. If omitted, all hours are imported. */
   readonly session?: MarketSession;
@@ -44,7 +48,7 @@ export const bytesToRead = ({ files, passes }: Pick<Recording, 'files' | 'passes
 /** Destination of the rows, in order of time, such as a writer of stored tapes. */
 export type RecordingSink = {
   append(columns: Columns): void;
-  /** Receives a gap before the first row that is not older than the gap's end. */
+  /** Receives a gap. It precedes the first row that is at or after the gap's end. */
   gap(gap: Gap): void;
 };
 
@@ -80,9 +84,9 @@ export type ImportReport = {
 };
 
 /**
- * Imports a recording. With `end`, only newer rows are passed on; if the recording starts later, the time between is a
- * gap. With `sortMs`, rows that are late by at most this time are moved to their place. Rejects with a WrongFile of one
- * line if the recording cannot be used.
+ * Imports a recording. With `end`, only rows after the end of the tape are passed on; the time between the tape and a
+ * later recording becomes a gap. With `sortMs`, rows that are late by at most this time are moved to their place.
+ * Rejects with a WrongFile of one line if the recording cannot be used.
  */
 export async function importRecording(
   recording: Recording,
@@ -163,7 +167,7 @@ export async function importRecording(
   };
 }
 
-/** Buffer of gaps. They are passed on after all streams have ended, because a later gap may overlap an earlier one. */
+/** Buffer of gaps. It passes them on after all streams have ended, because a later gap may overlap an earlier one. */
 class GapsInOrder {
   readonly #tell: (gap: Gap) => void;
   #waiting: readonly Gap[] = [];
@@ -190,7 +194,7 @@ class GapsInOrder {
 const leftOut = (rows: number, { text }: MarketSession): string =>
   `session ${text}: ${rows} rows outside the session were skipped; the time between is a gap`;
 
-/** Rows of a recording that are skipped because the continued tape covers their time. */
+/** Filter for rows of a recording that the continued tape already covers. */
 class RowsBefore {
   readonly #end: TapeEnd;
   readonly #book = new TapeSnapshot();
@@ -201,7 +205,7 @@ class RowsBefore {
     this.#book.apply(KIND.clear, 0, 0, 0, 0);
   }
 
-  /** Skips a row that is not newer than the tape's last row and returns true; returns false for newer rows. */
+  /** Returns `true`, and skips the row, unless the row is newer than the tape's last row. */
   takes({ kind, side, at, price, amount, id }: Columns, row: number): boolean {
     if (at[row]! > this.#end.at) return false;
     this.#book.apply(kind[row]!, side[row]!, price[row]!, amount[row]!, id[row]!);
@@ -209,14 +213,16 @@ class RowsBefore {
     return true;
   }
 
-  /** Returns the time between the tape and the first row as a gap; neither covers it. */
+  /**
+   * Returns the time between the end of the tape and the first row as a gap, unless the recording overlaps the tape.
+   */
   gapTo(first: Millis): readonly Gap[] {
     return this.rows > 0 ? [] : [{ from: this.#end.at, to: first, why: 'between what was imported before and this' }];
   }
 
   /**
-   * Returns the recording's book at the end of the tape if it differs from the tape's book, because later rows are
-   * changes to it.
+   * Returns the recording's book at the end of the tape, as rows, if it differs from the tape's book. Later rows are
+   * changes to this book.
    */
   book(): Columns | null {
     return this.#end.shows(this.#book) ? null : this.#book.rows(this.#end.at);

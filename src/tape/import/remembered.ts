@@ -6,7 +6,7 @@ export class Remembered {
   #recent = new Set<string>();
   #older = new Set<string>();
 
-  /** Whether the set has the key; adds the key if not. */
+  /** Whether the set has the key. Adds the key if it is new. */
   has(one: string): boolean {
     if (this.#recent.has(one) || this.#older.has(one)) return true;
     this.#recent.add(one);

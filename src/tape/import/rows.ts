@@ -1,4 +1,4 @@
-/** Rows on their way from recordings into a tape: small chunks with line numbers, and a merge of streams by time. */
+/** Rows between recordings and a tape: small chunks with line numbers, and a merge of streams by time. */
 import type { Amount, Millis, Price } from '../../core/index.ts';
 import { KIND, SIDE, type Columns, type Kind, type SideCode } from '../model/tape.ts';
 import { WrongFile, type Findings } from './read/findings.ts';
@@ -6,16 +6,16 @@ import { WrongFile, type Findings } from './read/findings.ts';
 /** Rows of one file; times never decrease from chunk to chunk. `line` has one element per row. */
 export type Chunk = { readonly columns: Columns; readonly file: string; readonly line: Float64Array };
 
-/** Maximum time by which a late row is moved forward to the previous time, in ms. */
+/** Maximum lateness of a row that is set to the time of the previous row, in ms. */
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
-/** Maximum number of rows of a line: a snapshot of a book with 100,000 orders is one line. */
+/** Maximum number of rows in one line of a file. A line can be a snapshot of a book with 100,000 orders. */
 const ROWS_MAX = 8_000_000;
 
-/** Error for a row that is more than a minute earlier than the row before, and too late to be moved by `sortMs`. */
+/** Error for a row that is more than a minute earlier than the previous row and too late to be sorted. */
 export class LateRow extends RangeError {}
 
-/** Collector of the rows of some lines; the rows of an unreadable line can be removed again. */
+/** Collector of the rows of some lines. The rows of the current line can be removed again if the line is unreadable. */
 export class RowBuffer {
   readonly #findings: Findings;
   readonly #sortMs: Millis;
@@ -46,7 +46,7 @@ export class RowBuffer {
   }
 
   /**
-   * Starts a line, to which the following rows belong. A chunk has rows of one file only: take the rows before the next
+   * Starts a line; the following rows belong to it. A chunk has rows of one file only, so take all rows before the next
    * file.
    */
   begin(file: string, line: number): void {
@@ -86,11 +86,12 @@ export class RowBuffer {
   }
 
   /**
-   * Adds a row. Throws if a time is not finite, or if a price, amount or id is not a non-negative integer; the line is
-   * then unreadable.
+   * Adds a row. Throws if a time is not finite, or if a price, amount or id is not a non-negative integer. The complete
+   * line is then unreadable.
    */
   push(kind: Kind, side: number, at: Millis, local: Millis, price: number, amount: number, id: number): void {
-    if (!Number.isFinite(at + local)) throw new RangeError(`expected a time, found ${at} and ${local}`);
+    if (!Number.isFinite(at + local))
+      throw new RangeError(`expected two times, found ${at} (exchange) and ${local} (recorder)`);
     const whole = Number.isSafeInteger(price) && Number.isSafeInteger(amount) && Number.isSafeInteger(id);
     if (!(whole && price >= 0 && amount >= 0))
       throw new RangeError(`expected whole ticks, lots and ids, found ${price}, ${amount} and ${id}`);
@@ -173,7 +174,7 @@ export class RowBuffer {
     return this.#sortMs > 0 ? Math.max(at, this.#handedOn) : last;
   }
 
-  /** Moves the rows of the last line to their places. Rows of equal time keep their order. */
+  /** Sorts the rows of the last line into the earlier rows. Rows of equal time keep their order. */
   #sort(): void {
     if (this.#sortMs > 0)
       for (let row = Math.max(1, this.#sorted); row < this.#n; row++) {
@@ -228,7 +229,7 @@ export class RowBuffer {
 }
 
 /**
- * Calls a function with every row of all streams in order of time; at equal times, earlier streams come first. Keeps
+ * Calls `call` for every row of all streams in order of time. At equal times, rows of earlier streams come first. Keeps
  * one chunk per stream in memory.
  */
 export async function mergeRows(
@@ -248,8 +249,8 @@ export async function mergeRows(
   while (heads.length > 0) {
     let first = heads[0]!;
     for (const head of heads) if (timeOf(head) < timeOf(first)) first = head;
-    // All rows of `first` up to the next row of another stream are processed together, so that the streams are compared
-    // once per run instead of per row.
+    // All rows of `first` up to the next row of another stream are processed together, so that the streams need not be
+    // compared for each row.
     const place = heads.indexOf(first);
     const below = Math.min(...heads.slice(0, place).map(timeOf));
     const upTo = Math.min(...heads.slice(place + 1).map(timeOf));

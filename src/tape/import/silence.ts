@@ -1,6 +1,4 @@
-/**
- * Detection of gaps: times without data that are too long for a connected recorder, such as after a lost connection.
- */
+/** Detection of gaps: times without data that are too long for a connected recorder. */
 import type { Millis } from '../../core/index.ts';
 import type { ImportReading } from './lines.ts';
 
@@ -11,8 +9,8 @@ export class Silence {
   #before = Number.NaN;
 
   /**
-   * Creates the detection. More than `maxMs` between two times is a gap; `what` names the missing data in the gap's
-   * reason.
+   * Creates the detection. More than `maxMs` between two times is a gap. `what` names the missing data in the reason of
+   * the gap.
    */
   constructor({ gap }: Pick<ImportReading, 'gap'>, maxMs: Millis, what: string) {
     this.#gap = gap;

@@ -1,4 +1,4 @@
-/** Importer for the StandX recording, which has flaws: duplicate rows, locked books, late rows, no taker side. */
+/** Importer for the StandX recording, which has duplicate rows, locked books, late rows and no taker sides. */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE, type SideCode } from '../model/tape.ts';
 import { lotsOf, ticksOf } from './digits.ts';
@@ -7,7 +7,7 @@ import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Maximum time without a book, in ms; books arrive several times per second. */
+/** Time without a book after which a gap is recorded, in ms. Books arrive several times per second. */
 const GAP_MS = 10_000;
 const LATE_MS = 1_000;
 const BOOK_HEADER = 'timestamp_ms,received_ms,bids,asks';

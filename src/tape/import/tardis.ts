@@ -19,16 +19,16 @@ const SNAPSHOT_HEADER = /^exchange,symbol,timestamp,local_timestamp,asks\[0\]\.p
 /** Header of quotes and of book_ticker. */
 const QUOTES_HEADER = 'exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount';
 /**
- * Maximum time between two rows of one book, in ms. The busiest files have rows every few milliseconds, the quietest
- * every few minutes.
+ * Time without a row of a book after which a gap is recorded, in ms. The busiest files have rows every few
+ * milliseconds, the quietest every few minutes.
  */
 const GAP_MS = 10 * 60_000;
 
 export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'quotes' | 'trades';
 
 /**
- * Returns the kind of a file by its first two lines, with `from` in microseconds since 1970; `null` if it is not a
- * Tardis file.
+ * Returns the kind of a file, judged by its first two lines; `from` is in microseconds since 1970. Returns `null` if it
+ * is not a Tardis file.
  */
 export function tardisFile(
   head: readonly string[],
@@ -65,7 +65,7 @@ const GROUP = /_(?:SPOT|PERPETUALS|FUTURES|OPTIONS|COMBOS)\.csv/;
 const SYMBOLS_MAX = 1_000_000;
 const HEAD_LINES = 1_000;
 
-/** Whether a file has several instruments, by its name or its first lines. Rejects like `lineBatches`. */
+/** Whether a file has several instruments, judged by its name or its first lines. Rejects as `lineBatches` does. */
 export async function isGrouped(path: string): Promise<boolean> {
   if (GROUP.test(path)) return true;
   const [, ...rows] = await firstLines(path, HEAD_LINES);
@@ -93,7 +93,7 @@ const symbolOf = (line: string): string => line.split(',', 2)[1] ?? '';
 
 /**
  * Opens the files. Microseconds become ms with three decimals. More than 10 minutes without a row of the book are a
- * gap. Missing trades are mentioned in the notes.
+ * gap. A note reports missing trades.
  */
 export function tardis(files: TardisFiles, instrument: Instrument, notes: readonly string[]): Recording {
   const { kind, books, trades } = files;
@@ -154,9 +154,9 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
 }
 
 /**
- * Reads updates. A snapshot replaces the book. The rows of a snapshot have the same time of receipt or the same
- * exchange time, and a level that repeats at another time starts a new snapshot. Rows before the first snapshot are
- * skipped, because they are older.
+ * Reads updates of the book. A snapshot replaces the book. All rows of a snapshot have one time of receipt or one
+ * exchange time; a level that repeats at another time starts a new snapshot. Rows before the first snapshot are
+ * skipped, because they belong to an older book.
  */
 function updates(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
@@ -266,8 +266,8 @@ function quotes(files: readonly string[], own: Own, reading: ImportReading): Asy
 }
 
 /**
- * Reads trades. The side is the taker's ("aggressor"); `unknown` if the exchange does not state it. Numeric ids are
- * kept.
+ * Reads trades. The side is the taker's ("aggressor"), or `unknown` if the exchange does not state it. Ids are kept if
+ * they are numbers.
  */
 function tradeRows(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;

@@ -2,17 +2,19 @@
 import type { Side } from '../../core/index.ts';
 
 /**
- * Kind of a row. `clear` starts a new snapshot of the book, which consists of the `level` rows after it. `level` sets
- * the absolute amount at a price; 0 removes the level. `add`, `change` (to the remaining amount) and `remove` (with the
- * amount that remained: 0 if filled) concern one resting order, identified by its id. `trade` is one execution; its
- * side is the taker's.
+ * Kind of a row.
+ * - `clear` starts a new snapshot of the book; the `level` rows after it are the snapshot.
+ * - `level` sets the absolute amount at a price; 0 removes the level.
+ * - `add`, `change` and `remove` concern one resting order, identified by its id. `change` has the remaining amount,
+ *   `remove` the amount that remained: 0 if the order was filled.
+ * - `trade` is one execution; its side is the taker's.
  */
 export const KIND = { clear: 0, level: 1, trade: 2, add: 3, change: 4, remove: 5 } as const;
 export type Kind = (typeof KIND)[keyof typeof KIND];
 
 export const SIDE = { buy: 0, sell: 1, unknown: 2 } as const;
 export type SideCode = (typeof SIDE)[keyof typeof SIDE];
-/** Returns the code of a side; never `unknown`, which is for recordings without sides. */
+/** Returns the code of a side. The code `unknown` is only for recordings without sides. */
 export const sideCodeOf = (side: Side): SideCode => (side === 'buy' ? SIDE.buy : SIDE.sell);
 
 export type Columns = {

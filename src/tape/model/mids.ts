@@ -4,8 +4,8 @@ import type { Gap, Tape } from './tape.ts';
 import { walk } from './walk.ts';
 
 /**
- * Mid price from each time on, in units of the quote currency. Shared memory, so that threads need no copies. Prices
- * are unknown in gaps and after `to`.
+ * Mid prices, each valid from its time on, in units of the quote currency. In shared memory, so that threads need no
+ * copies. Prices are unknown in gaps and after `to`.
  */
 export type RecordedMids = {
   readonly book: string;
@@ -16,7 +16,7 @@ export type RecordedMids = {
   readonly to: number;
 };
 
-/** Best prices from each time on, in ticks; otherwise like `RecordedMids`. */
+/** Best prices, each valid from its time on, in ticks; otherwise as `RecordedMids`. */
 export type RecordedBests = Omit<RecordedMids, 'book' | 'mid'> & {
   readonly instrument: Instrument;
   readonly bid: Float64Array;

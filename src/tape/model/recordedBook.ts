@@ -53,7 +53,7 @@ export class RecordedSide {
     const key = price * this.#sign;
     let low = 0;
     let high = this.#length;
-    // Snapshots list the best level first, so new levels usually go to the end.
+    // Snapshots list the best level first, so a new level usually belongs at the end.
     if (high > 0 && this.#prices[high - 1]! * this.#sign < key) return high;
     while (low < high) {
       const pivot = (low + high) >> 1;
@@ -82,8 +82,8 @@ export class RecordedSide {
 type Resting = { readonly side: number; readonly price: number; amount: number };
 
 /**
- * Book rebuilt from rows. Level rows define the book if there are any, because per-order rows then repeat the same
- * changes; with `fromOrders` the book is the sum of the orders per price.
+ * Book rebuilt from rows. By default, level rows define the book, because per-order rows of the same tape repeat their
+ * changes. With `fromOrders`, the book is the sum of the orders per price.
  */
 export class RowBook {
   readonly bids = new RecordedSide(-1);
@@ -132,7 +132,7 @@ export class RowBook {
   }
 }
 
-/** Book that applies the rows of one tape in memory. */
+/** Book of one tape in memory, which applies rows by their index. */
 export class RecordedBook {
   readonly #columns: Columns;
   readonly #book: RowBook;

@@ -4,7 +4,7 @@
  */
 import { KIND, SIDE } from './columns.ts';
 
-/** Counts levels; rows must be in order of time. */
+/** Counter of the levels in each book snapshot. Rows must be in order of time. */
 export class SeenDepth {
   #at = Number.NaN;
   readonly #bids = new Set<number>();

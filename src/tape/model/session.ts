@@ -1,11 +1,13 @@
 /**
- * Trading sessions: the weekly opening hours of a market in its time zone. A recording has a gap outside these hours.
+ * Trading sessions: the weekly opening hours of a market in its time zone. Outside these hours, a recording has a gap.
  */
 import type { Millis } from '../../core/index.ts';
 import type { Gap } from './tape.ts';
 import { timeZoneOf, type TimeZone } from './timeZone.ts';
 
-/** One time range of a day, in minutes since local midnight; `to` exceeds 1,440 if the range ends on the next day. */
+/**
+ * Opening hours on some weekdays, in minutes since local midnight. `to` exceeds 1,440 if the hours end on the next day.
+ */
 type Hours = { readonly days: ReadonlySet<number>; readonly from: number; readonly to: number };
 
 export type MarketSession = {
@@ -26,9 +28,9 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Parses text such as `Mon-Fri 09:30-16:00@America/New_York`: days, hours and a zone. Commas separate several hours;
- * the default days are Monday to Friday. Hours whose end is before their start end on the next day, such as `Sun-Thu
- * 18:00-17:00`. Throws a RangeError on other text.
+ * Parses text such as `Mon-Fri 09:30-16:00@America/New_York`: days, hours and a zone. Commas separate several hours.
+ * Without days, Monday to Friday apply. If the end is before the start, as in `Sun-Thu 18:00-17:00`, the hours end on
+ * the next day. Throws a RangeError on other text.
  */
 export function sessionOf(text: string): MarketSession {
   const at = text.lastIndexOf('@');
@@ -53,7 +55,7 @@ function minutesOf(text = ''): number {
   return Number(hours) * 60 + Number(minutes);
 }
 
-/** Returns the days of `Mon` or `Mon-Fri`, also across the end of the week; `null` for other text. */
+/** Returns the days of a text like `Mon` or `Mon-Fri`, which may span the end of the week; `null` for other text. */
 function daysOf(text: string): readonly number[] | null {
   const [first = -1, last = first] = text.split('-').map(day => DAYS.indexOf(day.toLowerCase()));
   if (first < 0 || last < 0) return null;
@@ -87,13 +89,13 @@ export function openHours(
 }
 
 /**
- * Returns the first UTC time with a local time; if the clocks skip that local time, returns the time of the clock
+ * Returns the first UTC time that has this local time. If the clocks skip the local time, returns the time of the clock
  * change.
  */
 function at(zone: TimeZone, local: Millis): Millis {
   const [moment] = zone.momentsOf(local);
   if (moment !== undefined) return moment;
-  // In the skipped hour, the clock change is between the two candidates.
+  // For a skipped local time, the clock change is between the two candidates.
   let [low, high] = [local - zone.offsetAt(local + DAY_MS), local - zone.offsetAt(local - DAY_MS)].sort(
     (a, b) => a - b,
   ) as [Millis, Millis];
@@ -132,7 +134,7 @@ export function spanInSession(
   { from, to, gaps }: { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] },
   session: MarketSession,
 ): { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] } {
-  // The end is one past the last row, so that the last row is included.
+  // The end is one millisecond after the last row, so that the last row is included.
   const hours = openHours(session, from, to + 1);
   const [first, last] = [hours[0], hours.at(-1)];
   if (first === undefined || last === undefined)

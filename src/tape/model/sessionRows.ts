@@ -1,15 +1,21 @@
-/** Rows of a recording inside a session. The book is emptied at the close and written completely at the open. */
+/**
+ * Filter for the rows of a recording inside a session. The book is emptied at the close and written completely at the
+ * open.
+ */
 import type { Millis } from '../../core/index.ts';
 import { COLUMN_NAMES } from './columns.ts';
 import { closedWhy, openHours, type MarketSession } from './session.ts';
 import { TapeBuilder, type Columns, type Gap } from './tape.ts';
 import { TapeSnapshot } from './tapeSnapshot.ts';
 
-/** Result for one row: whether the row is kept, and the gap and the book rows to write before it. */
+/** Result for one row: whether the row is kept, and a gap and rows of the book to write before it. */
 export type SessionTurn = { readonly isTaken: boolean; readonly gap: Gap | null; readonly rows: Columns | null };
 
 const LEFT_OUT: SessionTurn = { isTaken: false, gap: null, rows: null };
-/** Search range for the next opening, in ms: eight days, because a session opens at least once per week. */
+/**
+ * Time range in which the next opening is searched, in ms. Eight days suffice, because a session opens at least once
+ * per week.
+ */
 const WEEK_MS = 8 * 86_400_000;
 
 export class SessionRows {
@@ -20,7 +26,7 @@ export class SessionRows {
   /** Current or next opening hours. */
   #open: readonly [Millis, Millis] = [-Infinity, -Infinity];
   #isOpen = false;
-  /** Closing time; `null` if no row inside the session came before it. */
+  /** Time of the last close; `null` if there was no row inside the session before it. */
   #closedAt: Millis | null = null;
   taken = 0;
   left = 0;
@@ -30,7 +36,10 @@ export class SessionRows {
     this.#unit = unit;
   }
 
-  /** Processes every row, in order of time. Returns `null` if the row is kept and nothing must be written before it. */
+  /**
+   * Processes a row; call it for every row, in order of time. Returns `null` if the row is kept and nothing must be
+   * written before it.
+   */
   row({ kind, side, at, price, amount, id }: Columns, row: number): SessionTurn | null {
     const time = at[row]! / this.#unit;
     const turn = time < this.#open[1] && (this.#isOpen || time < this.#open[0]) ? null : this.#turned(time);
@@ -45,7 +54,7 @@ export class SessionRows {
     this.#book.forget();
   }
 
-  /** Handles a close, an open, or both since the previous row. */
+  /** Handles the close, the open, or both, that happened since the previous row. */
   #turned(time: Millis): SessionTurn {
     const rows = new TapeBuilder();
     if (time >= this.#open[1]) {

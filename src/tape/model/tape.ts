@@ -5,7 +5,7 @@ import { RowSink } from './rowSink.ts';
 
 export * from './columns.ts';
 
-/** One kind of data-quality flaw in a recording: its count, its first place (file:line, if known) and its treatment. */
+/** Kind of data flaw in a recording, with its count, first place (file:line, if known) and treatment. */
 export type DataFlaw = {
   readonly what: string;
   readonly count: number;
@@ -50,7 +50,7 @@ export class TapeBuilder extends RowSink {
     return this.#length;
   }
 
-  /** Number of rows that were earlier than the row before; each got the time of that row. */
+  /** Number of rows that were earlier than the previous row; each was stored with the time of the previous row. */
   get backwards(): number {
     return this.#backwards;
   }

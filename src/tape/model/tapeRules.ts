@@ -1,4 +1,4 @@
-/** Rules under which a recorded market trades on the embedded exchange. */
+/** Book rules with which the embedded exchange trades a recorded market. */
 import {
   instrumentOf,
   LOT,
@@ -29,6 +29,6 @@ export function tapeRules(
   return { rules, instrument: instrumentOf(rules, lot) };
 }
 
-/** Returns the maximum amount: coarser lots allow larger amounts. */
+/** Returns the maximum amount of an order. Coarser lots allow larger amounts. */
 const largestAmount = (lot: DecimalText = LOT): DecimalText =>
   moneyOf(lot) > moneyOf(LOT) ? textOfMoney(money(moneyOf(lot) * 10n ** 15n)) : '100000';

@@ -1,4 +1,4 @@
-/** Complete book after the rows so far, as needed for reading from inside a tape. */
+/** Complete book after the rows so far. A read from the middle of a tape starts with it. */
 import { amount, price, type Millis } from '../../core/index.ts';
 import { KIND, SIDE, TapeBuilder, type Columns, type SideCode } from './tape.ts';
 
@@ -54,7 +54,7 @@ export class TapeSnapshot {
     this.#orders.clear();
   }
 
-  /** Returns the book as rows: `clear`, then all levels and orders; no rows if no row was applied yet. */
+  /** Returns the book as rows: a `clear`, then all levels and orders. Returns no rows before the first row. */
   rows(at: Millis): Columns {
     const rows = new TapeBuilder();
     if (this.#known) rows.clear(at, at);

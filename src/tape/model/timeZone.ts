@@ -1,17 +1,19 @@
 /** Time zones: conversion between local wall-clock times and UTC, also across clock changes. */
 import type { Millis } from '../../core/index.ts';
 
-/** Time zone. Times are in epoch ms; a local time is encoded as if it were UTC. */
+/** Time zone. Times are in epoch ms. A local time is stored as the UTC time with the same date and clock time. */
 export type TimeZone = {
   readonly name: string;
   /** Local time minus UTC, in ms. */
   readonly offsetAt: (utc: Millis) => Millis;
-  /** Returns the UTC times of a local time, ascending: two if the clocks go back, none if they go forward. */
+  /**
+   * Returns the UTC times that have this local time, ascending: two if the clocks went back, none if they skipped it.
+   */
   readonly momentsOf: (local: Millis) => readonly Millis[];
 };
 
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d\d)(?::?(\d\d))?$/;
-/** Time unit of clock changes in ms: clocks change at quarters of an hour, and never twice within a day. */
+/** Granularity of clock changes, in ms. Clocks change at quarters of an hour, and never twice within a day. */
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 86_400_000;
 
@@ -54,7 +56,7 @@ function offsetsOf(name: string): (utc: Millis) => Millis {
 }
 
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
-  // Abbreviations such as EST do not name a place, so their daylight saving time is unknown.
+  // Only names with a place are accepted, because the daylight saving time of abbreviations such as EST is unknown.
   if (timeZone.includes('/'))
     try {
       return new Intl.DateTimeFormat('en-US', {
@@ -72,7 +74,7 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 /**
- * Returns the function with a cache of the last two quarters of an hour, because consecutive rows have similar times.
+ * Returns the function with a cache for the last two quarters of an hour. Consecutive rows usually have close times.
  */
 function remembered(offsetAt: (utc: Millis) => Millis): (utc: Millis) => Millis {
   let [quarter, offset, before, offsetBefore] = [Number.NaN, 0, Number.NaN, 0];

@@ -1,4 +1,4 @@
-/** Iteration over a tape as a changing book: best prices, trades and time. */
+/** Iteration over a tape as a changing book, with calls for best prices, trades and times. */
 import type { Millis, Side } from '../../core/index.ts';
 import { RecordedBook } from './recordedBook.ts';
 import { KIND, SIDE, type Tape } from './tape.ts';
@@ -11,7 +11,7 @@ export type Touch = {
 };
 
 export type Walker = {
-  /** Called before the other calls of a time. */
+  /** Called at each new time, before the other calls of that time. */
   time?(at: Millis): void;
   /** Called when the best prices or their amounts change; the book has both sides and is not crossed. */
   touch(at: Millis, touch: Touch, book: RecordedBook): void;
@@ -21,9 +21,9 @@ export type Walker = {
 const SHARE_ROWS = 1 << 14;
 
 /**
- * Iterates over a tape with prices in ticks, amounts in lots and times in ms. Book rows of the same time are one
- * change. Best prices that are unchanged, one-sided, locked or crossed are not reported. A trade of unknown side is a
- * buy at or above the mid price. `onShare` receives the share of rows processed, from 0 to 1.
+ * Iterates over a tape. Prices are in ticks, amounts in lots, times in ms. Book rows of one time are one change. Best
+ * prices are reported only if they changed, both sides exist, and they are neither locked nor crossed. A trade of
+ * unknown side counts as a buy at or above the mid price. `onShare` receives the share of rows processed, from 0 to 1.
  */
 export function walk({ columns }: Tape, walker: Walker, onShare: (share: number) => void = () => undefined): void {
   const book = new RecordedBook(columns);

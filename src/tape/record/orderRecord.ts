@@ -1,4 +1,6 @@
-/** Order-by-order book of the exchange, as rows: every change, and only the differences of a complete book. */
+/**
+ * Book of single orders, recorded as rows: every change from the stream, and only the differences to a complete book.
+ */
 import {
   priceCeil,
   priceExact,
@@ -15,7 +17,7 @@ import { KIND, SIDE, sideCodeOf, type SideCode } from '../model/tape.ts';
 
 export type RowCall = (kind: number, side: number, price: number, amount: number, id: number) => void;
 
-/** Resting order. `priceText`: price as the exchange wrote it, needed if the tick changes. */
+/** Resting order. `priceText` is the price as the exchange wrote it, which is needed if the tick changes. */
 type Resting = {
   readonly id: number;
   readonly side: Side;
@@ -24,7 +26,7 @@ type Resting = {
   readonly lots: number;
 };
 
-/** Maximum number of remembered removed orders: more than are removed while a late trade is awaited. */
+/** Maximum number of removed orders that are remembered, enough for the wait for a late trade. */
 const GONE_MAX = 4_096;
 
 export class OrderRecord {
@@ -51,7 +53,7 @@ export class OrderRecord {
     return this.#orders.size;
   }
 
-  /** Number of orders whose price was between two ticks, such as those from before a tick change. */
+  /** Number of orders whose price was between two ticks, for example orders placed before a change of the tick. */
   get offTick(): number {
     return this.#offTick;
   }
@@ -65,7 +67,7 @@ export class OrderRecord {
   }
 
   /**
-   * Changes the record to a complete book and returns the number of differing rows. Throws a RangeError, without
+   * Changes the record to a complete book and returns the number of rows that this needed. Throws a RangeError, without
    * changes, on a book of levels.
    */
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {
@@ -91,7 +93,10 @@ export class OrderRecord {
     for (const { side, price, lots, id } of this.#orders.values()) row(KIND.add, sideCodeOf(side), price, lots, id);
   }
 
-  /** Sets the units of later prices and amounts. If the tick changed, call `restate` afterwards. */
+  /**
+   * Sets the instrument, which gives the units of later prices and amounts. If the tick changed, call `restate`
+   * afterwards.
+   */
   rules(instrument: Instrument): void {
     const isOther = instrument.tick !== this.#instrument.tick;
     this.#instrument = instrument;
@@ -119,7 +124,7 @@ export class OrderRecord {
       this.#orders.set(oid, { ...before, lots });
       return;
     }
-    // An order with another price or a larger amount moves to the end of a queue.
+    // An order whose price changed, or whose amount grew, moves to the end of a queue.
     if (before) this.#remove(oid, row);
     const price = this.#ticks(side, priceText);
     if (price === null || price <= 0 || lots === 0) return;
@@ -141,8 +146,8 @@ export class OrderRecord {
   }
 
   /**
-   * Returns a price in ticks. A price off the grid is rounded towards the other side, as the engine's market data does;
-   * `null` for an unusable price.
+   * Returns a price in ticks; `null` if it is unusable. A price off the grid is rounded toward the opposite side, as in
+   * the engine's market data.
    */
   #ticks(side: Side, text: DecimalText): number | null {
     try {
@@ -158,17 +163,17 @@ export class OrderRecord {
 }
 
 /**
- * Returns the side code of the taker from the maker's side: trade rows have the taker's, exchange messages the maker's.
+ * Returns the side code of the taker from the maker's side. Trade rows have the taker's side, messages of the exchange
+ * the maker's.
  */
 export const takerCodeOf = (makerSide: Side): SideCode => (makerSide === 'buy' ? SIDE.sell : SIDE.buy);
 
-/** Whether every entry has an order id; books of levels have no ids. */
+/** Whether every entry has an order id. Entries of a book of levels have none. */
 export const isOrderByOrder = ({ bids, asks }: Pick<BookSnapshot, 'bids' | 'asks'>): boolean =>
   [...bids, ...asks].every(({ oid }) => oid !== undefined);
 
 /**
- * Returns the reason why a book cannot be recorded as a complete book; `null` if every order has an id and a readable
- * price.
+ * Returns the reason why a book cannot be recorded as complete; `null` if every order has an id and a readable price.
  */
 export function unfitFor(book: BookSnapshot): string | null {
   const { damage } = book;
@@ -176,8 +181,8 @@ export function unfitFor(book: BookSnapshot): string | null {
 }
 
 /**
- * Applies later steps to a complete book; the result is not sorted by price. Steps up to the sequence of the book are
- * skipped.
+ * Returns a complete book with later steps applied; steps up to the sequence of the book are skipped. The entries are
+ * not sorted by price.
  */
 export function advanced(snapshot: BookSnapshot, steps: readonly BookDiff[]): Pick<BookSnapshot, 'bids' | 'asks'> {
   const sides: Readonly<Record<Side, Map<string, BookEntry>>> = { buy: new Map(), sell: new Map() };

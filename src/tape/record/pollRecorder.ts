@@ -1,4 +1,4 @@
-/** Recorder of one book without a stream: levels from polled books, and trades from pages. */
+/** Recorder of one book without its stream: levels from polled books, trades from pages of trades. */
 import {
   damageWithinDepth,
   instrumentOf,
@@ -29,7 +29,7 @@ export type PollRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs
 };
 
 const FLUSH_MS = 400;
-/** Number of failed polls after which a gap is recorded. */
+/** Number of missed polls after which a gap is recorded. */
 const POLLS_MISSED = 3;
 
 export class PollRecorder {
@@ -43,7 +43,7 @@ export class PollRecorder {
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
   /** Exchange time of the last book read; `null` before the first. */
   #readAt: Millis | null;
-  /** Monotonic time at which the last book was read, in ms. */
+  /** Elapsed time at which the last book was read, in ms. */
   #readElapsed: Millis = Infinity;
   #begunAt: Millis = Infinity;
   #resumed: boolean;
@@ -80,7 +80,7 @@ export class PollRecorder {
         takeBook: book => this.#take(book),
         onBook: () => undefined,
         onLost: () => undefined,
-        // The missing data is recorded as a gap once a book is read again.
+        // A gap is recorded for the missing data when a book can be read again.
         onUnread: () => undefined,
       },
       onBroken,
@@ -123,7 +123,8 @@ export class PollRecorder {
     if (unfit !== null) return unfit;
     const { clock, pollMs } = this.#options;
     const local = clock.now();
-    // Local time is used, because the time of a book may be that of its last change, which is old in a quiet market.
+    // The local time decides. The time in a book may be that of its last change, which can be long ago in a quiet
+    // market.
     const elapsed = clock.elapsed();
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;

@@ -1,4 +1,4 @@
-/** Rules of a recorded book: the recorded fields, and detection of changes. */
+/** Rules of a recorded book: the fields that are recorded, and the detection of changes. */
 import type { AvailableBook, BookRules, Exchange } from '../../core/index.ts';
 
 /** Interval between two reads of the rules, in ms. */
@@ -10,7 +10,7 @@ export function rulesOf(row: AvailableBook): BookRules {
   return { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue };
 }
 
-/** Reads the rules; `null` if they are unchanged, or cannot be read now. */
+/** Reads the rules; `null` if they are unchanged or cannot be read at present. */
 export async function changedRules(
   exchange: Pick<Exchange, 'availableBooks'>,
   known: BookRules,

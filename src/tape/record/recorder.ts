@@ -1,5 +1,5 @@
 /**
- * Recorder of one book: orders from its stream, complete books while the stream is down, each trade once, and every
+ * Recorder of one book: orders from its stream, complete books while the stream is down, every trade once, and every
  * gap.
  */
 import {
@@ -22,12 +22,12 @@ import { ReorderBuffer } from './reorderBuffer.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord, type TradeCall } from './tradeRecord.ts';
 
-/** Interval of flushes in ms: twice per second, because a crash may lose at most a second of data. */
+/** Interval of flushes in ms. A crash must lose at most a second of data. */
 const FLUSH_MS = 400;
 const CHECK_MS = 10 * 60_000;
 const WHOLE_EVERY_MIN_MS = 10_000;
 /**
- * Delay of the first book in ms, so that the stream connects first: a book read earlier would start the tape with a
+ * Delay of the first complete book in ms, so that the stream connects before it. Otherwise the tape would start with a
  * gap.
  */
 const FIRST_AFTER_MS = 1_000;
@@ -56,7 +56,10 @@ export class Recorder {
   /** Reason why the last book was rejected; each reason is logged once. */
   #complaint = '';
   #checkedAt: Millis = -Infinity;
-  /** State of a running check: the steps since the request, or the complete book if it is ahead of the record. */
+  /**
+   * State of a running check. `since`: steps since the request. `ahead`: the complete book, if it is ahead of the
+   * record.
+   */
   #check: { readonly since: BookDiff[]; ahead: BookSnapshot | null } | null = null;
   readonly #timers = new Set<Timer>();
 
@@ -179,7 +182,7 @@ export class Recorder {
     this.#orders.apply(diff, this.#rowsAt(diff.sentAt ?? this.#exchangeTime(), this.#options.clock.now()));
   }
 
-  /** Writes a complete book after missing data, with a gap up to now. The next gap starts here. */
+  /** Writes a complete book after missing data, and the gap up to now. A further gap would start here. */
   #writeSnapshot(whole: BookSnapshot): void {
     const { clock } = this.#options;
     this.#complaint = '';
@@ -216,8 +219,8 @@ export class Recorder {
   }
 
   /**
-   * Compares a complete book, advanced by `since`, with the record. If they differ, corrects the record and reports a
-   * gap.
+   * Compares a complete book, to which the steps `since` are applied, with the record. If they differ, corrects the
+   * record and records a gap.
    */
   #compare(whole: BookSnapshot, since: readonly BookDiff[]): void {
     this.#check = null;
@@ -236,7 +239,7 @@ export class Recorder {
     const [side, at, price, amount, id, maker] = trade;
     if (this.#begunAt === Infinity) {
       this.#untilFirst.push(trade);
-      // The limit applies if no complete book ever arrives; the newest trades are kept.
+      // Without any complete book, only the newest trades are kept.
       if (this.#untilFirst.length > UNTIL_FIRST_MAX) this.#untilFirst.splice(0, UNTIL_FIRST_MAX / 2);
     }
     if (this.#stopped || !(at >= this.#begunAt)) return;
@@ -249,7 +252,7 @@ export class Recorder {
     return (kind, side, price, amount, id) => this.#outlet.book(kind, side, at, local, price, amount, id);
   }
 
-  /** Returns the current time of the exchange's clock, estimated from the fastest frame so far. */
+  /** Returns the current time of the exchange's clock, estimated from the frame with the shortest delay so far. */
   #exchangeTime(): Millis {
     const { clock } = this.#options;
     return this.#market.clockOffset.theirs(clock.elapsed()) ?? clock.now();

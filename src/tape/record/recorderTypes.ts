@@ -13,16 +13,17 @@ export type RecorderOptions = {
   readonly lot?: DecimalText;
   /** Exchange time at which an earlier recording of the same tape ended; `null` for a new tape. */
   readonly resumedFrom: Millis | null;
-  /** Interval in ms between two complete books that are compared with the stream's state. */
+  /** Interval in ms between two checks, each of which compares a complete book with the state from the stream. */
   readonly checkEveryMs?: Millis;
   /**
-   * Interval in ms between two complete books, which are large, while the stream is down. Default and minimum: 10 s.
+   * Interval in ms between two reads of a complete book while the stream is down. Complete books are large. Default and
+   * minimum: 10 s.
    */
   readonly wholeEveryMs?: Millis;
   /** Interval between two reads of the book's rules, in ms. */
   readonly rulesEveryMs?: Millis;
   readonly log: (line: string) => void;
-  /** Called if recording cannot continue because a write to disk or an internal assertion failed. */
+  /** Called if the recording cannot continue, because a write to disk or an internal assertion failed. */
   readonly onBroken: (error: unknown) => void;
 };
 
@@ -34,7 +35,7 @@ export type RecorderStatus = {
   /** Number of orders in the book. */
   readonly orders: number;
   /**
-   * Source of the book. `stream`: step by step; `polled`: occasional complete books, with gaps between; `none`: no data
+   * Source of the book. `stream`: every step. `polled`: occasional complete books, with gaps between. `none`: no data
    * yet.
    */
   readonly source: 'stream' | 'polled' | 'none';

@@ -1,6 +1,6 @@
 /**
- * Buffer between a recorder and its tape. Rows wait briefly, so that a late execution precedes the book change that it
- * caused.
+ * Buffer between a recorder and its tape. Rows wait briefly, so that an execution that arrives late still precedes the
+ * book change that it caused.
  */
 import type { BookRules, Clock, Millis } from '../../core/index.ts';
 import { KIND, type Columns, type DataFlaw, type Gap } from '../model/tape.ts';
@@ -15,8 +15,8 @@ export interface RecordSink {
 }
 
 /**
- * Waiting time of rows in ms: trades arrive in frames of their own, up to about this time after the book steps that
- * they caused.
+ * Waiting time of rows in ms. Trades arrive in separate frames, up to about this time after the book steps that they
+ * caused.
  */
 const HOLD_MS = 250;
 const EARLY_MAX = 4_096;
@@ -32,7 +32,7 @@ type Held = {
   readonly due: Millis;
   /** Number of the book step; -1 for trades. */
   readonly step: number;
-  /** Whether the trade behind this change already precedes the change. */
+  /** Whether the trade that caused this change already precedes it. */
   told: boolean;
 };
 
@@ -77,7 +77,8 @@ export class ReorderBuffer {
 
   /**
    * Adds a trade. It is placed before the book step that it caused, if that step is still buffered, and after other
-   * trades of the step. Without a maker's number it is placed before every change published at its time or later.
+   * trades of the step. If the maker's order number is unknown, it is placed before every change published at its time
+   * or later.
    */
   trade(
     side: number,
@@ -116,9 +117,7 @@ export class ReorderBuffer {
     this.#sink.rulesChanged(rules, at);
   }
 
-  /**
-   * Makes all rows durable that have waited long enough, or with `all` every row. Throws if the write to disk fails.
-   */
+  /** Makes all rows durable that have waited long enough; with `all`, every row. Throws if the write to disk fails. */
   flush(all = false): void {
     this.#release(all ? Infinity : this.#clock.elapsed());
     this.#sink.flush();
@@ -136,7 +135,7 @@ export class ReorderBuffer {
     );
     const change = this.#held[place];
     if (!change) {
-      // The set is cleared, because some changes may never arrive.
+      // A full set is cleared, because some changes may never arrive.
       if (this.#early.size >= EARLY_MAX) this.#early.clear();
       this.#early.add(maker);
       return this.#held.length;
@@ -154,7 +153,7 @@ export class ReorderBuffer {
     if (at > this.#lastAt) this.#lastAt = at;
   }
 
-  /** Releases rows in order: a row that may wait longer delays the rows after it. */
+  /** Releases rows in order. A row that must still wait also delays the rows after it. */
   #release(now: Millis): void {
     let length = 0;
     while (length < this.#held.length && this.#held[length]!.due <= now) length++;

@@ -9,7 +9,7 @@ import {
 } from '../../core/index.ts';
 import { takerCodeOf } from './orderRecord.ts';
 
-/** Receives a trade. `maker`: order id of the resting order, if the stream has it. */
+/** Receives a trade. `maker` is the order id of the resting order; `null` if the stream does not give it. */
 export type TradeCall = (
   side: number,
   at: Millis,

@@ -17,6 +17,8 @@ const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonl
   { page: /importing/, begins: /^\{"at"/, what: 'JSON that is read' },
   { page: /tape/, begins: /^select/, what: 'SQL' },
   { page: /development\/architecture\.md$/, begins: /^graph /, what: 'a picture in Mermaid' },
+  // Its code is compiled and tried: test/strategies/ownStep.test.ts.
+  { page: /development\/strategies\.md$/, begins: /^\/\*\* Follows the takers/, what: 'TypeScript' },
 ];
 
 /** The sign before a term of a sum; other terms may stand before it. */

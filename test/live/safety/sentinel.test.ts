@@ -107,7 +107,7 @@ describe('the sentinel', () => {
       await world.clock.advance(TTL + 10 * SECOND);
       const latch = latchIn(world.stateDir);
       expect(latch.readHold()?.reason).toMatch(
-        /^sentinel: cut off: the bot lives and has read nothing for 3\d s, the exchange answers the sentinel$/,
+        /^sentinel: cut off: the bot runs but has read nothing for 3\d s, while the exchange answers the sentinel$/,
       );
       expect(latch.read()).toBeNull();
       expect(sentinel.asked.filter(({ method }) => method === 'POST')).toEqual([]);
@@ -293,9 +293,7 @@ describe('the sentinel', () => {
     expect(latchIn(world.stateDir).read()).toBeNull();
     lockedOut = true;
     await world.clock.advance(240 * SECOND);
-    expect(latchIn(world.stateDir).readHold()?.reason).toMatch(
-      /^sentinel: cut off: the bot lives and has read nothing/,
-    );
+    expect(latchIn(world.stateDir).readHold()?.reason).toMatch(/^sentinel: cut off: the bot runs but has read nothing/);
     lockedOut = false;
     await world.clock.advance(90 * SECOND);
     expect([latchIn(world.stateDir).readHold(), latchIn(world.stateDir).read()]).toEqual([null, null]);

@@ -8,8 +8,8 @@ import type { SideWords } from './mapping.ts';
 /** Returns the text of a column's cell. */
 export type Cells = (column: string) => string;
 /**
- * Cells of the requested columns, in that order; `null` if the row has another number of cells than the header, or is
- * not JSON.
+ * Cells of the requested columns, in the order of the request. `null` if the number of cells differs from the header,
+ * or if the row is not JSON.
  */
 export type TableRow = readonly string[] | null;
 /** Reads the content of a row. Throws a RangeError if the row cannot be read. */

@@ -1,5 +1,5 @@
 /**
- * Mapping files next to their data, `mapping.yaml` or `NAME.mapping.yaml`. A folder with such a file opens like a
+ * Recordings with a mapping file in their folder, `mapping.yaml` or `NAME.mapping.yaml`. Such a folder opens like a
  * recording of a known format.
  */
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { mappedRecording, mappingText } from './mapped.ts';
 import { mappingOf } from './mapping.ts';
 
 /**
- * Opens a recording like `findRecording`. A mapping file in the folder takes precedence over the known formats, unless
- * a format is given.
+ * Opens a recording as `findRecording` does. Without a given format, a mapping file in the folder takes precedence over
+ * the known formats.
  */
 export async function openRecording(
   path: string,

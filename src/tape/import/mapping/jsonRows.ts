@@ -3,11 +3,11 @@ import { lineBatches } from '../lines.ts';
 import { unpackedName } from '../read/packed.ts';
 import type { TableRow } from './cells.ts';
 
-/** Position of rows in the JSON of a line. */
+/** Location of the rows in the JSON of a line. */
 export type JsonShape = {
   /** Path of the list whose elements are the rows; if omitted, the line is one row. */
   readonly rows: string | undefined;
-  /** Names of the space-separated words before the JSON in a line. */
+  /** Column names of the space-separated words before the JSON in a line. */
   readonly before: readonly string[];
 };
 
@@ -15,8 +15,8 @@ export type JsonShape = {
 export const isJson = (path: string): boolean => /\.(?:json|jsonl|ndjson)$/.test(unpackedName(path));
 
 /**
- * Yields rows like `rowBatches`. A column is a path in the row (`data.px`, `levels.0.1`), or with a leading `/` from
- * the top of the line. A row is `null` if its line is not JSON.
+ * Yields rows as `rowBatches` does. A column is a path in the row (`data.px`, `levels.0.1`); with a leading `/`, the
+ * path starts at the top of the line. A row is `null` if its line is not JSON.
  */
 export async function* jsonRows(
   path: string,
@@ -63,7 +63,7 @@ function parted(text: string, count: number): readonly [readonly string[], strin
 /** Matches strings, numbers, and the text between them. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-\d][\d.eE+-]*|[^"\d-]+/gsy;
 
-/** Parses JSON with numbers as strings of their digits; `undefined` if the text is not JSON. */
+/** Parses JSON and keeps numbers as the text of their digits; `undefined` if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     JSON.parse(text);
@@ -88,7 +88,9 @@ const own = (from: unknown, key: string): unknown =>
     ? (from as Readonly<Record<string, unknown>>)[key]
     : undefined;
 
-/** Returns the list at a path. A missing value gives no rows; a value that is not a list is the only row. */
+/**
+ * Returns the list at a path. Without a value, the list is empty. A value that is not a list becomes a list of one row.
+ */
 function listAt(line: unknown, path: string): readonly unknown[] {
   const value = keysOf(path).reduce<unknown>(own, line);
   if (value === undefined || value === null) return [];

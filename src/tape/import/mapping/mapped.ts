@@ -1,4 +1,4 @@
-/** Recording described by a mapping file: its tables in order of time, and their rows. */
+/** Recording that a mapping file describes: its tables in order of time, and their rows. */
 import { readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -23,13 +23,13 @@ import type { TableRow } from './cells.ts';
 /** Values that override the mapping file. */
 export type GivenMapped = { readonly book?: string; readonly tick?: DecimalText; readonly lot?: DecimalText };
 
-/** Maximum time without a book before a gap is assumed, in seconds; a table may set another value. */
+/** Time without a book after which a gap is recorded, in seconds; a table may set another value. */
 const SILENCE_S = 600;
 
 type FilesOfTable = {
   readonly table: Table;
   readonly files: readonly string[];
-  /** Companion file of each file, with further columns of the same rows. */
+  /** Companion file of each file. It has further columns of the same rows. */
   readonly beside: ReadonlyMap<string, string>;
 };
 
@@ -62,7 +62,7 @@ export async function mappedRecording(
     const beside = new Map(others.map((other, i) => [files[i]!, other]));
     tables.push({ table, beside, files: await inOrderOfTime({ table, files, beside }) });
   }
-  // At equal times books precede trades.
+  // Tables of trades come last, so that books precede trades at equal times.
   tables.sort((a, b) => Number(a.table.kind === 'trades') - Number(b.table.kind === 'trades'));
   const book = given.book ?? mapping.book;
   const lot = given.lot ?? mapping.lot;
@@ -88,8 +88,8 @@ export function mappingText(path: string): string {
 }
 
 /**
- * Whether a path matches the pattern. A pattern with a folder is compared with the path from the given folder, any
- * other pattern with the file name.
+ * Whether a path matches the pattern. A pattern with a folder is compared with the path below the recording's folder,
+ * any other pattern with the file name.
  */
 const matches = (pattern: string, path: string): boolean =>
   matchesStars(pattern, pattern.includes('/') ? path : basename(path));
@@ -138,7 +138,7 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   };
 }
 
-/** Yields rows of a file with these columns, joined with the rows of its companion. */
+/** Yields the given columns of a file in batches, joined with the columns of its companion file. */
 async function* batchesOf(
   { table, beside }: FilesOfTable,
   file: string,
@@ -240,8 +240,8 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
 }
 
 /**
- * Passes on the chunks, and checks the mapped words after the last chunk. If a wrong word makes rows unreadable, the
- * error lists the words that occur.
+ * Passes the chunks on, and checks the words of the mapping after the last chunk. If a wrong word makes rows
+ * unreadable, the error lists the words that occur.
  */
 async function* checked(
   chunks: AsyncGenerator<Chunk>,
@@ -268,7 +268,7 @@ type Item = { readonly row: readonly string[]; readonly line: number } & (
   { readonly at: Millis } | { readonly why: unknown }
 );
 
-/** Sorts rows by time, if no row is more than `window` ms late. Keeps the rows of that time in memory. */
+/** Sorts rows that are at most `window` ms late. Keeps the rows of the last `window` ms in memory. */
 async function* sortedByTime(
   batches: AsyncIterable<readonly Item[]>,
   window: Millis,
@@ -315,7 +315,7 @@ async function inOrderOfTime(of: FilesOfTable): Promise<readonly string[]> {
   return timed.sort((a, b) => a.at - b.at).map(({ file }) => file);
 }
 
-/** Returns the time of a row. */
+/** Function that returns the time of a row. */
 type RowTime = (cells: (column: string) => string, file: string) => Millis;
 
 function rowTime(time: Time, findings?: Findings, place?: () => string): RowTime {
@@ -338,7 +338,7 @@ function rowTime(time: Time, findings?: Findings, place?: () => string): RowTime
   };
 }
 
-/** Removes the midnight time that a program added to a date. */
+/** Removes a time of midnight, which some programs add to a date. */
 const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z?$/, '');
 
 function midnightOf(file: string): Millis {

@@ -9,7 +9,7 @@ import { WrongFile } from '../read/findings.ts';
 const column = z.string().min(1);
 const decimal = z
   .union([z.string(), z.number()])
-  // YAML reads 0.00000001 as a number, whose text is 1e-8.
+  // YAML parses 0.00000001 as a number, whose text is 1e-8. `plainText` restores the decimals.
   .transform(value => (typeof value === 'number' ? plainText(String(value), () => undefined) : value))
   .pipe(z.string().refine(text => /^\d+(\.\d+)?$/.test(text) && /[1-9]/.test(text), 'expected a decimal above 0'));
 const word = z.union([z.string(), z.number(), z.boolean()]).transform(String);
@@ -20,7 +20,7 @@ const NO_TIME = {
   ...{ hour: undefined, clock: undefined, clockDigits: undefined, zone: undefined, order: undefined, day: false },
 };
 
-/** Schema of text that `read` accepts; the message of its error becomes the issue. */
+/** Schema of text that `read` accepts. The message of its error becomes the issue. */
 const textFor = (read: (text: string) => unknown) =>
   z.string().superRefine((text, context) => {
     try {
@@ -30,7 +30,7 @@ const textFor = (read: (text: string) => unknown) =>
     }
   });
 const takerSide = side.extend({
-  /** Words for trades without a taker. */
+  /** Words that mean a trade without a taker. */
   none: words.default([]),
 });
 const snapshot = z.strictObject({ column, words });
@@ -38,13 +38,16 @@ const snapshot = z.strictObject({ column, words });
 const time = z.union([
   column.transform(name => ({ ...NO_TIME, column: [name] })),
   z.strictObject({
-    /** Column of the time. If there are several, the first that is not empty. */
+    /** Columns of the time. The first column that is not empty in a row is used. */
     column: z.union([column.transform(name => [name]), z.array(column).min(1)]),
     /** Column of the hour, for a date without a time. */
     hour: column.optional(),
     /** Column of the time of day, for a date without a time. */
     clock: column.optional(),
-    /** Length with leading zeros of a time of day in digits only, such as 93000. */
+    /**
+     * Number of digits of a time of day that is written without separators. Missing leading zeros are added: 93000 is
+     * 09:30:00 with 6.
+     */
     clockDigits: z.literal([4, 6, 9, 12, 15]).optional(),
     unit: z.enum(['s', 'ms', 'us', 'ns', 'text']).default('text'),
     zone: textFor(timeZoneOf).optional(),
@@ -60,22 +63,27 @@ const COMMON = {
   delimiter: z.string().length(1).default(','),
   /** Column names of a file without a header line. */
   header: z.array(column).min(1).optional(),
-  /** For JSON: the list whose elements are the rows, and the names of the words before the JSON in a line. */
+  /**
+   * Location of the rows in JSON: `rows` names the list whose elements are rows, `before` names the words in front of
+   * the JSON in a line.
+   */
   json: z.strictObject({ rows: column.optional(), before: z.array(column).default([]) }).optional(),
   /** Companion files with further columns of the same rows. */
   beside: z.strictObject({ files: z.string().min(1), header: z.array(column).min(1) }).optional(),
   where: z.record(z.string(), z.union([word.transform(one => [one]), words])).default({}),
   time,
   received: time.optional(),
-  /** Maximum delay of late rows, in seconds; they are sorted. */
+  /** Maximum delay of late rows, in seconds. Rows are sorted by time within this delay. */
   sort: z.number().positive().max(3_600).optional(),
-  /** Factors for the file's prices and amounts. */
+  /** Factor by which the prices in the file are multiplied. */
   priceUnit: decimal.default('1'),
+  /** Factor by which the amounts in the file are multiplied. */
   amountUnit: decimal.default('1'),
-  /** Decimal separator and thousands separator. */
+  /** Decimal separator. */
   decimal: z.literal(['.', ',']).default('.'),
+  /** Thousands separator; if omitted, numbers have none. */
   thousands: z.literal(['.', ',', ' ', "'", '_']).optional(),
-  /** Longest time without a row, in seconds, before a gap is recorded. For trades, there is no default. */
+  /** Time without a row after which a gap is recorded, in seconds. There is no default for trades. */
   silence: z.number().positive().optional(),
 };
 
@@ -88,7 +96,7 @@ const table = z.discriminatedUnion('kind', [
       ask: column,
       bidAmount: column.optional(),
       askAmount: column.optional(),
-      /** Price that means an unchanged side. */
+      /** Cell text of a price that means an unchanged side. */
       unchanged: word.optional(),
     })
     .refine(({ bidAmount, askAmount }) => (bidAmount === undefined) === (askAmount === undefined), {
@@ -98,15 +106,18 @@ const table = z.discriminatedUnion('kind', [
     ...COMMON,
     kind: z.literal('books'),
     levels: z.number().int().positive().max(5_000),
-    /** Number of the first level, which replaces `{}` in column names. */
+    /** Number of the first level; `{}` in column names stands for the number of a level. */
     first: z.number().int().nonnegative().default(0),
     bid: column,
     bidAmount: column.optional(),
     ask: column,
     askAmount: column.optional(),
-    /** Two separators, such as "|:", if a side is one cell: between levels, and between price and amount. */
+    /**
+     * Separators if all levels of a side are in one cell: the first between levels, the second between price and
+     * amount. Example: "|:".
+     */
     packed: z.string().length(2).optional(),
-    /** Prices that mean a missing level. */
+    /** Cell texts of a price that mean a missing level. */
     empty: words.optional(),
   }),
   z.strictObject({
@@ -115,9 +126,9 @@ const table = z.discriminatedUnion('kind', [
     side,
     price: column,
     amount: column,
-    /** Words in a column that mean a removed level, whatever its amount. */
+    /** Column, and words in it that mean a removed level, whatever the amount. */
     removed: z.strictObject({ column, words }).optional(),
-    /** Words for rows of a book snapshot; consecutive rows with the same time of receipt are one snapshot. */
+    /** Words that mark rows of a book snapshot. Consecutive rows with the same time of receipt are one snapshot. */
     snapshot: snapshot.optional(),
   }),
   z
@@ -128,22 +139,24 @@ const table = z.discriminatedUnion('kind', [
         .strictObject({
           column,
           add: words,
-          /** Words for: the amount is the order's remaining amount. */
+          /** Words that mean: the amount is the order's remaining amount. */
           change: words.default([]),
-          /** Words for: the amount was removed from the order without an execution. */
+          /** Words that mean: the amount was removed from the order without an execution. */
           reduce: words.default([]),
           remove: words.default([]),
-          /** Words for: the amount was executed. */
+          /** Words that mean: the amount was executed. */
           execute: words.default([]),
           /**
-           * Words for an execution whose amount a later event removes from the order, and whose trade has its own row.
+           * Words that mean an execution that has its own trade row, and whose amount a later event removes from the
+           * order.
            */
           fill: words.default([]),
           /**
-           * Words for: the order is replaced by an order with the id in `newId` and the price and amount of the row.
+           * Words that mean: the order is replaced. The new order has the id in `newId` and the price and amount of the
+           * row.
            */
           replace: words.default([]),
-          /** Words for: the book is empty. */
+          /** Words that mean: the book is empty. */
           clear: words.default([]),
         })
         .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
@@ -155,7 +168,7 @@ const table = z.discriminatedUnion('kind', [
       side,
       price: column,
       amount: column,
-      /** Words for rows of a book snapshot of orders, as in `levels`. */
+      /** Words that mark rows of a snapshot of orders, as in `levels`. */
       snapshot: snapshot.optional(),
     })
     .refine(({ event, newId }) => event.replace.length > 0 === (newId !== undefined), {
@@ -198,14 +211,14 @@ export function mappingOf(text: string, path: string): Mapping {
   if (found.success) return found.data;
   const [issue] = found.error.issues;
   const at = issue!.path.join('.');
-  // A missing key has no position, so the position of its parent is used.
+  // A missing key has no position in the file, so the error names the line of its parent.
   const places = issue!.path.map((_, i) => document.getIn(issue!.path.slice(0, issue!.path.length - i), true));
   const place = places.find((node): node is { range: [number, number, number] } => isNode(node));
   const line = place === undefined ? '' : `:${lines.linePos(place.range[0]).line}`;
   throw new WrongFile(`${path}${line}: ${at === '' ? 'the file' : at}: ${issue!.message}`);
 }
 
-/** Maximum length of a mapping file; one with a hundred tables is shorter. */
+/** Maximum length of a mapping file, enough for more than a hundred tables. */
 const TEXT_MAX = 256 * 1024;
 
 /** Parses YAML. Excessive aliases and nesting are rejected as invalid YAML. */

@@ -10,7 +10,7 @@ import { ordersReader } from './singleOrders.ts';
 import { SnapshotRows } from './snapshotRows.ts';
 import type { Table, TableOf, Time } from './mapping.ts';
 
-/** Returns the columns with parts of a time. */
+/** Returns the columns that a time consists of. */
 export const timeColumns = ({ column, hour, clock }: Time): readonly string[] =>
   [...column, hour, clock].filter(name => name !== undefined);
 
@@ -33,7 +33,7 @@ export function columnsOf(table: Table): readonly string[] {
   return [...new Set([...named, ...Object.keys(table.where), ...own()])];
 }
 
-/** Returns a reader for all files of the table, which keeps its state between files. */
+/** Returns the reader for all files of a table. The reader keeps its state from file to file. */
 export function readerOf(table: Table, instrument: Instrument, findings: Findings): RowReader {
   const plain = (text: string, unit: DecimalText) =>
     timesUnit(
@@ -54,8 +54,8 @@ export function readerOf(table: Table, instrument: Instrument, findings: Finding
 type Level = { readonly price: Price; readonly lots: Amount };
 
 /**
- * Returns a reader of quotes. Missing amounts become placeholders of one lot. An empty price is an empty side, unless
- * empty is the word for "unchanged".
+ * Returns a reader of quotes. Missing amounts become placeholders of one lot. An empty price means an empty side,
+ * unless the mapping says that it means an unchanged side.
  */
 function quotes(table: TableOf<'quotes'>, { price, lots }: Numbers): RowReader {
   let [bid, ask]: (Level | null)[] = [null, null];
@@ -76,7 +76,10 @@ function quotes(table: TableOf<'quotes'>, { price, lots }: Numbers): RowReader {
   };
 }
 
-/** Returns the column names of both sides: alternating prices and amounts, or the one packed cell. */
+/**
+ * Returns the column names of both sides. Each side has alternating columns of prices and amounts, or one column with
+ * the complete side.
+ */
 function bookColumns(table: TableOf<'books'>): readonly [readonly string[], readonly string[]] {
   const side = (price: string, size: string | undefined) =>
     table.packed !== undefined
@@ -125,7 +128,7 @@ function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
 }
 
 /**
- * Returns a reader of trades. A trade with a recent id is dropped; ids that are not numbers are not stored in the tape.
+ * Returns a reader of trades. A trade whose id occurred recently is dropped. The tape stores only ids that are numbers.
  */
 function trades(table: TableOf<'trades'>, { price, lots }: Numbers, findings: Findings): RowReader {
   const known = new Remembered();

@@ -1,4 +1,4 @@
-/** Per-order rows of a mapping: the effect of each event on an order, and a number for each order. */
+/** Per-order rows of a mapped table: the effect of each event on an order, and a number for each order. */
 import { createHash } from 'node:crypto';
 import { KIND, SIDE, type SideCode } from '../../model/tape.ts';
 import { WrongFile, type Findings } from '../read/findings.ts';
@@ -17,7 +17,7 @@ type Resting = {
   readonly side: SideCode;
   price: number;
   lots: number;
-  /** Amount in lots of `fill` events that no later event has removed from the order yet. */
+  /** Total amount of `fill` events that no later event has removed from the order yet, in lots. */
   filled: number;
 };
 
@@ -25,10 +25,10 @@ type Resting = {
 const ORDERS_MAX = 2_000_000;
 
 /**
- * Returns a reader of orders. A `change` has the remaining amount; `reduce` and `execute` have the removed amount.
- * `execute` is also a trade, whose taker is on the other side. A `fill` belongs to the later event that removes its
- * amount from the order. A `replace` removes the order and adds an order with the new id. Cells of side and price may
- * be empty if the order is known.
+ * Returns a reader of orders. A `change` row has the remaining amount; `reduce` and `execute` rows have the removed
+ * amount. An `execute` row is also a trade, whose taker is on the other side. A `fill` row belongs to the later event
+ * that removes its amount from the order. A `replace` row removes the order and adds an order with the new id. Cells of
+ * side and price may be empty if the order is known.
  */
 export function ordersReader(table: TableOf<'orders'>, numbers: Numbers, findings: Findings): RowReader {
   const reader = new OrderReader(table, numbers, findings);
@@ -91,7 +91,7 @@ class OrderReader {
     }
   }
 
-  /** Handles a row with the remaining amount of an order. */
+  /** Handles a `change` or `remove` row, which has the remaining amount of an order. */
   #told(
     event: 'change' | 'remove',
     {
@@ -123,7 +123,10 @@ class OrderReader {
     this.#rest(id, { number, side, price, lots, filled: 0 });
   }
 
-  /** Removes the order of the row and adds its replacement. For an unknown order only the replacement is added. */
+  /**
+   * Handles a `replace` row: removes the order and adds its replacement. If the order is unknown, only adds the
+   * replacement.
+   */
   #replaced(
     cells: Cells,
     {
@@ -153,8 +156,8 @@ class OrderReader {
   }
 
   /**
-   * Removes `lots` from an order. `canceled`: number of these lots that were not executed, unless a `fill` reports an
-   * execution.
+   * Removes `lots` from an order. `canceled` is the part of these lots that was not executed, unless a `fill` row
+   * reports its execution.
    */
   #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
     const { number, side, price } = order;
@@ -201,12 +204,12 @@ class OrderReader {
 const UNKNOWN = 'events of unknown orders';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
-/** Limit of integer ids that are kept; other ids get a number above it. */
+/** Bound below which integer ids are kept. Other ids get a number above the bound. */
 const OWN_NUMBERS = 2 ** 52;
 
 /**
- * Unique numbers of resting orders. An id that is text or too large gets a number derived only from the id, so that
- * another import of the market gives the same number.
+ * Unique numbers of resting orders. If an id is text or too large, its number is derived only from the id, so that a
+ * second import of the market gives equal numbers.
  */
 export class OrderNumbers {
   readonly #taken = new Map<number, string>();

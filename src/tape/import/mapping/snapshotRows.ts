@@ -2,7 +2,9 @@
 import type { Millis } from '../../../core/index.ts';
 import type { Cells } from './cells.ts';
 
-/** Detection of snapshots: rows with the same time of receipt are one snapshot, a new time starts the next snapshot. */
+/**
+ * Detection of snapshots. Snapshot rows with one time of receipt are one snapshot; a new time starts the next snapshot.
+ */
 export class SnapshotRows {
   readonly #stated: { readonly column: string; readonly words: readonly string[] } | undefined;
   #of: Millis | null = null;

@@ -1,5 +1,5 @@
 /**
- * Check of a mapping against its table: words that match no row, and columns that are always empty, are errors in the
+ * Check of a mapping against its table. Words that match no row and columns that are always empty are errors in the
  * mapping.
  */
 import { WrongFile, type Findings } from '../read/findings.ts';
@@ -10,7 +10,7 @@ import type { Cells } from './cells.ts';
 /** Words with one meaning, by the key of that meaning in the mapping. */
 type Stated = { readonly key: string; readonly columns: readonly string[]; readonly words: readonly string[] };
 
-/** Maximum number of distinct words counted per column; columns of words have only a few. */
+/** Maximum number of distinct words counted per column. Columns of words have only a few. */
 const WORDS_MAX = 200;
 const SHOWN = 8;
 
@@ -22,7 +22,7 @@ export class StatedWords {
   readonly #all = new Map<string, Map<string, number>>();
   /** Count of each word in the rows that the table's `where` selects, by column. */
   readonly #own = new Map<string, Map<string, number>>();
-  /** Mapped columns that have been empty in every row of the table so far, with their key in the mapping. */
+  /** Mapped columns that were empty in every row so far, each with its key in the mapping. */
   readonly #empty: Map<string, string>;
   #rows = 0;
 
@@ -47,10 +47,10 @@ export class StatedWords {
   }
 
   /**
-   * Checks the mapping after the last row. A word that no row has is a finding if other words of its meaning occur and
-   * the column has words that the mapping does not have.
-   * @throws WrongFile if a column is empty in every row, or if no word of one meaning occurs while the column has words
-   * that the mapping does not have.
+   * Checks the mapping after the last row. Reports a word that no row has as a finding, if other words of its meaning
+   * occur and the column has words that the mapping lacks.
+   * @throws WrongFile if a column is empty in every row, or if no word of a meaning occurs and the column has words
+   * that the mapping lacks.
    */
   check(findings: Findings): void {
     const failure = this.failure(() => true);
@@ -69,7 +69,7 @@ export class StatedWords {
     }
   }
 
-  /** Reports order events that `where` excludes, because these events also change the book. */
+  /** Reports order events that `where` excludes, because the excluded events also change the book. */
   #leftOut(findings: Findings): void {
     for (const { columns } of this.#where) {
       const events = this.#stated.filter(({ key, columns: of }) => key.startsWith('event.') && of[0] === columns[0]);
@@ -117,7 +117,7 @@ export class StatedWords {
     return sum;
   }
 
-  /** Returns the words of these columns that the mapping does not have, except empty cells. */
+  /** Returns the words in these columns that the mapping lacks, without empty cells. */
   #unstated(columns: readonly string[]): readonly string[] {
     const known = new Set(
       this.#stated.filter(one => one.columns.some(column => columns.includes(column))).flatMap(({ words }) => words),
@@ -175,7 +175,7 @@ function columnsThatHold(table: Table): readonly (readonly [string, string])[] {
         [table.bidAmount, 'bidAmount'],
         [table.askAmount, 'askAmount'],
       ];
-    // A book may have fewer levels than columns.
+    // Only the first level must have a value, because a book may have fewer levels than columns.
     const first = (name: string | undefined) => name?.replace('{}', String(table.kind === 'books' ? table.first : 0));
     if (table.kind === 'books')
       return [

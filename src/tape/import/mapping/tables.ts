@@ -22,8 +22,8 @@ type Asked = {
 const BATCH = 1_000;
 
 /**
- * Yields rows in batches. The columns `sign(x)` and `abs(x)` are the sign of a column's numbers, `+` or `-`, and their
- * absolute value. Rejects with a WrongFile whose message starts with the path.
+ * Yields rows in batches. The columns `sign(x)` and `abs(x)` give the sign (`+` or `-`) and the absolute value of the
+ * numbers in column x. Rejects with a WrongFile whose message starts with the path.
  */
 export async function* rowBatches(
   path: string,
@@ -80,7 +80,7 @@ async function* csvRows(
     skip_empty_lines: true,
     max_record_size: LINE_MAX,
   });
-  // An error of the input also ends the parser, which reports the error.
+  // The parser reports errors of its input, so the rejection of the pipeline is ignored.
   const fed = pipeline(Readable.from(unpackedBytes(path, onBytes)), parser).catch(() => undefined);
   let places = header === undefined ? null : placesOf(columns, header);
   let width = header?.length ?? 0;

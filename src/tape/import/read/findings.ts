@@ -1,16 +1,19 @@
-/** Data-quality flaws found by an import: each kind of flaw once, with its count, first place and treatment. */
+/** Flaws that an import found in the data: each kind once, with its count, first place and treatment. */
 import type { Millis } from '../../../core/index.ts';
 import type { DataFlaw } from '../../model/tape.ts';
 
-/** Error for a file that is not in the expected format, so that none of it is usable. */
+/** Error for a file that is not in the expected format; no part of it is used. */
 export class WrongFile extends Error {}
 
 /** Quotes the first 80 characters of a text as JSON, for messages of one line. */
 export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** Number of lines per tolerated unreadable line; more unreadable lines mean that the file has another format. */
+/**
+ * Number of lines for which one unreadable line is tolerated. With more unreadable lines, the file probably has another
+ * format.
+ */
 const READABLE_PER_UNREADABLE = 100;
-/** Number of unreadable lines from which their share is also checked during the read. */
+/** Number of unreadable lines at which their share is also checked during the read, not only at its end. */
 const LOOK_AFTER = 1_000;
 
 type Found = {
@@ -28,7 +31,10 @@ export class Findings {
   #unread = 0;
   #firstUnread = '';
 
-  /** Creates the findings. Flaws of lines whose rows are not newer than `since` are already known, and not counted. */
+  /**
+   * Creates the findings. With `since`, flaws of lines without newer rows are not counted, because they are already
+   * known.
+   */
   constructor(since: Millis = -Infinity) {
     this.#since = since;
   }

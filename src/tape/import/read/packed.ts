@@ -17,8 +17,8 @@ export const unpackedName = (name: string): string => name.replace(/\.(?:gz|zst|
 
 const CHUNK_BYTES = 256 * 1024;
 /**
- * Maximum ratio of decompressed to compressed size, above a minimum size; a larger ratio indicates a decompression
- * bomb. Recordings have 20, at most 100.
+ * Maximum ratio of decompressed to compressed size, to reject decompression bombs. Recordings have a ratio of about 20,
+ * at most 100. Applies above `SMALL_BYTES`.
  */
 const UNPACKS_MAX = 250;
 const SMALL_BYTES = 64 * 1024 * 1024;
@@ -32,8 +32,8 @@ function checkUnpacked(unpacked: number, packed: number): void {
 }
 
 /**
- * Yields the decompressed bytes in pieces. `onBytes` receives the number of file bytes read since the last call.
- * Rejects with an error whose message does not name the file.
+ * Yields the decompressed bytes in pieces. `onBytes` receives the number of file bytes read since the last call. The
+ * messages of its errors do not name the file.
  */
 export async function* unpackedBytes(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   if (path.endsWith('.zip')) {
@@ -64,7 +64,10 @@ export async function* unpackedBytes(path: string, onBytes: (count: number) => v
 
 const PIECE_MIN = 64 * 1024;
 
-/** Joins small pieces, because readers search each piece together with the unfinished line before. */
+/**
+ * Joins small pieces. A reader searches each piece together with the unfinished line before it, so many small pieces
+ * would be slow.
+ */
 async function* joinedPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let bytes = 0;
@@ -122,7 +125,7 @@ export async function openEntry(
 const ENTRIES_MAX = 10_000;
 const NAMES_SHOWN = 3;
 
-/** Returns the first two accepted entries, and the first names. */
+/** Returns the first two entries that `isWanted` accepts, and the first names of all entries. */
 function entriesOf(
   zip: ZipFile,
   isWanted: (name: string) => boolean,
@@ -184,7 +187,7 @@ class ByteSource {
     return taken;
   }
 
-  /** Returns bytes like `take`, but also rejects at the end of the file. */
+  /** Returns `count` bytes. Unlike `take`, also rejects at the end of the file. */
   async need(count: number): Promise<Buffer> {
     const taken = await this.take(count);
     if (taken === null && count > 0) throw new WrongFile('the compressed file is incomplete');
@@ -200,13 +203,13 @@ const damaged = (how: string, error?: unknown) =>
   new WrongFile(`the compressed file is damaged (${how})`, { cause: error });
 
 const ZSTD_MAGIC = 0xfd2f_b528;
-/** Whether a frame with this magic number must be skipped, in Zstandard and LZ4. */
+/** Whether a Zstandard or LZ4 frame with this magic number is to be skipped. */
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x0184_d2a5;
 const ZSTD_BLOCK_MAX = 128 * 1024;
 /** Maximum window size of Zstandard in bytes, the default limit of the reference implementation. */
 const ZSTD_WINDOW_MAX = 128 * 1024 * 1024;
 /**
- * Maximum number of bytes moved per decompressed byte, beyond the first megabytes: the decompressor moves its complete
+ * Maximum number of bytes moved per decompressed byte, beyond the first megabytes. The decompressor moves its complete
  * window for each block.
  */
 const ZSTD_MOVES_MAX = 4_096;
@@ -261,7 +264,7 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
   }
 }
 
-/** Returns a little-endian number, as in a frame's content size; the two-byte form has an offset of 256. */
+/** Returns a little-endian number, as in the content size of a frame. A number of two bytes has an offset of 256. */
 const littleEndian = (bytes: Buffer): number =>
   bytes.reduceRight((sum, byte) => sum * 256 + byte, 0) + (bytes.length === 2 ? 256 : 0);
 const windowOf = (byte: number): number => 2 ** (10 + (byte >>> 3)) * (1 + (byte & 7) / 8);

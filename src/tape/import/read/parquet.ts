@@ -1,5 +1,5 @@
 /**
- * Columns of a Parquet file, one row group at a time. Sizes, counts and repeats are checked against the file's size
+ * Columns of a Parquet file, one row group at a time. Sizes, counts and repetitions are checked against the file size
  * before decoding, so that a small file cannot use much memory.
  */
 import { closeSync } from 'node:fs';
@@ -28,16 +28,17 @@ const FOOTER_MAX = 32 * 1024 * 1024;
 /** Maximum number of values in the footer: columns times row groups. */
 const FOOTER_VALUES_MAX = 2_000_000;
 const COLUMNS_MAX = 10_000;
-/**
- * Maximum number of cells in a row group, in the requested columns: for a small file, per further byte of a larger
- * file, and in total.
- */
+/** Maximum number of cells in a row group of a small file, in the requested columns. */
 const CELLS_SMALL = 4_000_000;
+/** Additional cells per further byte of a larger file. */
 const CELLS_PER_BYTE = 4;
+/** Maximum number of cells in a row group of any file. */
 const CELLS_MAX = 64_000_000;
-/** Maximum number of decompressed bytes in a row group: for a small file, per further byte, and in total. */
+/** Maximum number of decompressed bytes in a row group of a small file. */
 const BYTES_SMALL = 64 * 1024 * 1024;
+/** Additional decompressed bytes per further byte of a larger file. */
 const BYTES_PER_BYTE = 250;
+/** Maximum number of decompressed bytes in a row group of any file. */
 const BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Decompressors; each returns at most the number of bytes that the page states. */
@@ -48,7 +49,10 @@ const compressors: Compressors = {
   ZSTD: (packed, length) => decompress(packed, new Uint8Array(length)),
 };
 
-/** Yields row groups. `columnsOf` selects from the existing columns. Throws an error that does not name the file. */
+/**
+ * Yields the row groups. `columnsOf` selects from the columns of the file. The messages of its errors do not name the
+ * file.
+ */
 export async function* parquetGroups(
   path: string,
   columnsOf: (names: readonly string[]) => readonly string[],
@@ -107,7 +111,7 @@ function cellsOf(
   };
 }
 
-/** Returns the columns of single values by name; nested columns are omitted. */
+/** Returns the columns with one value per row, by name. Nested columns are omitted. */
 function leavesOf({ schema }: FileMetaData): ReadonlyMap<string, SchemaElement> {
   const elements = schema.slice(1);
   if (elements.length > COLUMNS_MAX)
@@ -279,14 +283,15 @@ function checkPageV2(
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
   const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
-  // The decoder reads zero-bit indices as runs in these pages, but skips them in older pages.
+  // The decoder reads indices of zero bits as runs in pages of this version, but skips them in pages of the older
+  // version.
   if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
   else checkPage(body, encoding, count - nulls, 0, element);
 }
 
 /**
- * Throws if the runs of a page repeat more values than the page has, or if its encoding copies earlier values
- * repeatedly.
+ * Throws if the runs of a page repeat more values than the page has, or if its encoding can copy earlier values again
+ * and again.
  */
 function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 | 1, element: SchemaElement): void {
   let [offset, values] = [0, count];
@@ -333,8 +338,8 @@ function varint(bytes: Uint8Array, from: number): { readonly value: number; read
 }
 
 /**
- * Checks the runs of `count` values; no run may exceed the remaining values. Returns the number of ones if `width` is
- * 1.
+ * Checks the runs of `count` values; a run must not have more values than remain. Returns the number of ones if `width`
+ * is 1.
  */
 function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, count: number): number {
   let [at, left, ones] = [from, count, 0];
@@ -355,7 +360,7 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
   return ones;
 }
 
-/** Parsers that convert times to text, to the microsecond. */
+/** Parsers that convert times to text, exact to the microsecond. */
 const PARSERS = {
   timestampFromMilliseconds: (ms: bigint) => isoOf(ms * 1_000n),
   timestampFromMicroseconds: (us: bigint) => isoOf(us),
@@ -364,7 +369,7 @@ const PARSERS = {
 
 function isoOf(micros: bigint): string {
   const ms = Number(micros / 1_000n);
-  // A Date can represent 100 million days.
+  // A Date can represent 100 million days. Other times become the number as text.
   return Math.abs(ms) <= 8.64e15
     ? `${new Date(ms).toISOString().slice(0, -1)}${String(micros % 1_000n).padStart(3, '0')}Z`
     : String(micros);

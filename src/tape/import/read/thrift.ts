@@ -26,16 +26,16 @@ export type ThriftStruct = readonly unknown[];
 export const checkThrift = (view: DataView, offset: number, valuesMax: number): void =>
   void new Walk(view, offset, valuesMax).struct(0);
 
-/** Reads a struct with few values. Throws like `checkThrift`. */
+/** Reads a struct with few values. Throws as `checkThrift` does. */
 export function thriftStruct(view: DataView, offset: number): { readonly value: ThriftStruct; readonly end: number } {
   const walk = new Walk(view, offset, HEADER_VALUES_MAX);
   const value = walk.struct(0);
   return { value, end: walk.offset };
 }
 
-/** Returns a field if it is a number; NaN for other values. */
+/** Returns the value if it is a number; otherwise NaN. */
 export const numberOfThrift = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
-/** Returns a field if it is a list or struct; an empty one for other values. */
+/** Returns the value if it is a list or struct; otherwise an empty one. */
 export const listOfThrift = (value: unknown): ThriftStruct => (Array.isArray(value) ? value : []);
 
 const FIELD_MAX = 64;

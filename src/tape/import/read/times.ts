@@ -17,7 +17,7 @@ type DateForm = {
 type ClockForm = {
   readonly name: string;
   readonly pattern: RegExp;
-  /** Whether the format has no seconds; after a dash such a time could be an offset. */
+  /** Whether the format has no seconds. After a dash, such a time could also be an offset from UTC. */
   readonly isShort?: true;
 };
 
@@ -47,7 +47,9 @@ export const DATE_FORMS: readonly DateForm[] = [
   { name: '2023-Nov-14', pattern: /^(?<y>\d{4})-(?<month>[a-z]{3,9})-(?<d>\d\d?)/i },
   { name: 'Nov 14, 2023', pattern: /^(?:[a-z]{3,9},? )?(?<month>[a-z]{3,9})\.? (?<d>\d\d?),? (?<y>\d{4})/i },
 ];
-/** Index of the date format that a clock time may follow without a separator. */
+/**
+ * Index of the date format without separators; only this format may be followed by a time of day without a separator.
+ */
 const COMPACT = 3;
 
 /** Formats of times of day. */
@@ -63,7 +65,7 @@ export const CLOCK_FORMS: readonly ClockForm[] = [
   { name: '221320.123', pattern: /^(?<h>\d\d)(?<i>\d\d)(?<s>\d\d)[.,](?<f>\d{1,12})/ },
   { name: '2213', pattern: /^(?<h>\d\d)(?<i>\d\d)/, isShort: true },
 ];
-/** Matches the format of the C library, with the year at the end. */
+/** Matches the time format of the C library, which has the year at the end. */
 const YEAR_LAST =
   /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<d>\d\d?) (?<h>\d\d):(?<i>\d\d):(?<s>\d\d)(?: (?<zone>UTC|GMT))? (?<y>\d{4})$/i;
 
@@ -73,8 +75,8 @@ const BETWEEN = /^(?:,? +|[T_\-D:;])/i;
 const ZONE = /^(?: ?(?<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d\d(?::?\d\d)?))?(?: ?[[(](?<place>[a-z][a-z_/+-]*)[\])])?$/i;
 
 /**
- * Formats of a text: indices of the date format (`null` if there is no date) and of the clock format (`null` for a date
- * only).
+ * Format of a text: index of the date format (`null` without a date) and of the clock format (`null` without a time of
+ * day).
  */
 type Form = { readonly date: number | null; readonly clock: number | null };
 
@@ -82,7 +84,7 @@ const CLOCK_CHOICES: readonly (number | null)[] = [...CLOCK_FORMS.keys(), null];
 const MOMENTS: readonly Form[] = [...DATE_FORMS.keys()].flatMap(date => CLOCK_CHOICES.map(clock => ({ date, clock })));
 const CLOCKS: readonly Form[] = [...CLOCK_FORMS.keys()].map(clock => ({ date: null, clock }));
 
-/** Returns the parts of a text in this format, else `null`. */
+/** Returns the parts of a text in this format; `null` if the text has another format. */
 function partsOf(text: string, { date, clock }: Form): Fields | null {
   let rest = text;
   let fields: Fields = {};
@@ -107,7 +109,7 @@ function partsOf(text: string, { date, clock }: Form): Fields | null {
 
 /** Maximum length of a time as text. */
 const TEXT_MAX = 64;
-/** Times of the years 2000 and 2100: a time outside has another unit than stated. */
+/** Bounds of plausible times, in the years 2000 and 2100. A time outside has another unit than stated. */
 const [FIRST, LAST] = [946_684_800_000, 4_102_444_800_000];
 
 export type TimeTold = {
@@ -117,13 +119,13 @@ export type TimeTold = {
   readonly order?: DayOrder | undefined;
 };
 
-/** Reads the times of one column. `day`: midnight from which times of day count, as local time in ms. */
+/** Reader of the times in one column. `day` is the midnight from which times of day count, as local time in ms. */
 export type TimeReader = (text: string, day?: Millis) => Millis;
 
 /**
- * Returns a reader of one column's times, in epoch ms to the microsecond. It remembers the last format and the last
- * time. When clocks go back, a local time occurs twice: the reader chooses the first until times go back by more than a
- * minute, then the second. The reader throws a RangeError on invalid text.
+ * Returns a reader of one column's times, in epoch ms, exact to the microsecond. The reader remembers the last format
+ * and the last time. When clocks go back, a local time occurs twice. The reader uses the first occurrence until the
+ * times in the file go back by more than a minute, then the second. It throws a RangeError on invalid text.
  */
 export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Findings, place = () => ''): TimeReader {
   const zone = named === undefined ? null : timeZoneOf(named);
@@ -166,7 +168,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
       );
     const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
-    // The zone lookup uses whole milliseconds, so that the microseconds stay exact.
+    // The zone's offset is found with whole milliseconds, so that the microseconds stay exact.
     const whole = Math.floor(micros / 1_000);
     return (moment(midnight + whole, written) * 1_000 + (micros - whole * 1_000)) / 1_000;
   };
@@ -178,7 +180,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     if (unit === 'text') at = ofText(trimmed, day);
     else {
       const micros = microsOf(trimmed, unit);
-      // Seconds after midnight are local clock time.
+      // Numbers that count from midnight are local time.
       const whole = Math.floor(micros / 1_000);
       at =
         day === undefined || zone === null
@@ -193,7 +195,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
 }
 
 const ZONES_MAX = 100;
-/** Maximum time by which rows may be out of order, in ms. */
+/** Maximum time by which the times of rows may go back without a change of the clock, in ms. */
 const BACK_MAX_MS = 60_000;
 
 /** Returns the parts of a text and its format; tries the previous format first. */
@@ -266,8 +268,8 @@ function microsOf(text: string, unit: keyof typeof UNIT_DIGITS): number {
 }
 
 /**
- * Restores the leading zeros of a time of day in a separate cell: 93000 is 09:30:00, and 93000123 has milliseconds;
- * `digits` is the full length. Throws a RangeError if the text is ambiguous.
+ * Restores the leading zeros of a time of day that has its own cell: 93000 is 09:30:00, and 93000123 has milliseconds.
+ * `digits` is the full number of digits. Throws a RangeError if the text is ambiguous.
  */
 export function clockText(text: string, digits?: number): string {
   const [, whole, fraction = ''] = /^(\d{1,15})([.,]\d+)?$/.exec(text) ?? [];
@@ -278,7 +280,7 @@ export function clockText(text: string, digits?: number): string {
   return `${whole.padStart(length, '0')}${fraction}`;
 }
 
-/** Full length of a clock time by its length without leading zeros, where unambiguous. */
+/** Full number of digits of a time of day, by its number of digits without leading zeros, if unambiguous. */
 const CLOCK_DIGITS: readonly (number | undefined)[] = [, , , , , 6, 6, , 9, 9, , 12, 12, , 15, 15];
 
 /** Returns midnight of the first or last date in the text, as local time in ms; `null` if there is no date. */
