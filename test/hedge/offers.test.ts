@@ -4,7 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { hedgeCostMax, money, moneyOf, textOfMoney, VirtualClock, type HedgeRules } from '../../src/core/index.ts';
 import { ceilTo, floorTo, Offers } from '../../src/hedge/offers.ts';
 import { bookRoute, requestRoutes } from '../../src/hedge/pricedRoutes.ts';
-import { plannedSecondLeg, requestRoute, requestSecondLeg, routeCostMax, routeRecord } from '../../src/hedge/routes.ts';
+import {
+  plannedSecondLeg,
+  requestRoute,
+  requestSecondLeg,
+  routeCostMax,
+  routeRecord,
+} from '../../src/hedge/thirdCurrencyRoutes.ts';
 import type { HedgeView } from '../../src/hedge/view.ts';
 import { depthOf, plain } from '../core/market.ts';
 import { routeOf, rowOf } from './hedgeRows.ts';

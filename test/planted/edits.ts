@@ -121,10 +121,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a second 420 does not prolong the pause',
-    file: 'src/exchange/transport/limit.ts',
+    file: 'src/exchange/transport/budget.ts',
     from: '    this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;',
     to: '    if (!(this.#clock.elapsed() < this.#pausedUntil)) this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;',
-    test: 'test/exchange/transport/limit.test.ts',
+    test: 'test/exchange/transport/budget.test.ts',
     title: 'stays paused until a minute after the last lock-out, however many there were',
   },
   {
@@ -338,26 +338,26 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'cost limit rounded up',
-    file: 'src/core/hedging/hedging.ts',
+    file: 'src/core/hedging/hedgeChoice.ts',
     from: 'BigInt(Math.floor(costMaxBps * 100 + 1e-6))',
     to: 'BigInt(Math.ceil(costMaxBps * 100 + 1))',
-    test: 'test/core/hedging/hedging.test.ts',
+    test: 'test/core/hedging/hedgeChoice.test.ts',
     title: 'is the whole of the basis points that are allowed, and not one unit more',
   },
   {
     name: 'a part is weighed as a part',
-    file: 'src/core/hedging/hedging.ts',
+    file: 'src/core/hedging/hedgeChoice.ts',
     from: 'const whole = money((cost * size) / major);',
     to: 'const whole = money(cost);',
-    test: 'test/core/hedging/hedging.test.ts',
+    test: 'test/core/hedging/hedgeChoice.test.ts',
     title: 'of a part is weighed as if all left at its price: a small dear part does not win by being small',
   },
   {
     name: 'day limit not looked at',
-    file: 'src/core/hedging/hedging.ts',
+    file: 'src/core/hedging/hedgeChoice.ts',
     from: 'dayLeft !== null && spends > dayLeft',
     to: 'dayLeft !== null && spends < dayLeft && false',
-    test: 'test/core/hedging/hedging.test.ts',
+    test: 'test/core/hedging/hedgeChoice.test.ts',
     title: 'costs no more than is left of the day',
   },
   {
@@ -398,7 +398,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/hedge/view.ts',
     from: ' - locked);',
     to: ');',
-    test: 'test/hedge/sizes.test.ts',
+    test: 'test/hedge/roomAndBudget.test.ts',
     title: 'what leaves is as much of what should as is free and has room, never more, and never the other way',
   },
   {
@@ -452,18 +452,18 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'sleep keeps the book fresh',
-    file: 'src/core/marketdata/freshness.ts',
+    file: 'src/core/marketdata/readTimes.ts',
     from: "for (const what of ['book', 'openOrders', 'trades'] as const) this.#at[what] = -Infinity;",
     to: "for (const what of ['openOrders', 'trades'] as const) this.#at[what] = -Infinity;",
-    test: 'test/core/marketdata/freshness.test.ts',
+    test: 'test/core/marketdata/readTimes.test.ts',
     title: 'is as old as the newest read that began since the process last stood still, whatever order answers came in',
   },
   {
     name: 'a read from before the sleep is fresh',
-    file: 'src/core/marketdata/freshness.ts',
+    file: 'src/core/marketdata/readTimes.ts',
     from: 'if (startedAt >= this.#sleptAt) this.#at',
     to: 'this.#at',
-    test: 'test/core/marketdata/freshness.test.ts',
+    test: 'test/core/marketdata/readTimes.test.ts',
     title: 'is as old as the newest read that began since the process last stood still, whatever order answers came in',
   },
   {
@@ -540,10 +540,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a place in the budget is free a millisecond early',
-    file: 'src/exchange/transport/limit.ts',
+    file: 'src/exchange/transport/budget.ts',
     from: 'this.#ended[gone]! + WINDOW <= now',
     to: 'this.#ended[gone]! + WINDOW - 1 <= now',
-    test: 'test/exchange/transport/limit.test.ts',
+    test: 'test/exchange/transport/budget.test.ts',
     title: 'has a place free again a whole minute after its request has ended, and not a millisecond before',
   },
   {
@@ -824,10 +824,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a way whose most is above the limit is taken',
-    file: 'src/core/hedging/hedging.ts',
+    file: 'src/core/hedging/hedgeChoice.ts',
     from: ' || spends > hedgeCostMax(major, mid, rules)',
     to: '',
-    test: 'test/core/hedging/hedging.test.ts',
+    test: 'test/core/hedging/hedgeChoice.test.ts',
     title: 'is not taken when the most that it can cost is above the limit, however cheap it looks',
   },
   {

@@ -3,7 +3,7 @@ import type { Booked } from './holdings.ts';
 import type { Change } from './ledger.ts';
 import { moneyOfAmount, type Instrument } from '../model/instrument.ts';
 import type { OwnTrade } from '../ports/port.ts';
-import { NO_PROFIT, profitSinceOpening, type ProfitSinceOpening } from './sinceOpening.ts';
+import { NO_PROFIT, profitSinceOpening, type ProfitSinceOpening } from './profitSinceOpening.ts';
 import { Position, type Fill, type Profit } from './position.ts';
 import { money, moneyOf, type Amount, type Millis, type Money, type Price } from '../model/units.ts';
 

@@ -15,7 +15,7 @@ import {
 import { classify, type ReplyReading } from '../wire/classify.ts';
 import { actionableMeaning } from '../wire/errorCodes.ts';
 import { lanes, URGENCY, type Lane, type LaneLimits } from './lanes.ts';
-import { Budget, type Slot } from './limit.ts';
+import { Budget, type Slot } from './budget.ts';
 import { remedyOf } from '../wire/remedies.ts';
 import { authHeaders, type Credentials } from '../wire/sign.ts';
 import { WireFault } from '../wire/wire.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
-import { Budget, type Slot } from '../../../src/exchange/transport/limit.ts';
+import { Budget, type Slot } from '../../../src/exchange/transport/budget.ts';
 
 type Call = {
   readonly after: number;

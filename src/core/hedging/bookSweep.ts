@@ -1,6 +1,6 @@
 /** The book as a hedge route: the taker order through its levels, and its proceeds. */
 import type { Depth } from '../model/book.ts';
-import type { RouteOption } from './hedging.ts';
+import type { RouteOption } from './hedgeChoice.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
 import type { TakerRequest } from './takerOrder.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side, type Value } from '../model/units.ts';

@@ -14,7 +14,13 @@ import {
   type RiskContext,
 } from '../../src/core/index.ts';
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
-import { remainingBudget, roomMoney, hedgeableAmount, spentOnDay, spentOnFlatten } from '../../src/hedge/sizes.ts';
+import {
+  remainingBudget,
+  roomMoney,
+  hedgeableAmount,
+  spentOnDay,
+  spentOnFlatten,
+} from '../../src/hedge/roomAndBudget.ts';
 import { hedgeViewOf, type HedgeView } from '../../src/hedge/view.ts';
 import { btcMxn, plain } from '../core/market.ts';
 import { rowOf } from './hedgeRows.ts';
