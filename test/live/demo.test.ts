@@ -45,7 +45,8 @@ describe('the default configuration, as a newcomer meets it', () => {
         unknown: 0,
       });
       expect(summary.ledgerMatches).toBe(true);
-      expect(summary.fills).toBeGreaterThan(30);
+      // 27 on this seed since a start reads the balances twice, which moves every later request; more than 30 before.
+      expect(summary.fills).toBeGreaterThan(20);
       expect(furthest > 0n && furthest <= moneyOf(limits.positionMax)).toBe(true);
       world.end();
     });
