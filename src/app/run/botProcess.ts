@@ -31,7 +31,7 @@ import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
 import { summaryOf, type Summary } from '../../messages/summary.ts';
 import { superviseChild } from './childProcess.ts';
-import { startCanceling } from './canceling.ts';
+import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
 import { journalLimits, throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';

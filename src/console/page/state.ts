@@ -115,7 +115,8 @@ export class State {
     }
     if (at <= last) return;
     const { run, recent, whole, fills } = this.#history;
-    const known = new Set(fills.slice(-60).map(String));
+    // Those of the view that are known already are among the newest.
+    const known = new Set(fills.slice(-view.fills.last.length).map(String));
     const fresh = view.fills.last
       .map(({ at: filledAt, side, price }) => [filledAt, side === 'bid' ? 1 : -1, Number(price)])
       .filter(fill => !known.has(String(fill)))

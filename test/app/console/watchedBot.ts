@@ -6,7 +6,7 @@ import { BesideRun } from '../../../src/app/console/besideRun.ts';
 import { actionEvents } from '../../../src/app/console/consoleActions.ts';
 import { consoleView } from '../../../src/app/console/consoleView.ts';
 import { LiveRun } from '../../../src/app/console/liveRun.ts';
-import { startCanceling } from '../../../src/app/run/canceling.ts';
+import { startCanceling } from '../../../src/app/run/cancelRequests.ts';
 import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring/bot.ts';
 import type { ConsoleView } from '../../../src/console/index.ts';
 import { randomOf, Secret, type Clock, type Engine, type Instrument, type Millis } from '../../../src/core/index.ts';

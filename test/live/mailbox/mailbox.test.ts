@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
-import { startCanceling, type CancelHost } from '../../../src/app/run/canceling.ts';
+import { startCanceling, type CancelHost } from '../../../src/app/run/cancelRequests.ts';
 import { money, VirtualClock } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { TEXT_MAX } from '../../../src/live/mailbox/fields.ts';

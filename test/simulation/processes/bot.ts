@@ -1,7 +1,7 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
 import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring/bot.ts';
 import { logEvent } from '../../../src/messages/eventLog.ts';
-import { startCanceling } from '../../../src/app/run/canceling.ts';
+import { startCanceling } from '../../../src/app/run/cancelRequests.ts';
 
 import {
   Secret,
