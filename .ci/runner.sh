@@ -167,7 +167,7 @@ done
 # The folder of the newest result of the check on an older state of the tree; nothing where there is none.
 older_result() {
   [[ ${RESUMES:-} == yes ]] || return 0
-  find "$(dirname "$out")" -mindepth 3 -maxdepth 3 -path "*/$1/runs" -printf '%T@ %h\n' | sort -rn | head -n 1 | cut -d' ' -f2-
+  find "$(dirname "$out")" -mindepth 3 -maxdepth 3 -path "*/$1/runs" -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2-
 }
 # The first line of a log that looks wrong, or its last line, as a cell of a table.
 why_failed() {
@@ -189,6 +189,7 @@ table() {
     fi
     read -r result seconds processor passed failed skipped at_commit _ < <(tail -n 1 "$folder/runs")
     if [[ $verdict == 'not run' ]]; then
+      ! grep -q '^failed' "$folder/runs" || result=failed
       verdict="$result at $at_commit"
     elif [[ $(wc -l < "$folder/runs") != 1 ]]; then
       verdict="$verdict; runs: $(cut -d' ' -f1 "$folder/runs" | paste -sd' ')"

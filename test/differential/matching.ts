@@ -67,11 +67,26 @@ export function drawOperation(random: Random, shape: Shape): Operation {
   return { kind: 'modify', which, price: at, amount: lots, timeInForce };
 }
 
-/** Returns what differs first and after which operation; `null` if nothing does. The whole book is compared every `every` operations. */
+/** Returns what differs first and after which operation; `null` if nothing does. An engine that throws differs. */
 export function divergence(
   operations: readonly Operation[],
   selfTrade: SelfTrade,
   every = 1,
+): { readonly at: number; readonly what: string } | null {
+  const reached = { at: 0 };
+  try {
+    return compared(operations, selfTrade, every, reached);
+  } catch (error) {
+    return { at: reached.at, what: `the engine throws ${String(error)}` };
+  }
+}
+
+/** Compares the whole book every `every` operations. */
+function compared(
+  operations: readonly Operation[],
+  selfTrade: SelfTrade,
+  every: number,
+  reached: { at: number },
 ): { readonly at: number; readonly what: string } | null {
   const naive = new NaiveBook();
   naive.selfTrade = selfTrade;
@@ -87,6 +102,7 @@ export function divergence(
   book.selfTrade = selfTrade;
   const ids: number[] = [];
   for (const [at, op] of operations.entries()) {
+    reached.at = at;
     const target = 'which' in op ? ids.length - 1 - op.which : ids.length;
     if (target < 0) continue;
     taker = target;

@@ -351,7 +351,11 @@ export class Orders {
       this.#end(order, 'fill all', order.ending ?? 'filled');
     } else {
       this.#move(order, 'fill');
-      if (wasUnknown) this.#news({ kind: 'resolved', order });
+      if (wasUnknown) {
+        // The order is there: what was absent before proves nothing.
+        this.#dropEvidence(order);
+        this.#news({ kind: 'resolved', order });
+      }
       this.#settleIfExplained(order);
     }
     return true;

@@ -181,9 +181,10 @@ export function latchIn(dir: string): Latch {
       assertStateDirTrusted(dir);
       const lifted = readHalt() ?? readHold() ?? readReduce();
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
-      writeDurably(join(dir, TAKE_UP_FILE), reason);
+      // The end of a hold alone forgets no loss and books no balance, so the engine must not hear of it.
+      if ((readHalt() ?? readReduce()) !== null) writeDurably(join(dir, TAKE_UP_FILE), reason);
       new Mailbox(dir, 'flatten').remove();
-      // Removed before RESUMED is written, so that a bot that has applied the resume does not find them again.
+      // Removed after RESUMED is written: a resume that is killed between them can be repeated.
       for (const box of [reducing, held, halted]) box.remove();
     },
     takeLifted: () => {

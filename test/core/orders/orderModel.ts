@@ -131,7 +131,11 @@ export class OrderModel {
       return this.#end(order, order.ending ?? 'filled');
     }
     if (was === 'sent' || was === 'unknown') order.at = 'open';
-    if (was === 'unknown') this.#tell('resolved', order);
+    if (was === 'unknown') {
+      order.absences = 0;
+      order.proofs.clear();
+      this.#tell('resolved', order);
+    }
     this.#settle(order);
   }
 

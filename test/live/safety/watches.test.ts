@@ -61,8 +61,8 @@ class Files {
 
   /** A person resumes; it is refused where nothing is latched. */
   lift(): void {
-    if ((this.halt ?? this.reduce ?? this.hold) !== null)
-      [this.halt, this.reduce, this.hold, this.resumed] = [null, null, null, true];
+    if ((this.halt ?? this.reduce) !== null) this.resumed = true;
+    [this.halt, this.reduce, this.hold] = [null, null, null];
   }
 }
 

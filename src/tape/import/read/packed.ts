@@ -2,7 +2,7 @@
  * Bytes of a file in pieces, decompressed by file ending (.gz, .zst, .lz4, .zip). Memory does not grow with the
  * decompressed size.
  */
-import type { ReadStream } from 'node:fs';
+import { closeSync, type ReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -96,9 +96,12 @@ export async function openEntry(
   path: string,
   isWanted: (name: string) => boolean,
 ): Promise<{ readonly entry: Entry; readonly stream: Readable }> {
-  const zip = await promisify<number, yauzl.Options, ZipFile>(yauzl.fromFd)(openRegularFile(path), {
-    lazyEntries: true,
-    autoClose: false,
+  const fd = openRegularFile(path);
+  const options = { lazyEntries: true, autoClose: false };
+  const zip = await promisify<number, yauzl.Options, ZipFile>(yauzl.fromFd)(fd, options).catch((error: unknown) => {
+    // A damaged archive leaves the descriptor open.
+    closeSync(fd);
+    throw error;
   });
   try {
     const { wanted, names } = await entriesOf(zip, isWanted);
