@@ -388,7 +388,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'withdraw forgets partly filled',
     file: 'src/core/engine/quoter.ts',
-    from: "if (order.state !== 'open' && order.state !== 'partially filled') continue;",
+    from: 'if (!isInBook(order)) continue;',
     to: "if (order.state !== 'open') continue;",
     test: 'test/core/engine/engine.test.ts',
     title: 'withdraws an order that is filled in part like any other',
@@ -469,8 +469,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'uptime counts orders on their way',
     file: 'src/core/engine/quoteUptime.ts',
-    from: "      if (state !== 'open' && state !== 'partially filled') continue;\n",
-    to: "      if (state === 'done') continue;\n",
+    from: '      if (!isInBook(order)) continue;\n',
+    to: "      if (order.state === 'done') continue;\n",
     test: 'test/core/engine/engine.test.ts',
     title: 'counts no time as quoted while nothing but an order without an answer may be there',
   },

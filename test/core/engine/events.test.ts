@@ -122,7 +122,7 @@ describe('an event', () => {
     expect(desk.engine.liveOrders.length).toBe(2);
     const before = desk.engine.decision!.at;
     expect(before).toBeLessThan(desk.now);
-    desk.step({ ...eventOf(desk), at: desk.now } as EngineEvent);
+    desk.step({ ...eventOf(desk), at: desk.now });
     expect(desk.engine.decision!.at).toBe(decides ? desk.now : before);
     // Without anything else the next decision is as far away as its rule says.
     expect(desk.engine.decidesAt).toBe(desk.engine.decision!.at + MINUTE);

@@ -182,7 +182,11 @@ describe('a quote', () => {
     puller.apply({ kind: 'reference', at: START, startedAt: START, price: 500 }, 1_000);
     puller.apply({ kind: 'reference', at: START + 1, startedAt: START + 1, price: 497 }, 1_000);
     const quote = { bids: [level(995), level(990)], asks: [level(995), level(1_002)] };
-    expect(puller.shape(quote, START + 1, 1_000)).toEqual({ bids: [], asks: quote.asks, noBid: 'pulled: the leader moved (-60.0 bps)' });
+    expect(puller.shape(quote, START + 1, 1_000)).toEqual({
+      bids: [],
+      asks: quote.asks,
+      noBid: 'pulled: the leader moved (-60.0 bps)',
+    });
     const near = { bids: [level(993), level(996)], asks: [level(1_002)] };
     expect(puller.shape(near, START + 1, 1_000)).toBe(near);
   });
