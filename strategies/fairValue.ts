@@ -1,6 +1,6 @@
 /**
- * Fair value from its parts, for any strategy. It is added to the view before the strategy runs; without it nothing is
- * quoted, with a reason.
+ * Fair value of a book: the price that any strategy quotes around, computed from configured parts. It is added to the
+ * view before the strategy runs. If it is unknown, the strategy does not run and the quote is empty, with the reason.
  */
 import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';
@@ -17,8 +17,8 @@ import {
 import { silent, totalOf } from './quoteLevels.ts';
 
 /**
- * Wraps a strategy with the configured fair value; returns it unchanged if that is the mid price. The parts start with
- * empty memory.
+ * Wraps a strategy so that its view has the configured fair value. Returns the strategy unchanged if the fair value is
+ * the mid price. The parts start with empty memory.
  */
 export function withFairValue(
   p: FairValueParameters | undefined,
@@ -51,11 +51,11 @@ export function withFairValue(
 export const fairValueReachBps = (p: FairValueParameters | undefined): number =>
   p === undefined || partNames(p).every(name => name === 'mid') ? 0 : p.withinBps;
 
-/** Returns a conflict of the section with the instrument, as one line; `null` if there is none. */
+/** Returns an error of one line if the micro-price table is for another tick size than the instrument's, or `null`. */
 export function fairValueProblem(p: FairValueParameters | undefined, instrument: Instrument): string | null {
   const tick = p?.microprice?.tick;
   if (tick === undefined || Number(tick) === Number(instrument.tick)) return null;
-  return `fairValue.microprice.tick: the table counts in ticks of ${tick}, those of ${instrument.symbol} are ${instrument.tick}: calibrate it again`;
+  return `fairValue.microprice.tick: the table is for tick size ${tick}, but ${instrument.symbol} has tick size ${instrument.tick}; run puntas calibrate again`;
 }
 
 function partsOf(p: FairValueParameters, instrument: Instrument): readonly Part[] {
@@ -74,8 +74,9 @@ const partNames = ({ withinBps: _, ...parts }: FairValueParameters): readonly st
   Object.entries(parts).flatMap(([name, part]) => (part === undefined ? [] : [name]));
 
 /**
- * Returns the fair value: the mid price, plus the weighted mean of the prices' distances from it, plus the additive
- * parts.
+ * Returns a function that computes the fair value: the mid price, plus the weighted mean of the distances of all parts
+ * with a weight, plus all parts without one. The function returns a reason if a part is unknown or the fair value is
+ * further than `withinBps` from the mid price.
  */
 function fairOf(parts: readonly Part[], withinBps: number): (view: View) => Fair | string {
   const weights = parts.reduce((sum, part) => sum + (part.weight ?? 0), 0);

@@ -9,7 +9,7 @@ const maxDivergenceBps = z
   .gt(0)
   .max(5_000)
   .default(100)
-  .describe('Maximum distance from the mid price; beyond, no quote.');
+  .describe('Maximum distance of the reference from the mid price.');
 
 const TABLE_MAX = 200;
 
@@ -17,11 +17,11 @@ const microprice = z
   .strictObject({
     weight,
     tick: aboveZero.describe('Tick size of the table.'),
-    imbalanceBuckets: z.int().min(1).max(100).describe('Columns: parts of bid / (bid + ask) amount.'),
+    imbalanceBuckets: z.int().min(1).max(100).describe('Number of columns, by bid / (bid + ask) amount.'),
     spreadsTicks: z
       .array(z.number().gt(0))
       .max(20)
-      .describe('Upper spread bounds of all rows but the last, ascending.'),
+      .describe('Largest spread (ticks) of each row but the last, ascending.'),
     adjustTicks: z
       .array(z.array(z.number().min(-100_000).max(100_000).nullable()).max(TABLE_MAX))
       .max(21)
@@ -30,29 +30,29 @@ const microprice = z
   .superRefine((p, context) => {
     const wrong = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (p.spreadsTicks.some((bound, i) => i > 0 && !(bound > (p.spreadsTicks[i - 1] ?? 0))))
-      wrong(['spreadsTicks'], 'expected each larger than the one before');
+      wrong(['spreadsTicks'], 'expected strictly ascending numbers');
     if (p.adjustTicks.length !== p.spreadsTicks.length + 1)
       wrong(['adjustTicks'], `expected ${p.spreadsTicks.length + 1} rows, one more than spreadsTicks`);
     else if (p.adjustTicks.some(row => row.length !== p.imbalanceBuckets))
-      wrong(['adjustTicks'], `expected rows of ${p.imbalanceBuckets} numbers, as imbalanceBuckets says`);
+      wrong(['adjustTicks'], `expected ${p.imbalanceBuckets} numbers in each row, one per imbalance bucket`);
   })
   .describe('Micro-price (Stoikov): corrected by imbalance and spread; from puntas calibrate.');
 
-/** Maximum imbalance, in standard deviations. */
+/** Maximum imbalance that counts, in standard deviations. */
 export const DEVIATIONS_MAX = 3;
 
-/** Keys of the part and of the imbalance maker. */
+/** YAML keys that the part `depthImbalance` and the imbalance maker share. */
 export const imbalanceKeys = {
   depthBps: z
     .number()
     .min(0)
     .max(5_000)
     .default(30)
-    .describe('Distance of counted amounts from the mid price. 0: best prices.'),
+    .describe('Maximum distance of counted amounts from the mid price. 0: best prices.'),
   bpsPerDeviation: bps
     .default(2)
     .describe(`Shift per standard deviation of imbalance; at most ${DEVIATIONS_MAX} count.`),
-  memory: duration.default('10m').describe('Time constant of its mean and deviation.'),
+  memory: duration.default('10m').describe('Time constant of the mean and deviation.'),
 };
 
 export const fairValueParameters = z
@@ -82,7 +82,7 @@ export const fairValueParameters = z
         basisMemory: duration.optional().describe('Time constant of the ratio of book to reference, like 1h.'),
       })
       .optional()
-      .describe('The section reference.'),
+      .describe('The reference price.'),
     depthImbalance: z
       .strictObject(imbalanceKeys)
       .optional()

@@ -16,22 +16,22 @@ import { millisOf } from './parameters.ts';
 import { clamp } from './quoteLevels.ts';
 
 /**
- * Part of the fair value. `look` is called at every decision, even if another part has failed, to keep its memory
- * current.
+ * Part of the fair value. `look` returns the part in ticks, or the reason why it is unknown. It is called at every
+ * decision, even if another part is unknown, so that the memory of the part stays current.
  */
 export type Part = {
   readonly name: string;
   /** Weight of a price in the mean; if absent, the part is added to the mean. */
   readonly weight?: number;
   look(view: View): number | string;
-  /** Whether it has been running for less than its memory. */
+  /** Whether the part has run for less than its memory at the time `at`. */
   isNew?(at: Millis): boolean;
   trade?(trade: SeenTrade): void;
 };
 
 type Of<K extends keyof FairValueParameters> = NonNullable<FairValueParameters[K]>;
 
-/** 0 ticks: the mid price is the origin of the others. */
+/** Mid price as a part: always 0 ticks, because all parts are distances from the mid price. */
 export const mid = ({ weight }: Of<'mid'>): Part => ({ name: 'mid', weight, look: () => 0 });
 
 /**
@@ -120,8 +120,8 @@ export function unusableReference({ at, reference: seen }: View, maxAgeMs: Milli
 }
 
 /**
- * Depth imbalance, in ticks: bpsPerDeviation of the mid price per deviation, up if bids are larger than usual, at most
- * 3 deviations.
+ * Shift by the depth imbalance, in ticks: bpsPerDeviation of the mid price per standard deviation from the usual
+ * imbalance, at most 3. The shift is positive if the bids are larger than usual.
  */
 export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
   const memoryMs = millisOf(p.memory);
@@ -137,7 +137,9 @@ export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
   };
 };
 
-/** Order flow, in ticks: bpsPerUnit of the mid price per unit of the base currency (formulas E5), at most ±maxBps. */
+/**
+ * Shift by order flow, in ticks: bpsPerUnit of the mid price per unit of base currency (E5), at most maxBps either way.
+ */
 export const orderFlow = (p: Of<'orderFlowImbalance'>, instrument: Instrument): Part => {
   const memoryMs = millisOf(p.memory);
   const flow = new OrderFlow(memoryMs);

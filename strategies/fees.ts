@@ -5,28 +5,28 @@ import type { Quote, Strategy, View } from '../src/core/index.ts';
 const keptOf = (makerRate: number): number => (1 - makerRate / 1e8) ** 2;
 
 /**
- * Returns the distance of a bid and an ask at which a round trip exactly pays both maker fees, as a share of their mid.
- * `makerRate` in parts of 10^-8.
+ * Returns the distance between a bid and an ask at which a round trip exactly pays both maker fees, as a share of their
+ * mid. `makerRate` in parts of 10^-8.
  */
 export function roundTripShare(makerRate: number): number {
   const kept = keptOf(makerRate);
   return (2 * (1 - kept)) / (1 + kept);
 }
 
-/** Returns the same distance as a share of the bid: the minimum rise between two lines of a grid. */
+/** Returns how far an ask must be above a bid to pay both maker fees, as a share of the bid: the step of a grid. */
 export const roundTripRise = (makerRate: number): number => 1 / keptOf(makerRate) - 1;
 
-/** Fee check of a strategy whose formula includes the fee: its quotes always earn it. */
+/** Edge check of a strategy whose formula includes the maker fee: always `null`, because its quotes earn the fee. */
 export const feeInside = (): null => null;
 
 const WHY = 'cannot earn its fees: buying and selling at these prices costs more than it brings';
-/** Rounding tolerance of floats. */
+/** Relative tolerance for float rounding. */
 const DUST = 1e-9;
 
 /**
- * Wraps a strategy. While its first bid and first ask do not earn their fees, the side that increases inventory is
- * dropped, or both at no inventory. The strategies here already keep that distance; this also guards others.
- * `paysForVolume` disables the check.
+ * Wraps a strategy with a check of its fees. While a round trip at the first bid and the first ask loses money after
+ * fees, the side that increases inventory does not quote; at zero inventory neither side quotes. The strategies here
+ * keep the distance themselves; the check guards strategies of users. `paysForVolume` disables the check.
  */
 export function earningFees(strategy: Strategy, paysForVolume: boolean): Strategy {
   if (paysForVolume) return strategy;

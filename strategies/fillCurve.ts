@@ -1,23 +1,23 @@
 /**
- * Measured fill rates and profits by distance, and the exact optimum of their piecewise form for a given cost of
- * inventory.
+ * Piecewise curve through measured fill rates and profits by distance, and the distance that is optimal for a given
+ * cost of inventory.
  */
 
-/** One side of a market at ascending distances, in any consistent units. */
+/** Measured fills on one side of a market, at ascending distances from the fair value, in any consistent units. */
 export type FillProfile = {
   readonly distances: readonly number[];
-  /** Fills per time of an order at each distance; positive. */
+  /** Fills of one order per unit of time, at each distance; all positive. */
   readonly rates: readonly number[];
   /** Adverse price move after a fill at each distance: its edge minus its markout. */
   readonly adverse: readonly number[];
 };
 
 export type Best = {
-  /** Infinity if no fill is wanted. */
+  /** Best distance; Infinity if no quote pays. */
   readonly distance: number;
-  /** Value of quoting there, per time; 0 if no fill is wanted. */
+  /** Value of quoting at `distance`, per unit of time; 0 if no quote pays. */
   readonly worth: number;
-  /** Derivative of `worth` by the cost of inventory. */
+  /** Derivative of `worth` with respect to `asked`, the minimum profit of a fill. */
   readonly slope: number;
 };
 
@@ -36,15 +36,19 @@ type Piece = {
 const NOTHING: Best = { distance: Infinity, worth: 0, slope: 0 };
 
 /**
- * Interpolates log rates and adverse moves linearly. If a rate exceeds one at a smaller distance, both become their
- * mean, because an order nearer to the price is filled at least as often. Below the first distance rates grow at the
- * average decay, and the move is constant. Nothing is quoted beyond the last distance. `fee`: cost of a fill.
+ * Curve that interpolates log rates and adverse moves linearly between the distances. If a rate exceeds the rate at a
+ * smaller distance, both become their geometric mean, because an order nearer to the price is filled at least as
+ * often. Below the first distance rates grow at the average decay, and the adverse move is constant. Nothing is quoted
+ * beyond the last distance.
  */
 export class FillCurve {
   readonly #pieces: readonly Piece[];
-  /** Distance with the largest rate times net; if no distance pays, the one with the smallest loss per fill. */
+  /**
+   * Distance at which rate times net is largest, with its rate, net and adverse move. If no distance pays, the distance
+   * with the smallest loss per fill.
+   */
   readonly calm: { readonly distance: number; readonly rate: number; readonly net: number; readonly adverse: number };
-  /** Decay of rates around that distance: -d ln(rate) / d(distance). */
+  /** Decay of rates around the distance of `calm`: -d ln(rate) / d(distance). */
   readonly decay: number;
   /** Whether a fill at some distance earns more than it costs. */
   readonly pays: boolean;
@@ -65,7 +69,7 @@ export class FillCurve {
       const to = distances[i + 1]! - d;
       return { ...at(i), from: 0, to, decay: decayOf(i, i + 1), rise: (net[i + 1]! - net[i]!) / to };
     });
-    // Last piece: a larger distance earns nothing more.
+    // On the last piece a larger distance does not increase the profit, so it is never chosen.
     this.#pieces = [inner, ...between, { ...at(last), from: 0, to: Infinity, decay: 0, rise: 0 }];
     const { distance } = this.worthTo(0).best(0);
     this.pays = distance < Infinity;
@@ -76,13 +80,13 @@ export class FillCurve {
     this.decay = Math.log(this.rate(near) / this.rate(far)) / (far - near) || 1 / distances[last]!;
   }
 
-  /** Fills per time at a distance up to the last. */
+  /** Returns the fills per unit of time at a distance up to the last. */
   rate(distance: number): number {
     const piece = this.#at(distance);
     return piece.rate * Math.exp(-piece.decay * (distance - piece.start));
   }
 
-  /** Profit of a fill at a distance up to the last, after its fee and the adverse move. */
+  /** Returns the profit of a fill at a distance up to the last, after its fee and the adverse move. */
   net(distance: number): number {
     const piece = this.#at(distance);
     return piece.net + piece.rise * (distance - piece.start);
@@ -92,16 +96,17 @@ export class FillCurve {
     return this.#pieces.findLast(({ start }) => start <= distance) ?? this.#pieces[0]!;
   }
 
-  /** Returns the value of quoting with risk aversion `gamma` (per unit of price and order; 0: neutral). */
+  /** Returns the maximization for risk aversion `gamma`, per unit of price and order; 0 is risk-neutral. */
   worthTo(gamma: number): Hamiltonian {
     return new Hamiltonian(this.#pieces, gamma);
   }
 }
 
 /**
- * Maximum of rate(d) (1 - e^(-gamma (net(d) - asked))) / gamma over all distances, or 0 without a quote. `asked` is the
- * minimum profit of a fill for the inventory that it causes, negative if that is welcome. Inside a piece the optimum is
- * at net - asked = ln(1 + gamma rise / decay) / gamma; otherwise at a border from which both pieces fall.
+ * Maximum of rate(d) (1 - e^(-gamma (net(d) - asked))) / gamma over all distances d, or 0 without a quote. `asked` is
+ * the minimum profit of a fill; it pays for the inventory that the fill causes and is negative if the fill reduces
+ * risk. Inside a piece the optimum is at net - asked = ln(1 + gamma rise / decay) / gamma. Otherwise it is at a border
+ * between two pieces where the value falls on both sides.
  */
 export class Hamiltonian {
   readonly #gamma: number;
@@ -135,8 +140,8 @@ export class Hamiltonian {
   }
 
   /**
-   * Inverse of `best`: returns the `asked` at which quoting has this worth (positive), and the derivative of the worth
-   * by it.
+   * Inverse of `best`: returns the `asked` at which quoting has the value `worth` (positive), and the derivative of
+   * `worth` with respect to `asked`.
    */
   askedFor(worth: number): { readonly asked: number; readonly slope: number } {
     const gamma = this.#gamma;

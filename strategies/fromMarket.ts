@@ -1,22 +1,26 @@
-/** Parameters from one risk and a recorded market, which a comparison gives to every strategy. */
+/**
+ * Strategy parameters derived from one risk and one measured market, so that a comparison gives all strategies equal
+ * terms.
+ */
 import { moneyOf, textOfMoney, type Instrument } from '../src/core/index.ts';
 import { FillCurve } from './fillCurve.ts';
 
-/** Measured market of a recording, checked, in bps and minutes, and the risk. */
+/** Checked measurements of a recorded market, in bps and minutes, and the risk that the operator accepts. */
 export type MarketTerms = {
   readonly instrument: Instrument;
-  /** Price for setting amounts, in the quote currency. */
+  /** Price in the quote currency that converts the risk to an amount of the base currency. */
   readonly price: number;
   readonly volatilityBps: number;
   readonly arrivalsPerMinute: number;
   readonly decayPerBps: number;
   readonly adverseBps: number;
-  /** Slope of the next move on the imbalance; absent if it predicts nothing. */
+  /** Predicted price move per standard deviation of the depth imbalance; absent if the imbalance predicts nothing. */
   readonly imbalance?: { readonly depthBps: number; readonly bpsPerDeviation: number };
-  /** Decimal text, in the quote currency. */
+  /** Risk per hour as decimal text, in the quote currency. */
   readonly riskPerHour: string;
   /**
-   * Best measured distance from the mid price, fee included; if absent, it follows from arrivals and the adverse move.
+   * Best measured distance of a quote from the mid price, fee included. If absent, the distance follows from arrivals
+   * and the adverse move.
    */
   readonly distanceBps?: number;
   /** Fills of one side and adverse moves by distance, as in `market.profile`; absent if there were too few fills. */
@@ -29,25 +33,31 @@ export type MarketTerms = {
 
 /** Number of orders in full inventory. */
 export const ORDERS_IN_FULL = 10;
-/** Levels on each side. */
+/** Number of levels per side. */
 export const LEVELS_A_SIDE = 3;
-/** Time in seconds in which the price typically moves by one tolerance. Replacing all six orders (three levels per side) that often fits into the request budget. */
+/**
+ * Time in seconds in which the price typically moves by the requote tolerance. The request budget allows all six orders
+ * (three levels per side) to be replaced that often.
+ */
 const LEAVE_S = 4;
 
-/** Value in the quote currency of an inventory for which one standard deviation over an hour costs the risk. */
+/**
+ * Returns the value of full inventory in the quote currency: a price move of one standard deviation over an hour costs
+ * the risk.
+ */
 export const fullValueOf = (riskPerHour: number, volatilityBps: number): number => riskPerHour / (volatilityBps / 1e4);
 
-/** The same inventory in the base currency. */
+/** Returns full inventory in the base currency. */
 export const fullMajor = ({ riskPerHour, volatilityBps, price }: MarketTerms): number =>
   fullValueOf(Number(riskPerHour), volatilityBps) / price;
 
 /**
- * Distance of the first quote from the fair value in bps, without the fee. It maximizes edge times arrivals for a
- * risk-neutral maker (as in GLFT).
+ * Returns the distance of the first quote from the fair value in bps, without the fee. It maximizes edge times arrivals
+ * for a risk-neutral maker (as in GLFT).
  */
 const edgeBps = ({ decayPerBps, adverseBps }: MarketTerms): number => 1 / decayPerBps + adverseBps / 2;
 
-/** Distance of the first quote as measured, or as computed above if not measured; without the fee, in bps. */
+/** Returns the measured best distance of the first quote in bps, without the fee; `edgeBps` if not measured. */
 const edgeAt = (terms: MarketTerms, feeBps: number): number =>
   terms.distanceBps === undefined ? edgeBps(terms) : terms.distanceBps - feeBps;
 
@@ -58,7 +68,7 @@ export const halfSpreadBps = (terms: MarketTerms, feeBps: number): number =>
 /** Returns the amount of one order in the base currency, as decimal text. */
 export const orderAmount = (terms: MarketTerms): string => eightDecimals(fullMajor(terms) / ORDERS_IN_FULL);
 
-/** Curve of the measured fills after this fee, in bps and minutes; `null` if there are none. */
+/** Returns the curve of the measured fills after this fee, in bps and minutes; `null` if fills were not measured. */
 const curveOf = ({ profile }: MarketTerms, feeBps: number): FillCurve | null =>
   profile === undefined
     ? null
@@ -67,13 +77,13 @@ const curveOf = ({ profile }: MarketTerms, feeBps: number): FillCurve | null =>
         feeBps,
       );
 
-/** Decay of fills with distance, per bps; around the best distance if measured. */
+/** Returns the decay of fills with distance, per bps: around the best distance if fills were measured. */
 const decayOf = (terms: MarketTerms, feeBps: number): number => curveOf(terms, feeBps)?.decay ?? terms.decayPerBps;
 
 const toleranceBps = (terms: MarketTerms, feeBps: number): number =>
   fourDigits(Math.max(0.2 / decayOf(terms, feeBps), terms.volatilityBps * Math.sqrt(LEAVE_S / 3600)));
 
-/** Each level gets e^-0.5 of the fills of the previous one. */
+/** Returns levels so far apart that each gets at most e^-0.5 of the fills of the previous one. */
 const levels = (terms: MarketTerms, feeBps: number) => ({
   amount: orderAmount(terms),
   levels: LEVELS_A_SIDE,
@@ -81,7 +91,7 @@ const levels = (terms: MarketTerms, feeBps: number) => ({
   refreshToleranceBps: toleranceBps(terms, feeBps),
 });
 
-/** Number of first levels at distances that paid when measured, at least one; all levels if nothing was measured. */
+/** Returns how many levels earn money at their measured distances, at least 1; all if fills were not measured. */
 function payingLevels(terms: MarketTerms, feeBps: number): number {
   const curve = curveOf(terms, feeBps);
   const { levels: most, levelSpacingBps } = levels(terms, feeBps);
@@ -121,10 +131,10 @@ const rounded = (profile: NonNullable<MarketTerms['profile']>) => ({
   adverseBps: profile.adverseBps.map(fourDigits),
 });
 
-/** Rounds to four digits, the precision of a recording. */
+/** Rounds to four significant digits, the precision of a recording. */
 export const fourDigits = (x: number): number => Number(x.toPrecision(4));
 
-/** Rounds down to eight decimals, without an exponent. */
+/** Returns a number as decimal text, rounded down to eight decimals. */
 export function eightDecimals(x: number): string {
   const text = x.toFixed(9).slice(0, -1);
   return textOfMoney(moneyOf(text));

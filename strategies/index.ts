@@ -28,20 +28,20 @@ export type StrategyParameters = {
   readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']>;
 }[StrategyName];
 
-/** Definition of any strategy. The parameters must be those of its name. */
+/** Definition of any strategy, for parameters of any type; callers must pass those of the strategy. */
 export type StrategyKind = {
   make(parameters: StrategyParameters, instrument: Instrument): Strategy;
   /** Returns why the parameters cannot earn this maker fee (parts of 10^-8), or `null`. */
   edgeProblem(parameters: StrategyParameters, makerRate: number): string | null;
-  /** Returns conflicts of the parameters with the limits. `book`: <base>_<quote>. */
+  /** Returns conflicts of the parameters with the limits. `book` has the form <base>_<quote>. */
   limitProblems(parameters: StrategyParameters, limits: LimitsAsked, book: string): readonly LimitProblem[];
   tolerance(parameters: StrategyParameters): RequoteTolerance;
-  /** Whether it needs a reference price to quote. */
+  /** Whether the strategy needs a reference price to quote. */
   readonly needsReference?: true;
 };
 /**
- * Returns the definition of a strategy, whose quotes are shown only if they earn their fees, unless the user pays for
- * volume.
+ * Returns the definition of a strategy. Quotes that do not earn their fees are dropped, unless a negative minEdgeBps
+ * pays for volume.
  */
 export function kindOf(name: StrategyName): StrategyKind {
   const kind: StrategyKind = strategies[name];
@@ -49,8 +49,8 @@ export function kindOf(name: StrategyName): StrategyKind {
   return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };
 }
 /**
- * Returns a `strategy` section with one level at a measured distance, in bps, and a skew of half of it. `amount` in the
- * base currency.
+ * Returns a `strategy` section: a ladder of one level at `distanceBps` from the mid price, with a skew of half that
+ * distance. `amount` is in the base currency.
  */
 export const quotingAt = (distanceBps: number, feeBps: number, amount: string): object => ({
   name: 'ladder' satisfies StrategyName,
@@ -59,7 +59,7 @@ export const quotingAt = (distanceBps: number, feeBps: number, amount: string): 
   levels: 1,
   amount,
   refreshToleranceBps: fourDigits(Math.max(0.5, distanceBps / 20)),
-  // Edge of a round trip, within the distance minus two fees.
+  // A round trip at this distance earns twice the distance minus two fees; 95% of that is required, at most 1 bps.
   minEdgeBps: fourDigits(Math.max(0, Math.min(1, 1.9 * (distanceBps - feeBps)))),
   skew: { priceBpsAtLimit: fourDigits(distanceBps / 2) },
 });

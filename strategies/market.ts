@@ -1,6 +1,6 @@
 /**
- * Market inputs of a model: volatility and arrivals, configured or estimated while running. All are shares of the
- * price.
+ * Market inputs of a model: volatility and arrivals, configured or estimated while running. Volatility and distances
+ * are shares of the price.
  */
 import { z } from 'zod';
 import {
@@ -16,7 +16,7 @@ import {
 import { FillCurve, type FillProfile } from './fillCurve.ts';
 import { bps, duration, millisOf } from './parameters.ts';
 
-/** Profile as measured by `puntas calibrate`. */
+/** Fills and adverse moves by distance, as measured by `puntas calibrate`. */
 const profileParameters = z
   .strictObject({
     distancesBps: z
@@ -68,20 +68,20 @@ export type MarketParameters = z.infer<typeof marketParameters>;
 
 const SAMPLE_MS = 2_000;
 const WINDOW_MS = 20_000;
-/** Distances of virtual orders as multiples of 1/k: from two thirds of all arrivals down to a twentieth. */
+/** Distances of virtual orders, in multiples of 1/k: 67% of all arrivals reach the nearest, 5% the farthest. */
 const DISTANCES = [0.4, 0.8, 1.2, 1.6, 2, 2.5, 3];
 /** Weight of the configured arrivals, as a share of the memory. */
 const PRIOR_SHARE = 0.5;
 /** Windows between two refits of arrivals: five minutes. */
 const REFIT_WINDOWS = 15;
-/** Maximum change of an estimate per refit, in logarithms. */
+/** Maximum change of an estimate per refit, as a natural logarithm: 0.2 is 22%. */
 const REFIT_MAX = 0.2;
 /** Minimum number of remembered arrivals, at all distances together, for a fit. */
 const REACHED_MIN = 30;
 /** Minimum relative change of volatility that triggers new quotes. */
 const WORTH = 0.05;
 
-/** Source of A and k. */
+/** Source of the arrival parameters A and k in use. */
 export type ArrivalsFrom =
   'configured' | 'configured, too few arrivals' | 'held, no line fits' | 'held, trades are not heard' | 'followed';
 
@@ -143,9 +143,8 @@ export class RollingMarket {
   }
 
   /**
-   * Returns fills by distance after this fee, a share of the price; `null` without a profile. The shape is the
-   * configured one. The level is scaled by the ratio of current to configured arrivals, A e^(-k d), at the best
-   * distance.
+   * Returns the curve of fills by distance after `fee`, a share of the price; `null` without a profile. The rates are
+   * those of the profile, all scaled by one factor: current by configured arrivals, A e^(-k d), at the best distance.
    */
   curve(fee: number): FillCurve | null {
     if (this.#profile === null) return null;
@@ -192,7 +191,7 @@ export class RollingMarket {
     return true;
   }
 
-  /** Sets the source; returns true if it changed. */
+  /** Sets the source of A and k; returns true if it changed. */
   #name(from: ArrivalsFrom): boolean {
     if (from === this.#from) return false;
     this.#from = from;

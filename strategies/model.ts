@@ -48,18 +48,18 @@ export const modelTuning = {
   'market.memory': among('10m', '30m', '2h', '6h'),
 } as const;
 
-/** Extra distance of a side from markouts, as a share of the price. */
+/** Returns how far the markouts of the bot's fills move a side away from the fair value, as a share of the price. */
 const widenOf = (side: Side, view: View): number => {
   const bps = view.widenBps[side];
   return bps > 0 && bps < Infinity ? bps / 10_000 : 0;
 };
 
-/** Inputs in shares of the price, seconds and orders. */
+/** Inputs of a model: distances are shares of the price, times are in seconds, inventory is in orders. */
 export type ModelInput = {
   readonly sigma: number;
   readonly a: number;
   readonly k: number;
-  /** Configured xi of the formulas; half of it is the part `ADVERSE` of each distance. */
+  /** Configured adverse move after a fill, xi in the formulas. Half of xi is the part `ADVERSE` of each distance. */
   readonly adverse: number;
   readonly fee: number;
   /** Shift of quotes per order of inventory, as required by the risk. */
@@ -83,8 +83,9 @@ export type Solution = {
 };
 
 /**
- * Returns the quotes of a measured curve. `asked`: minimum profit of a side's fill for the inventory that it causes.
- * The parts are those at 0, or those of the smallest loss if no distance pays.
+ * Returns the quotes that are optimal for measured fills. `asked` returns the minimum profit of a side's fill at `q`
+ * orders of inventory. The parts are those of the best distance for a minimum profit of 0. If no distance pays, they
+ * are those of the distance with the smallest loss per fill.
  */
 export function solutionAlong(
   curve: FillCurve,
@@ -124,12 +125,12 @@ type ModelParameters = {
 type Solved = Solution & {
   readonly makerRate: number;
   readonly positionMax: number;
-  /** Cap in lots. */
+  /** Maximum inventory in lots. */
   readonly cap: number;
   readonly figures: readonly Figure[];
 };
 
-/** State that is constant across quotes, and the tracked market. */
+/** Constants of a model maker, and the market that it tracks. */
 type Maker = {
   readonly p: ModelParameters;
   readonly instrument: Instrument;
@@ -198,7 +199,7 @@ function solveAt(maker: Maker, view: View, fair: number): Solved | string {
   const fee = makerRate / 1e8;
   const adverse = maker.p.market.adverseBps / 10_000;
   const curve = market.curve(fee);
-  // At the distance of a risk-neutral maker.
+  // Fills per second at the distance that a risk-neutral maker quotes.
   const fillsPerS = curve?.calm.rate ?? a * Math.exp(-1 - k * (fee + adverse / 2));
   const decay = curve?.decay ?? k;
   const shift = shiftFor(decay, full / lots, fillsPerS, perS);
@@ -235,7 +236,7 @@ function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: Vie
   const nearest = of.distance(side, q, view.at);
   if (nearest === Infinity) return [];
   const steps: Step[] = [...fairSteps(view)];
-  // Half of the measured xi beyond the configured one. The skew follows only from the risk.
+  // Markouts widen the side by half of the adverse move beyond the configured xi. They do not change the skew.
   const own = widenOf(side, view);
   let parts = 0;
   for (const part of of.parts) {

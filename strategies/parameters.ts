@@ -13,10 +13,10 @@ const DURATION = /^(0*[1-9]\d{0,5})([smhd])$/;
 /** Duration such as 90s, 10m, 1h or 1d. */
 export const duration = z.string().regex(DURATION, 'expected a length of time like 90s, 10m, 1h or 1d');
 
-/** Converts a checked duration to milliseconds. */
+/** Converts a checked duration to milliseconds. Throws a RangeError for other text. */
 export function millisOf(text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? [];
-  if (count === undefined || unit === undefined) throw new RangeError(`${text} is no duration`);
+  if (count === undefined || unit === undefined) throw new RangeError(`${text} is not a duration like 90s or 10m`);
   return Number(count) * UNITS[unit as keyof typeof UNITS];
 }
 
@@ -32,7 +32,7 @@ export const currencyOf = (sum: string): string => SUM.exec(sum)?.[2] ?? '';
 export const tickLotsOf = (instrument: Instrument, sum: string): number =>
   Number(valueFloor(instrument, SUM.exec(sum)?.[1] ?? '0'));
 
-/** Parameter of every strategy. */
+/** Parameter `amountTolerance`, which every strategy has. */
 export const amountTolerance = z
   .number()
   .min(0)
@@ -78,7 +78,7 @@ export type LimitsAsked = {
   readonly positionMax: DecimalText;
   readonly ordersMax: number;
   readonly collarBps: number;
-  /** Maximum distance of the configured fair value from the mid price; if absent, they are equal. */
+  /** Maximum distance of the configured fair value from the mid price; absent if the fair value is the mid price. */
   readonly fairValueBps?: number;
 };
 export type LimitProblem = { readonly key: string; readonly message: string };
@@ -105,7 +105,7 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
   if (!(furthestBps <= limits.collarBps)) {
     problems.push({
       key: 'levels',
-      message: `the last level can lie ${plainBps(furthestBps)} bps from the mid price, beyond limits.collarBps ${plainBps(limits.collarBps)}`,
+      message: `the last level can be ${plainBps(furthestBps)} bps from the mid price, beyond limits.collarBps ${plainBps(limits.collarBps)}`,
     });
   }
   return problems;
@@ -113,7 +113,7 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
 
 /** Formats bps as text, without float rounding errors. */
 export const plainBps = (x: number): string => String(Math.round(x * 1e6) / 1e6);
-/** Two maker fees in bps; `makerRate` in parts of 10^-8. */
+/** Returns the two maker fees of a round trip, in bps. `makerRate` is in parts of 10^-8. */
 export const feesBps = (makerRate: number): number => (2 * makerRate) / 10_000;
 
 /**

@@ -1,4 +1,4 @@
-/** Levels from prices: amounts within the inventory capacity, and steps that add up to each price. */
+/** Construction of a side's levels: amounts within the inventory limit, and steps that add up to each price. */
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 
 /** Name of the compensation for adverse price moves after fills. */
@@ -8,8 +8,8 @@ export const ADVERSE = 'adverse selection';
 export const LEVEL_STEPS = {
   'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
   [ADVERSE]: 'Further out by the usual move against fills, from `markouts` or the configured model.',
-  'level *': 'Distance of a further level from the first level.',
-  'not before the level inside': 'Moved out to the level before it.',
+  'level *': 'Distance of this level from the first.',
+  'not before the level inside': 'Moved out to the price of the level closer to the mid price.',
 };
 
 /** Sum of the steps, in ticks, not rounded to the grid; 0 without steps. */
@@ -22,7 +22,7 @@ export function totalOf(steps: readonly Step[]): number {
 /** Origin of quotes, in ticks: the configured fair value, by default the mid price. */
 export const fairPrice = (view: View): number => view.fair?.price ?? view.mid;
 
-/** Returns the steps of that price. */
+/** Returns the steps that add up to `fairPrice`. */
 export const fairSteps = (view: View): readonly Step[] =>
   view.fair?.steps ?? [{ name: 'fair value: mid', ticks: view.mid }];
 
@@ -37,13 +37,16 @@ export const silent = (why: string): Quote => ({ bids: [], asks: [], noBid: why,
 
 const NO_STEPS: readonly Step[] = [];
 
-/** Returns the step by which markouts of the bot's fills move a side out; empty if they do not, or are not finite. */
+/** Returns the step by which markouts of the bot's fills move a side out; empty if that is not positive and finite. */
 export function adverseSteps(side: Side, view: View, fair: number): readonly Step[] {
   const bps = view.widenBps[side];
   return bps > 0 && bps < Infinity ? [{ name: ADVERSE, ticks: (awayOf(side) * bps * fair) / 10_000 }] : NO_STEPS;
 }
 
-/** Lots that can still be bought (sold) before the position is `cap` lots from the target; 0 if a number is NaN. */
+/**
+ * Returns how many lots a side can still trade: bids until inventory is `cap` lots above its target, asks until it is
+ * `cap` lots below. Returns 0 if a number is NaN.
+ */
 export function inventoryRoom(side: Side, view: View, cap: number): number {
   const room = side === 'buy' ? cap - view.position : cap + view.position;
   return room > 0 ? Math.floor(room) : 0;
@@ -51,7 +54,7 @@ export function inventoryRoom(side: Side, view: View, cap: number): number {
 
 /**
  * Builds one level per entry of `prices`, given as steps, best first. Each amount is `lots` or the remaining capacity,
- * rounded down to lots. A level inside the previous one gets a step that moves it out to that level.
+ * rounded down to lots. A level closer to the fair value than the previous level gets a step to the previous price.
  */
 export function quoteLevelsOf(side: Side, prices: readonly (readonly Step[])[], lots: Amount, room: number): Level[] {
   const away = awayOf(side);

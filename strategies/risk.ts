@@ -13,13 +13,13 @@ export const riskParameters = z
   .describe('Risk in money and time; it sets the risk aversion gamma.');
 
 /**
- * Returns the lots at which one standard deviation over `perS` seconds costs the budget (tick-lots). `sigma`: share of
- * the price per square root of a second.
+ * Returns full inventory in lots: a price move of one standard deviation over `perS` seconds costs the budget, in ticks
+ * times lots. `sigma` is a share of the price per square root of a second.
  */
 export const fullLots = (budget: number, perS: number, sigma: number, fairTicks: number): number =>
   budget / (sigma * Math.sqrt(perS) * fairTicks);
 
-/** Standard deviations of inventory up to full inventory. */
+/** Full inventory, in standard deviations of inventory. */
 export const DEVIATIONS = 3;
 
 /**
@@ -28,14 +28,14 @@ export const DEVIATIONS = 3;
  * pi(q) = e^(-k r (2q+1)). It is normal with variance 1 / (2 k r) and returns within 1 / (2 k r lambda), lambda being
  * the fills of one side at zero inventory.
  * - Full inventory (`full` orders) at three deviations requires r = 9 / (2 k full^2).
- * - Return within the time of the risk requires r = 1 / (2 k lambda per), but at most 1 / k, the edge. With rarer fills
- *   no shift returns inventory, and the quotes would leave the market.
+ * - Return within the time of the risk (`perS`) requires r = 1 / (2 k lambda perS), but at most 1 / k, the edge. If
+ *   fills are rarer, no shift returns inventory in time, and a larger one would only move quotes out of reach.
  * The result is the larger of the two.
  */
 export const shiftFor = (k: number, full: number, fillsPerS: number, perS: number): number =>
   Math.max((DEVIATIONS * DEVIATIONS) / (2 * k * full * full), Math.min(1, 1 / (2 * fillsPerS * perS)) / k);
 
-/** Standard deviation of inventory in orders under that shift. */
+/** Returns the standard deviation of inventory, in orders, under a shift of `shift` per order. */
 export const usualOrders = (k: number, shift: number): number => 1 / Math.sqrt(2 * k * shift);
 
 /** Checks that the risk is in the book's quote currency. */

@@ -53,8 +53,8 @@ export const spreadTuning = {
 type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 
 /**
- * Quotes around `centre`, the steps of the fair value. Both first levels move apart, each by half, until a round trip
- * earns minEdgeBps over two maker fees. Then each moves out by its markouts.
+ * Returns a quote around `centre`, the steps of the fair value. The first bid and the first ask move apart by equal
+ * parts until a round trip earns minEdgeBps over two maker fees. Then markouts move each side out.
  */
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
   const fair = totalOf(centre);
@@ -82,7 +82,7 @@ export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centr
   };
 }
 
-/** Returns why this view is insufficient for quoting, or `null`. */
+/** Returns which number of the view is unknown, as a reason not to quote, or `null`. */
 export function unknownIn(view: View): string | null {
   if (!(view.mid > 0 && view.mid < Infinity)) return 'the fair value is not known';
   if (!Number.isFinite(view.position)) return 'the inventory is not known';
@@ -91,7 +91,8 @@ export function unknownIn(view: View): string | null {
 }
 
 /**
- * Returns why both half spreads are less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8.
+ * Returns why both half spreads together are less than two maker fees plus minEdgeBps, or `null`. `makerRate` is in
+ * parts of 10^-8.
  */
 export const spreadEdgeProblem = (p: SpreadParameters, makerRate: number): string | null =>
   narrowProblem('the spread', 2 * p.halfSpreadBps, p.minEdgeBps, feesBps(makerRate));

@@ -1,8 +1,8 @@
 /** Ranges and scales of tunable parameters. */
 
 /**
- * Range of one parameter. `linear` and `log`: any number between the bounds, both included, uniform in the number or
- * its logarithm.
+ * Range of one parameter. For `linear` and `log`, every number from `from` to `to` is allowed; samples are uniform in
+ * the number or in its logarithm.
  */
 export type TuningRange =
   | { readonly scale: 'linear' | 'log'; readonly from: number; readonly to: number }

@@ -10,5 +10,8 @@ export const runsOf = (count: number, fewer: number): { readonly numRuns: number
   numRuns: isMany ? count : fewer,
 });
 
+/** A length or a step of a test: `all` where there is time. */
+export const sized = (all: number, fewer: number): number => (isMany ? all : fewer);
+
 /** A test that is not worth its seconds in `npm test`. */
 export const testInMany: (name: string, body: () => Promise<void>) => void = isMany ? test : () => undefined;

@@ -1,29 +1,36 @@
 /** Time without a live order of the bot per side, by the engine's reason at its next decision. */
 import type { Millis } from '../../src/core/index.ts';
 
-/** Seconds without a bid and without an ask, and the number of decisions with this reason for a missing side. */
+/** Time without a live order of the bot that one reason explains. */
 export type Missing = {
   readonly reason: string;
+  /** Time without a live bid, in seconds. */
   readonly bidSeconds: number;
+  /** Time without a live ask, in seconds. */
   readonly askSeconds: number;
+  /** Number of decisions that gave this reason for a missing side. */
   readonly decisions: number;
 };
 
 /** Maximum number of distinct reasons; there are few, but a strategy may generate its own texts. */
 const REASONS_MAX = 100;
-/** Collects all reasons beyond the maximum. */
+/** Reason that stands for all reasons beyond the maximum. */
 const OTHERS = 'other reasons';
 /** Reason before the first decision. */
 const UNDECIDED = 'before the first decision';
 
-/** Times must not decrease. A side counts as missing between two samples if it is missing at the second. */
+/**
+ * Counter of the time without a bid or an ask, by reason. Times must not decrease. A side counts as missing between two
+ * samples if it is missing at the second.
+ */
 export class Absence {
   readonly #reasons = new Map<string, { bid: number; ask: number; decisions: number }>();
   #lookedAt: Millis;
-  /** Unexplained time of each side, and whether it was missing at the last sample. */
+  /** Time without a bid and without an ask, in ms, for which no decision has given a reason yet. */
   #bid = 0;
   #ask = 0;
   #lastReasons = { bid: UNDECIDED, ask: UNDECIDED };
+  /** Whether the bid, and whether the ask, was missing at the last sample. */
   #noBid = false;
   #noAsk = false;
 
@@ -31,7 +38,7 @@ export class Absence {
     this.#lookedAt = from;
   }
 
-  /** Whether a side is missing, or was missing without an explanation so far. */
+  /** Whether a side is missing, or was missing for a time that has no reason yet. */
   get isOpen(): boolean {
     return this.#noBid || this.#noAsk || this.#bid > 0 || this.#ask > 0;
   }
@@ -51,7 +58,7 @@ export class Absence {
     if (!hasAsk) this.#ask += passed;
   }
 
-  /** Records the reason of each side at a decision; that of a present side is ignored. */
+  /** Records why each side is missing at a decision; the reason of a side that is present is ignored. */
   explain(bid: string, ask: string): void {
     if (this.#noBid || this.#bid > 0) this.#of(bid).bid += this.#bid;
     if (this.#noAsk || this.#ask > 0) this.#of(ask).ask += this.#ask;

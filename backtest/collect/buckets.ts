@@ -2,7 +2,7 @@
  * Series of a replay in bounded memory: time buckets of equal width, which are merged in pairs if there are too many.
  */
 
-/** Aggregation of the values in a bucket. */
+/** Value that a bucket keeps of all values put into it. */
 export type Keep = 'last' | 'min' | 'max' | 'sum';
 
 /** Maximum number of buckets; a long run uses at least half of them. */
@@ -12,14 +12,14 @@ export const BUCKETS_MAX = 1024;
 export class Buckets<Name extends string> {
   readonly #from: number;
   readonly #keeps: Readonly<Record<Name, Keep>>;
-  /** Columns by bucket. Callers that know the aggregation of a column write its last value or add to its sum directly. */
+  /** Values by bucket. Callers may also write into the bucket from `stretchAt`: set a `last`, or add to a `sum`. */
   readonly columns: Readonly<Record<Name, Float64Array>>;
   #width: number;
   #length = 0;
 
   constructor(from: number, width: number, columns: Readonly<Record<Name, Keep>>) {
     if (!(Number.isFinite(from) && width > 0 && width < Infinity)) {
-      throw new RangeError(`stretches need a start and a width above 0, found ${from} and ${width}`);
+      throw new RangeError(`buckets need a finite start and a width above 0, found start ${from} and width ${width}`);
     }
     this.#from = from;
     this.#width = width;
@@ -55,7 +55,8 @@ export class Buckets<Name extends string> {
   /** Returns the bucket of a time; valid until the next call with a later time. */
   stretchAt(at: number): number {
     let index = Math.floor((at - this.#from) / this.#width);
-    if (!(index >= 0 && Number.isSafeInteger(index))) throw new RangeError(`${at} is before ${this.#from}`);
+    if (!(index >= 0 && Number.isSafeInteger(index)))
+      throw new RangeError(`time ${at} is before the start ${this.#from}`);
     while (index >= BUCKETS_MAX) {
       this.#halve();
       index = Math.floor((at - this.#from) / this.#width);

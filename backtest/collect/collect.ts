@@ -1,4 +1,7 @@
-/** Report data of a replay, collected at the exchange's time: exact profit, other figures in bounded memory. */
+/**
+ * Collector of the figures that the report of a replay shows, at the exchange's time. The profit is exact; the other
+ * figures take bounded memory.
+ */
 import {
   amount as lotsOf,
   approximately,
@@ -30,8 +33,9 @@ import type { Watcher } from '../exchange/watch.ts';
 
 export type CollectOptions = {
   readonly instrument: Instrument;
-  /** Times of the first and the last row of the tape. */
+  /** Time of the first row of the tape. */
   readonly from: Millis;
+  /** Time of the last row of the tape. */
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly fees: FeeOptions;
@@ -49,10 +53,11 @@ export type LevelOrders = {
   readonly rested: number;
   readonly restedLots: number;
   readonly filledLots: number;
-  /** Orders with at least one execution, and completely filled ones. */
+  /** Number of orders with at least one execution. */
   readonly touched: number;
+  /** Number of completely filled orders. */
   readonly filled: number;
-  /** Mean amount ahead in the queue on arrival. */
+  /** Mean amount ahead in the queue on arrival; `null` if no queue position is known. */
   readonly aheadLots: number | null;
   /** Time from resting to the first execution. */
   readonly queued: Durations;
@@ -70,13 +75,14 @@ export type Collected = {
   readonly markouts: readonly MarkoutCurve[];
   readonly levels: readonly LevelOrders[];
   readonly queued: Durations;
-  /** Time in ms by position in lots, and the time-weighted mean size of the position. */
+  /** Time in ms by position in lots. */
   readonly positionTime: TimeByValue;
+  /** Time-weighted mean size of the position, in lots. */
   readonly positionMeanLots: number;
   readonly spreads: { readonly marketBps: number | null; readonly oursBps: number | null };
   /** Hours of the day with a spread far beyond that of the others. */
   readonly wideHours: WideHours | null;
-  /** Shares of samples with a resting bid, ask, and both. */
+  /** Shares of samples with a resting bid, with a resting ask, and with both. */
   readonly quoted: { readonly bid: number; readonly ask: number; readonly both: number };
   /** Maximum number of requests in any minute. */
   readonly requestsMost: number;
@@ -118,7 +124,7 @@ export type SeriesName = keyof typeof SERIES;
 
 type ProfitNumbers = Readonly<Record<'profit' | 'spread' | 'inventory' | 'fees' | 'hedging', number>>;
 
-/** Sampling interval; shares of time are shares of samples. */
+/** Sampling interval in ms; shares of time are shares of samples. */
 const LOOK_MS = 1000;
 
 export class Collector implements Watcher {
@@ -142,10 +148,11 @@ export class Collector implements Watcher {
   readonly #positionTime: TimeByValue;
   readonly #levels: Level[] = Array.from({ length: 2 * MARKOUT_LEVELS_MAX }, () => new Level());
   readonly #queued = new Durations();
-  /** Lot of the base currency, and tick of the quote currency. */
+  /** One lot, in the base currency. */
   readonly #lot: number;
+  /** One tick, in the quote currency. */
   readonly #tick: number;
-  /** Last profit and its numbers, cached because it mostly has not changed. */
+  /** Last profit as numbers, cached because the profit is mostly unchanged. */
   #last: { readonly of: Profit; readonly parts: ProfitNumbers } | null = null;
   #lookAt: Millis;
   #since: Millis;
@@ -185,7 +192,7 @@ export class Collector implements Watcher {
     this.dueAt = from;
   }
 
-  /** Whether a side has no live order without an explanation so far; `explain` must then be called. */
+  /** Whether `explain` must be called, because a side has no live order for a time that has no reason yet. */
   get isMissing(): boolean {
     return this.#absence.isOpen;
   }
@@ -429,7 +436,7 @@ export class Collector implements Watcher {
     this.#sizeTime += Math.abs(this.#lots) * passed;
   }
 
-  /** Puts the position into the series of its minimum and maximum. */
+  /** Adds the position to the series of its minimum and of its maximum. */
   #holding(at: Millis): void {
     const held = this.#lots * this.#lot;
     this.#series.put('positionLeast', at, held);

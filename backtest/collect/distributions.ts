@@ -1,4 +1,4 @@
-/** Two distributions in bounded memory: of durations, and of time by value. */
+/** Distributions in bounded memory: number of durations by length, and time by value. */
 
 const PER_DECADE = 32;
 const DECADES = 10;
@@ -55,12 +55,12 @@ export class TimeByValue {
   readonly #times = new Float64Array(2 * REACH + 1);
 
   constructor(width: number) {
-    if (!(width > 0 && width < Infinity)) throw new RangeError(`a width is above 0, found ${width}`);
+    if (!(width > 0 && width < Infinity)) throw new RangeError(`the width of a bar must be above 0, found ${width}`);
     this.#width = width;
   }
 
   add(value: number, time: number): void {
-    if (!Number.isFinite(value)) throw new RangeError(`a value is a number, found ${value}`);
+    if (!Number.isFinite(value)) throw new RangeError(`the value must be a finite number, found ${value}`);
     while (Math.abs(Math.round(value / this.#width)) > REACH) this.widen();
     this.#times[REACH + Math.round(value / this.#width)]! += time;
   }

@@ -1,7 +1,7 @@
 /** Results of a replay per UTC hour. */
 import { money, type Millis, type Money, type Profit } from '../../src/core/index.ts';
 
-/** Results from `from` up to `to`; the profits of all hours add up exactly to that of the run. */
+/** Results of one hour, from `from` up to `to`. The profits of all hours add up exactly to the profit of the run. */
 export type Hour = {
   readonly from: Millis;
   readonly to: Millis;
@@ -9,8 +9,9 @@ export type Hour = {
   readonly fills: number;
   /** Traded value, in the quote currency. */
   readonly value: Money;
-  /** Samples, and those with both sides quoted. */
+  /** Number of samples. */
   readonly looks: number;
+  /** Number of samples in which both sides were quoted. */
   readonly bothLooks: number;
 };
 

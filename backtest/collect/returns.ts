@@ -1,10 +1,10 @@
-/** Gains per minute, and the annualized ratios of mean to deviation. */
+/** Gains of a replay per minute, with its Sharpe and Sortino ratios per year. */
 
 const MINUTE = 60_000;
 const MINUTES_PER_YEAR = 365 * 24 * 60;
 /**
- * Minimum number of days for a ratio. Its standard error is about one over the square root of the years: 3.5 after
- * thirty days, but 19 after one.
+ * Minimum number of days for a ratio. Its standard error is about one over the square root of the years: 3.5 after 30
+ * days, but 19 after 1 day.
  */
 export const RATIO_DAYS = 30;
 const MINUTES_MIN = RATIO_DAYS * 24 * 60;
@@ -21,10 +21,13 @@ export class Returns {
     this.#next = from + MINUTE;
   }
 
-  /** Receives the profit so far. Times must not decrease. The first call at or after the end of a minute ends that minute. */
+  /**
+   * Receives the profit so far. Times must not decrease. The first call at or after the end of a minute ends that
+   * minute.
+   */
   look(at: number, profit: number): void {
     if (at < this.#next) return;
-    // After a time without calls, one gain covers all of it.
+    // If several minutes passed without a call, one gain covers them all.
     this.#next += MINUTE * (1 + Math.floor((at - this.#next) / MINUTE));
     const gain = profit - this.#before;
     this.#before = profit;
@@ -35,8 +38,8 @@ export class Returns {
   }
 
   /**
-   * Mean over standard deviation of the gains, times the square root of the minutes per year; `null` if it is
-   * meaningless.
+   * Returns mean by standard deviation of the gains, times the square root of the minutes per year; `null` before
+   * `RATIO_DAYS` days, or if all gains are equal.
    */
   sharpe(): number | null {
     const mean = this.#sum / this.minutes;
@@ -44,7 +47,10 @@ export class Returns {
     return this.#ratio(mean, deviation);
   }
 
-  /** Mean over the root of the mean squared loss, scaled like `sharpe`; `null` if it is meaningless. */
+  /**
+   * Returns the mean gain by the root of the mean squared loss, scaled like `sharpe`; `null` before `RATIO_DAYS` days,
+   * or without a loss.
+   */
   sortino(): number | null {
     return this.#ratio(this.#sum / this.minutes, Math.sqrt(this.#losses / this.minutes));
   }

@@ -27,7 +27,7 @@ export type Comparison = {
   /** Share of each recording for choosing parameters, which is not traded; `null` if configurations were given. */
   readonly calibratedShare: number | null;
   readonly tapes: readonly ComparedTape[];
-  /** Number of starts of each run at the first tier, the last one hour after the first; 1: no others. */
+  /** Number of starts of each run at the first tier, spread over one hour; 1 if there are no later starts. */
   readonly starts: number;
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
   /** Hash of all runs. */
@@ -35,7 +35,7 @@ export type Comparison = {
 };
 
 export type ComparedTape = {
-  /** Short and unique. */
+  /** Short, unique name of the recording. */
   readonly name: string;
   readonly source: string;
   readonly book: string;
@@ -44,8 +44,9 @@ export type ComparedTape = {
   readonly hash: string;
   readonly dirt: readonly DataFlaw[];
   readonly gaps: { readonly count: number; readonly seconds: number };
-  /** Start of the recording, then of trading, in ISO 8601; parameters come from the time between. */
+  /** Start of the recording, in ISO 8601. Parameters come from the time between it and the start of trading. */
   readonly tapeFrom: string;
+  /** Start of trading, in ISO 8601. */
   readonly from: string;
   readonly to: string;
   readonly seconds: number;
@@ -62,7 +63,7 @@ export type ComparedTape = {
 export type ComparedVerdict = {
   readonly feeBps: number;
   readonly quote: boolean;
-  /** Reason against quoting; `null` if it is advised. */
+  /** Reason against quoting; `null` if quoting is advised. */
   readonly why: string | null;
   /** Distance with the largest profit or smallest loss, and its interval; `null` with too few trades. */
   readonly distanceBps: number | null;
@@ -70,7 +71,7 @@ export type ComparedVerdict = {
   /** Highest fee at which quoting pays, negative for a rebate; `null` if there is none. */
   readonly breakEvenFeeBps: number | null;
   readonly netPerHour: BootstrapInterval | null;
-  /** Net at that distance in the rest; `null` with too few trades. */
+  /** Net per hour at that distance in the rest of the recording; `null` with too few trades. */
   readonly rest: (BootstrapInterval & { readonly fills: number; readonly seconds: number }) | null;
   /** False if the rest significantly contradicts the verdict; `null` if the rest is inconclusive. */
   readonly right: boolean | null;
@@ -88,7 +89,7 @@ export type Measured = Pick<Calibration, 'seconds' | 'trades' | 'volatilityBps' 
    * nothing.
    */
   readonly imbalanceSlope?: { readonly depthBps: number; readonly slope: number } | null;
-  /** Values in the quote currency that follow from the risk: full inventory and one order. */
+  /** Values of full inventory and of one order, which follow from the risk, in the quote currency. */
   readonly fullValue: number | null;
   readonly orderValue: number | null;
 };
@@ -107,11 +108,11 @@ export type ComparedRun = {
   /** Reason why it did not run; `null` if it did. */
   readonly notRun: string | null;
   /**
-   * Reason of the first part against quoting at all: its net counts as 0, whether it ran or not. `null` if there is
-   * none.
+   * Reason that the first part gives against quoting; the net of the run then counts as 0, even if it ran. `null` if
+   * there is no such reason.
    */
   readonly declined: string | null;
-  /** Reason why its profit is not scored; `null` if it is. */
+  /** Reason why the profit of the run is not scored; `null` if it is scored. */
   readonly unscored: string | null;
   /** Volume of the bot, scaled to 30 days, and its tier at the exchange; `null` if the bot did not run. */
   readonly pace: Pace | null;
@@ -127,7 +128,7 @@ export type ComparedRun = {
   readonly models: readonly ComparedModel[];
 };
 
-/** `laterS`: seconds after the first start. */
+/** Run that started `laterS` seconds after the first start. */
 export type StaggeredStart = { readonly laterS: number; readonly net: string; readonly fills: number };
 
 export type ComparedModel = Pick<
@@ -217,7 +218,7 @@ export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   return hash.digest('hex');
 }
 
-/** Adds to each run on one tape its difference to the first bot of its tier, if both traded the same hours. */
+/** Adds to each run on one tape its net minus that of the first bot at its tier, if both traded the same hours. */
 export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun[] {
   return runs.map(run => {
     const first = runs.find(({ tier, models }) => tier === run.tier && models.length > 0);

@@ -418,7 +418,7 @@ const span = (models: readonly ComparedModel[], minor: string): Html =>
         moneyDigits(minor),
       );
 
-/** 95% interval below a number. */
+/** Formats a 95% interval for the line below its number; empty without an interval. */
 const range = (of: Interval | null, currency: string): Html =>
   of === null
     ? NO_HTML

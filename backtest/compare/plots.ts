@@ -3,7 +3,7 @@ import { rangeOf, type Line, type Plot } from '../../src/pages/index.ts';
 import { COLOURS, secondsText, type PlotSection } from '../report/plots.ts';
 import { mainModel, type ComparedModel, type ComparedRun, type ComparedTape, type Comparison } from './comparison.ts';
 
-/** Input of all plots. */
+/** Comparison and captions that all plots share. */
 type Drawn = {
   readonly tapes: readonly ComparedTape[];
   readonly bots: readonly string[];
@@ -175,7 +175,7 @@ type Dots = {
   readonly range?: readonly [number, number];
 };
 
-/** Plots a dot per bot and tier, with the range of the fill models behind it. */
+/** Plots a dot per bot and tier over a bar for the range of the fill models. */
 function dots({ id, tape, label, bots, groups, value, range }: Dots): Plot | null {
   if (!tape.runs.some(({ models }) => models.length > 0)) return null;
   const lines = groups.map((tier, g): Line => {
@@ -290,7 +290,7 @@ const mainRuns = (tape: ComparedTape, tier: string) =>
 const NAME_MAX = 11;
 const shortened = (name: string): string => (name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX - 1)}…`);
 
-/** Positions of values, centered around their name. */
+/** Returns the horizontal positions of the values of one name, centered around the name. */
 function placesOf(names: readonly string[], beside: number): Plot['x'] {
   const values = names.flatMap((_, at) =>
     Array.from({ length: beside }, (__, g) => at + (g - (beside - 1) / 2) * BESIDE),

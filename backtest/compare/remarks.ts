@@ -2,7 +2,7 @@
 import type { DataFlaw } from '../../src/tape/index.ts';
 import { mainModel, type ComparedModel } from './comparison.ts';
 
-/** Share of time with quotes; a run with less gets a remark in the report. */
+/** Share of time with quotes below which a run gets a remark. */
 const QUOTED_MIN = 0.9;
 const FEW_FILLS = 30;
 const REASONS_SHOWN = 2;

@@ -7,9 +7,11 @@ import { mainModel, type ComparedModel, type ComparedTape, type Comparison } fro
 
 /** Sums over recordings, with quote currencies treated as one, because each had the same risk. */
 export type Together = {
-  /** Scored runs, those with a fill, and those advised against, which count as 0. */
+  /** Number of scored runs. */
   readonly runs: number;
+  /** Number of runs with a fill. */
   readonly filled: number;
+  /** Number of runs advised against, whose net counts as 0. */
   readonly declined: number;
   readonly net: number;
   readonly netInterval: Interval;

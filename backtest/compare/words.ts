@@ -54,7 +54,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
   ].filter(paragraph => paragraph !== '');
 }
 
-/** Only intervals that exclude zero count as gain or loss. */
+/** Returns a sentence that counts gains and losses; only results whose interval excludes zero count as either. */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)
     return declined === 0 ? '' : `At the ${tier} tier, quoting was advised against in all ${counted(declined, 'run')}.`;
@@ -76,7 +76,9 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
     .concat('.');
 }
 
-/** Compares verdicts of the first parts with the rest of the recordings, at the best fee of the exchange. */
+/**
+ * Returns how many verdicts on the first part of a recording the rest of it contradicts, at the exchange's best fee.
+ */
 function verdictsText(tapes: Comparison['tapes']): string {
   const verdicts = tapes.flatMap(({ verdicts: [best] }) => best ?? []);
   if (verdicts.length === 0) return '';

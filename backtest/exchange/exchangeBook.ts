@@ -1,4 +1,4 @@
-/** Recorded book at the exchange, at its own time. It is read once, for any number of replays with orders in it. */
+/** Recorded book at the exchange, at exchange time. It is read once for all replays whose orders rest in it. */
 import { InvalidatedLevels } from './invalidatedLevels.ts';
 import { NO_ASK, NO_BID, type OwnSide } from './ownOrders.ts';
 import { Unrecorded } from './unrecorded.ts';
@@ -20,15 +20,16 @@ export type Resident = {
   seen(): void;
 };
 
-/** Plain book steps, bids and asks: nearly all rows. */
+/** Flags of plain level rows, which nearly all rows are: of a bid, then of an ask. */
 const PLAIN_BID = 0;
 const PLAIN_ASK = FLAG.sell;
 
 export class ExchangeBook {
   readonly rows: MarketRows;
   readonly book: TickBook;
-  /** Number of resting orders of all replays at each place (index of a tick), for bids; then for asks. */
+  /** Number of resting bids of all replays at each place (index of a tick). */
   readonly ownBidsAt: Uint32Array;
+  /** Number of resting asks of all replays at each place. */
   readonly ownAsksAt: Uint32Array;
   readonly invalidated = new InvalidatedLevels();
   readonly unrecorded = new Unrecorded();
@@ -38,15 +39,18 @@ export class ExchangeBook {
   isPicture = false;
   /** Stale levels removed from the recording, because executions passed them and they remained. */
   ghosts = 0;
-  /** Time of the last move of a best place, and twice the mid price before it; 0 if a side was empty. */
+  /**
+   * Time at which a best place last moved; `midBefore` is the mid price before it times two, or 0 if a side was empty.
+   */
   movedAt = -Infinity;
   midBefore = 0;
   readonly #residents: Resident[] = [];
-  /** Best orders of all residents. */
+  /** Places of the best bid and of the best ask of all residents. */
   #ownBid = NO_BID;
   #ownAsk = NO_ASK;
-  /** Time with a crossed recorded book, and the start of the current crossing. */
+  /** Total time with a crossed recorded book. */
   #crossed = 0;
+  /** Start of the current crossing; Infinity if the book is not crossed. */
   #crossedSince = Infinity;
   /** Whether a plain step only sets its level. */
   #isPlain = true;
@@ -85,12 +89,12 @@ export class ExchangeBook {
     this.#next -= places;
   }
 
-  /** Twice the mid price of the recorded book, as places; 0 if a side is empty. */
+  /** Mid price of the recorded book times two, as places; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#bid === 0 || this.#ask === this.book.last ? 0 : this.#bid + this.#ask;
   }
 
-  /** Twice the mid price just before `at`, the time of the last row. */
+  /** Returns the mid price times two, as places, just before `at`, the time of the last row. */
   twiceMidBefore(at: number): number {
     return at === this.movedAt ? this.midBefore : this.twiceMid;
   }
@@ -222,7 +226,7 @@ export class ExchangeBook {
     this.#ask = this.book.ask;
   }
 
-  /** Lots of the last recorded level before an order behind all of them; 0 if the order's place is recorded. */
+  /** Returns the lots of a side's last recorded level if `place` is beyond it; 0 if `place` is a recorded level. */
   lastBefore(side: SideIndex, place: number): number {
     if (this.rows.depth === Infinity) return 0;
     const last = this.lastPlace(side, place);
@@ -230,8 +234,8 @@ export class ExchangeBook {
   }
 
   /**
-   * Place of the last recorded level of a side if it is better than `limit`; `limit` if fewer levels exist than the
-   * recording shows.
+   * Returns the place of the last recorded level of a side if that place is better than `limit`. Otherwise, and if the
+   * side has fewer levels than the recording can show, returns `limit`.
    */
   lastPlace(side: SideIndex, limit: number): number {
     const { book } = this;

@@ -7,7 +7,7 @@ import type { TickBook } from '../rows/tickBook.ts';
  * rest at or beyond the execution price.
  */
 export class InvalidatedLevels {
-  /** Lots by place, of bids and asks; Infinity if an execution passed the level. */
+  /** Executed lots by place: of bids, then of asks; Infinity if an execution passed the level. */
   readonly #gone = [new Map<number, number>(), new Map<number, number>()] as const;
 
   /** Records an execution of `lots` of `side` at a place. */

@@ -11,29 +11,31 @@ export class OwnOrder {
   side: SideIndex = BUY;
   place = 0;
   lots = 0;
-  /** Level of the strategy that it was placed for; 0 is the first. */
+  /** Level of the strategy for which the order was placed; 0 is the first. */
   level = 0;
-  /** Whether it takes liquidity immediately and never rests. */
+  /** Whether the order takes liquidity immediately and never rests. */
   takes = false;
 
-  // Remaining lots. This and the fields below belong to the exchange's end.
+  // Remaining lots. The exchange's end writes this field and those below.
   left = 0;
   resting = false;
-  /** Estimated lots of other orders ahead of it. */
+  /** Estimated lots of other orders ahead in the queue. */
   front = 0;
-  /** Lots traded at its price since the level last changed; the next change of the level includes them again. */
+  /**
+   * Lots traded at the order's price since the level last changed; the next change of the level includes them again.
+   */
   traded = 0;
-  /** First row after it joined the queue. */
+  /** First row after the order joined the queue. */
   joined = 0;
-  /** Time at which it started resting. */
+  /** Time at which the order started resting. */
   restedAt = 0;
-  /** Whether its place has not been recorded since it arrived. */
+  /** Whether no row has recorded the order's place since it arrived. */
   unseen = false;
 
-  // State at the bot's end. This and the fields below belong to the bot's end.
+  // State at the bot's end, which writes this field and those below.
   state: LocalState = LOCAL.sent;
   filled = 0;
-  /** Messages in transit that refer to it; while there are any, the object is not reused. */
+  /** Number of messages in transit about the order; while there are any, the object is not reused. */
   messages = 0;
 }
 

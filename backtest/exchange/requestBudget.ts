@@ -7,9 +7,11 @@ export class RequestBudget {
   refused = 0;
   readonly #times: Float64Array;
   #next = 0;
-  /** Total number of requests, the number outside the window at the last query, and its time. */
+  /** Total number of requests. */
   #taken = 0;
+  /** Number of requests outside the window at the last query. */
   #gone = 0;
+  /** Time of the last query. */
   #askedAt = -Infinity;
 
   constructor(perMinute: number) {

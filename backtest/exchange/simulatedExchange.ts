@@ -39,11 +39,11 @@ export class SimulatedExchange implements Resident {
     // Stops the exchange, so that the bot's end receives the answer before it acts on later events.
     this.#there.stopBefore(this.dueAt);
   };
-  /** Lots taken by the bot's orders, by place, with their time. */
+  /** Lots that the bot's orders took, by place, with the time of the execution. */
   readonly #taken = new Map<number, { lots: number; at: number }>();
   #now = -Infinity;
   #eager = false;
-  /** Time to which it should advance. */
+  /** Time to which the exchange advances. */
   #end = -Infinity;
 
   /** `market`: rows read only by this replay, or a shared book. */
@@ -66,7 +66,7 @@ export class SimulatedExchange implements Resident {
     return this.#there.next >= this.#there.rows.length && this.requests.count === 0;
   }
 
-  /** Twice the mid price of the recorded book, as places; 0 if a side is empty. */
+  /** Mid price of the recorded book times two, as places; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#there.twiceMid;
   }
@@ -264,8 +264,8 @@ export class SimulatedExchange implements Resident {
   }
 
   /**
-   * Trades with the recorded levels, best first. The recording is unaware of it, so taken lots stay unavailable for a
-   * while.
+   * Executes an order against the recorded levels, best first. The recording still shows the taken lots, so they are
+   * unavailable for `TAKEN_MS`.
    */
   #take(order: OwnOrder): void {
     const now = this.#now;

@@ -8,7 +8,7 @@ import { constantLatency, type Latency } from '../rows/latency.ts';
 import { scaleOf } from './distances.ts';
 import { VirtualOrders, type DistanceSums } from './virtualOrders.ts';
 
-/** Seconds after a fill. */
+/** Default horizons: times after a fill at which it is valued, in seconds. */
 export const PROFILE_HORIZONS_S: readonly number[] = [0.5, 1, 5, 15, 60, 300];
 
 export type ProfileOptions = {
@@ -22,7 +22,7 @@ export type ProfileOptions = {
   readonly distancesBps?: readonly number[];
   /** Value of each virtual order, in the quote currency. Default: the median execution. */
   readonly orderValue?: number;
-  /** In seconds, ascending. */
+  /** Times after a fill at which it is valued, in seconds, ascending. Default: `PROFILE_HORIZONS_S`. */
   readonly horizons?: readonly number[];
   /** Length of the bootstrap blocks. Default: 1/40 of the recording, between 2 and 30 minutes. */
   readonly blockMs?: Millis;
@@ -38,7 +38,7 @@ export type DistancePoint = {
   /** Fills of both sides. A taker counts once per order. */
   readonly fills: number;
   readonly fillsPerHour: number;
-  /** In the quote currency, for both sides together. */
+  /** Filled value per hour of both sides together, in the quote currency. */
   readonly valuePerHour: number;
   /** By horizon: the value-weighted edge after the adverse move, before fees; `null` with too little data. */
   readonly markoutBps: readonly (BootstrapInterval | null)[];
@@ -61,9 +61,9 @@ export type DistanceProfile = {
 };
 
 /**
- * Computes the profile. Each distance is independent: its orders receive every execution in full, whatever other
- * distances received. Queues and fills are those of the backtest model `expected` (`exact` for tapes of single orders
- * only). Fills do not affect the market: the result is what other traders' executions would have earned.
+ * Computes the profile. Each distance is independent: its orders receive every execution in full, whatever the orders
+ * at other distances received. Queues and fills are those of the backtest model `expected`, or `exact` if the tape has
+ * only single orders. Fills do not change the recorded market.
  */
 export function distanceProfileOf(tape: Tape, options: ProfileOptions = {}): DistanceProfile {
   const { cadenceMs = 1_000, horizons = PROFILE_HORIZONS_S, feedMs = 0, seed = 1 } = options;
@@ -126,7 +126,7 @@ function pointOf(distanceBps: number, blocks: DistanceSums, random: Random): Dis
   };
 }
 
-/** Ratio of two sums with an interval; `null` if unknown. */
+/** Returns the ratio of two sums over blocks with its bootstrap interval; `null` if it is unknown. */
 function ratioOf(above: readonly number[], below: readonly number[], random: Random): BootstrapInterval | null {
   const of = above.map((x, b) => ({ above: x, below: below[b]! })).filter(block => block.below > 0);
   return blockBootstrap(of, ratio, { random });

@@ -5,18 +5,18 @@ import { walk, type Tape } from '../../src/tape/index.ts';
 /** Number of distances in a default grid. */
 const POINTS = 14;
 /**
- * Minimum number of cadence intervals, of both sides together, that reach the farthest distance; its orders get about
- * as many fills.
+ * Minimum number of cadence intervals in which executions reach the farthest distance, both sides together. The orders
+ * at that distance get about as many fills.
  */
 export const REACHED_MIN = 20;
-/** Minimum width of a grid, as a factor. */
+/** Minimum ratio of the farthest distance to the nearest. */
 const RANGE_MIN = 1.5;
 
-/** Scales of a tape. */
+/** Distances at which a tape has executions, and the usual value of one. */
 export type TapeScale = {
   /**
-   * Ascending, in bps from the mid price: from half the median spread to where executions are too rare. Empty without
-   * executions or a book.
+   * Distances from the mid price in bps, ascending: from half the median spread to where executions are too rare. Empty
+   * without executions or a book.
    */
   readonly distancesBps: readonly number[];
   /** Median value of an execution, in the quote currency; NaN without executions. */
@@ -69,8 +69,8 @@ export function scaleOf(tape: Tape, cadenceMs: Millis): TapeScale {
 }
 
 /**
- * Returns equal steps of the square root, which are denser where more orders are filled. A step is at least a tick,
- * because closer orders would have one price.
+ * Returns distances in equal steps of their square root, so that they are denser near the best prices, where more
+ * orders are filled. A step is at least a tick, because closer orders would have one price.
  */
 function gridOf(near: number, far: number, tickBps: number): readonly number[] {
   const grid = [near];

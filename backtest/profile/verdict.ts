@@ -1,11 +1,11 @@
-/** Verdict whether a market maker earns the fee at any distance, at which distance, and with which confidence. */
+/** Verdict on whether a market maker earns more than its fee: the best distance, the profit and their intervals. */
 import { studentQuantile, type BootstrapInterval, type Random } from '../../src/core/index.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
 
 export type VerdictOptions = {
   /** Maker fee of each fill; negative for a rebate. */
   readonly feeBps: number;
-  /** Horizon in seconds at which fills are valued; one of the profile's. Default: 60. */
+  /** Time after a fill at which it is valued, in seconds: one of the profile's horizons. Default: 60. */
   readonly horizonS?: number;
   readonly random: Random;
   /** Number of bootstrap samples. Default: 1,000. */
@@ -13,9 +13,9 @@ export type VerdictOptions = {
 };
 
 /**
- * Verdict. `netPerHour` is in the quote currency: value per hour times the remaining edge minus the fee. Its 95%
- * interval accounts for the choice of the best distance and for the volume. `breakEvenFeeBps` is the highest fee with
- * the verdict `quote`, in hundredths, negative if a rebate is needed.
+ * Verdict on quoting. `netPerHour` is in the quote currency: filled value per hour times the difference of remaining
+ * edge and fee. Its 95% interval accounts for the choice of the best distance and for the volume. `breakEvenFeeBps` is
+ * the highest fee at which quoting pays, rounded down to 0.01 bps; it is negative if a rebate is needed.
  */
 export type QuoteVerdict =
   | {
@@ -39,24 +39,28 @@ export type QuoteVerdict =
       readonly breakEvenFeeBps: number | null;
     };
 
-/** Minimum numbers of fills, and of time blocks with fills, for evaluating a distance. */
+/** Minimum number of fills for evaluating a distance. */
 const FILLS_MIN = 10;
+/** Minimum number of time blocks with fills for evaluating a distance. */
 const BLOCKS_MIN = 8;
 /** Tail of a 95% interval on each side. */
 const TAIL = 0.025;
-/** Standard errors from the center of a normal distribution to that tail. */
+/** Number of standard errors from the center of a normal distribution to the tail `TAIL`. */
 const NORMAL = 1.96;
 
 /**
- * Computes the verdict. The bootstrap resamples time blocks, equally for every distance. The best distance has the
- * largest profit over the recording. Its interval comes from the best distance of each sample, extended halfway to the
- * adjacent ones.
- * Quoting pays if the remaining edge exceeds the fee. Because one of several distances is chosen, the largest deviation
- * of any in a sample, in standard errors, determines the lower bounds. (White, "A reality check for data snooping",
- * Econometrica 68(5), 2000; Romano and Wolf, "Stepwise multiple testing", Econometrica 73(4), 2005.)
- * The error from few blocks is itself uncertain, hence Student's t. Its degrees of freedom are the equivalent number of
- * equal blocks minus one (Kish, "Survey Sampling", 1965). If nothing pays, the verdict is `quote` in 1 of 40
- * recordings, with few and skewed fills in 1 of 25.
+ * Computes the verdict. The bootstrap resamples time blocks, the same blocks for every distance. The best distance has
+ * the largest profit over the recording. Its interval covers the best distances of 95% of the samples, extended halfway
+ * to the adjacent distances.
+ *
+ * Quoting pays if the lower bound of the remaining edge exceeds the fee. One of several distances is chosen, so the
+ * lower bounds are set by the largest deviation of any distance in each sample, in standard errors. (White, "A reality
+ * check for data snooping", Econometrica 68(5), 2000; Romano and Wolf, "Stepwise multiple testing", Econometrica 73(4),
+ * 2005.)
+ *
+ * The standard error from few blocks is itself uncertain, so Student's t distribution is used. Its degrees of freedom
+ * are the equivalent number of equal blocks minus one (Kish, "Survey Sampling", 1965). If no distance pays, the verdict
+ * is still `quote` in 1 of 40 recordings, and in 1 of 25 if fills are few and skewed.
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, random, samples = 1_000 } = options;
@@ -105,17 +109,22 @@ const isEnough = ({ fills, blocks }: DistancePoint, h: number): boolean =>
   fills >= FILLS_MIN && blocks.known[h]!.filter(value => value > 0).length >= BLOCKS_MIN;
 
 type Part = {
-  /** Value per hour, and its standard error. */
+  /** Filled value per hour, in the quote currency. */
   readonly perHour: number;
+  /** Standard error of `perHour`. */
   readonly perHourError: number;
-  /** Edge after the horizon, in bps, and its standard error. */
+  /** Edge that remains after the horizon, in bps. */
   readonly left: number;
+  /** Standard error of `left`. */
   readonly leftError: number;
-  /** Degrees of freedom of that error. */
+  /** Degrees of freedom of `leftError`. */
   readonly freedom: number;
-  /** Influence of each block on the net per hour: at a fee of 0, and per bps of the fee. */
+  /** Contribution of each block to the deviation of the net per hour: at a fee of 0, and per bps of the fee. */
   readonly moves: readonly [Float64Array, Float64Array];
-  /** By sample: value per hour, remaining edge, and its first-order deviation from that of the recording. */
+  /**
+   * Values of each bootstrap sample: filled value per hour, remaining edge, and the first-order deviation of that edge
+   * from the edge of the recording.
+   */
   readonly sampled: { readonly perHour: Float64Array; readonly left: Float64Array; readonly off: Float64Array };
 };
 
@@ -153,7 +162,7 @@ const sum = (of: readonly number[]): number => of.reduce((all, x) => all + x, 0)
 const errorOf = (parts: readonly number[], count: number): number =>
   Math.sqrt((sum(parts.map(x => x * x)) * count) / (count - 1));
 
-/** Number of standard errors between the estimates and their lower bounds. */
+/** Returns the number of standard errors between the estimates and their lower bounds. */
 function reachOf(parts: readonly Part[], samples: number): number {
   const most = Array.from({ length: samples }, (_, i) =>
     Math.max(...parts.map(({ sampled, leftError }) => sampled.off[i]! / leftError)),
@@ -161,7 +170,7 @@ function reachOf(parts: readonly Part[], samples: number): number {
   return Math.max(NORMAL, most[Math.ceil((1 - TAIL) * samples) - 1]!);
 }
 
-/** Returns the interval of the best distance. */
+/** Returns the 95% interval of the best distance, in bps. */
 function distancesOf(
   judged: readonly DistancePoint[],
   parts: readonly Part[],
@@ -181,7 +190,9 @@ function distancesOf(
   ];
 }
 
-/** Combines the bounds of both factors; the bound of the margin decides the sign. */
+/**
+ * Multiplies the bounds of volume and margin to bounds of the net per hour; the bound of the margin decides the sign.
+ */
 function netOf(
   { perHour, perHourError, left, leftError, moves }: Part,
   feeBps: number,

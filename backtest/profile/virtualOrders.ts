@@ -1,6 +1,6 @@
 /**
- * Orders of a profile: one per side and distance, re-pegged and filled at the exchange's end of a replay as if it were
- * the only one.
+ * Virtual orders of a profile: one per side and distance. Each is re-pegged to the visible mid price, and the simulated
+ * exchange fills it as if it were the only order.
  */
 import type { Millis } from '../../src/core/index.ts';
 import {
@@ -24,16 +24,20 @@ import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.t
 import { rowsOfTape } from '../rows/tapeRows.ts';
 import { TickBook } from '../rows/tickBook.ts';
 
-/** Sums per time block with orders, whose ratios can be bootstrapped. Values are in the quote currency. */
+/**
+ * Sums of one distance, one entry per time block with orders; their ratios can be bootstrapped. Values are in the quote
+ * currency.
+ */
 export type DistanceSums = {
-  /** Time with pegged orders. */
+  /** Time with pegged orders, in seconds. */
   readonly seconds: readonly number[];
   readonly fills: readonly number[];
   readonly value: readonly number[];
   /** Value times edge in bps. */
   readonly edge: readonly number[];
-  /** By horizon, then by block: the value with a known markout, and that value times its markout in bps. */
+  /** Value of the fills whose markout is known, by horizon, then by block. */
   readonly known: readonly (readonly number[])[];
+  /** Sum of the same fills' values times their markouts in bps, by horizon, then by block. */
   readonly markout: readonly (readonly number[])[];
 };
 
@@ -42,10 +46,10 @@ export type VirtualOrdersOptions = {
   readonly cadenceMs: Millis;
   readonly latency: Latency;
   readonly feedMs: Millis;
-  /** Ascending, in bps. */
+  /** Distances from the visible mid price in bps, ascending. */
   readonly distances: readonly number[];
   readonly orderValue: number;
-  /** In seconds, ascending. */
+  /** Times after a fill at which it is valued, in seconds, ascending. */
   readonly horizons: readonly number[];
   readonly blockMs: Millis;
 };
@@ -74,8 +78,9 @@ export class VirtualOrders {
   readonly #pegs: readonly Peg[];
   readonly #pool = new OrderPool();
   readonly #gaps: GapIterator;
-  /** Book as seen at the bot's end, and the next row that it receives. */
+  /** Book that the bot has received. */
   readonly #seen: TickBook;
+  /** Next row that the bot receives. */
   #next = 0;
   #there = 0;
   #requests = 0;
@@ -99,7 +104,7 @@ export class VirtualOrders {
     return this.#options.feedMs + (this.#requests > 0 ? this.#there / this.#requests : 0);
   }
 
-  /** Replays the tape; returns sums by distance, of the blocks with pegged orders. */
+  /** Replays the tape and returns the sums of each distance over the time blocks with pegged orders. */
   run(onShare: (share: number) => void = () => undefined): readonly DistanceSums[] {
     const { cadenceMs } = this.#options;
     const { at, length } = this.#rows;
@@ -164,8 +169,8 @@ export class VirtualOrders {
   }
 
   /**
-   * Place at the distance from the mid price, rounded away to the tick, never crossing the book; `null` outside the
-   * window of prices.
+   * Returns the place at a peg's distance from the mid price, rounded away from it to the tick, never across the book;
+   * `null` outside the window of prices.
    */
   #placeOf({ level, side }: Peg, bid: number, ask: number): number | null {
     const { base, places } = this.#rows;
@@ -182,7 +187,10 @@ export class VirtualOrders {
   }
 }
 
-/** Queue model for unknown amounts: only an execution through a price has filled its complete queue. */
+/**
+ * Queue model for books without amounts: every order is last in its queue, so only executions through its price fill
+ * it.
+ */
 const LAST: QueueModel = {
   name: 'behind everybody',
   joined: order => void (order.front = Infinity),
@@ -234,7 +242,7 @@ type Sums = {
   markout: Float64Array[];
 };
 
-/** Observer of fills, and of the mid price after them. */
+/** Observer that sums the fills and their markouts by distance and time block. */
 class Fills implements Watcher {
   /** Value of one lot at one tick, in the quote currency. */
   readonly unit: number;
@@ -245,10 +253,11 @@ class Fills implements Watcher {
   readonly #seconds: Float64Array;
   readonly #sums: readonly Sums[];
   readonly #fills: Fill[] = [];
-  /** By horizon, the first fill without its markout. */
+  /** Index of the first fill whose markout is not yet due, by horizon. */
   readonly #waiting: number[];
-  /** By order: time of the last taker that filled it. */
+  /** Time of the latest fill, by distance and side. */
   readonly #metAt: Float64Array;
+  /** Id of the order in the latest fill, by distance and side. */
   readonly #metId: Float64Array;
   readonly #gaps: readonly Gap[];
   #gap = 0;

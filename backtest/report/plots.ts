@@ -32,7 +32,7 @@ export function figuresOf(whole: BacktestReport): readonly Placed[] {
     fillPrices(report),
     position(report),
     positionBars(report),
-    // These plots need fills.
+    // Markouts, fill ratios and waits need fills.
     ...(traded ? [markoutsBySide(report), markoutsByLevel(report), fillRatios(report), waits(report)] : []),
     uptime(report),
     spreads(report),

@@ -8,13 +8,15 @@ import { FLAG, sideOf, type MarketRows } from './rows.ts';
 /** Feed book with counters per kind of row, which callers compare to detect news. */
 export class FeedBook {
   readonly book = new OrderBook();
-  /** Number of all rows, then of level rows. */
+  /** Number of rows received. */
   rows = 0;
+  /** Number of level rows received. */
   levels = 0;
+  /** Number of trades received. */
   trades = 0;
   /** Exchange time of the last level row. */
   changedAt = 0;
-  /** Price in ticks. */
+  /** Price of the last trade, in ticks. */
   lastTrade = 0;
   readonly #rows: MarketRows;
   #next = 0;

@@ -1,8 +1,8 @@
-/** Stale levels of a recording, which executions pass although they remain, and detection of crossed books. */
+/** Detection of stale levels, which remain in a recording although executions pass them, and of crossed books. */
 import { BUY, SELL, type SideIndex } from './rows.ts';
 import type { TickBook } from './tickBook.ts';
 
-/** Time in ms after which a level that executions passed, with none at it and no change, is stale. */
+/** Time in ms after which a level that executions passed is stale, if it has neither traded nor changed since. */
 const STAYS_MS = 10_000;
 
 type Suspect = { readonly since: number; toldAgain: boolean };
@@ -13,9 +13,9 @@ export class Ghosts {
   /** Best recorded places, crossed or not. */
   #bid = 0;
   #ask: number;
-  /** Unchanged levels that an execution passed, by place, of bids and asks. */
+  /** Levels that an execution passed and that have not changed since, by place: bids, then asks. */
   readonly #suspects = [new Map<number, Suspect>(), new Map<number, Suspect>()] as const;
-  /** Amounts of the removed levels. */
+  /** Amounts of the removed levels, by place: bids, then asks. */
   readonly #ghosts = [new Map<number, number>(), new Map<number, number>()] as const;
 
   constructor(book: TickBook) {

@@ -1,14 +1,17 @@
 /** Latency between the bot and the exchange: constant, random, or recorded. */
 import { normal, type Random } from '../../src/core/index.ts';
 
-/** Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually milliseconds. */
+/**
+ * Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually
+ * milliseconds.
+ */
 export type LatencySpec =
   | { readonly kind: 'constant'; readonly ms: number }
-  /** At least `least`, with mean `mean`. */
+  /** Minimum time plus an exponential time; `mean` is the mean of both together. */
   | { readonly kind: 'exponential'; readonly least: number; readonly mean: number }
-  /** `sigma`: standard deviation of the logarithm. */
+  /** `sigma` is the standard deviation of the logarithm of the time. */
   | { readonly kind: 'lognormal'; readonly median: number; readonly sigma: number }
-  /** Requests by sending time, ascending, with their round-trip times, half of which is one way. */
+  /** Ascending sending times of requests, with their round-trip times; one way takes half of a round trip. */
   | { readonly kind: 'recorded'; readonly sent: Float64Array; readonly took: Float64Array };
 
 /** Returns the transit time of a message sent at `at`. */
@@ -34,7 +37,7 @@ export function travel(spec: LatencySpec, random: Random): Travel {
     case 'exponential': {
       const { least, mean } = spec;
       if (!(least >= 0 && mean >= least && mean < Infinity)) {
-        throw new RangeError(`latency needs 0 <= minimum <= mean, found ${least} and ${mean}`);
+        throw new RangeError(`latency needs 0 <= minimum <= mean, found minimum ${least} and mean ${mean}`);
       }
       return () => least - (mean - least) * Math.log(1 - random.next());
     }
@@ -42,7 +45,7 @@ export function travel(spec: LatencySpec, random: Random): Travel {
       const { median, sigma } = spec;
       if (!(median >= 0 && median < Infinity && sigma >= 0 && sigma <= 5)) {
         throw new RangeError(
-          `latency needs a median of at least 0 and a sigma from 0 to 5, found ${median} and ${sigma}`,
+          `latency needs a median of at least 0 and a sigma from 0 to 5, found median ${median} and sigma ${sigma}`,
         );
       }
       return () => median * Math.exp(sigma * normal(random));
@@ -52,14 +55,14 @@ export function travel(spec: LatencySpec, random: Random): Travel {
   }
 }
 
-/** Interpolates one-way times linearly between requests; repeats the recording outside its time. */
+/** Interpolates one-way times linearly between requests. Times outside the recording repeat it. */
 function recorded(sent: Float64Array, took: Float64Array): Travel {
   const n = sent.length;
   const first = sent[0];
   const last = sent[n - 1];
   if (first === undefined || last === undefined || took.length !== n) {
     throw new RangeError(
-      `recorded latencies need as many times as durations and at least one, found ${n} and ${took.length}`,
+      `recorded latencies need a round-trip time for each request and at least one request, found ${n} requests and ${took.length} times`,
     );
   }
   for (let i = 0; i < n; i++) {
@@ -131,7 +134,9 @@ export function recordedLatencies(csv: string, source: string): LatencySpec {
     lines.map((line, i) => {
       const [sent, answered] = line.split(',').map(Number);
       if (!(sent !== undefined && answered !== undefined && answered >= sent)) {
-        throw new Error(`${source}: line ${i + 2}: expected a time and a later one, found ${JSON.stringify(line)}`);
+        throw new Error(
+          `${source}: line ${i + 2}: expected a sending time and a later answer time, found ${JSON.stringify(line)}`,
+        );
       }
       return { sent, answered };
     }),

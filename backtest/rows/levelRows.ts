@@ -9,8 +9,9 @@ import { BUY, FLAG, SELL, type RowsOut, type SideIndex } from './rows.ts';
 import { TickBook } from './tickBook.ts';
 
 export type LevelRowsOptions = {
-  /** Window of prices; those outside are far from all trades and dropped. */
+  /** Tick of place 0. */
   readonly base: number;
+  /** Number of places in the window. Prices outside are far from all trades and are dropped. */
   readonly places: number;
   /** Maximum levels per side in a snapshot. */
   readonly depth: number;
@@ -27,7 +28,7 @@ export class LevelRows {
   readonly #options: LevelRowsOptions;
   readonly #out: RowsOut;
   readonly #book: TickBook;
-  /** Ticks with an amount, bids and asks; kept only if there may be snapshots. */
+  /** Ticks with an amount: bids, then asks; maintained only if there may be snapshots. */
   readonly #there = [new Set<number>(), new Set<number>()] as const;
   /** Snapshot whose levels may not all have been read. */
   #snapshot: LevelSnapshot | null = null;
@@ -61,7 +62,7 @@ export class LevelRows {
     }
   }
 
-  /** Ends the last snapshot, because no rows are left. */
+  /** Completes the open snapshot, if any; must be called when no rows are left. */
   end(): void {
     const snapshot = this.#snapshot;
     if (snapshot === null) return;
@@ -125,7 +126,7 @@ export class LevelRows {
     return this.#ghosts.isCrossed ? FLAG.crossed : 0;
   }
 
-  /** Adds a trade; one with an unknown taker hit the nearer side. */
+  /** Adds a trade. An unknown taker counts as a seller below the mid price, otherwise as a buyer. */
   #trade(at: number, local: number, side: number, tick: number, lots: number): void {
     const { base, feed } = this.#options;
     const { bid, ask } = this.#book;

@@ -1,7 +1,8 @@
 /** Bit set of places with an amount, for finding the next one without checking every empty tick. */
 export class Occupied {
-  /** A bit per place, and a bit per nonzero word of those. */
+  /** One bit per place: whether it has an amount. */
   readonly #bits: Int32Array;
+  /** One bit per word of `#bits`: whether the word is nonzero. */
   readonly #words: Int32Array;
 
   constructor(places: number) {
@@ -21,7 +22,7 @@ export class Occupied {
     if ((this.#bits[word]! &= ~(1 << (place & 31))) === 0) this.#words[word >>> 5]! &= ~(1 << (word & 31));
   }
 
-  /** Lowest place above `place`, or `none`. */
+  /** Returns the lowest place with an amount above `place`, or `none`. */
   above(place: number, none: number): number {
     let word = place >>> 5;
     let bits = this.#bits[word]! & (-2 << (place & 31));
@@ -39,7 +40,7 @@ export class Occupied {
     return (word << 5) + lowest(bits);
   }
 
-  /** Highest place below `place`, or `none`. */
+  /** Returns the highest place with an amount below `place`, or `none`. */
   below(place: number, none: number): number {
     let word = place >>> 5;
     let bits = this.#bits[word]! & ((1 << (place & 31)) - 1);

@@ -16,8 +16,8 @@ type GhostOrder = { readonly side: number; readonly tick: number; readonly lots:
 
 /**
  * Converts the orders of a tape to rows. `feed`: minimum delay from the exchange to the bot.
- * - An order that shrinks, or is removed with nothing left, was executed where it rested. This gives a trade of the
- *   other side, then the changed level. The tape's own trade rows, if any, confirm it and are dropped.
+ * - An order that shrinks, or is removed with amount 0, was executed where it rested. It becomes a trade row of the
+ *   other side, then the changed level. The tape's own trade rows, if any, confirm the execution and are dropped.
  * - An order that arrives at, or moves to, a price that trades is the taker of the following rows. Its remainder rests
  *   from the next trade row on at which it crosses nothing.
  * - A taker without an execution, and one that still crosses after a second, rests as recorded: the book is then
@@ -45,7 +45,7 @@ class OrderRows {
   readonly #ghostOrders = new Map<number, GhostOrder>();
   readonly #bids = new Map<number, number>();
   readonly #asks = new Map<number, number>();
-  /** Whether the tape also has levels; `clear` then refers to them. */
+  /** Whether the tape also has levels; `clear` rows then refer to the levels. */
   readonly #hasLevels: boolean;
   readonly #trades: TradeRows;
   readonly #born: number[] = [];
@@ -80,7 +80,7 @@ class OrderRows {
     });
   }
 
-  /** Adds orders that only later rows mention, with the largest amount mentioned. */
+  /** Adds orders that rested before the tape. Their amount is that of the first row about them, plus its execution. */
   #takeUp(): void {
     const { kind, side, price, amount, id, length } = this.#columns;
     const seen = new Set<number>();
@@ -169,7 +169,10 @@ class OrderRows {
     return false;
   }
 
-  /** Each execution has a trade row at the maker's price; an order that shrank without one was itself the taker. */
+  /**
+   * Whether an order that shrank was executed: a trade row at its price confirms it. Without that row the order was
+   * itself the taker. If the tape has no trade rows, every such order was executed.
+   */
   #isExecuted(row: number, { tick, side }: Resting, lots: number): boolean {
     return this.#trades.isEmpty || this.#trades.take(row, tick, lots, side);
   }

@@ -6,10 +6,10 @@ import { FLAG, type MarketRows, type RowsOut } from './rows.ts';
 
 type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
 
-/** Twice the size of the first chunk of a stored tape. */
+/** Initial capacity in rows: twice the first chunk of a stored tape. */
 const CAPACITY_MIN = 1 << 17;
 
-/** Flags by kind + 16 × side. */
+/** Flags of a row, indexed by its kind + 16 × its side. */
 const FLAGS = Uint8Array.from({ length: 48 }, (_, mark) => {
   const side = mark >> 4 === SIDE.sell ? FLAG.sell : 0;
   return (mark & 15) === KIND.trade ? FLAG.trade | side : side;

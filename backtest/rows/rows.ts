@@ -1,6 +1,6 @@
 /**
- * Columns of a replay: one row per event, prices as places in a window of ticks, and both times. Both views use one
- * set.
+ * Columns of a replay: one row per event, prices as places in a window of ticks, exchange times and receive times. The
+ * simulated exchange and the bot read the same columns.
  */
 
 /**
@@ -37,17 +37,20 @@ export type MarketRows = {
   readonly place: Int32Array;
   readonly lots: Float64Array;
   readonly flags: Uint8Array;
-  /** Only for tapes of single orders. */
+  /** Orders of the rows; `null` unless the tape has single orders. */
   readonly orders: OrderColumns | null;
 };
 
-/** Orders behind the rows of such a tape. Each execution is a trade row, followed by the level row that it caused. */
+/**
+ * Orders of a tape of single orders, one entry per row. Each execution is a trade row, followed by the level row that
+ * it caused.
+ */
 export type OrderColumns = {
-  /** Row at which the resting order joined the queue; -1: before the tape. */
+  /** Row at which the resting order joined the queue; -1 if it rested before the tape. */
   readonly born: Int32Array;
   /** Lots by which the order shrank; negative if it grew or arrived. */
   readonly gone: Float64Array;
-  /** 1 if it shrank by an execution. */
+  /** 1 if the order shrank by an execution, otherwise 0. */
   readonly executed: Uint8Array;
 };
 
@@ -101,7 +104,7 @@ export class RowBuilder implements RowsOut {
     const before = n === 0 ? -Infinity : this.#at[n - 1]!;
     if (!(at >= before && local < Infinity && lots >= 0 && Number.isSafeInteger(tick))) {
       throw new RangeError(
-        `row ${n} is no event in time: at ${at} after ${before}, local ${local}, ${lots} lots at tick ${tick}`,
+        `row ${n} is invalid or out of order: time ${at} after ${before}, receive time ${local}, ${lots} lots at tick ${tick}`,
       );
     }
     this.#at[n] = at;
@@ -142,16 +145,17 @@ export class RowBuilder implements RowsOut {
   }
 }
 
-/** 32 MB for an array of 8-byte numbers. */
+/** Maximum number of places in a window; 8-byte numbers for all of them take 32 MB. */
 const PLACES_MAX = 1 << 22;
+/** Number of places without prices at each end of a window. */
 const MARGIN = 1024;
 
 /** Prices outside the window share the two outermost places, which the books ignore. */
 const placeIn = (place: number, places: number): number => Math.min(Math.max(place, 0), places - 1);
 
 /**
- * Returns a window of all prices if the widest one fits; otherwise a quarter of it around the trades, or around the
- * middle price of all rows.
+ * Returns a window of all prices if at most `PLACES_MAX` places hold them. Otherwise it extends the traded prices, or
+ * the median price if there are no trades, by up to a quarter of the price on each side.
  */
 export function windowOf(
   ticks: Float64Array | Int32Array,

@@ -7,7 +7,7 @@ import { RowBuilder, windowOfRange, type MarketRows } from './rows.ts';
 import { RowWindow } from './rowWindow.ts';
 
 export type TapeRowsOptions = {
-  /** Rows that define the book if a tape has both. Default: levels, if there are any. */
+  /** Rows that define the book if a tape has levels and single orders. Default: levels, if there are any. */
   readonly from?: 'levels' | 'orders';
   /** Minimum delay from the exchange to the bot, in ms, for tapes without receive times. */
   readonly feed?: Travel;

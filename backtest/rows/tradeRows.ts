@@ -5,9 +5,9 @@ import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 const APART_MS = 1_000;
 
 type AtPrice = {
-  /** In row order. */
+  /** Trade rows at the price, ascending. */
   readonly rows: number[];
-  /** Index of the first that may still be near a row of an order. */
+  /** Index of the first trade row that may still be near a row of an order. */
   from: number;
 };
 
@@ -33,7 +33,7 @@ export class TradeRows {
     return this.#prices.size === 0;
   }
 
-  /** Lots of the first trade after a row at the price of its order; 0 if there is none. */
+  /** Returns the lots of the first trade after a row at the price of its order; 0 if none follows within a second. */
   amountAfter(row: number): number {
     const { at, price, amount } = this.#columns;
     const rows = this.#prices.get(price[row]!)?.rows ?? [];
@@ -54,7 +54,8 @@ export class TradeRows {
       this.#left.delete(exact);
       return true;
     }
-    // A trade of several orders, or several trades of one: only those with a taker on the other side.
+    // No trade has exactly these lots. They can be part of a larger trade, or the sum of several trades, but only of
+    // trades whose taker was not on the side of the order.
     const own = near.filter(trade => this.#columns.side[trade] === SIDE.unknown || this.#columns.side[trade] !== side);
     if (own.reduce((sum, trade) => sum + this.#left.get(trade)!, 0) < lots) return false;
     let missing = lots;
@@ -68,7 +69,7 @@ export class TradeRows {
     return true;
   }
 
-  /** Trades at a price, at most a second away, with unmatched lots. */
+  /** Returns the trades at a price, at most a second away, with unmatched lots. */
   #near(row: number, price: number): readonly number[] {
     const there = this.#prices.get(price);
     if (there === undefined) return [];

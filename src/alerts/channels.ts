@@ -51,9 +51,9 @@ export function channelsOf(
   const secretTexts = [...hidden, ...all];
   const mask = (text: string) => maskedText(text, secretTexts);
   return [
-    ...(url === undefined ? [] : [webhookChannel(url, secrets.webhookSecret, new Way(mask, deadlineMs))]),
+    ...(url === undefined ? [] : [webhookChannel(url, secrets.webhookSecret, new Receiver(mask, deadlineMs))]),
     ...(telegram && secrets.telegramToken
-      ? [telegramChannel(telegram, secrets.telegramToken, new Way(mask, deadlineMs))]
+      ? [telegramChannel(telegram, secrets.telegramToken, new Receiver(mask, deadlineMs))]
       : []),
   ];
 }
@@ -64,7 +64,7 @@ type Mask = (text: string) => string;
  * Returns a webhook channel by Standard Webhooks 1.0: id, time and signature in three headers; type, timestamp and data
  * in the body.
  */
-function webhookChannel(url: string, secret: Secret | null, way: Way): AlertChannel {
+function webhookChannel(url: string, secret: Secret | null, way: Receiver): AlertChannel {
   return {
     // The name has no path, because the path of some addresses is a secret.
     name: `webhook at ${new URL(url).origin}`,
@@ -104,7 +104,7 @@ function signatureOf(secret: Secret, text: string): string {
 function telegramChannel(
   { chatId, url }: { readonly chatId: string; readonly url: string },
   token: Secret,
-  way: Way,
+  way: Receiver,
 ): AlertChannel {
   return {
     name: `telegram chat ${chatId}`,
@@ -146,7 +146,7 @@ function judged({ status, retryAfter }: { status: number; retryAfter: unknown },
 type Answer = { readonly status: number; readonly text: string; readonly retryAfter: unknown };
 
 /** HTTP client of one receiver, with one connection. */
-class Way {
+class Receiver {
   readonly mask: Mask;
   readonly #deadlineMs: Millis;
   readonly #agent: Agent;

@@ -13,7 +13,15 @@ export {
   writeDurablyAlone,
   writeWhole,
 } from './durableFiles.ts';
-export { LARGE_FILE, openRegularFile, readOpenFile, readRegularFile, regularFileStream, SMALL_FILE, TEXT_FILE } from './files.ts';
+export {
+  LARGE_FILE,
+  openRegularFile,
+  readOpenFile,
+  readRegularFile,
+  regularFileStream,
+  SMALL_FILE,
+  TEXT_FILE,
+} from './files.ts';
 export { GuardedServer, textAnswer } from './guardedServer.ts';
 export { followed, openOutput, writeOutputFile, type OutputFile } from './outputFiles.ts';
 export { Pool } from './pool.ts';

@@ -1,6 +1,6 @@
 /** States of a hedge, its conversion, and its texts for the log. */
 import { moneyOf, textOfMoney, type Conversion, type HedgeDecision, type HedgeRow } from '../core/index.ts';
-import { secondId } from './routes.ts';
+import { secondId } from './thirdCurrencyRoutes.ts';
 
 export type { HedgeRow };
 

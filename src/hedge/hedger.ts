@@ -16,7 +16,7 @@ import { outcomeFromBalances, StableVerdict } from './balanceEvidence.ts';
 import { BandFollower } from './bandFollower.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
-import { plannedSecondLeg, routeCostMax, routeRecord, requestSecondLeg } from './routes.ts';
+import { plannedSecondLeg, routeCostMax, routeRecord, requestSecondLeg } from './thirdCurrencyRoutes.ts';
 import {
   conversionOf,
   hedgeComparisonText,
@@ -28,7 +28,7 @@ import {
 } from './hedgeText.ts';
 import { HedgeHistory } from './hedgeHistory.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
-import { remainingBudget, roomMoney, hedgeableAmount } from './sizes.ts';
+import { remainingBudget, roomMoney, hedgeableAmount } from './roomAndBudget.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
 
@@ -178,13 +178,13 @@ export class Hedger {
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     this.#rows.begin(amount, spent);
     const asked = clock.elapsed();
-    const ways = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
+    const priced = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
     // The comparison of offers needs the book as it is after the requests.
     const seen = this.#options.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book cannot be used: ${seen.refusal}`);
-    ways.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, amount));
-    const outs = ways.map(({ out }) => out);
+    priced.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, amount));
+    const outs = priced.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>
       compareRoutes(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left, budgetName);
     const band = flatten === null ? this.#band : null;
@@ -196,7 +196,7 @@ export class Hedger {
       { id: row.id, weighed },
       `hedge routes for ${textOfMoney(amount)} ${instrument.major}: ${hedgeComparisonText(weighed)}`,
     );
-    const taken = ways.find(({ out }) => out.way === decision.taken);
+    const taken = priced.find(({ out }) => out.way === decision.taken);
     if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
     else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('the flatten request ended');
     else if (taken.by === 'take') this.#take(taken, decision.costMax);

@@ -10,7 +10,7 @@ import {
   type RouteOption,
 } from '../core/index.ts';
 import type { Offers } from './offers.ts';
-import { requestRoute, type RouteOffer, type RouteRules } from './routes.ts';
+import { requestRoute, type RouteOffer, type RouteRules } from './thirdCurrencyRoutes.ts';
 import type { HedgeSetup } from './setup.ts';
 import type { HedgeView } from './view.ts';
 

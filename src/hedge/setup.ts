@@ -12,7 +12,7 @@ import type {
 } from '../core/index.ts';
 import type { BandModel } from './bandFollower.ts';
 import type { HedgeLog } from './log.ts';
-import type { RouteRules } from './routes.ts';
+import type { RouteRules } from './thirdCurrencyRoutes.ts';
 import type { HedgeView } from './view.ts';
 
 /** Settings from the configuration. */

@@ -14,7 +14,7 @@ export type { FollowedCounts, FollowedQueues } from './markets/followed.ts';
 export type { FollowedPlace, Market, Marketplace } from './markets/market.ts';
 export { linkedMarket } from './markets/linkedMarket.ts';
 export type { LinkedMarketOptions } from './markets/linkedMarket.ts';
-export { tapeMarket } from './markets/replay.ts';
+export { tapeMarket } from './markets/recordedMarket.ts';
 export { feesOf } from './venue/books.ts';
 export { RequestLimits } from './venue/limits.ts';
 export { CODES, LOCKED_OUT, NOT_FOUND, statusOf } from './wire/codes.ts';

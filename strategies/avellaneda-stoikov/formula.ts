@@ -14,7 +14,7 @@ export const finite = (gamma: number, sigma: number, left: number, q: number): {
 
 /**
  * Infinite horizon: indifference prices of one order more and one order less, as distances from the fair value. They
- * hold for |q| <= qMax with omega = gamma^2 sigma^2 (qMax + 1)^2 / 2. The edge is added to them. sigma cancels.
+ * hold for |q| <= qMax with omega = gamma^2 sigma^2 (qMax + 1)^2 / 2, in which sigma cancels. The caller adds the edge.
  */
 export function infinite(gamma: number, qMax: number, q: number): { readonly buy: number; readonly sell: number } {
   const room = (qMax + 1) * (qMax + 1) - q * q;

@@ -37,8 +37,8 @@ export const avellanedaStoikov = defineStrategy({
 });
 
 /**
- * Finite sessions. gamma is chosen so that halfway through the session the shift of the reservation price by one order,
- * gamma sigma^2 left, equals the one from the risk.
+ * Returns the solver for finite sessions. It chooses gamma so that halfway through a session one order of inventory
+ * shifts the reservation price, by gamma sigma^2 left, as much as the risk requires.
  */
 const toTheEndOf =
   (horizonMs: number) =>
@@ -53,13 +53,13 @@ const toTheEndOf =
   };
 
 /**
- * Infinite horizon. gamma is chosen so that at zero inventory the shift by one order, 2 / (gamma (qMax + 1)^2), equals
- * the one from the risk.
+ * Solves the model for an infinite horizon. It chooses gamma so that at zero inventory one order shifts the quotes, by
+ * 2 / (gamma (qMax + 1)^2), as much as the risk requires.
  */
 const withoutEnd = (input: ModelInput): Solution => {
   const { shift, cap } = input;
   const gamma = 2 / (shift * (cap + 1) * (cap + 1));
-  // At the cap another order has no value, so the last bid is the one before it; likewise for asks.
+  // At the cap one more order has no value, so the bid there is that of one order less; likewise for asks.
   return around(input, gamma, (side, q) =>
     side === 'buy'
       ? -infinite(gamma, cap, clamp(q, -cap, cap - 1)).buy
@@ -68,8 +68,8 @@ const withoutEnd = (input: ModelInput): Solution => {
 };
 
 /**
- * Adds the required edge per fill to the indifference price, which is `asked` from the fair value: by the formula or
- * from the measured curve.
+ * Adds the edge of a fill to the indifference price, which is at distance `asked` from the fair value. The edge follows
+ * from the measured curve, or from the formula if there is none.
  */
 function around({ k, adverse, fee, curve }: ModelInput, gamma: number, asked: Solution['distance']): Solution {
   if (curve !== null) return solutionAlong(curve, gamma, asked);

@@ -29,7 +29,7 @@ export type Distance = {
   readonly edge: number;
   readonly adverse: number;
   readonly fee: number;
-  /** Half of R: the risk of one more order. */
+  /** Price of the risk of one more order: half of R, which `shiftPerOrder` returns. */
   readonly risk: number;
   /** Shift against inventory and with the drift; the sign is opposite for asks. */
   readonly inventory: number;
@@ -93,9 +93,9 @@ export function exactDistances(
 }
 
 /**
- * Returns ln(f_(i+1) / f_i) of the positive eigenvector of the symmetric tridiagonal matrix with this diagonal and
- * off-diagonal `-beside`. Uses ratios of pivots from both ends to their best match (twisted factorization, Parlett and
- * Dhillon 1997). The ratios neither overflow nor lose digits where the vector itself would vanish.
+ * Returns ln(f_(i+1) / f_i) of the positive eigenvector f of the symmetric tridiagonal matrix with this diagonal and
+ * off-diagonal `-beside`. Pivots are computed from both ends and joined at the row where they agree best (twisted
+ * factorization, Parlett and Dhillon 1997). Their ratios neither overflow nor lose digits where f itself would vanish.
  */
 export function groundState(diagonal: Float64Array, beside: number): Float64Array {
   const n = diagonal.length;
@@ -119,9 +119,9 @@ export function groundState(diagonal: Float64Array, beside: number): Float64Arra
 }
 
 /**
- * Returns the smallest eigenvalue or a number just below it, where every pivot is positive. Laguerre's iteration from
- * below never exceeds it. p is the product of the pivots d_i - x - beside^2 / pivot_(i-1); their derivatives give p'/p
- * and its derivative.
+ * Returns the smallest eigenvalue or a number just below it, where every pivot is positive. Laguerre's iteration starts
+ * below the smallest eigenvalue and never exceeds it. The characteristic polynomial p is the product of the pivots
+ * d_i - x - beside^2 / pivot_(i-1); the derivatives of the pivots give p'/p and its derivative.
  */
 function smallestRoot(diagonal: Float64Array, beside: number): number {
   const n = diagonal.length;
@@ -168,7 +168,7 @@ function isBelow(diagonal: Float64Array, square: number, x: number): boolean {
 const TURNS_MAX = 100;
 const PRECISION = 1e-15;
 
-/** Returns the gamma at which `shiftPerOrder` is `shift`, or the nearest possible, by bisection of its logarithm. */
+/** Returns the gamma at which `shiftPerOrder` is `shift`, or nearest to it, by bisection of ln(gamma). */
 export function aversionFor(m: FlowModel, shift: number): number {
   let low = Math.log(m.k) - LOG_RANGE;
   let high = Math.log(m.k) + LOG_RANGE;

@@ -1,20 +1,22 @@
 /**
- * Optimum of GLFT for fill rates and adverse moves with any dependence on distance, far from the horizon and exact
- * under a cap. The general intensity is from Gueant, "Optimal market making", Applied Math. Finance 24(2), 2017; the
- * method is the project's own.
+ * Optimal quotes of GLFT for measured fill rates and adverse moves, which can depend on distance in any way. The
+ * solution is exact under a hard inventory cap, far from the horizon. Source of the model with a general intensity:
+ * Gueant, "Optimal market making", Applied Math. Finance 24(2), 2017. The method of solution is the project's own.
  */
 import type { Hamiltonian } from '../fillCurve.ts';
 
 /**
- * Returns the minimum profit of a bid's fill at q = 0 … cap - 1 orders: the decrease of the value of inventory,
- * theta(q) - theta(q + 1). By symmetry an ask at q requires minus the bid's value at q - 1.
+ * Returns the minimum profit of a bid's fill at q = 0 … cap - 1 orders of inventory: theta(q) - theta(q + 1), where
+ * theta(q) is the value of holding q orders. By symmetry the minimum profit of an ask at q is minus that of a bid at
+ * q - 1.
  *
- * For all integer q within the cap and one number g, theta solves
+ * For every integer q within the cap and one number g, theta solves
  *
  * H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 / 2 = g.
  *
- * The first term is omitted at cap, the second at -cap. H is `worth.best`. From the cap inwards each equation gives the
- * next difference, and errors shrink. The equation at q = 0 holds for only one g.
+ * The first term is omitted at cap, the second at -cap. H(x) is the value of quoting that `worth.best(x)` returns. From
+ * the cap inwards each equation gives the next difference, and errors shrink. The equation at q = 0 holds for only one
+ * g.
  */
 export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: number, cap: number): Float64Array {
   const asked = new Float64Array(cap);
@@ -43,12 +45,13 @@ const TURNS_MAX = 200;
 const PRECISION = 1e-14;
 
 /**
- * Fills `asked` for this g. `missing`: excess of the equation at q = 0 over g, with its derivative; Infinity if g is
- * too small for an earlier equation.
+ * Computes `asked` for this g. Returns as `missing` how much the left side of the equation at q = 0 exceeds g, and as
+ * `slope` the derivative by g. `missing` is Infinity if g is too small for an earlier equation.
  */
 function inwards(worth: Hamiltonian, risk: number, g: number, asked: Float64Array) {
-  // Worth of the bid at q, and its derivative by g; there is no bid at the cap.
+  // Value of quoting a bid at q; 0 at the cap, where there is no bid.
   let bid = 0;
+  // Derivative of `bid` by g.
   let bidSlope = 0;
   for (let q = asked.length; q > 0; q--) {
     const left = g + risk * q * q - bid;

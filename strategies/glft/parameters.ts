@@ -11,14 +11,14 @@ export const glftParameters = z.strictObject({
   solution: z
     .enum(['exact', 'closed form'])
     .default('exact')
-    .describe('exact: optimal under the inventory cap. closed form: wrong near it.'),
+    .describe('exact: optimal under the inventory cap. closed form: wrong near the cap.'),
   risk: riskParameters,
   market: marketParameters,
 });
 
 export type GlftParameters = z.infer<typeof glftParameters>;
 
-/** Maximum orders of full inventory, which keeps the solution fast. */
+/** Maximum of limits.positionMax, in orders; it bounds the time to solve the model. */
 const CAP_MAX = 500;
 
 /** Checks that the levels fit the limits, the risk is in the quote currency, and positionMax is at most 500 orders. */
@@ -28,7 +28,12 @@ export function glftLimitProblems(p: GlftParameters, limits: LimitsAsked, book: 
     ...levelProblems(p, limits),
     ...riskProblems(p.risk, book),
     ...(many
-      ? [{ key: 'amount', message: `limits.positionMax "${limits.positionMax}" is more than ${CAP_MAX} orders of it` }]
+      ? [
+          {
+            key: 'amount',
+            message: `limits.positionMax "${limits.positionMax}" is more than ${CAP_MAX} times this amount`,
+          },
+        ]
       : []),
   ];
 }

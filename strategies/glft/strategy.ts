@@ -19,7 +19,7 @@ export const glft = defineStrategy({
   steps: MODEL_STEPS,
   tuning: { ...modelTuning, solution: among('exact', 'closed form') },
   fromMarket: modelFromMarket,
-  // Formulas E3. Exact distances are for integer orders and interpolated linearly between.
+  // Formulas E3. Exact distances exist for whole orders of inventory and are interpolated linearly in between.
   make: (p, instrument) =>
     modelMaker(p, instrument, input =>
       input.curve !== null
@@ -34,8 +34,8 @@ export const glft = defineStrategy({
 });
 
 /**
- * Solves for measured fills. gamma is that of the exponential curve with the same rate and decay around the best
- * distance.
+ * Solves the model for measured fills. gamma is that of an exponential curve with the measured rate and decay around
+ * the best distance.
  */
 function measured({ sigma, shift, cap }: ModelInput, curve: FillCurve, solution: 'exact' | 'closed form'): Solution {
   const market = { sigma, a: Math.E * curve.calm.rate, k: curve.decay, drift: 0, adverse: 0, fee: 0 };
@@ -58,7 +58,7 @@ function exact(input: ModelInput): Solution {
   return {
     gamma,
     parts,
-    // The cap has no bid, and the opposite cap no ask: the adjacent quote is the last one.
+    // At the upper cap there is no bid, and at the lower no ask: the quote of one order nearer to zero is used there.
     distance: (side, q) =>
       side === 'buy' ? between(bids, clamp(q, -cap, cap - 1) + cap) : between(asks, clamp(q, -cap + 1, cap) + cap),
   };
@@ -88,7 +88,7 @@ function common({ sigma, a, k, adverse, fee, shift }: ModelInput) {
   return { market, gamma, parts };
 }
 
-/** Interpolates linearly between integer orders. */
+/** Interpolates linearly between the values of whole orders. */
 function between(values: Float64Array, at: number): number {
   const i = Math.floor(at);
   const share = at - i;

@@ -1,4 +1,7 @@
-/** Grid: orders on fixed lines, bids below the market and asks above. A fill on one line is closed on the next. */
+/**
+ * Grid: orders on fixed lines, bids below the market and asks above. A round trip buys on one line and sells on the
+ * next.
+ */
 import {
   amountFloor,
   type Instrument,
@@ -76,7 +79,7 @@ function onLines(p: GridParameters, instrument: Instrument): Strategy {
     const fair = fairPrice(view);
     const place = (Math.log(fair) - logAnchor) / step;
     const near = lineFrom(side, place, 0.5);
-    // Lines are fixed, so moving out means starting with a line further out.
+    // Lines are fixed, so markouts move a side out by starting it at a line further away.
     const [adverse] = adverseSteps(side, view, fair);
     const first = adverse ? lineFrom(side, place, 0.5 + Math.abs(adverse.ticks) / fair / step) : near;
     const prices: Step[][] = [];

@@ -80,7 +80,7 @@ export const ladderParameters = z
     }
   });
 
-/** Checked parameters, defaults filled in. */
+/** Checked parameters with their defaults. */
 export type LadderParameters = z.infer<typeof ladderParameters>;
 
 /** Returns the distance of each side's first level from the reference, in bps. */
@@ -91,8 +91,8 @@ export const spreadsOf = (p: LadderParameters): { readonly bidBps: number; reado
 
 /**
  * Returns why these spreads cannot earn `minEdgeBps` over two maker fees, or `null`. `makerRate` in parts of 10^-8.
- * With `bestBidAsk` it is always `null`: the market's spread is added and unknown beforehand, so the strategy keeps the
- * edge per quote.
+ * With `bestBidAsk` it is always `null`: the market's spread is added and unknown beforehand, so the strategy checks
+ * the edge of each quote.
  */
 export function ladderEdgeProblem(p: LadderParameters, makerRate: number): string | null {
   if (p.reference === 'bestBidAsk') return null;
@@ -106,7 +106,7 @@ export function ladderEdgeProblem(p: LadderParameters, makerRate: number): strin
   );
 }
 
-/** Returns conflicts with the limits: one line each, with the key it is about. */
+/** Returns conflicts with the limits: one line each, with the YAML key that is in conflict. */
 export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): readonly LimitProblem[] {
   const problems: LimitProblem[] = [];
   const levels = BigInt(p.levels);
@@ -129,7 +129,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (limits.fairValueBps !== undefined && p.reference !== 'mid') {
     problems.push({
       key: 'reference',
-      message: `${p.reference} and the section fairValue both say what spreads are counted from: leave one of them out${
+      message: `${p.reference} and the section fairValue both set the price that spreads start from; remove one of them${
         p.reference === 'weightedMid' || p.reference === 'lastTrade'
           ? ` (fairValue: { ${p.reference === 'lastTrade' ? 'lastTrades' : p.reference}: { weight: 1 } } is nearly the same)`
           : ''
@@ -139,12 +139,12 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (!(furthest <= limits.collarBps)) {
     problems.push({
       key: 'levelSpacingBps',
-      message: `the last level can lie ${microText(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'mid price'}, beyond limits.collarBps ${microText(limits.collarBps)}`,
+      message: `the last level can be ${microText(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'mid price'}, beyond limits.collarBps ${microText(limits.collarBps)}`,
     });
   }
   return problems;
 }
 
-/** bps as integer millionths, so that 10.1 + 10.1 is 20.2. */
+/** Converts bps to integer millionths, so that comparisons are free of float errors. */
 const micro = (x: number): number => Math.round(x * 1e6);
 const microText = (x: number): string => String(micro(x) / 1e6);

@@ -16,7 +16,7 @@ type Named = LadderParameters & { readonly name: typeof NAME };
 
 /** Price below every market, whatever the tick. */
 const NOTHING = '0.000000000000000001';
-/** Keeps the order at its price whatever the market does, and delays any order after a fill. */
+/** Parameters that keep the order at its price in any market, and delay the next order after a fill by an hour. */
 const STAYS = { refreshToleranceBps: 5_000, maxOrderAgeMs: 86_400_000, filledOrderDelayMs: 3_600_000 };
 
 /** Configures one order at `bps` from the mid price; the other side does not quote. */

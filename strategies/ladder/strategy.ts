@@ -108,13 +108,16 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
 
 /** Parameters with their constants converted to ticks and lots. */
 type OnGrid = LadderParameters & {
-  /** Amount of each level, its steps, and the level's name. */
+  /** Amount of each level. */
   readonly lots: readonly Amount[];
+  /** Steps that explain the amount of each level. */
   readonly amounts: readonly (readonly AmountStep[])[];
+  /** Name of each level in its steps. */
   readonly names: readonly string[];
   readonly referenceName: string;
+  /** Inventory in lots at which one side doubles and the other becomes 0. */
   readonly sizeRange: number;
-  /** Lots that may precede the first order that counts. */
+  /** Lots of other orders to ignore, from the best price on. */
   readonly overlooked: number;
   readonly ceiling: number;
   readonly floor: number;
@@ -135,7 +138,7 @@ function onGrid(p: LadderParameters, instrument: Instrument): OnGrid {
     }),
     names,
     referenceName: `reference: ${p.reference}`,
-    // A ratio, not lots: a range below one lot must not make the amount NaN.
+    // Not rounded to whole lots, because a range of 0 lots would make the amount NaN.
     sizeRange:
       p.skew.sizeRange === undefined ? Infinity : Number(moneyOf(p.skew.sizeRange)) / Number(instrument.lotMoney),
     overlooked: amountFloor(instrument, p.optimization.depthAmount),
@@ -160,12 +163,14 @@ function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: num
   return steps;
 }
 
-/** Moves both first levels apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
+/**
+ * Moves the first bid and the first ask apart by equal parts, until a round trip earns minEdgeBps over two maker fees.
+ */
 function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: number, view: View): void {
   const [buy, sell] = [totalOf(first.buy), totalOf(first.sell)];
   const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(reference, (buy + sell) / 2);
   const missing = needed - (sell - buy);
-  // A NaN fee must not count as no fee: it makes both prices NaN, and nothing is quoted.
+  // With a NaN fee this does not return, so that both prices become NaN and nothing is quoted.
   if (missing <= 0) return;
   first.buy.push({ name: 'minimum edge', ticks: -missing / 2 });
   first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
@@ -214,7 +219,7 @@ function reference(p: LadderParameters, view: View): Centre | null {
   const bid = bestOf(view.depth, 'buy');
   const ask = bestOf(view.depth, 'sell');
   const at = (price: number): Centre => ({ bid: price, ask: price, mid: price });
-  // With a fair value, the configuration has only the default reference.
+  // The configuration allows a fair value only with the default reference.
   if (view.fair) return at(view.fair.price);
   switch (p.reference) {
     case 'mid':
@@ -230,7 +235,7 @@ function reference(p: LadderParameters, view: View): Centre | null {
   }
 }
 
-/** Best price of other traders' orders, after skipping `overlooked` lots; 0 if the side ends earlier. */
+/** Returns the best price of other traders' orders, after skipping `overlooked` lots; 0 if the side has no more. */
 function frontOf(view: View, side: Side, overlooked: number): number {
   const { depth } = view;
   const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;

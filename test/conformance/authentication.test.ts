@@ -5,7 +5,7 @@ import { randomOf, Secret, VirtualClock } from '../../src/core/index.ts';
 import { meaningOf, nonceV2, signatureOf } from '../../src/exchange/index.ts';
 import { ROUTES } from '../../src/sandbox/index.ts';
 import { json, scriptedClient } from '../exchange/fakes.ts';
-import { everyWay, done, refusal } from './driver.ts';
+import { everyWay, WAYS, done, refusal } from './driver.ts';
 
 /** Those of v3 and v4: RFQ says it in its own envelope. */
 const TRADING = ROUTES.filter(({ pattern }) => !pattern.startsWith('/rfq/'));
@@ -161,7 +161,7 @@ everyWay(open => {
     expect(done(await stranger.ticker('btc_mxn')).book).toBe('btc_mxn');
     expect(done(await stranger.candles({ book: 'btc_mxn', seconds: 60, from: 0, to: 1 }))).toEqual([]);
   });
-});
+}, WAYS);
 
 describe('what no request to the embedded exchange brings about', () => {
   it('rest-api 5 0214, which only logins in a browser get, is kept and known', async () => {

@@ -1,6 +1,6 @@
 /** What holds for every request and reply: envelopes, numbers, times, paths and ids. */
 import { expect, it } from 'vitest';
-import { everyWay, done, refusal, traded, type Fields } from './driver.ts';
+import { everyWay, WAYS, done, refusal, traded, type Fields } from './driver.ts';
 
 const TWO_FORMS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+0000|\.\d{3}\+00:00)$/;
 
@@ -165,4 +165,4 @@ everyWay(open => {
     const { send } = open();
     expect(Date.parse((await send('GET', '/api/v3/trades?book=btc_mxn')).headers['date']!)).toBe(1_790_000_000_000);
   });
-});
+}, WAYS);

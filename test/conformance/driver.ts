@@ -1,6 +1,6 @@
 /**
  * One suite, three ways: every test of a file runs against the embedded exchange in process, again over sockets, both without delays and limits, and
- * again with the switches as they are shipped.
+ * again with the switches as they are shipped. `npm test` keeps the sockets for the files about the connection itself.
  */
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import {
@@ -22,6 +22,7 @@ import {
   type Served,
   type Switches,
 } from '../../src/sandbox/index.ts';
+import { few } from '../many.ts';
 import { CALM, Trader } from '../sandbox/trader.ts';
 import { RULES, type Group, type Row } from './rules/index.ts';
 
@@ -82,9 +83,9 @@ const NO_LIMIT = { public: 1_000_000, private: 1_000_000 };
 
 /** Ways in which a client reaches the exchange: without and with the shipped delays, and over a real connection. */
 type Way = 'in process' | 'over HTTP' | 'as shipped';
-const WAYS: readonly Way[] = ['in process', 'over HTTP', 'as shipped'];
+export const WAYS: readonly Way[] = ['in process', 'as shipped', 'over HTTP'];
 
-export function everyWay(suite: (open: Open) => void, ways: readonly Way[] = WAYS): void {
+export function everyWay(suite: (open: Open) => void, ways: readonly Way[] = few(WAYS, 2)): void {
   describe.each(ways)('%s', way => {
     let exchange: EmbeddedExchange | undefined;
     let served: Served | undefined;

@@ -4,7 +4,7 @@ import { meaningOf } from '../../src/exchange/index.ts';
 import { CODES, statusOf, type Switches } from '../../src/sandbox/index.ts';
 import { provesRefusal } from '../../src/exchange/wire/errorCodes.ts';
 import { json, scriptedClient } from '../exchange/fakes.ts';
-import { everyWay, done, errorsOf, refusal, type Stage } from './driver.ts';
+import { everyWay, WAYS, done, errorsOf, refusal, type Stage } from './driver.ts';
 
 const LIMIT = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', major: '0.1' } as const;
 
@@ -82,7 +82,7 @@ everyWay(open => {
     expect((await send('DELETE', '/api/v3/trades')).code).toBe('0901');
     expect((await ann.call('PUT', '/api/v3/orders')).code).toBe('0901');
   });
-});
+}, WAYS);
 
 describe('every code', () => {
   it('rest-api 7 of the document that an endpoint can answer is brought about by a test', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { money } from '../../src/core/index.ts';
-import { outcomeFromBalances } from '../../src/hedge/balanceEvidence.ts';
+import { outcomeFromBalances, StableVerdict } from '../../src/hedge/balanceEvidence.ts';
 
 const sum = fc.bigInt(1n, 10n ** 24n).map(money);
 const differing = (of: Record<string, bigint>) =>
@@ -46,4 +46,11 @@ describe('the balances, asked about a conversion with an unknown outcome,', () =
     expect(outcomeFromBalances(conversion, differing({ mxn: 7n }))).toBeNull();
     expect(outcomeFromBalances(conversion, differing({ btc: 1n, mxn: 1n }))).toBeNull();
   });
+});
+
+test('a verdict has held since the first read that gave it without another in between', () => {
+  const verdict = new StableVerdict();
+  const at = 1_700_000_000_000;
+  const reads = ['a', 'a', 'a', 'b', 'a', 'a'].map((word, i) => verdict.heldFor(word, at + i * 10));
+  expect(reads).toEqual([0, 10, 20, 0, 0, 10]);
 });

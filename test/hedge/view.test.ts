@@ -92,3 +92,73 @@ test('an order of which nothing is told since the start had its end before it; o
   expect(lost && 'why' in lost && lost.why).toMatch(/a restart came before/);
   expect(takerOrderOutcome({}, { id: ID, state: 'waiting' })).toBeNull();
 });
+
+describe('the end of an order that takes', () => {
+  const done = (filled: number, ending: string | null) =>
+    ({ id: ID, state: 'done', filled, amount: 8, ending }) as unknown as TakerOrderState;
+
+  test.each([
+    ['executing', { id: ID, state: 'executing' }, { state: 'executing' }],
+    ['unknown', { id: ID, state: 'unknown' }, { state: 'unknown' }],
+    [
+      'refused',
+      { id: ID, state: 'refused', why: 'halted' },
+      { state: 'failed', why: 'the order was not sent: halted' },
+    ],
+    ['canceled', done(0, 'canceled'), { state: 'failed', why: 'no amount was left at its price' }],
+    ['ended otherwise', done(0, 'refused'), { state: 'failed', why: 'its order: refused' }],
+    ['filled', done(8, 'filled'), { state: 'completed', why: null, costMax: 10n ** 18n }],
+    [
+      'filled in part',
+      done(3, 'canceled'),
+      { state: 'completed', why: 'in part; no further amount was left at its price', costMax: 375n * 10n ** 15n },
+    ],
+  ] as const)('of an order that is %s is that of its hedge', (_, order, outcome) => {
+    expect(takerOrderOutcome({ costMax: '1' }, order)).toEqual(outcome);
+  });
+
+  test('costs nothing where no limit was kept', () => {
+    expect(takerOrderOutcome({}, done(8, 'filled'))).toMatchObject({ costMax: 0n });
+  });
+
+  test('is told by the news of its sending, of its refusal and of its order, and by no other', () => {
+    const order = { id: ID, filled: 3, amount: 8, ending: 'canceled' };
+    const of = (state: string, kind: string) =>
+      takerOrderFromNews({ kind: 'order', news: { kind, order: { ...order, state } } } as unknown as EngineNews);
+    expect(takerOrderFromNews({ kind: 'taking', command: { id: ID } } as unknown as EngineNews)).toEqual({
+      id: ID,
+      state: 'executing',
+    });
+    expect(takerOrderFromNews({ kind: 'not taken', id: ID, why: 'halted' })).toEqual({
+      id: ID,
+      state: 'refused',
+      why: 'halted',
+    });
+    expect(takerOrderFromNews({ kind: 'halted', reason: 'x' } as unknown as EngineNews)).toBeNull();
+    expect(of('done', 'ended')).toEqual({ ...order, state: 'done' });
+    expect(of('done', 'reopened')).toEqual({ id: ID, state: 'executing' });
+    expect(of('open', 'ended')).toEqual({ id: ID, state: 'executing' });
+    expect(of('unknown', 'unknown')).toEqual({ id: ID, state: 'unknown' });
+  });
+});
+
+test("a hedger's view has the levels that are filled, the differences of the last read of the balances, and the refusal of now", () => {
+  const { desk } = traded();
+  const view = viewOf(desk);
+  expect(view.refusal).toBeNull();
+  expect([view.depth.bids, view.depth.asks]).toEqual([1, 1]);
+  expect([...view.depth.bidPrices, ...view.depth.askPrices]).toEqual([990, 1010]);
+  expect([...view.depth.bidAmounts, ...view.depth.askAmounts]).toEqual([50, 50]);
+  const balance = (currency: string, total: string) => ({ currency, total, locked: '0', available: total });
+  const balances = [balance('btc', '1000000013'), balance('mxn', '999990020')];
+  desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now - 5, quiet: false, balances });
+  expect(hedgeViewOf(desk.engine, { instrument: plain, takerRate: 7, balancesAt: 3 }, desk.now)).toMatchObject({
+    takerRate: 7,
+    balances: { at: 3, differences: [{ currency: 'btc', difference: 3n * 10n ** 18n }] },
+  });
+  // No decision since: the book has become too old.
+  const later = hedgeViewOf(desk.engine, { instrument: plain, takerRate: 0, balancesAt: 0 }, desk.now + 60_000);
+  expect(later.refusal).toBe('book stale');
+  desk.step({ kind: 'stop', at: desk.now });
+  expect(viewOf(desk).refusal).toBe('stopping');
+});

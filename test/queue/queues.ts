@@ -277,9 +277,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
       expect([code, stdout], stderr).toEqual([0, a!.stdout]);
       expect(stderr).not.toMatch(/has lost/);
     }
-    expect(both.some(({ stderr }) => /runs the same study into the same registry and took \d/.test(stderr))).toBe(
-      true,
-    );
+    expect(both.some(({ stderr }) => /runs the same study into the same registry and took \d/.test(stderr))).toBe(true);
     await own.stop();
   });
 
@@ -299,7 +297,9 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const ended = await tunes.ended;
     expect(ended.code, ended.stderr).toBe(0);
     while ((await queue.getJobState('t-nobody')) === 'waiting') await new Promise(resolve => setTimeout(resolve, 100));
-    expect((await queue.getJob('t-nobody'))?.failedReason).toMatch(/^expired: waited for more than a day without its study/);
+    expect((await queue.getJob('t-nobody'))?.failedReason).toMatch(
+      /^expired: waited for more than a day without its study/,
+    );
     works.signal('SIGTERM');
     const configs = begunBy((await works.ended).stderr);
     expect(new Set(configs).size).toBe(configs.length);

@@ -20,7 +20,7 @@ import {
   viewOf,
 } from './examples.ts';
 
-const RUNS = runsOf(60, 15);
+const RUNS = runsOf(60, 10);
 const tenthsUpTo = (max: number) => fc.integer({ min: 0, max: 10 * max }).map(x => x / 10);
 
 describe.each(NAMES)('%s', name => {

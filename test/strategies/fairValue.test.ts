@@ -372,7 +372,7 @@ describe('what puntas calibrate writes', () => {
   test('of another tick is refused', () => {
     const other = fairValueParameters.parse({ microprice: { ...TABLE, tick: '0.01' } });
     expect(fairValueProblem(other, instrument)).toBe(
-      'fairValue.microprice.tick: the table counts in ticks of 0.01, those of btc_mxn are 10: calibrate it again',
+      'fairValue.microprice.tick: the table is for tick size 0.01, but btc_mxn has tick size 10; run puntas calibrate again',
     );
     expect(
       fairValueProblem(fairValueParameters.parse({ microprice: { ...TABLE, tick: '10.0' } }), instrument),
@@ -388,7 +388,7 @@ describe('what puntas calibrate writes', () => {
     [
       'columns that are missing',
       { microprice: { ...TABLE, imbalanceBuckets: 5 } },
-      'fairValue.microprice.adjustTicks: expected rows of 5 numbers, as imbalanceBuckets says, found a list',
+      'fairValue.microprice.adjustTicks: expected 5 numbers in each row, one per imbalance bucket, found a list',
     ],
     [
       'a part that wants a reference where none is read',
@@ -398,7 +398,7 @@ describe('what puntas calibrate writes', () => {
     [
       'a reach beyond the collar',
       { withinBps: 190, weightedMid: {} },
-      'strategy.levelSpacingBps: the last level can lie 228 bps from the mid price, beyond limits.collarBps 200',
+      'strategy.levelSpacingBps: the last level can be 228 bps from the mid price, beyond limits.collarBps 200',
     ],
     ['a weight of nothing', { mid: { weight: 0 } }, 'fairValue.mid.weight: expected more than 0, found 0'],
     ['a part that is none', { midd: {} }, 'fairValue.midd: unknown key; did you mean mid?'],
@@ -419,7 +419,7 @@ describe('what puntas calibrate writes', () => {
     const both = `${file.replace('reference: mid', 'reference: weightedMid')}\n${stringify({ fairValue: { mid: {} } })}`;
     const loaded = loadConfig(both, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'strategy.reference: weightedMid and the section fairValue both say what spreads are counted from: leave one of them out (fairValue: { weightedMid: { weight: 1 } } is nearly the same)',
+      'strategy.reference: weightedMid and the section fairValue both set the price that spreads start from; remove one of them (fairValue: { weightedMid: { weight: 1 } } is nearly the same)',
     );
   });
 });

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { booksIn, findRecording, mappedRecording, openTape, type Tape } from '../../src/tape/index.ts';
 import { collectTape } from '../../src/tape/import/collect.ts';
-import { few } from '../many.ts';
+import { few, isMany } from '../many.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 
 const textOf = (dir: string, name: string) => gunzipSync(readFileSync(join(dir, name))).toString('latin1');
@@ -130,12 +130,21 @@ describe('a folder of three files of one book', () => {
 
 describe('folders of days and hours', () => {
   const HOURS = ['2025-09-04/9', '2025-09-04/10', '2025-09-05/0'];
+  const KINDS = ['orderbooks', 'trades'];
+  /** The files of one coin, or their first lines in `npm test`. */
+  const coin = (dir: string) =>
+    Object.fromEntries(
+      KINDS.map(kind => {
+        const lines = textOf(dir, `${kind}_ETH.csv.gz`).split('\n');
+        return [`${kind}_ETH.csv`, (isMany ? lines : lines.slice(0, Math.ceil(lines.length / 8))).join('\n')];
+      }),
+    );
   /** Three hours of one coin, by the names of their folders. */
   const hours = (dir: string) => {
     const cut: Record<string, string> = {};
     let cuts: number[] | null = null;
-    for (const kind of ['orderbooks', 'trades']) {
-      const text = textOf(dir, `${kind}_ETH.csv.gz`);
+    for (const kind of KINDS) {
+      const text = readFileSync(join(dir, `${kind}_ETH.csv`), 'utf8');
       const times = text.trimEnd().split('\n').slice(1).map(Number.parseFloat);
       cuts ??= [times[Math.floor(times.length / 3)]!, times[Math.floor((2 * times.length) / 3)]!];
       for (const [i, part] of inThree(text, true, Number.parseFloat, cuts).entries())
@@ -146,9 +155,11 @@ describe('folders of days and hours', () => {
   const within = (folder: string, files: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]));
 
-  itOnRecording('hyperliquid-2025-09-04-l2-trades', 'are one tape, below a coin too', async dir => {
-    const whole = plain(await openTape(dir, { book: 'eth_usd' }));
-    for (const files of [hours(dir), within('ETH', hours(dir)), within('2025', within('hour=07/l2', hours(dir)))]) {
+  itOnRecording('hyperliquid-2025-09-04-l2-trades', 'are one tape, below a coin too', async set => {
+    const ofCoin = coin(set);
+    const whole = plain(await withFolder(ofCoin, folder => openTape(folder)));
+    const cut = await withFolder(ofCoin, async folder => hours(folder));
+    for (const files of [cut, within('ETH', cut), within('2025', within('hour=07/l2', cut))]) {
       expect(plain(await withFolder(files, folder => openTape(folder)))).toEqual(whole);
       expect(await withFolder(files, booksIn)).toEqual(['eth_usd']);
     }
@@ -157,12 +168,12 @@ describe('folders of days and hours', () => {
   itOnRecording(
     'hyperliquid-2025-09-04-l2-trades',
     'are one tape by a mapping file that lies beside them',
-    async dir => {
+    async set => {
       const mapping = readFileSync(join(import.meta.dirname, '../../docs/mappings/books.yaml'), 'utf8')
         .replaceAll('BTC', 'ETH')
         .replace('book: btc_usd\ntick: 1', 'book: eth_usd\ntick: 0.1');
-      const whole = await mappedWith(dir, mapping);
-      const files = { ...hours(dir), 'mapping.yaml': mapping };
+      const [whole, cut] = await withFolder(coin(set), async dir => [await mappedWith(dir, mapping), hours(dir)]);
+      const files = { ...cut, 'mapping.yaml': mapping };
       await withFolder(files, async folder => {
         expect(plain(await openTape(folder))).toEqual(plain(whole));
         expect(plain(await openTape(folder, { book: 'eth_usd' }))).toEqual(plain(whole));

@@ -29,13 +29,13 @@ export type BacktestOptions = {
   /** Text of the configuration and version of the program, for the report. */
   readonly configText: string;
   readonly version: string;
-  /** `null`: the seeded flow of the configured book is recorded first. */
+  /** Recording to replay; `null` if the seeded flow of the configured book is recorded first. */
   readonly tape: Tape | OpenedTape | null;
-  /** Seed of that flow and of random latencies. */
+  /** Seed of the seeded flow and of random latencies. */
   readonly seed: number;
-  /** Length of that flow, in seconds. */
+  /** Length of the seeded flow, in seconds. */
   readonly flowSeconds: number;
-  /** Trend of that flow, in bps per hour. */
+  /** Trend of the seeded flow, in bps per hour. */
   readonly flowDrift: number;
   readonly models: readonly ModelName[];
   /** Rows that define the book if a recording has both levels and single orders. Default: levels. */

@@ -37,7 +37,7 @@ export type ModelRunner = {
 };
 
 const LOOK_EVERY_MS = 250;
-/** Larger groups hardly share more work, but need more memory. */
+/** Maximum number of jobs per group; larger groups hardly share more work, but need more memory. */
 const GROUP_MAX = 16;
 
 /**

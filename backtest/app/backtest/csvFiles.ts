@@ -18,7 +18,7 @@ export type CsvOutput = {
   readonly sink: ReplaySink;
   /** Gives the files their names. */
   finish(): void;
-  /** Removes those that are not finished. */
+  /** Removes the files that are not finished. */
   discard(): void;
 };
 

@@ -1,4 +1,4 @@
-/** Terminal output of a backtest, with the tiles of the page and further lines, and of a comparison. */
+/** Terminal output of a backtest and of a comparison. */
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import {
   longest,
@@ -15,8 +15,8 @@ import {
 const DAYS_SHOWN = 31;
 
 /**
- * Describes each differing model in one line, then the main run: its tiles, reasons for missing quotes, its days, and
- * the effect of latency.
+ * Describes each fill model in one line; models with equal results share a line. The main run follows: its figures,
+ * reasons for missing quotes and days. The last lines show the results at other latencies.
  */
 export function describeBacktest(report: BacktestReport): string {
   const { book, tape, models, reference, noReference, noRoutes = [], minor, latencySweep = [] } = report;

@@ -17,7 +17,7 @@ import { feedTravel, type Latencies } from '../backtest/backtestModel.ts';
 export type DistancesAsked = {
   readonly cadenceMs: number;
   readonly latencies: Latencies;
-  /** Maker fees to evaluate, in bps; `null`: those of the exchange's first and last tier. */
+  /** Maker fees to evaluate, in bps; `null` for the fees of the exchange's first and last tier. */
   readonly feesBps: readonly number[] | null;
   readonly seed: number;
 };
@@ -30,8 +30,8 @@ export type MeasuredDistances = {
 const HORIZON_S = 60;
 
 /**
- * Measures orders of the median execution size, pegged like those of a bot with this cadence and these latencies.
- * Throws a RangeError on a cadence of 0.
+ * Measures virtual orders of the median execution size, re-pegged at this cadence with these latencies, like a bot's
+ * orders. Throws a RangeError on a cadence of 0.
  */
 export function distancesIn(tape: Tape, asked: DistancesAsked, onShare: (share: number) => void): MeasuredDistances {
   const { latencies, cadenceMs, seed, feesBps } = asked;
@@ -107,8 +107,8 @@ export function profileLines({ profile }: MeasuredDistances): readonly string[] 
 }
 
 /**
- * Returns the adverse move at the best distance of the first fee at which it pays, otherwise of the last fee; `null` if
- * nothing was measured.
+ * Returns the adverse price move after fills at the best distance, in bps: the best for the first fee at which quoting
+ * pays, or for the last fee if it pays at none. Returns `null` if nothing was measured.
  */
 export function adverseAtBest({
   profile,

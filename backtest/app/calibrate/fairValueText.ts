@@ -8,7 +8,7 @@ import { imbalanceOf, type Calibration, type Foretold, type Leader, type Signals
 /** Prediction of the book's price from a reference price, and the books behind it. */
 export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };
 
-/** Minimum number of samples of a state. */
+/** Minimum number of samples of a state of the micro-price table. */
 const SEEN_MIN = 10;
 
 /** Formats the lines of a top-level section, in ticks of `tick` and bps (formulas E5). */
@@ -29,11 +29,11 @@ export function fairValueText(
   return ['# For the top level of the file:', isEmpty ? '# fairValue:' : 'fairValue:', ...parts];
 }
 
-/** Minimum share in the output, because a weight must be above zero. */
+/** Minimum weight in the output, because a weight must be above zero. */
 const SHARE_MIN = 0.001;
 const weightText = (share: number): string => digits(Math.max(SHARE_MIN, share));
 
-/** Formats the micro-price. `share`: its weight next to a reference; `null` if it is the only price. */
+/** Formats the micro-price. `share` is its weight next to a reference, or `null` if it is the only price. */
 const table = (
   {
     table: { imbalanceBuckets, spreadsTicks, adjustTicks },
@@ -58,7 +58,7 @@ const table = (
   }),
 ];
 
-/** Formats the reference. `midShare`: weight of the mid price, if the section has no other price. */
+/** Formats the reference. `midShare` is the weight of the mid price, if the section has no other price. */
 function referenceText({ leader, books, own }: ReferenceFound, midShare: number | null): readonly string[] {
   const { horizons, chosen, weight, basisMemoryS, ageS, moving } = leader;
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
@@ -89,7 +89,8 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
   const { orderFlow, memoryMs, imbalances, imbalanceMemoryMs, aheadMs } = signals;
   const ahead = `slope of the move of the next ${aheadMs / 1_000} s`;
   const best = imbalanceOf(signals);
-  // The micro-price and the imbalance both use the amounts at the best prices; together they would count these amounts twice.
+  // The micro-price and the imbalance both use the amounts at the best prices; together they would count these amounts
+  // twice.
   const mark = hasMicroprice ? '  # ' : '  ';
   return [
     ...(orderFlow?.holds === true

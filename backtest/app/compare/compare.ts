@@ -64,7 +64,7 @@ export type CompareOptions = {
   readonly models: readonly ModelName[];
   /** Decimal text: cost of one standard deviation per hour at full inventory, in each book's quote currency. */
   readonly riskPerHour: string;
-  /** Above 0, below 1. */
+  /** Share of each recording, between 0 and 1, for measuring parameters; it is not traded. */
   readonly calibratedShare: number;
   readonly latencies: Latencies;
   readonly latencyText: LatencyText;
@@ -301,7 +301,7 @@ async function runAll(prepared: readonly Prepared[], options: CompareOptions): P
   return tapes;
 }
 
-/** Rows that take as long to process as the decisions of one second, for estimates of progress. */
+/** Number of rows that take as long to process as the decisions of one second; used to estimate progress. */
 const ROWS_PER_DECISION_SECOND = 100;
 function costOf({ given, market }: Prepared): number {
   const rows = 'options' in given ? given.tape.rows : given.columns.length;

@@ -26,7 +26,7 @@ export type Planned = {
   readonly setup: Setup;
   readonly tier: string;
   readonly feeBps: number;
-  /** `null` if it cannot run. */
+  /** Account of the run; `null` if the bot cannot run at this tier. */
   readonly account: Pick<ModelJob, 'fees' | 'balances' | 'elsewhere' | 'routes'> | null;
   readonly notRun: string | null;
   readonly declined: string | null;
@@ -134,7 +134,7 @@ export class Replays {
 const keyOf = ({ planned, model, from }: Wanted): string =>
   planned.account === null ? '' : `${planned.setup.name} ${JSON.stringify(planned.account.fees)} ${model} ${from}`;
 
-/** Returns the result of one plan; `later`: its later starts. */
+/** Returns the result of one plan; `later` has the reports of its later starts. */
 export function comparedRun(
   { setup, tier, feeBps, account, notRun, declined }: Planned,
   replayed: readonly ReplayReport[],

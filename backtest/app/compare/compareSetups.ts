@@ -69,9 +69,9 @@ export const termsOf = (
 };
 
 /**
- * Returns every strategy at this maker fee, a fraction as text like '0.005'; if `terms` is text, it is the reason why
- * none can run. With advice, strategies quote at the most profitable measured distance, if it pays, with levels where
- * fills pay. Models get the measured fills.
+ * Returns every strategy at this maker fee, a fraction as text like '0.005'. If `terms` is text, it is the reason why
+ * no strategy can run. With advice, a strategy quotes at the most profitable measured distance if one pays, with levels
+ * only where fills pay; model strategies get the measured fills.
  */
 export function derivedSetups(terms: MarketTerms | string, makerFee: string, advice?: QuoteAdvice): readonly Setup[] {
   return (Object.keys(strategies) as StrategyName[]).map((name): Setup => {

@@ -20,13 +20,12 @@ export type FoundTape = {
   readonly name: string;
   readonly given: Tape | OpenedTape;
 };
-/** Found tape with its file or folder. */
+/** Tape that was found, with its file or folder. */
 export type PlacedTape = FoundTape & { readonly path: string };
 export type LeftOut = { readonly path: string; readonly why: string };
 
 /**
- * Finds recordings in paths: files or folders of recordings, or folders of those. Throws `UsageError` for a missing
- * path.
+ * Finds the recordings at these paths, and in these folders. Throws `UsageError` for a missing path.
  */
 export async function findTapes(
   paths: readonly string[],
@@ -81,7 +80,7 @@ async function opened(
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options, onShare);
 }
 
-/** Returns what the recording lacks for a replay; `null` if nothing. */
+/** Returns what the recording lacks for a replay; `null` if it lacks nothing. */
 function missingForReplay(given: Tape | OpenedTape): string | null {
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
   return trades ? null : 'no trades: nothing can be filled';
@@ -111,7 +110,10 @@ export function firstPart(
   return { tape: 'options' in first ? loadStoredTape(first.tape) : first, until };
 }
 
-/** Name up to the first date, without the book: "bitstamp btc_usd" for bitstamp-btcusd-2015-05-01-books. */
+/**
+ * Returns a short name, from the file name up to the first date: "bitstamp btc_usd" for
+ * bitstamp-btcusd-2015-05-01-books.
+ */
 const shortName = (name: string, book: string): string => {
   const dated = name.search(/-\d/);
   const undated = dated < 0 ? name : name.slice(0, dated);

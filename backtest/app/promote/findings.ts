@@ -32,7 +32,9 @@ const finding = (
   result: result === true ? 'passed' : result === false ? 'failed' : result,
 });
 
-/** Returns the findings of the replay. Adds those of the tuning if the criteria require a tuning or there is no replay. */
+/**
+ * Returns the findings of the replay. Adds those of the tuning if the criteria require a tuning or there is no replay.
+ */
 export function replayFindings(
   criteria: Criteria['replay'],
   tuned: TunedEvidence | null,
@@ -53,7 +55,12 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
     holdout === null
       ? finding('holdout', held, 'not opened: puntas tune --open-holdout', 'not yet')
       : holdout.interval === null
-        ? finding('holdout', held, `${digits(holdout.net60s)} of the minor currency, too short for an interval`, false)
+        ? finding(
+            'holdout',
+            held,
+            `${digits(holdout.net60s)} of the minor currency; the holdout is too short for an interval`,
+            false,
+          )
         : finding(
             'holdout',
             held,

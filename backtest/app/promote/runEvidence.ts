@@ -19,8 +19,8 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { WatchedRun, type RunSums } from './watchedRun.ts';
 
 /**
- * Evidence of a stage with its running profit ratio. `traded`: instrument and mid price of the last run; `null` if no
- * run had a mid price.
+ * Evidence of a stage, with its profit per volume so far. `traded` has the instrument and the mid price of the last
+ * run, or is `null` if no run had a mid price.
  */
 export type TradedStage = {
   readonly evidence: RunEvidence;

@@ -20,7 +20,7 @@ export type RunSums = {
   readonly ms: number;
   /** Time with a bid and an ask of the bot in the book. */
   readonly bothMs: number;
-  /** Fills of the bot. `judged` counts fills older than 60 s; volume and blocks include only these. */
+  /** Fills of the bot. `judged` counts the fills older than 60 s; volume and blocks include only those fills. */
   readonly fills: number;
   readonly judged: number;
   readonly volume: number;
@@ -44,7 +44,7 @@ export class WatchedRun {
   #hasBoth = false;
   #mid = Number.NaN;
   readonly #all = { ms: 0, bothMs: 0, fills: 0, judged: 0, volume: 0 };
-  /** Oldest first. */
+  /** Fills that wait for their markout, oldest first. */
   readonly #waiting: Fill[] = [];
   readonly #blocks = new Map<number, { net: number; volume: number }>();
   #halted: string | null = null;

@@ -32,7 +32,7 @@ const hours = z.strictObject({
   to: z.number(),
 });
 
-/** A recording is identified by the hash of its files, never by a path. */
+/** Recording, identified by the hash of its files, never by a path. */
 const recorded = z.union([
   z.strictObject({
     flow: z.strictObject({
@@ -57,7 +57,7 @@ const settingSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1).max(100), recorded, tuned: hours }))
     .min(1)
     .max(1_000),
-  /** Recordings of other books, by book: the hash of their files, and the digest of their contents. */
+  /** Recordings of other books, by book: the hash of the files and the digest of the contents of each. */
   references: z.record(book, z.strictObject({ files: sha256, digest: sha256 })),
 });
 

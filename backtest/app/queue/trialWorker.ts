@@ -23,24 +23,24 @@ import { ThreadEnded, TrialThreads } from './trialThreads.ts';
 
 export type WorkerOptions = {
   readonly place: QueuePlace;
-  /** Store of the studies' recordings; `null`: only studies of the built-in market can run. */
+  /** Store of the studies' recordings; `null` if only studies of the built-in market can run. */
   readonly store: StoredFiles | null;
   /** Folder for fetched recordings. */
   readonly cache: string;
   /** Maximum size of the cache; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
-  /** Time that a running trial may take after a stop; then it is returned to the queue. */
+  /** Time in ms that a running trial may take after a stop. A trial that takes longer is returned to the queue. */
   readonly graceMs: number;
   readonly version: string;
-  /** Process and machine, for display; unique. */
+  /** Unique name of this worker for display, made of its process and machine. */
   readonly who: string;
   readonly log: Log;
   readonly now: () => number;
   readonly stop: AbortSignal;
 };
 
-/** After this time without a heartbeat, other workers take a worker's trials. */
+/** Time in ms without a heartbeat after which other workers take a worker's trials. */
 const LOCK_MS = 15_000;
 const STALLED_LOOK_MS = 5_000;
 /** Maximum number of worker deaths after which a trial is retried. */
@@ -48,7 +48,7 @@ export const STALLED_MAX = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
-/** Time after which an uncollected result is deleted, and a trial whose study has not been seen. */
+/** Time after which an uncollected result, or a trial of a study that sends no heartbeat, is deleted. */
 export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const TIDY_EVERY_MS = 60_000;

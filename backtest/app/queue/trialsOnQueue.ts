@@ -49,7 +49,7 @@ export type TrialQueue = {
   end(): Promise<void>;
 };
 
-/** Attempts of a trial whose worker lacked the recordings or enough memory. */
+/** Maximum attempts of a trial whose worker lacked the recordings or enough memory. */
 const ATTEMPTS = 8;
 const RETRY_MS = 3_000;
 /** Polling interval for unfinished trials: a share of the elapsed time, within bounds. */
@@ -354,7 +354,7 @@ class QueuedTrials implements TrialExecutor {
   }
 }
 
-/** A retried job may have both a failure reason and a result. */
+/** Whether a job has no result; a retried job may have both a failure reason and a result. */
 const isWithoutResult = ({ returnvalue }: Job): boolean => returnvalue === undefined || returnvalue === null;
 
 const failed = ({ number }: AskedTrial, reason: string): Error =>

@@ -16,15 +16,15 @@ import { record, type RecordOptions } from '../../../src/app/tapes/record.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { findTapes, type FoundTape, type LeftOut, type PlacedTape } from '../compare/compareTapes.ts';
 
-/** Fee at the configured volume, at the lowest or highest tier, or this many bps for all. */
+/** Fee to assume: at the configured volume, at the lowest or highest tier, or a number of bps for all books. */
 export type FeesAsked = 'config' | 'best' | 'entry' | number;
 
 export type ScoutCommand = {
   readonly config: Config;
-  /** If `null`, all available books. */
+  /** Books to measure; `null` for all available books. */
   readonly books: readonly string[] | null;
   readonly fees: FeesAsked;
-  /** Request latency, each way. */
+  /** Request latency in ms, each way. */
   readonly latencyMs: number;
   readonly seed: number;
   readonly version: string;
@@ -33,14 +33,14 @@ export type ScoutCommand = {
   readonly isStopped: () => boolean;
 };
 
-/** Live market to record: where, and for how long. */
+/** Live market to record, with its addresses and the duration. */
 export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
   readonly clock: Clock;
   /** Duration of the recording, by the clock of `addresses`. */
   readonly forMs: number;
 };
 
-/** Result of a scout, and per book the data for its configuration. */
+/** Result of a scout, with the data of each book for its configuration. */
 export type Scouted = {
   readonly scouting: Scouting;
   readonly found: ReadonlyMap<
@@ -49,7 +49,10 @@ export type Scouted = {
   >;
 };
 
-/** Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more (public-facts 11). */
+/**
+ * Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more
+ * (public-facts 11).
+ */
 const PUBLIC_MAX = 60;
 
 /**
@@ -71,7 +74,7 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
   }
 }
 
-/** Measures recordings: files or folders, or folders of those. Rejects with `UsageError` if none can be measured. */
+/** Measures the recordings at these paths or in these folders. Rejects with `UsageError` if none can be measured. */
 export async function scoutRecordings(
   command: ScoutCommand,
   paths: readonly string[],

@@ -1,7 +1,7 @@
 /** Text of `puntas scout`: sentences, and one table of 80 columns. */
 import { bpsText, compact, scoutWords, shownIn, signed, type ScoutedBook, type Scouting } from '../../index.ts';
 
-/** Columns of a default terminal. */
+/** Width of a default terminal, in columns. */
 const WIDTH = 80;
 
 type Column = { readonly heads: readonly [string, string]; readonly cell: (book: ScoutedBook) => string };

@@ -15,7 +15,7 @@ export type CacheOptions = {
   readonly dir: string;
   /** Maximum size of the cache; recordings in use may exceed it. */
   readonly bytesMost: number;
-  /** Epoch ms. */
+  /** Returns the current time in epoch ms. */
   readonly now: () => number;
   /** Receives lines for the operator. */
   readonly tell: (sentence: string) => void;
@@ -192,7 +192,7 @@ export class RecordingCache {
     return true;
   }
 
-  /** Measured once, because the hash fixes the content. */
+  /** Returns the size of a recording, measured once, because its hash fixes the content. */
   #bytesOf({ name }: Entry): number {
     const bytes = this.#bytes.get(name) ?? bytesBelow(join(this.#options.dir, name));
     this.#bytes.set(name, bytes);

@@ -76,7 +76,7 @@ export async function flawOf(dir: string, sha256: string): Promise<string | null
 /** Returns the path of a fetched recording. */
 export const recordingIn = (dir: string): string => join(dir, 'files', manifestIn(dir).name);
 
-/** Reads the list of its files. Throws `StoreProblem` if it is invalid. */
+/** Reads the list of a recording's files. Throws `StoreProblem` if the list is invalid. */
 export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const file = join(dir, 'manifest.json');
   const bytes = statSync(file).size;
@@ -94,7 +94,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Sorted, so that the hash depends only on the files. */
+/** Returns the paths of all files in a folder, sorted, so that the hash of the list depends only on the files. */
 function filesBelow(root: string, below: string): readonly string[] {
   return readdirSync(join(root, below))
     .sort()

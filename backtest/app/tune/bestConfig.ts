@@ -63,7 +63,7 @@ function evidenceLines({ file }: Study, { number, point }: TrialRecord, tuning: 
 
 const span = ([from, to]: readonly [string, string]): string => `${from.slice(0, 19)}Z to ${to.slice(0, 19)}Z`;
 
-/** `body`: the configuration below the line. */
+/** Returns the header line with the evidence as data; `body` is the configuration below it. */
 function tunedLine({ number }: TrialRecord, tuning: Tuning, body: string): string {
   const { evidence, holdout, verdict, tapes, study, made } = tuning;
   const told: TunedEvidence = {

@@ -1,4 +1,4 @@
-/** Evidence for and against the best trial of a study, from its time blocks and those of all other candidates. */
+/** Evidence for and against the best trial of a study, from the time blocks of all candidates. */
 import {
   chooseAndJudge,
   combinatorialSplits,
@@ -25,7 +25,7 @@ import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
 
 export type EvidenceTerms = {
-  /** Number of configurations ever tried on these hours, by anyone. */
+  /** Number of configurations that any study of the registry ever tried on these hours. */
   readonly trials: number;
   readonly space: Space;
   readonly pieces: readonly Piece[];
@@ -41,7 +41,7 @@ const GROUPS = 10;
 const FOLDS = 6;
 const PBO_BLOCKS = 16;
 
-/** Computes the evidence. `feasible` are the candidates, the best included. */
+/** Computes the evidence. `feasible` are the candidates, including the best. */
 export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], terms: EvidenceTerms): Evidence {
   const { pieces, trials, embargoMs } = terms;
   const { spans, order } = spansInTime(pieces);
@@ -160,7 +160,7 @@ function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: E
   };
 }
 
-/** Results along one parameter: the position and value of each trial. */
+/** Returns the results along one parameter: the position and the value of each trial. */
 function along(
   parameter: SpaceParameter,
   feasible: readonly TrialRecord[],

@@ -11,12 +11,14 @@ export type Sums = {
   readonly volume: number;
   readonly fills: number;
   readonly halts: number;
-  /** Maximum over all runs. */
+  /** Maximum drawdown of all runs. */
   readonly drawdown: number;
   readonly inventoryMost: number;
-  /** Seconds of runs, with the integrals over them of inventory size and of time with both quotes. */
+  /** Duration of all runs, in seconds. */
   readonly seconds: number;
+  /** Size of the inventory, integrated over the seconds of all runs. */
   readonly inventorySeconds: number;
+  /** Time with both a bid and an ask, in seconds. */
   readonly quotedSeconds: number;
   readonly requests: number;
 };
@@ -26,7 +28,7 @@ export const NO_SUMS: Sums = {
   ...{ seconds: 0, inventorySeconds: 0, quotedSeconds: 0, requests: 0 },
 };
 
-/** Adds one run, of which each piece has `runs`: one per start and latency. */
+/** Adds one run to the sums. `runs` is the number of runs of its piece, one per start and latency. */
 export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
   const { seconds, position, requests } = report;
   return {
@@ -47,9 +49,9 @@ export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
 type Measure = {
   /** Whether more or less of the measure is better. */
   readonly better: 'more' | 'less';
-  /** Unit: one of the book's currencies, or as described in `says`. */
+  /** Unit of the measure: one of the book's currencies, or as `says` describes. */
   readonly unit: 'minor' | 'major' | '';
-  /** Whether it is a sum over pieces. */
+  /** Whether the measure adds up over pieces. */
   readonly adds?: true;
   readonly says: string;
   readonly of: (sums: Sums) => number;
@@ -90,7 +92,7 @@ export const MEASURES = {
   halts: { better: 'less', unit: '', of: sums => sums.halts, says: 'runs that halted' },
 } as const satisfies Readonly<Record<string, Measure>>;
 
-/** Whether the measure is a sum over pieces. */
+/** Whether the measure adds up over pieces. */
 export const addsUp = (name: MeasureName): boolean => 'adds' in MEASURES[name];
 
 export type MeasureName = keyof typeof MEASURES;

@@ -16,7 +16,7 @@ export function spaceOf(parameters: Keys): Space {
   const space: SpaceParameter[] = [];
   while (left.size > 0) {
     const next = [...left].find(([, { when }]) => when === undefined || !left.has(Object.keys(when)[0]!));
-    // The conditions are circular: takes any parameter, and `flawOfSpace` reports the circle.
+    // If the conditions are circular, any parameter is taken; `flawOfSpace` reports the circle.
     const [key, keys] = next ?? [...left][0]!;
     left.delete(key);
     space.push(parameterOf(key, keys));
@@ -82,7 +82,7 @@ function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, bas
   });
 }
 
-/** First values at which a parameter is active. */
+/** Returns the values of other parameters at which a parameter is active, the first of each. */
 function conditionsOf({ when }: SpaceParameter, space: Space): Point {
   if (when === undefined) return {};
   const value = Array.isArray(when.is) ? (when.is as readonly (string | number | boolean)[])[0]! : (when.is as string);
@@ -99,10 +99,10 @@ function textAt(tree: unknown, path: readonly PropertyKey[]): string | null {
   return typeof here === 'object' ? 'keys and values' : JSON.stringify(here);
 }
 
-/** Significant digits of a searched number: more would be false precision. */
+/** Number of significant digits of a searched number; more would be false precision. */
 const DIGITS = 4;
 
-/** Configuration values of a point, outer keys first. Numbers become text if the schema requires decimal text. */
+/** Returns the configuration values of a point, outer keys first. Numbers become text where the schema requires it. */
 export function settingsOf(point: Point, parameters: Keys, base: Tree): readonly (readonly [string, unknown])[] {
   const settings: [string, unknown][] = [];
   const order = Object.entries(point).sort(([a], [b]) => a.split('.').length - b.split('.').length);
@@ -133,7 +133,7 @@ const isRefused = (tree: Tree, key: string): boolean => {
   return !parsed.success && parsed.error.issues.some(issue => path.every((step, i) => issue.path[i] === step));
 };
 
-/** Without an exponent. */
+/** Formats a number without an exponent. */
 const decimalText = (number: number): string => shortDecimal(number.toFixed(12));
 
 const treeOf = (point: Point, parameters: Keys, base: Tree): Tree =>

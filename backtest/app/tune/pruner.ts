@@ -9,8 +9,8 @@ import type { StudyKeys } from './studySchema.ts';
 import type { Pruner } from './trialRuns.ts';
 
 /**
- * Minimum of the best value of a trial so far after each piece; `null` if none is pruned. Plain data, also for other
- * machines.
+ * Value that a trial must have reached by the end of each piece, or it is pruned; `null` where no trial is pruned.
+ * Plain data, because other machines need it too.
  */
 export type PruningBounds = readonly (number | null)[];
 
@@ -26,7 +26,7 @@ export function pruningBounds({ pruning, objectives }: StudyKeys, made: readonly
   return Array.from({ length: pieces }, (_, i) => medianAfter(i + 1, whole, { trialsMin, stepsMin }));
 }
 
-/** Returns a pruner that depends only on the bounds; `objective` is what they refer to. */
+/** Returns a pruner that depends only on the bounds, which are values of `objective`. */
 export const prunerBy =
   (bounds: PruningBounds, objective: MeasureName): Pruner =>
   (piece, trials) =>
@@ -35,11 +35,13 @@ export const prunerBy =
         const bound = bounds[piece - 1] ?? null;
         // A trial with a NaN value is pruned.
         return bound !== null && !(Math.max(...courseOf(objective, soFar)) >= bound)
-          ? [[number, `after piece ${piece} behind the median of earlier trials`] as const]
+          ? [[number, `worse than the median of earlier trials after piece ${piece}`] as const]
           : [];
       }),
     );
 
-/** Mean over the pieces for a sum, so that early and late pieces are comparable. */
+/**
+ * Returns the value after each piece; a measure that adds up becomes a mean per piece, so that pieces are comparable.
+ */
 const courseOf = (objective: MeasureName, soFar: readonly number[]): readonly number[] =>
   addsUp(objective) ? soFar.map((sum, i) => sum / (i + 1)) : soFar;

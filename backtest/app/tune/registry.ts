@@ -32,8 +32,9 @@ export type MarketHours = {
 
 type Signed = {
   readonly study: string;
-  /** ISO 8601 time, then operator and machine. */
+  /** Time of the record, in ISO 8601. */
   readonly at: string;
+  /** Operator and machine. */
   readonly by: string;
   readonly version: string;
 };
@@ -51,7 +52,7 @@ export type StudyRecord = Signed & {
  */
 export type TrialRecord = Signed & {
   readonly kind: 'trial';
-  /** From 0, in order of request. */
+  /** Number of the trial, from 0 in the order of the search's requests. */
   readonly number: number;
   readonly seed: number;
   readonly tapes: readonly MarketHours[];
@@ -63,15 +64,19 @@ export type TrialRecord = Signed & {
   readonly measures: Measures | null;
   /** First objective after each piece, under the less favorable fill model. */
   readonly soFar: readonly number[];
-  /** Result of each time block, with fills valued 60 s after they occur, under the less favorable fill model; empty if the trial did not finish. */
+  /**
+   * Result of each time block under the less favorable fill model, with fills valued 60 s after they occur; empty if
+   * the trial did not finish.
+   */
   readonly blocks: readonly number[];
 };
 
 /** Neighbor of the best configuration, with one parameter moved; never chosen. */
 export type NeighbourRecord = Signed & {
   readonly kind: 'neighbour';
-  /** Number of the best trial, and the moved parameter. */
+  /** Number of the best trial. */
   readonly of: number;
+  /** Name of the moved parameter. */
   readonly key: string;
 } & Pick<TrialRecord, 'seed' | 'tapes' | 'point' | 'config' | 'state' | 'why' | 'measures'>;
 
@@ -199,7 +204,7 @@ export const haveCommonHours = (some: readonly MarketHours[], others: readonly M
 export const isTrial = (record: RegistryRecord): record is TrialRecord | NeighbourRecord =>
   record.kind === 'trial' || record.kind === 'neighbour';
 
-/** Number of distinct configurations ever tried on any of these hours, by anyone. */
+/** Returns the number of distinct configurations that any study of the registry tried on any of these hours. */
 export const trialsOn = (records: readonly RegistryRecord[], hours: readonly MarketHours[]): number =>
   new Set(
     records.flatMap(record =>
@@ -209,7 +214,7 @@ export const trialsOn = (records: readonly RegistryRecord[], hours: readonly Mar
     ),
   ).size;
 
-/** Trials of one study by number; of duplicates from two processes, the first. */
+/** Returns the trials of one study by number. If two processes wrote one number, the first record counts. */
 export function trialsOf(records: readonly RegistryRecord[], study: string): ReadonlyMap<number, TrialRecord> {
   const found = new Map<number, TrialRecord>();
   for (const record of records)

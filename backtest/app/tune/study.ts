@@ -36,7 +36,7 @@ export function readStudy(path: string): Study {
   return { keys, file: resolve(path), configFile, configText, config, base, space: spaceOf(keys.parameters) };
 }
 
-/** Checks across several keys. */
+/** Returns the flaws of a study that concern several keys. */
 function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonly Problem[] {
   const names = tapes.map(({ name }) => name);
   const twice = names.findIndex((name, i) => name !== undefined && names.indexOf(name) < i);

@@ -37,8 +37,8 @@ export type TrialTerms = {
 };
 
 /**
- * Returns after a piece, from 1, which of the remaining trials are pruned, and why. `soFar`: the objective after each
- * piece, more is better.
+ * Returns which of the remaining trials are pruned after a piece, numbered from 1, with the reason. `soFar` is the
+ * objective after each piece; more is better.
  */
 export type Pruner = (
   piece: number,
@@ -91,7 +91,7 @@ export async function runBatch(
   }
 }
 
-/** Jobs of one trial on one piece: every latency, start and fill model, with the models innermost. */
+/** Returns the jobs of one trial on one piece: each latency, in it each start, in it each fill model. */
 function jobsOf(
   config: Config,
   piece: Piece,
@@ -156,8 +156,8 @@ class Running {
 }
 
 /**
- * Returns the result of each block of a piece after 60 s: the mean of runs with different starts, each of whose time
- * blocks is divided among the blocks that it overlaps.
+ * Returns the result of each block of a piece, with fills valued after 60 s: the mean over the runs with different
+ * starts. The result of a run's own time block is divided among the blocks that it overlaps.
  */
 export function blocksOf(
   { from, to, blocks }: Pick<Piece, 'from' | 'to' | 'blocks'>,

@@ -44,7 +44,7 @@ export type TuneOptions = {
   readonly progress: Progress;
 };
 
-/** Data that another machine needs to run trials of a study. */
+/** Data that another machine needs to run the trials of a study. */
 export type StudySetup = {
   readonly study: Study;
   readonly digest: string;
@@ -147,7 +147,7 @@ function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registr
   });
 }
 
-/** Digest of the study's first record: its time, operator and file. */
+/** Returns the digest of the study's first record, which has its time, operator and file. */
 const runOf = (registry: Registry, study: string): string =>
   digestOfData(registry.records().find(record => record.kind === 'study' && record.study === study) ?? study);
 

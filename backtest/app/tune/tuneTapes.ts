@@ -17,9 +17,11 @@ export type TuneTape = {
   /** Absolute path of the recording, or the flow of the built-in market. */
   readonly from: RecordedFrom;
   readonly given: Tape | OpenedTape;
-  /** All hours of the tape, then its hours for tuning and for the holdout; `null` if there are none. */
+  /** All hours of the tape. */
   readonly hours: MarketHours;
+  /** Hours for tuning; `null` if there are none. */
   readonly tuned: MarketHours | null;
+  /** Hours of the holdout; `null` if there are none. */
   readonly heldOut: MarketHours | null;
 };
 
@@ -187,7 +189,7 @@ export function piecesOf(
   ).flat();
 }
 
-/** Returns the holdout of each tape as one piece. */
+/** Returns one piece per tape that has a holdout: the hours that no trial may use. */
 export function heldOutPieces(tapes: readonly TuneTape[], { keys }: Study, latencies: Latencies): readonly Piece[] {
   const out = tapes.flatMap(({ name, given, heldOut: hours }) => (hours === null ? [] : [{ name, given, hours }]));
   const markets = marketsOf(out, keys.search.seed, latencies);
@@ -215,7 +217,7 @@ function marketsOf(parts: readonly Part[], seed: number, latencies: Latencies): 
 const BLOCK_MIN_MS = 60_000;
 const BLOCKS_MAX = 40;
 
-/** Number of blocks in the shortest run, each at least one minute. */
+/** Returns the number of time blocks in the shortest run, each of at least one minute. */
 function blocksIn(from: number, to: number, starts: readonly number[]): number {
   const shortest = to - from - 1_000 * Math.max(...starts);
   if (shortest < PIECE_MIN_MS)

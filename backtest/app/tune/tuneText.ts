@@ -17,7 +17,7 @@ export function describeTuning(tuning: Tuning): string {
   ].join('\n');
 }
 
-/** Reasons of refused trials, most frequent first. */
+/** Returns the reasons why trials were refused, most frequent first. */
 function refusedFor({ trials }: Tuning): readonly string[] {
   const reasons = new Map<string, number>();
   for (const { state, why } of trials)

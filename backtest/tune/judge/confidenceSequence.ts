@@ -3,19 +3,19 @@
  * checks (E12).
  */
 
-/** Net and volume of one time block, in one unit. */
+/** Profit and volume of one time block, in one unit. */
 export type TradedBlock = { readonly net: number; readonly volume: number };
 
 export type RunningRatio = {
   /** Net divided by volume; NaN without trades. */
   readonly ratio: number;
-  /** `null` with fewer than 20 blocks with trades, or if they do not differ. */
+  /** Interval of the ratio; `null` with fewer than 20 blocks with trades, or if the blocks do not differ. */
   readonly interval: { readonly low: number; readonly high: number } | null;
-  /** Blocks with trades. */
+  /** Number of blocks with trades. */
   readonly blocks: number;
   /**
-   * Returns how many more such blocks would raise the lower bound to `least`; `null` if no number would, or if it is
-   * already there.
+   * Returns how many more blocks like these would raise the lower bound to `least`; `null` if no number would, or if
+   * the lower bound is already there.
    */
   readonly blocksMissing: (least: number) => number | null;
 };
@@ -62,7 +62,7 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   };
 }
 
-/** Half width of the interval after `t` values with deviation 1: Robbins' normal mixture. */
+/** Returns half the width of the interval after `t` values with deviation 1, by Robbins' normal mixture. */
 function reach(t: number): number {
   const square = (-2 * Math.log(ERROR) + Math.log(-2 * Math.log(ERROR) + 1)) / NARROWEST_AT;
   const grown = t * square + 1;

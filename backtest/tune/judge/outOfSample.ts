@@ -1,13 +1,13 @@
 /** Out-of-sample results of a choice: in each split, the best configuration of one part is evaluated on the other. */
 import type { CombinatorialSplits, TimeSplit } from './timeSplits.ts';
 
-/** Results of configurations: one row each, with a value per span. */
+/** Results: one row per configuration, with one value per span. */
 export type Results = readonly (readonly number[])[];
 
 /** Score of a configuration from its values on some spans. Higher is better; NaN never wins. */
 export type Measure = (values: readonly number[]) => number;
 
-/** Arithmetic mean. */
+/** Returns the arithmetic mean. */
 export const meanOf: Measure = values => values.reduce((sum, x) => sum + x, 0) / values.length;
 
 /** One choice and its result. */
@@ -16,7 +16,7 @@ export type JudgedChoice = {
   readonly chosen: number;
   readonly inSample: number;
   readonly outOfSample: number;
-  /** Its values on the test spans. */
+  /** Values of the configuration on the test spans. */
   readonly values: readonly number[];
 };
 

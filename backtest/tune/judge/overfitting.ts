@@ -6,12 +6,12 @@ import { blockBootstrap, type BootstrapInterval, type Random } from '../../../sr
 import type { Results } from './outOfSample.ts';
 
 export type OverfittingOptions = {
-  /** Number of time blocks, even. Default: 16, or the largest even number up to the number of spans. */
+  /** Even number of time blocks. Default: 16, or the largest even number up to the number of spans. */
   readonly blocks?: number;
-  /** Score for the choice: the mean, or the Sharpe ratio of the spans. */
+  /** Score by which the best configuration is chosen: the mean or the Sharpe ratio over spans. */
   readonly measure?: 'mean' | 'sharpe';
   readonly random: Random;
-  /** Samples of the interval. Default: 200. */
+  /** Number of bootstrap samples for the interval. Default: 200. */
   readonly samples?: number;
 };
 
@@ -33,7 +33,7 @@ export type Overfitting = {
   readonly logits: readonly number[];
   /** Share of splits in which the best of one half lost in the other. */
   readonly lossProbability: number;
-  /** Scores of the best of one half, there and in the other half, per split. */
+  /** Scores of the configuration that is best in one half, per split: in that half, and in the other. */
   readonly inSample: readonly number[];
   readonly outOfSample: readonly number[];
 };
@@ -41,7 +41,7 @@ export type Overfitting = {
 /** Sums of one time block, per configuration. */
 type Block = { count: number; readonly sums: Float64Array; readonly squares: Float64Array };
 
-/** Counts over the splits of these blocks into halves, with their individual results. */
+/** Counts over all splits of the blocks into halves, with the results of each split. */
 type Tally = {
   below: number;
   atMedian: number;
@@ -72,7 +72,7 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
     value: shareOf(whole),
     strict: whole.below / whole.combinations,
     inclusive: (whole.below + whole.atMedian) / whole.combinations,
-    // A block drawn twice stays on one side: halves that share it would agree for that reason.
+    // Copies of a block that is drawn twice stay in one half, because copies in both would make the halves agree.
     interval: blockBootstrap(cut, drawn => shareOf(tallyOf(joinedBlocks(drawn), measure)), { random, samples }),
     logits: whole.logits,
     lossProbability: whole.losses / whole.combinations,
@@ -150,8 +150,9 @@ function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
 }
 
 /**
- * Ranks the best configuration of the inside half in the outside half: r of N from the worst, with ties at the center
- * of their ranks. The logit is that of r / (N + 1).
+ * Chooses the configuration with the best score in half `inside` and adds its rank in half `outside` to the tally. Rank
+ * r counts from 1, the worst, to the number N of configurations; ties get the mean of their ranks. The logit is that of
+ * r / (N + 1).
  */
 function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 'sharpe', scores: Float64Array): void {
   const n = inside.sums.length;

@@ -1,4 +1,4 @@
-/** Significance of a Sharpe ratio: probabilistic (of one series) and deflated (of the best of many trials). */
+/** Significance of a Sharpe ratio: probabilistic for one series, deflated for the best of many trials. */
 import { normalCumulative, normalQuantile } from '../../../src/core/index.ts';
 
 /** Moments of a series of results, not annualized. A normal distribution has skew 0 and kurtosis 3. */
@@ -6,7 +6,7 @@ export type Moments = {
   readonly count: number;
   readonly mean: number;
   readonly deviation: number;
-  /** Mean divided by deviation of one result; 0 without deviation. */
+  /** Sharpe ratio per result: mean divided by standard deviation; 0 if the results do not differ. */
   readonly sharpe: number;
   readonly skew: number;
   readonly kurtosis: number;
@@ -63,7 +63,7 @@ export function expectedMaximumSharpe(trials: number, varianceOfSharpes: number)
 export type DeflatedSharpe = {
   /** SR0: expected ratio of the best of the trials without skill. */
   readonly threshold: number;
-  /** Probability that the true ratio exceeds it; 0.95 is required. */
+  /** Probability that the true ratio exceeds `threshold`; 0.95 is required. */
   readonly probability: number;
 };
 
@@ -88,9 +88,9 @@ export function varianceOfSharpes(sharpes: readonly number[]): number {
 }
 
 /**
- * Variance of the trials' ratios by chance: the observed one, but at most that of results without skill, 1 / (n - 1). A
- * larger variance means that some trials are truly worse, which makes none of them lucky. With fewer than two ratios,
- * that maximum.
+ * Returns the variance that chance alone gives the trials' ratios: the observed variance, at most 1 / (n - 1), the
+ * variance of results without skill. A larger one means that some trials are truly worse, which makes none of them
+ * lucky. With fewer than two ratios it is 1 / (n - 1).
  */
 export function varianceByLuck(sharpes: readonly number[], count: number): number {
   const most = 1 / (count - 1);

@@ -40,7 +40,7 @@ export function neighboursOf(space: Space, point: Point, reach = REACH): readonl
 function movesOf(parameter: Parameter, at: number, reach: number): readonly number[] {
   const count = countOf(parameter);
   if (parameter.kind === 'choice') return parameter.values.map((_, i) => (i + 0.5) / count);
-  // Steps are uneven on a logarithmic scale: the distance stays, and duplicates are dropped.
+  // On a logarithmic scale steps are uneven, so neighbors at the fixed distance can coincide; duplicates are dropped.
   const far = parameter.kind === 'log' ? reach : Math.max(reach, 1 / count);
   return [at - far, at + far].map(coordinate => Math.min(1, Math.max(0, coordinate)));
 }
@@ -65,10 +65,11 @@ export type JudgedNeighbour = { readonly key: string; readonly value: number | n
 
 export type Stability = {
   /**
-   * Share of all neighbors that did not fail and are at most `within` worse than the optimum. NaN without neighbors.
+   * Share of all neighbors that ran and whose results are at most `within` worse than the optimum; NaN without
+   * neighbors.
    */
   readonly share: number;
-  /** That share per parameter, and the loss of the worst neighbor (Infinity if one failed). */
+  /** Same share for the neighbors along one parameter, and the loss of the worst of them; Infinity if one failed. */
   readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number }[];
 };
 

@@ -16,8 +16,8 @@ export const stationaryInterval = (
 ): BootstrapInterval | null => blockBootstrap(values, measure, { meanRun: bestRun(values), ...options });
 
 /**
- * Mean run length for the mean of such values (Politis, White 2004, corrected by Patton, Politis, White 2009): 1
- * without correlation, at most a third of all.
+ * Returns the mean length of resampled runs that suits the mean of these values: 1 without correlation, at most a third
+ * of all values (Politis, White 2004, corrected by Patton, Politis, White 2009).
  */
 export function bestRun(values: readonly number[]): number {
   const n = values.length;

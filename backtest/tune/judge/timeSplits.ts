@@ -4,19 +4,19 @@
  */
 
 /**
- * Time span of a result: from its first decision until its last input is known, such as a markout after a fill. In any
- * time unit, both ends included.
+ * Time span of a result: from its first decision until its last input is known, such as a markout after a fill. Both
+ * ends are included; the time unit is free.
  */
 export type ResultSpan = { readonly from: number; readonly to: number };
 
-/** Indices of spans, ascending. Spans in neither part were purged or embargoed, or are outside. */
+/** Indices of the spans in each part, ascending. Spans in neither part were purged, embargoed, or out of range. */
 export type TimeSplit = { readonly train: readonly number[]; readonly test: readonly number[] };
 
 /** One of C(N, k) splits; `groups` are its test groups. */
 export type CombinatorialSplit = TimeSplit & { readonly groups: readonly number[] };
 
 export type CombinatorialSplits = {
-  /** Spans of each group. */
+  /** Indices of the spans in each group. */
   readonly groups: readonly (readonly number[])[];
   readonly splits: readonly CombinatorialSplit[];
   /**
@@ -28,9 +28,9 @@ export type CombinatorialSplits = {
 
 export type CombinatorialOptions = {
   readonly groups: number;
-  /** Test groups per split. Default: 2. */
+  /** Number of test groups per split. Default: 2. */
   readonly tested?: number;
-  /** Time after each test range in which starting spans are excluded from training. */
+  /** Time after each test range; spans that start within it are excluded from training. */
   readonly embargo?: number;
 };
 
@@ -76,7 +76,7 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
   const groups = evenGroups(spans.length, folds + 1);
   return groups.slice(1).map((test, i) => {
     const before = groups.slice(Math.max(0, i + 1 - window), i + 1).flat();
-    // Here the embargo precedes the fold: training ends at least this time before it.
+    // In walk-forward splits the embargo precedes the fold: training ends at least that long before the fold starts.
     const first = spans[test[0]!]!.from;
     return { train: before.filter(number => spans[number]!.to < first - embargo), test };
   });
@@ -97,7 +97,7 @@ function purged(
   for (const number of test) {
     const { from, to } = spans[number]!;
     const last = merged.at(-1);
-    // Adjacent test spans are one range: no training span is between them.
+    // Adjacent test spans form one range, because no training span is between them.
     if (last !== undefined && (judged.has(number - 1) || from <= last.to)) last.to = Math.max(last.to, to);
     else merged.push({ from, to });
   }
@@ -131,7 +131,7 @@ export function combinationsOf(count: number, size: number): readonly (readonly 
   return found;
 }
 
-/** Returns the paths: the j-th takes from each group the j-th split that tests it. */
+/** Returns the paths. For each group, path j takes the j-th split that tests the group. */
 function pathsOf(splits: readonly CombinatorialSplit[], groups: number): readonly (readonly number[])[] {
   const judging = Array.from({ length: groups }, (_, group) =>
     splits.flatMap((split, number) => (split.groups.includes(group) ? [number] : [])),
@@ -147,6 +147,6 @@ function checkSpans(spans: readonly ResultSpan[]): void {
   if (wrong < 0) return;
   const { from, to } = spans[wrong]!;
   throw new RangeError(
-    `span ${wrong}, from ${from} to ${to}; expected one that begins no later than it ends, and not before the one ahead of it`,
+    `span ${wrong}, from ${from} to ${to}: expected a start that is no later than its end and no earlier than the start of the previous span`,
   );
 }

@@ -38,10 +38,11 @@ export type Tuning = {
     /** Distinct configurations in the registry for any of these hours, from all studies. */
     readonly onTheseTapes: number;
   };
-  /** In order of request. */
+  /** Trials in the order in which the search requested them. */
   readonly trials: readonly TunedTrial[];
-  /** Numbers of the trials, best first. The next field: numbers of the trials on the Pareto front, with several objectives. */
+  /** Numbers of the trials, best first. */
   readonly ranking: readonly number[];
+  /** Numbers of the trials on the Pareto front; only with several objectives. */
   readonly front: readonly number[];
   /** Number of the best trial; `null` if no trial is feasible. */
   readonly chosen: number | null;
@@ -71,14 +72,14 @@ export type TunedTrial = {
   readonly soFar: readonly number[];
 };
 
-/** Evidence for and against the best. Results of a block are after 60 s. */
+/** Evidence for and against the best trial. In the result of a time block, fills are valued after 60 s. */
 export type Evidence = {
   readonly blocks: number;
-  /** Results of the best, per block. */
+  /** Results of the best trial, per time block. */
   readonly gains: readonly number[];
   readonly net: number;
   readonly interval: Interval | null;
-  /** Ratio per block, not annualized. */
+  /** Sharpe ratio per time block, not annualized. */
   readonly sharpe: number;
   readonly deflated: { readonly trials: number; readonly threshold: number; readonly probability: number };
   /**
@@ -89,7 +90,10 @@ export type Evidence = {
     readonly value: number;
     readonly interval: readonly [number, number] | null;
     readonly lossProbability: number;
-    /** Mean result per block of the best of one half, there and in the other half, over all splits. */
+    /**
+     * Mean result per block of the configuration that is best in one half: in that half and in the other, over all
+     * splits.
+     */
     readonly inSample: number;
     readonly outOfSample: number;
     readonly logits: readonly number[];

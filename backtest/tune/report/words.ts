@@ -3,13 +3,14 @@ import { gainText, numberText } from '../../../src/pages/index.ts';
 import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 
-/** Required minimum of the deflated Sharpe ratio, and maximum of the probability of overfitting. */
+/** Required minimum of the deflated Sharpe ratio. */
 export const DEFLATED_MIN = 0.95;
+/** Permitted maximum of the probability of overfitting. */
 export const PBO_MAX = 0.05;
 
 /**
- * Returns the verdict: better than not trading only without any objection; otherwise every objection as a clause. The
- * surrounding text names the currency.
+ * Returns whether the best trial is better than not trading, with every objection as a clause. It is better only if
+ * there is no objection.
  */
 export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
   if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
@@ -18,7 +19,7 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
   if (!(net > 0)) words.push('the best trial earned nothing after 60 s');
   else {
     if (interval === null) words.push('too few time blocks to distinguish its result from chance');
-    else if (!(interval.low > 0)) words.push('its 95 % interval holds zero');
+    else if (!(interval.low > 0)) words.push('its 95% interval includes zero');
     if (!(deflated.probability >= DEFLATED_MIN))
       words.push(
         `the best of ${numberText(deflated.trials)} trials without any skill would look as good: deflated Sharpe ${share(deflated.probability)}, expected ${DEFLATED_MIN}`,
@@ -68,22 +69,22 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   const held =
     stability === null
       ? ''
-      : ` Of its ${stability.neighbours} neighbours ${Math.round(stability.share * stability.neighbours)} hold at least ${100 - 100 * stability.within} % of what it brought.`;
+      : ` Of its ${stability.neighbours} neighbors ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its result.`;
   if (pbo === null) return `There is too little data to measure overfitting.${path}${walked}${held}`;
   const word =
     pbo.value <= PBO_MAX
       ? 'the choice among the trials holds out of sample'
       : pbo.value < 0.5
-        ? 'the choice among the trials is uncertain: its neighbours may do as well'
+        ? 'the choice among the trials is uncertain: other trials may do as well'
         : 'the choice among the trials is no better than a random one';
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
-/** Says how much of the best result of one half remained in the other half. */
+/** Returns a sentence on how much of the best result in one half of the time remained in the other half. */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';
-  return ` What was best in one half of the time brought ${Math.round((100 * outOfSample) / inSample)} % as much in the other.`;
+  return ` What was best in one half of the time earned ${Math.round((100 * outOfSample) / inSample)}% as much in the other.`;
 }
 
 function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[] {
@@ -95,13 +96,13 @@ function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[]
 }
 
 const around = (interval: Interval | null, minor: string): string =>
-  interval === null ? '' : ` (95 %: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;
+  interval === null ? '' : ` (95%: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;
 
-/** Formats two digits; numbers other than 0 and 1 are never shown as those. */
+/** Formats a share with two decimals; only exactly 0 and 1 are shown as 0.00 and 1.00. */
 export const share = (x: number): string =>
   x > 0.995 && x < 1 ? 'above 0.99' : x > 0 && x < 0.005 ? 'below 0.01' : x.toFixed(2);
 
-/** Median of a non-empty list. */
+/** Returns the median of a non-empty list. */
 export function median(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
   const half = ascending.length / 2;

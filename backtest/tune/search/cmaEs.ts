@@ -12,10 +12,11 @@ export type CmaEsOptions = SearchOptions & {
   readonly population?: number;
 };
 
-/** Initial deviation, and the deviation at convergence, in widths of a parameter. */
+/** Initial standard deviation, in widths of a parameter. */
 const SIGMA = 0.25;
+/** Standard deviation at which a run has converged, in widths of a parameter. */
 const CONVERGED = 1e-6;
-/** Attempts to sample a point within the bounds; then coordinates outside are set to the bound. */
+/** Maximum attempts to sample a point within the bounds. After the last, coordinates outside are set to the bound. */
 const DRAWS = 50;
 /** Learning rate of a choice's probabilities per generation. */
 const LEARNING_RATE = 0.4;
@@ -33,7 +34,8 @@ type Run = {
 
 /**
  * Returns the search. Requested points count for the generation in which they were sampled. Other points, received
- * before the first request, only move the start to the best of them. If all parameters have steps, points may repeat.
+ * before the first request, only move the start to the best such point. If all parameters have steps, points may
+ * repeat.
  */
 export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   const { seed, batch = 1 } = options;
@@ -113,7 +115,9 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   };
 }
 
-/** A fifth of a step: the minimum deviation at which a neighbor is sampled occasionally. */
+/**
+ * Returns the minimum deviation along a parameter: a fifth of a step, so that the next step is sampled occasionally.
+ */
 function floorOf(parameter: Parameter): number {
   const count = countOf(parameter);
   return count === Infinity || parameter.kind === 'log' ? 0 : 0.2 / count;
@@ -168,7 +172,7 @@ function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: r
 }
 
 /**
- * Whether the run has converged: minimal width, equal values, no improvement for long, or a degenerate distribution.
+ * Whether the run has converged: minimum width, equal values, no improvement for long, or a degenerate distribution.
  */
 function hasConverged({ law, bests }: Run, useful: readonly Member[]): boolean {
   const n = law.mean.length;

@@ -5,9 +5,9 @@
 import { normal, type Random } from '../../../src/core/index.ts';
 import { symmetricEigen, type Eigen } from './symmetricEigen.ts';
 
-/** Distribution; `learn` changes it. */
+/** Normal distribution that `learn` adapts in place. */
 export type AdaptedNormal = {
-  /** Points of one generation. */
+  /** Number of points in one generation. */
   readonly population: number;
   /** Weight of each rank, best first; zero weights are omitted. */
   readonly weights: readonly number[];
@@ -69,8 +69,8 @@ function ratesOf(n: number, weights: readonly number[]) {
 }
 
 /**
- * Learns from the points of a generation, best first. `floors` are minimum deviations per coordinate: one with steps
- * must still be able to leave its step.
+ * Adapts the distribution to the points of a generation, best first. `floors` are the minimum deviations per
+ * coordinate, so that a coordinate with steps can still reach the next step.
  */
 export function learn(law: AdaptedNormal, ranked: readonly Float64Array[], floors: readonly number[]): void {
   const n = law.mean.length;

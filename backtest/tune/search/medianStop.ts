@@ -1,6 +1,6 @@
 /**
- * Pruning rules: stop trials below the median of the others, or not among the best of their rung. Intermediate values
- * are like those of `tell`, higher is better.
+ * Pruning rule: trials stop if they are below the median of other trials after the same number of steps. As for
+ * `tell`, higher values are better.
  */
 
 /** Values of a trial after each of its steps, such as tapes or hours replayed; the first is after one step. */
@@ -13,7 +13,7 @@ export type MedianStopOptions = {
   readonly stepsMin?: number;
 };
 
-/** Returns the minimum value after this number of steps; `null` if none is stopped there. */
+/** Returns the value that a trial needs after this number of steps; `null` if no trial is stopped there. */
 export function medianAfter(
   step: number,
   others: readonly Course[],

@@ -1,6 +1,6 @@
 /** Pareto front of several objectives: the points that no other point dominates. */
 
-/** Whether the first is at least as good in every objective, and better in one; higher is better. */
+/** Whether the first point is at least as good in every objective, and better in one; higher values are better. */
 export const dominates = (a: readonly number[], b: readonly number[]): boolean =>
   a.every((value, i) => value >= b[i]!) && a.some((value, i) => value > b[i]!);
 
@@ -15,8 +15,8 @@ export function paretoFront(values: readonly (readonly number[])[]): readonly nu
 }
 
 /**
- * Returns the front of each point: 0 if none dominates it, 1 after removing those, and so on; Infinity for a point with
- * a NaN value.
+ * Returns the number of each point's front: 0 if no point dominates it, 1 if only points of front 0 do, and so on;
+ * Infinity for a point with a NaN value.
  */
 export function paretoRanks(values: readonly (readonly number[])[]): readonly number[] {
   const ranks = values.map(() => Infinity);

@@ -21,7 +21,7 @@ export type Parzen = {
   logDensity(point: Point): number;
 };
 
-/** One parameter of all kernels: their width, and the probability that a choice stays. */
+/** Shape of the kernels along one parameter: their width, or the probability that a choice stays. */
 type Axis = { readonly parameter: Parameter; readonly count: number; readonly width: number; readonly stays: number };
 
 /** Coordinate of each parameter in a point; NaN if it is absent. */
@@ -85,10 +85,11 @@ function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, tri
 }
 
 /**
- * Kernel widths, in widths of a parameter: after one trial (then divided by the root of their number), and the minimum.
- * Chosen on the functions of docs/development/evidence/tune-search.md.
+ * Kernel width after one trial, as a share of a parameter's range. It shrinks with the number of trials. Chosen on the
+ * functions of docs/development/evidence/tune-search.md.
  */
 const WIDTH_FIRST = 0.8;
+/** Minimum kernel width, as a share of a parameter's range; chosen on the same functions. */
 const WIDTH_MIN = 0.01;
 
 function drawAlong(axis: Axis, about: number | undefined, random: Random): ParameterValue {

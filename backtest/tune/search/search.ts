@@ -11,7 +11,7 @@ export interface Search {
   /** Returns the next point to try. */
   ask(): Point;
   /**
-   * Receives the value of a point, requested or not: a statistic, not money. `null` if it failed or was stopped early.
+   * Receives the value of a point, requested or not: a statistic, not money. `null` if the trial failed or was pruned.
    */
   tell(point: Point, value: number | null): void;
 }
@@ -28,7 +28,7 @@ export type SearchOptions = {
   readonly batch?: number;
 };
 
-/** Returns the RNG of one draw, identified by numbers: no draw depends on the consumption of another. */
+/** Returns the random generator of one draw, which numbers identify, so that no draw depends on another. */
 export function drawOf(seed: number, ...numbers: readonly number[]): Random {
   let hash = 0x9e3779b9 ^ (seed | 0);
   for (const number of [seed / 2 ** 32, ...numbers]) hash = mixed(hash ^ (number | 0)) + 0x9e3779b9;

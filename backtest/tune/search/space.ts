@@ -4,7 +4,9 @@ import type { Random } from '../../../src/core/index.ts';
 /** Value of a parameter. */
 export type ParameterValue = number | string | boolean;
 
-/** Condition under which a parameter exists: another one, earlier in the space, has this value or one of these. */
+/**
+ * Condition under which a parameter exists: an earlier parameter of the space has this value, or one of these values.
+ */
 export type Condition = { readonly key: string; readonly is: ParameterValue | readonly ParameterValue[] };
 
 /**
@@ -31,7 +33,7 @@ export type Parameter =
 /** Parameters in the order of the unit cube's coordinates. A condition refers to an earlier parameter. */
 export type Space = readonly Parameter[];
 
-/** Values of exactly those parameters whose condition holds. */
+/** Values of the parameters whose condition holds, and of no others. */
 export type Point = Readonly<Record<string, ParameterValue>>;
 
 /** Returns the first flaw of a space in one line, with the expected and the found value; `null` if it is valid. */
@@ -86,13 +88,13 @@ export const mayBe = (parameter: Parameter, value: ParameterValue): boolean =>
       value <= parameter.high &&
       nearest(parameter, value) === value;
 
-/** Number of values of a parameter; Infinity between bounds without a step. */
+/** Returns the number of values of a parameter; Infinity if it has no steps. */
 export function countOf(parameter: Parameter): number {
   if (parameter.kind === 'choice') return parameter.values.length;
   const { kind, low, high, step } = parameter;
   if (low === high) return 1;
   if (step === undefined && kind !== 'integer') return Infinity;
-  // A last step that is short only by rounding counts.
+  // A last step that is too short only because of float rounding counts.
   return Math.floor((high - low) / (step ?? 1) + 1e-9) + 1;
 }
 
@@ -156,7 +158,7 @@ type Numeric = Exclude<Parameter, { kind: 'choice' }>;
 
 const stepOf = ({ low, step }: Numeric, value: number): number => Math.round((value - low) / (step ?? 1));
 
-/** Rounds to twelve digits: 0.1 and two steps of 0.1 are 0.3. The lower bound is exact. */
+/** Rounds to twelve digits, so that 0.1 plus two steps of 0.1 is 0.3. The lower bound stays exact. */
 const stepped = ({ low, step }: Numeric, steps: number): number =>
   steps === 0 ? low : Number((low + steps * (step ?? 1)).toPrecision(12));
 

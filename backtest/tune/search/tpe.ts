@@ -16,10 +16,11 @@ export type TpeOptions = SearchOptions & {
 
 const STARTUP = 10;
 const CANDIDATES = 24;
-/** Share of points that count as good, and their maximum number. */
+/** Share of points that count as good. */
 const GOOD = 0.1;
+/** Maximum number of points that count as good. */
 const GOOD_MAX = 25;
-/** Attempts to sample other candidates if all of them were already tried. */
+/** Maximum attempts to sample new candidates while all sampled ones were already tried. */
 const DRAWS = 4;
 
 type Told = { readonly point: Point; readonly value: number };
@@ -38,7 +39,7 @@ export function tpeSearch(space: Space, options: TpeOptions): Search {
 
   const next = (index: number): Point => {
     if (told.length < Math.max(2, startup)) return pointAt(space, sobol(index));
-    // Stable: of equal values the earlier one ranks higher.
+    // The sort is stable, so of equal values the earlier one ranks higher.
     const ranked = [...told].sort((a, b) => (a.value === b.value ? 0 : b.value - a.value)).map(({ point }) => point);
     const good = Math.min(GOOD_MAX, Math.ceil(GOOD * ranked.length));
     const likely = parzenOf(space, ranked.slice(0, good), ranked.length);

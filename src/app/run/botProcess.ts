@@ -24,7 +24,7 @@ import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { LastScrape } from '../../wiring/lastScrape.ts';
-import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitored.ts';
+import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';

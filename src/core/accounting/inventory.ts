@@ -3,7 +3,7 @@ import type { Booked } from './holdings.ts';
 import type { Change } from './ledger.ts';
 import { moneyOfAmount, type Instrument } from '../model/instrument.ts';
 import type { OwnTrade } from '../ports/port.ts';
-import { NO_PROFIT, profitSinceOpening, type ProfitSinceOpening } from './sinceOpening.ts';
+import { NO_PROFIT, profitSinceOpening, type ProfitSinceOpening } from './profitSinceOpening.ts';
 import { Position, type Fill, type Profit } from './position.ts';
 import { money, moneyOf, type Amount, type Millis, type Money, type Price } from '../model/units.ts';
 
@@ -154,7 +154,6 @@ export class Inventory {
   }
 
   #open(held: Money, target: Money): void {
-    this.#lotsOf = -1;
     this.#position = new Position(this.#instrument, money(held - target), this.#earlier?.twiceMid ?? null);
   }
 
@@ -168,7 +167,7 @@ export class Inventory {
       // The third currency counts as cash at its estimated value until the other leg is executed.
       const brought = changes.some(change => change.amount > 0n && isOfBook(change));
       this.#position?.convert(inMajor, inMinor + (brought ? -worth : worth));
-    } else if (inMajor !== 0n) this.#position?.flow(inMajor);
+    } else this.#position?.flow(inMajor);
   }
 
   #transferred({ cause, currency, amount }: Change): void {

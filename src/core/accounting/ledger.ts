@@ -71,7 +71,6 @@ export class Ledger {
 
   /** Continues from the bookings of an earlier run. */
   restore(causes: ReadonlyMap<string, Causes>, sources: readonly string[]): void {
-    if (this.#causes.size > 0) throw new Error('the ledger is open already');
     for (const [currency, row] of causes) {
       this.#causes.set(currency, { ...row });
       this.#balances.set(currency, sumOfCauses(row));
@@ -83,7 +82,7 @@ export class Ledger {
   book(entry: LedgerEntry): boolean {
     if (this.#sources.has(entry.source)) return false;
     this.#sources.add(entry.source);
-    if (this.#sources.size > SOURCES_MAX) this.#sources.delete(this.#sources.values().next().value ?? '');
+    if (this.#sources.size > SOURCES_MAX) this.#sources.delete(this.#sources.values().next().value!);
     this.post(entry);
     return true;
   }

@@ -3,7 +3,6 @@ import type { Conversion, ConversionEvent } from './accountEvents.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { money, type Money, type Side } from '../model/units.ts';
 
-const NOTHING = money(0n);
 const NO_LOTS: Readonly<Record<Side, number>> = { buy: 0, sell: 0 };
 
 export class PendingConversions {
@@ -51,7 +50,6 @@ export class PendingConversions {
   }
 
   #sum(leg: 'give' | 'get', currency: string): Money {
-    if (this.#conversions.size === 0) return NOTHING;
     let sum = 0n;
     for (const { conversion } of this.#conversions.values())
       if (conversion[leg].currency === currency) sum += conversion[leg].amount;

@@ -147,7 +147,6 @@ export class Position {
   /** Books the effect of mid-price moves on the inventory. */
   #bookMarkMoves(): void {
     const next = BigInt(this.#halfTicks) * this.#tickMoney;
-    if (next === this.#mark) return;
     this.#carried += this.#inventory * (next - this.#mark);
     this.#mark = next;
   }

@@ -115,7 +115,7 @@ export class TradingAccount {
     const total = this.#holdings.total(currency);
     const locked = this.#lockedByOthers.get(currency) ?? 0n;
     const taken = this.#pending.amountPending(currency);
-    return locked === 0n && taken === 0n ? total : money(total - locked - taken);
+    return money(total - locked - taken);
   }
 
   /**

@@ -9,7 +9,7 @@ import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts
 import type { Order, OrderNews, OrderDelays } from '../orders/orders.ts';
 import type { PullRules } from '../quoting/quotePuller.ts';
 import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
-import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
+import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
 import type { RegimeRules } from '../risk/regimeWatch.ts';

@@ -6,7 +6,7 @@ import type { Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport, OwnTrade } from '../ports/port.ts';
 import type { KillSwitchState } from '../risk/killSwitch.ts';
-import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
+import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { AccountTier } from '../accounting/feeTier.ts';
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from '../accounting/accountEvents.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';

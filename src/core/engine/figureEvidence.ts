@@ -1,6 +1,6 @@
 /** Evidence for the figures of the account: whether the trades and balances behind them were read, or why not. */
 import type { TradingAccount } from '../accounting/tradingAccount.ts';
-import type { Freshness } from '../marketdata/freshness.ts';
+import type { ReadTimes } from '../marketdata/readTimes.ts';
 import type { Millis } from '../model/units.ts';
 import { mayLive, type Orders } from '../orders/orders.ts';
 import type { RegimeState } from '../risk/regimes.ts';
@@ -10,7 +10,7 @@ export type MissingEvidence = { readonly trades: string | null; readonly holding
 
 export type EvidenceSources = {
   readonly account: Pick<TradingAccount, 'checked' | 'differences' | 'differs' | 'isOpen'>;
-  readonly fresh: Pick<Freshness, 'trades'>;
+  readonly fresh: Pick<ReadTimes, 'trades'>;
   readonly orders: Pick<Orders, 'live' | 'areTradesMissing'>;
   readonly regime: Pick<RegimeState, 'unread'>;
   readonly staleAfterMs: Millis;

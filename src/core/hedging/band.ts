@@ -89,11 +89,9 @@ export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: B
 const earningsAtPrice = (most: number, edge: number, p: number): number =>
   p <= edge ? most * Math.exp(p / edge) : (most * Math.E * p) / edge;
 
-/** Returns the p for which H(-p) is `earned`. */
-const priceForEarnings = (most: number, edge: number, earned: number): number => {
-  if (!(earned > 0)) return -Infinity;
-  return earned <= most * Math.E ? edge * Math.log(earned / most) : (edge * earned) / (most * Math.E);
-};
+/** Returns the p for which H(-p) is `earned`; not a number if none is. */
+const priceForEarnings = (most: number, edge: number, earned: number): number =>
+  earned <= most * Math.E ? edge * Math.log(earned / most) : (edge * earned) / (most * Math.E);
 
 /** Number of bisections: enough for full float precision. */
 const STEPS = 60;

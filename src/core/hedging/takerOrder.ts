@@ -75,7 +75,6 @@ export class TakerOrder {
     if (request === null) return plan;
     const isOut = ({ order }: QuotePlan['keep'][number]) => blocksRequest(order, request, reduceOnly);
     const gone = plan.keep.filter(isOut).map(kept => ({ ...kept, reason: 'level not wanted' as const }));
-    if (gone.length === 0) return plan;
     return { ...plan, keep: plan.keep.filter(kept => !isOut(kept)), cancel: [...plan.cancel, ...gone] };
   }
 }

@@ -16,9 +16,11 @@ const WITHIN_MS: Millis = 60_000;
  */
 const QUIET_MS: Millis = 10_000;
 
+type Read = { readonly at: Millis; readonly orders: number };
+
 export class DuplicateInstance {
   /** Reads of the last minute that showed new orphan orders. */
-  #reads: { readonly at: Millis; readonly orders: number }[] = [];
+  #reads: Read[] = [];
   #isCertain = false;
 
   /**
@@ -26,7 +28,7 @@ export class DuplicateInstance {
    * calls.
    */
   recordRead(orders: number, at: Millis): boolean {
-    if (this.#reads.length > 0) this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);
+    this.#reads = this.#recent(at);
     if (orders > 0) this.#reads.push({ at, orders });
     if (this.#reads.length >= READS_MIN) this.#isCertain = true;
     return this.#isCertain;
@@ -38,10 +40,12 @@ export class DuplicateInstance {
 
   /** Whether another process may be running and has only not placed again yet. */
   mightBeRunning(at: Millis): boolean {
-    if (this.#reads.length === 0) return this.#isCertain;
-    const recent = this.#reads.filter(read => at - read.at < WITHIN_MS);
+    const recent = this.#recent(at);
     const orders = recent.reduce((sum, read) => sum + read.orders, 0);
-    const last = recent[recent.length - 1];
-    return this.#isCertain || (orders > 1 && last !== undefined && at - last.at < QUIET_MS);
+    return this.#isCertain || (orders > 1 && at - recent.at(-1)!.at < QUIET_MS);
+  }
+
+  #recent(at: Millis): Read[] {
+    return this.#reads.filter(read => at - read.at < WITHIN_MS);
   }
 }

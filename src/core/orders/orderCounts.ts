@@ -22,7 +22,8 @@ export class OrderCounts {
   count(news: OrderNews): void {
     const { side } = news.order;
     if (news.kind === 'unknown') this.add(side, 'unknown');
-    if (news.kind === 'ended' && news.ending === 'filled') this.add(side, 'filled');
-    if (news.kind === 'ended' && (news.ending === 'canceled' || news.ending === 'vanished')) this.add(side, 'canceled');
+    const ending = news.kind === 'ended' ? news.ending : null;
+    if (ending === 'filled') this.add(side, 'filled');
+    if (ending === 'canceled' || ending === 'vanished') this.add(side, 'canceled');
   }
 }

@@ -44,8 +44,8 @@ type Live = {
   /** Sum of applied trades. `filled` is the larger of this sum and `reportedFilled`, so that nothing counts twice. */
   traded: number;
   /**
-   * Time of the placement's answer, of the first sighting, or of a sighting after its end. Reads may show an older
-   * state.
+   * Time of the intent until the placement's answer; then of the answer, of the first sighting, or of a sighting after
+   * its end. Reads may show an older state.
    */
   answeredAt: Millis;
   closedAt: Millis;
@@ -54,7 +54,7 @@ type Live = {
   cancelAnswered: boolean;
   /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
-  /** Whether the bot has reported that trades of the order are missing. */
+  /** Whether the bot has reported that trades of the order are missing since it was closed. */
   reportedMissing: boolean;
   /** Number of the last answer that listed the order; 0 before the first. */
   lastListedIn: number;
@@ -79,7 +79,7 @@ export type OrderDelays = {
 
 const ABSENCES_TO_CLOSE_UNKNOWN = 4;
 const ABSENCES_TO_CLOSE_OPEN = 2;
-/** Number of finished orders remembered, to recognize their late fills. */
+/** Number of ends remembered, to recognize late fills. */
 const FINISHED_MAX = 5000;
 const JUST_ENDED_MAX = 64;
 /**
@@ -106,7 +106,7 @@ export class Orders {
   #liveList: readonly Order[] | null = null;
   readonly #finished = new FinishedOrders<Live>(FINISHED_MAX);
   /** Most recently ended orders, which a pending read may still show. */
-  readonly #justEnded: Live[] = [];
+  #justEnded: Live[] = [];
   readonly #byOid = new Map<string, Live>();
   readonly #news: (news: OrderNews) => void;
   /** Number of order lists received from the exchange. */
@@ -130,13 +130,12 @@ export class Orders {
 
   /** Whether the trades of an ended order are overdue. */
   get areTradesMissing(): boolean {
-    for (const order of this.#live.values())
-      if (order.reportedMissing && order.state === 'closed-unsettled') return true;
+    for (const order of this.#live.values()) if (order.reportedMissing) return true;
     return false;
   }
 
   get(id: string): Order | undefined {
-    return this.#live.get(id) ?? this.#finished.get(id);
+    return this.#known(id);
   }
 
   byOid(oid: string): Order | undefined {
@@ -169,7 +168,7 @@ export class Orders {
     at: Millis,
     more: Pick<Order, 'takes' | 'level' | 'placedFor'> = {},
   ): Order {
-    if (this.#live.has(id) || this.#finished.has(id)) throw new Error(`origin id ${id} was used before`);
+    if (this.#known(id)) throw new Error(`origin id ${id} was used before`);
     const order: Live = {
       id,
       side,
@@ -224,20 +223,13 @@ export class Orders {
   /** Applies the answer to a placement. `exists` means that the rejection itself proves the order's arrival. */
   answered(id: string, outcome: Outcome<{ readonly oid: string }>, exists: boolean, at: Millis): void {
     const order = this.#mine(id);
-    order.answeredAt = at;
+    this.#startEvidence(order, at);
     if (outcome.kind === 'done') {
       this.#learnOid(order, outcome.value.oid);
       this.#move(order, 'accept');
     } else if (outcome.kind === 'refused' && !exists) {
       // Evidence that the order is or was live outweighs a rejection.
-      if (
-        order.state === 'intent' ||
-        order.state === 'sending' ||
-        order.state === 'unknown' ||
-        order.state === 'canceling'
-      ) {
-        if (order.oid === null && order.filled === 0) this.#end(order, 'refuse', 'refused');
-      }
+      if (mayLive(order) && order.oid === null && order.filled === 0) this.#end(order, 'refuse', 'refused');
     } else if (order.oid === null) {
       // A known oid proves that the order exists, so the lost answer does not matter.
       const before = order.state;
@@ -268,7 +260,7 @@ export class Orders {
       if (!order) continue;
       this.#learnOid(order, oid);
       if (order.state === 'unknown') {
-        order.answeredAt = at;
+        this.#startEvidence(order, at);
         this.#move(order, 'accept');
         this.#news({ kind: 'resolved', order });
       }
@@ -282,7 +274,7 @@ export class Orders {
     }
     if (ids.length !== 1 || outcome.value.length > 0) return;
     const order = this.#live.get(ids[0]!);
-    if (order?.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyCancels++;
+    if (order && startedAt >= this.#expiry(order)) order.emptyCancels++;
   }
 
   /**
@@ -294,7 +286,7 @@ export class Orders {
   read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
     const answer = ++this.#answers;
     for (const report of reports) {
-      const order = this.#find(report);
+      const order = this.#find(report.originId, report.oid);
       if (!order) continue;
       order.lastListedIn = answer;
       this.#see(order, report, startedAt, at);
@@ -312,7 +304,7 @@ export class Orders {
   lookedUp(ids: readonly string[], reports: readonly OrderReport[], startedAt: Millis, at: Millis): void {
     const answer = ++this.#answers;
     for (const report of reports) {
-      const order = this.#find(report);
+      const order = this.#find(report.originId, report.oid);
       if (!order) continue;
       order.lastListedIn = answer;
       if (report.status !== 'completed' && report.status !== 'cancelled') {
@@ -321,11 +313,8 @@ export class Orders {
       }
       this.#learnOid(order, report.oid);
       order.finalFilled = this.#finalFilled(order, report);
-      if (order.state !== 'closed-unsettled' && order.state !== 'done') {
-        if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
-        this.#close(order, report.status === 'completed' ? 'filled' : 'canceled', at);
-      }
-      this.#settleIfExplained(order);
+      if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
+      this.#close(order, report.status === 'completed' ? 'filled' : 'canceled', at);
     }
     for (const id of ids) {
       const order = this.#live.get(id);
@@ -340,27 +329,25 @@ export class Orders {
    */
   tradesRead(startedAt: Millis): void {
     this.#tradesReadAt = Math.max(this.#tradesReadAt, startedAt);
-    for (const order of this.#live.values()) {
-      if (order.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyTradeReads++;
-    }
+    for (const order of this.#live.values()) if (startedAt >= this.#expiry(order)) order.emptyTradeReads++;
   }
 
   /**
    * Applies one execution of `lots` plus `rest` (below one lot), in any state. Returns false if no order has this id or
    * oid.
    */
-  filled(id: string | null, oid: string, lots: Amount, at?: Millis, rest: Money = NOTHING): boolean {
-    const order = (id === null ? undefined : (this.#live.get(id) ?? this.#finished.get(id))) ?? this.#byOid.get(oid);
+  filled(id: string | null, oid: string, lots: Amount, at: Millis, rest: Money = NOTHING): boolean {
+    const order = this.#find(id, oid);
     if (!order) return false;
     const late = order.state === 'done';
     this.#learnOid(order, oid);
     const wasUnknown = order.state === 'unknown';
-    order.traded += lots + (rest === 0n ? 0 : this.#wholeOf(order, rest));
+    order.traded += lots + this.#wholeOf(order, rest);
     if (!(order.traded <= order.amount)) throw new Error(`order ${order.id} was filled beyond its amount`);
     order.filled = Math.max(order.reportedFilled, order.traded) as Amount;
     if (late) this.#news({ kind: 'late fill', order });
     else if (order.filled === order.amount) {
-      if (mayLive(order) && at !== undefined) order.closedAt = at;
+      if (mayLive(order)) order.closedAt = at;
       this.#end(order, 'fill all', order.ending ?? 'filled');
     } else {
       this.#move(order, 'fill');
@@ -389,9 +376,7 @@ export class Orders {
     const order = this.intend(report.originId, report.side, price, amount, at) as Live;
     order.filled = filled;
     order.reportedFilled = filled;
-    this.#learnOid(order, report.oid);
-    this.#move(order, 'see');
-    if (filled > 0) this.#move(order, 'fill');
+    this.#appear(order, report.oid);
     this.#news({ kind: 'adopted', order });
     return order;
   }
@@ -400,20 +385,15 @@ export class Orders {
   tick(at: Millis): void {
     // Ended orders are deleted during this loop; none is added.
     for (const order of this.#live.values()) {
-      if (order.state !== 'unknown' && order.state !== 'closed-unsettled') continue;
       if (order.state === 'unknown' && this.#isProvenGone(order)) this.#close(order, 'never arrived', at);
+      if (order.state !== 'closed-unsettled') continue;
       if (
-        order.state === 'closed-unsettled' &&
         this.#tradesReadAt - order.closedAt >= this.#delays.tradeReportDelayMaxMs &&
         // A trade may be part of the amount reported at adoption, so an adopted order is settled only by time.
         (order.finalFilled === null || order.reportedFilled > 0)
       ) {
-        this.#end(order, 'settle', order.ending ?? 'canceled');
-      } else if (
-        order.state === 'closed-unsettled' &&
-        !order.reportedMissing &&
-        at - order.closedAt >= MISSING_AFTER_MS
-      ) {
+        this.#end(order, 'settle');
+      } else if (!order.reportedMissing && at - order.closedAt >= MISSING_AFTER_MS) {
         order.reportedMissing = true;
         this.#news({ kind: 'trades missing', order });
       }
@@ -449,80 +429,84 @@ export class Orders {
    * request may have waited in a queue before it was sent.
    */
   #expiry(order: Live): Millis {
-    return Math.max(order.placedAt, order.answeredAt) + this.#delays.requestDelayMaxMs;
+    return order.answeredAt + this.#delays.requestDelayMaxMs;
   }
 
-  #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
+  #dropEvidence(order: Live): void {
     order.absences = 0;
     order.negativeLookUps = 0;
     order.emptyCancels = 0;
     order.emptyTradeReads = 0;
+  }
+
+  /** Starts the time from which absence counts. What was absent before proves nothing. */
+  #startEvidence(order: Live, at: Millis): void {
+    order.answeredAt = at;
+    this.#dropEvidence(order);
+  }
+
+  #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
+    this.#dropEvidence(order);
     // The read of open orders is older than the last trade of a filled order.
     if (order.filled === order.amount) return;
-    if (order.oid === null) order.answeredAt = Math.max(order.answeredAt, at);
-    if (order.state === 'closed-unsettled' || order.state === 'done') {
+    if (order.oid === null) order.answeredAt = at;
+    if (!mayLive(order)) {
       // A read that started before the known end proves nothing.
       if (startedAt <= order.closedAt) return;
       this.#finished.reopen(order.id);
-      if (this.#justEnded.includes(order)) this.#justEnded.splice(this.#justEnded.indexOf(order), 1);
+      this.#justEnded = this.#justEnded.filter(ended => ended !== order);
       this.#live.set(order.id, order);
       this.#liveList = null;
       order.ending = null;
       order.finalFilled = null;
+      order.reportedMissing = false;
       order.answeredAt = at;
       this.#news({ kind: 'reopened', order });
     } else if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
-    this.#learnOid(order, report.oid);
+    this.#appear(order, report.oid);
+  }
+
+  #appear(order: Live, oid: string): void {
+    this.#learnOid(order, oid);
     this.#move(order, 'see');
-    if (order.filled > 0 && order.state === 'open') this.#move(order, 'fill');
+    if (order.filled > 0) this.#move(order, 'fill');
   }
 
   #absent(order: Live, startedAt: Millis, at: Millis): void {
-    switch (order.state) {
-      case 'unknown':
-        if (startedAt >= this.#expiry(order)) order.absences++;
-        return;
-      case 'open':
-      case 'partially filled':
-      case 'canceling':
-        // A cancel may have arrived before the placement, so absence counts only after the placement's answer with an
-        // oid.
-        if (order.oid === null || startedAt <= order.answeredAt) return;
-        order.absences++;
-        // Reads may be outdated. Fills or look-ups usually reveal the end sooner; absence closes the order only after
-        // the trade report delay.
-        if (order.absences < ABSENCES_TO_CLOSE_OPEN) return;
-        if (startedAt - order.answeredAt >= this.#delays.tradeReportDelayMaxMs) this.#close(order, 'vanished', at);
-        return;
-      case 'intent':
-      case 'sending':
-      case 'closed-unsettled':
-      case 'done':
-        return;
+    if (order.state === 'unknown') {
+      if (startedAt >= this.#expiry(order)) order.absences++;
+      return;
     }
+    // A cancel may have arrived before the placement, so absence counts only after the placement's answer with an oid.
+    if (!mayLive(order) || order.oid === null || startedAt <= order.answeredAt) return;
+    order.absences++;
+    // Reads may be outdated. Fills or look-ups usually reveal the end sooner; absence closes the order only after the
+    // trade report delay.
+    if (order.absences < ABSENCES_TO_CLOSE_OPEN) return;
+    if (startedAt - order.answeredAt >= this.#delays.tradeReportDelayMaxMs) this.#close(order, 'vanished', at);
   }
 
   #close(order: Live, ending: Ending, at: Millis): void {
-    if (order.state === 'done' || order.state === 'closed-unsettled') return;
-    order.ending = ending;
-    order.closedAt = at;
-    this.#move(order, 'close');
+    if (mayLive(order)) {
+      order.ending = ending;
+      order.closedAt = at;
+      this.#move(order, 'close');
+    }
     this.#settleIfExplained(order);
   }
 
   #settleIfExplained(order: Live): void {
-    if (order.state === 'closed-unsettled' && order.finalFilled !== null && order.filled >= order.finalFilled) {
-      this.#end(order, 'settle', order.ending ?? 'canceled');
-    }
+    if (order.state === 'closed-unsettled' && order.finalFilled !== null && order.filled >= order.finalFilled)
+      this.#end(order, 'settle');
   }
 
-  #end(order: Live, input: OrderInput, ending: Ending): void {
+  #end(order: Live, input: OrderInput, ending: Ending = order.ending!): void {
     order.ending = ending;
     this.#move(order, input);
     this.#live.delete(order.id);
     this.#liveList = null;
-    const { oid: forgotten = null } = this.#finished.add(order) ?? {};
-    if (forgotten !== null) this.#byOid.delete(forgotten);
+    // The map holds no order without an oid.
+    this.#byOid.delete(this.#finished.add(order)?.oid as string);
     this.#justEnded.push(order);
     if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();
     this.#news({ kind: 'ended', order, ending });
@@ -549,16 +533,18 @@ export class Orders {
     return Math.min(order.amount, lots) as Amount;
   }
 
-  #find(report: OrderReport): Live | undefined {
-    const byId =
-      report.originId === undefined
-        ? undefined
-        : (this.#live.get(report.originId) ?? this.#finished.get(report.originId));
-    return byId ?? this.#byOid.get(report.oid);
+  #known(id: string): Live | undefined {
+    return this.#live.get(id) ?? this.#finished.get(id);
+  }
+
+  /** Returns the order with this id, or else with this oid. */
+  #find(id: string | null | undefined, oid: string): Live | undefined {
+    // No map holds an order without an id.
+    return this.#known(id as string) ?? this.#byOid.get(oid);
   }
 
   #mine(id: string): Live {
-    const order = this.#live.get(id) ?? this.#finished.get(id);
+    const order = this.#known(id);
     if (!order) throw new Error(`no order ${id} is known`);
     return order;
   }

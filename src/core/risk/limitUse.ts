@@ -35,7 +35,7 @@ export function limitUsesOf(
 function riskUses({ limits, orders, position, instrument, depth }: RiskContext): readonly LimitUse[] {
   if (limits === null) return [];
   const live = orders.filter(mayLive);
-  const largest = live.map(remainingValue).reduce((a, b) => (b > a ? b : a), 0n);
+  const largest = live.map(orderValue).reduce((a, b) => (b > a ? b : a), 0n);
   const mid = depth.bids > 0 && depth.asks > 0 ? (depth.bidPrices[0]! + depth.askPrices[0]!) / 2 : Number.NaN;
   const farthest = live.reduce((max, order) => Math.max(max, (Math.abs(order.price - mid) * 10_000) / mid), 0);
   const { major, minor } = instrument;
@@ -49,11 +49,11 @@ function riskUses({ limits, orders, position, instrument, depth }: RiskContext):
       used: moneyOfValue(instrument, largest as RiskLimits['orderValueMax']),
     },
     { limit: 'ordersMax', currency: null, max: limits.ordersMax, used: live.length },
-    { limit: 'collarBps', currency: null, max: limits.collarBps, used: live.length === 0 ? 0 : farthest },
+    { limit: 'collarBps', currency: null, max: limits.collarBps, used: farthest },
   ];
 }
 
-const remainingValue = ({ price, amount }: Order): bigint => valueOf(price, amount);
+const orderValue = ({ price, amount }: Order): bigint => valueOf(price, amount);
 
 function killSwitchUses(
   killSwitch: KillSwitch,

@@ -15,7 +15,7 @@ import {
 import { classify, type ReplyReading } from '../wire/classify.ts';
 import { actionableMeaning } from '../wire/errorCodes.ts';
 import { lanes, URGENCY, type Lane, type LaneLimits } from './lanes.ts';
-import { Budget, type Slot } from './limit.ts';
+import { Budget, type Slot } from './budget.ts';
 import { remedyOf } from '../wire/remedies.ts';
 import { authHeaders, type Credentials } from '../wire/sign.ts';
 import { WireFault } from '../wire/wire.ts';
@@ -215,7 +215,8 @@ function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefine
 
 /** Adds the meaning of the exchange's code and the operator's remedy. */
 function withRemedy<T>(outcome: Outcome<T>): Outcome<T> {
-  if (outcome.kind !== 'refused' || outcome.status === undefined) return outcome;
+  // The sender's own codes have neither.
+  if (outcome.kind !== 'refused') return outcome;
   const [meaning, remedy] = [actionableMeaning(outcome.code), remedyOf(outcome.code)];
   return { ...outcome, ...(meaning === undefined ? {} : { meaning }), ...(remedy === null ? {} : { remedy }) };
 }

@@ -46,6 +46,8 @@ export class LatchWatch {
     const { step, time } = this.#run;
     watchHalt(this.#engine, this.#latch, time(), isBroken, step);
     watchReduce(this.#engine, this.#latch, time(), step);
+    // The resume of a hold, or of a halt between two calls, ends nothing of this engine. It must not end a later state.
+    if (this.#engine.haltedBecause === null && this.#engine.reducingBecause === null) this.#latch.takeLifted();
     this.#watchPause();
   }
 

@@ -27,6 +27,7 @@ import { keysOf } from '../../cli/jsonPage.ts';
 import { restarted } from '../../live/crashes.ts';
 import { Folders } from '../../live/states.ts';
 import { started, worldOf, type World } from '../../live/world.ts';
+import { sized } from '../../many.ts';
 
 const folders = new Folders();
 const worlds: World[] = [];
@@ -230,10 +231,10 @@ describe('a bot that was started again', () => {
     const at = worldOf(51, { limits: { drawdownMax: '900', dayLossMax: '900' } });
     worlds.push(at);
     const first = await started(at);
-    await at.clock.advance(600_000);
+    await at.clock.advance(sized(600_000, 200_000));
     const one = await first.stop();
     const second = await restarted(at, at.stateDir);
-    await at.clock.advance(600_000);
+    await at.clock.advance(sized(600_000, 200_000));
     // While it runs.
     const whileItRuns = profitReport((await ledgerFileIn(at.stateDir, realClock()))!, {}, at.clock.now());
     const two = await second.stop();

@@ -35,4 +35,8 @@ describe('what others have locked', () => {
       }),
     );
   });
+
+  it('is nothing in a currency of which the exchange reports no balance', () => {
+    expect([...lockedByOthers(new Map([['btc', moneyOf('1')]]), []).values()]).toEqual([0n]);
+  });
 });

@@ -3,23 +3,37 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   amount,
+  differenceOfProfits,
   money,
   moneyOf,
   Position,
   price,
+  sumOfProfits,
   textOfMoney,
   type Fill,
+  type LedgerEntry,
   type OwnTrade,
   type Side,
 } from '../../../src/core/index.ts';
+import { Holdings, type Booked, type FillOf } from '../../../src/core/accounting/holdings.ts';
 import { btcMxn } from '../market.ts';
 import { OneBook } from './oneBook.ts';
 
+const T = 1.7e12;
+const RESUMED = 'reported by the exchange when the operator resumed';
 const side = fc.constantFrom<Side>('buy', 'sell');
 const atto = fc.bigInt({ min: 1n, max: 10n ** 22n });
 type Step =
   | { kind: 'mark'; halfTicks: number }
-  | { kind: 'fill'; side: Side; major: bigint; minor: bigint; fee: bigint; feeIn: 'major' | 'minor' }
+  | {
+      kind: 'fill';
+      side: Side;
+      major: bigint;
+      minor: bigint;
+      fee: bigint;
+      feeIn: 'major' | 'minor' | 'other';
+      maker: boolean;
+    }
   | { kind: 'convert'; sells: boolean; major: bigint; minor: bigint }
   | { kind: 'rebate'; isMajor: boolean; sum: bigint }
   | { kind: 'flow'; major: bigint };
@@ -31,7 +45,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     major: atto,
     minor: atto,
     fee: fc.bigInt({ min: 0n, max: 10n ** 18n }),
-    feeIn: fc.constantFrom<'major' | 'minor'>('major', 'minor'),
+    feeIn: fc.constantFrom<'major' | 'minor' | 'other'>('major', 'minor', 'other'),
+    maker: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('convert' as const), sells: fc.boolean(), major: atto, minor: atto }),
   fc.record({
@@ -55,7 +70,7 @@ function fillOf(s: Extract<Step, { kind: 'fill' }>): Fill {
     minor: money(s.minor),
     fee: money(s.fee),
     feeIn: s.feeIn,
-    maker: true,
+    maker: s.maker,
   };
 }
 
@@ -89,6 +104,13 @@ describe('profit', () => {
           let [inventory, cash, mark, openingMark, flows, fees] = [opening, 0n, 0n, 0n, 0n, 0n];
           let early: bigint[] = [];
           let earlyFees: bigint[] = [];
+          // What each trade brought against the mark of its time, or the first.
+          const gains = { spread: 0n, hedging: 0n };
+          const unmarked: { part: keyof typeof gains; major: bigint; minor: bigint }[] = [];
+          const gain = (part: keyof typeof gains, major: bigint, minor: bigint): void => {
+            if (openingMark === 0n) unmarked.push({ part, major, minor });
+            else gains[part] += major * mark + minor * 2n * 10n ** 18n;
+          };
           for (const s of steps) {
             if (s.kind === 'mark') {
               position.mark(s.halfTicks);
@@ -97,18 +119,22 @@ describe('profit', () => {
                 openingMark = mark;
                 flows = early.reduce((sum, major) => sum + major * mark, 0n);
                 fees += earlyFees.reduce((sum, fee) => sum + fee * mark, 0n);
+                for (const { part, major, minor } of unmarked.splice(0)) gain(part, major, minor);
               }
             } else if (s.kind === 'fill') {
               position.fill(fillOf(s));
               const sign = s.side === 'buy' ? 1n : -1n;
               inventory += sign * s.major - (s.feeIn === 'major' ? s.fee : 0n);
               cash -= sign * s.minor + (s.feeIn === 'minor' ? s.fee : 0n);
-              if (s.feeIn === 'minor') fees += s.fee * 2n * 10n ** 18n;
+              gain(s.maker ? 'spread' : 'hedging', sign * s.major, -sign * s.minor);
+              if (s.feeIn === 'other') fees += 0n;
+              else if (s.feeIn === 'minor') fees += s.fee * 2n * 10n ** 18n;
               else if (openingMark === 0n) earlyFees = [...earlyFees, s.fee];
               else fees += s.fee * mark;
             } else if (s.kind === 'convert') {
               const sign = s.sells ? -1n : 1n;
               position.convert(money(sign * s.major), money(-sign * s.minor));
+              gain('hedging', sign * s.major, -sign * s.minor);
               inventory += sign * s.major;
               cash -= sign * s.minor;
             } else if (s.kind === 'rebate') {
@@ -124,10 +150,18 @@ describe('profit', () => {
               if (openingMark === 0n) early = [...early, s.major];
               else flows += s.major * mark;
             }
-            expect(position.isExplained()).toBe(true);
+            // In either order, each alone sees the last mark.
+            if (s.kind !== 'mark') expect(position.isExplained()).toBe(true);
             expect(position.inventory).toBe(inventory);
             expect(position.cash).toBe(cash);
+            expect(position.twiceMid).toBe(openingMark === 0n ? null : mark);
             const profit = position.profit();
+            expect(position.isExplained()).toBe(true);
+            expect([profit.spread, profit.hedging]).toEqual([
+              gains.spread / (2n * 10n ** 18n),
+              gains.hedging / (2n * 10n ** 18n),
+            ]);
+            expect(position.total()).toBe(profit.total);
             expect(profit.spread + profit.inventory + profit.hedging + profit.fees).toBe(profit.total);
             expect(profit.fees).toBe(-fees / (2n * 10n ** 18n));
             if (openingMark === 0n) continue;
@@ -136,13 +170,13 @@ describe('profit', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
   it('of one round trip is the spread, less what the fees took', () => {
     const position = new Position(btcMxn, money(0n));
-    const trade = { kind: 'fill', major: moneyOf('1'), feeIn: 'minor', fee: moneyOf('0.1') } as const;
+    const trade = { kind: 'fill', major: moneyOf('1'), feeIn: 'minor', fee: moneyOf('0.1'), maker: true } as const;
     position.mark(20_000); // 100.00 minor
     position.fill(fillOf({ ...trade, side: 'buy', minor: moneyOf('99') }));
     position.fill(fillOf({ ...trade, side: 'sell', minor: moneyOf('101') }));
@@ -162,7 +196,10 @@ describe('profit', () => {
   it('of a fill before the first mark is measured against the first mark', () => {
     const position = new Position(btcMxn, money(0n));
     position.fill(
-      fillOf({ kind: 'fill', side: 'buy', major: moneyOf('1'), minor: moneyOf('99'), fee: 0n, feeIn: 'minor' }),
+      fillOf({
+        ...{ kind: 'fill', side: 'buy', major: moneyOf('1'), minor: moneyOf('99') },
+        ...{ fee: 0n, feeIn: 'minor', maker: true },
+      }),
     );
     expect(position.profit().total).toBe(0n);
     position.mark(20_000);
@@ -171,7 +208,22 @@ describe('profit', () => {
   });
 
   it.each([0, -1, Number.NaN])('knows no mark of %s', halfTicks => {
-    expect(() => new Position(btcMxn, money(0n)).mark(halfTicks)).toThrow(RangeError);
+    expect(() => new Position(btcMxn, money(0n)).mark(halfTicks)).toThrow(
+      new RangeError(`a mark must be a whole number above zero, found ${halfTicks}`),
+    );
+  });
+
+  it('of two periods is the sum of each part, and of one of them what the other leaves, part by part', () => {
+    const part = fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }).map(money);
+    const profits = fc.record({ spread: part, inventory: part, fees: part, hedging: part, total: part });
+    fc.assert(
+      fc.property(profits, profits, (a, b) => {
+        const both = sumOfProfits(a, b);
+        for (const name of ['spread', 'inventory', 'fees', 'hedging', 'total'] as const)
+          expect(both[name]).toBe(a[name] + b[name]);
+        expect(differenceOfProfits(both, a)).toEqual(b);
+      }),
+    );
   });
 });
 
@@ -285,6 +337,119 @@ describe('the ledger', () => {
     expect(textOfMoney(holdings.total('btc'))).toBe('1000');
   });
 
+  it('says of every entry what it is, when it was and why, and tells its book the same changes', () => {
+    const entries: LedgerEntry[] = [];
+    const told: Booked[] = [];
+    let order: ReturnType<FillOf> = { id: 'mm-7-3', level: 2 };
+    const holdings = new Holdings(
+      booked => told.push(booked),
+      () => order,
+    );
+    holdings.onEntry(entry => entries.push(entry));
+    const read = (btc: string, mxn: string, at: number): void =>
+      holdings.read(
+        [
+          ['btc', btc],
+          ['mxn', mxn],
+        ].map(([currency, total]) => ({ currency: currency!, total: total!, locked: '0', available: total! })),
+        at,
+      );
+    read('10', '1000', T);
+    const trade: OwnTrade = {
+      ...{ book: 'btc_mxn', tid: '71', oid: 'x1', createdAt: T + 1, side: 'sell', price: '100.50', maker: true },
+      ...{ major: '2', minor: '201', feeAmount: '1', feeCurrency: 'mxn' },
+    };
+    holdings.trade(trade);
+    order = { id: 'mm-7-4', level: null };
+    holdings.trade({ ...trade, tid: '72', maker: false });
+    order = { id: null, level: 5 };
+    holdings.trade({ ...trade, tid: '73', side: 'buy' });
+    const give = { currency: 'btc', amount: moneyOf('1') };
+    const get = { currency: 'mxn', amount: moneyOf('99') };
+    holdings.convert({ id: 'h1', give, get, why: 'found in the balances', worth: moneyOf('98') }, T + 2);
+    holdings.convert({ id: 'h2', give, get }, T + 3);
+    read('6.00000001', '1396', T + 4);
+    holdings.settleResidue(T + 4);
+    const transfer = { source: 'f1', cause: 'deposits', currency: 'btc', amount: moneyOf('3') } as const;
+    holdings.transfer({ ...transfer, occurredAt: T - 5, why: 'a deposit by SPEI' });
+    read('9', '1400', T + 6);
+    holdings.adjust(T + 7);
+    const lines = entries.map(({ source, at, why, changes }) => [
+      ...[source, at - T, why],
+      changes.map(({ cause, currency, amount: of }) => `${cause} ${textOfMoney(of)} ${currency}`).join(', '),
+    ]);
+    const sold = 'trades -2 btc, trades 201 mxn, fees -1 mxn';
+    const converted = 'conversions -1 btc, conversions 99 mxn';
+    expect(lines).toEqual([
+      ['opening', 0, null, 'opening 10 btc, opening 1000 mxn'],
+      ['trade 71 x1', 1, 'btc_mxn at 100.50 as maker of mm-7-3 level 2', sold],
+      ['trade 72 x1', 1, 'btc_mxn at 100.50 as taker of mm-7-4', sold],
+      ['trade 73 x1', 1, 'btc_mxn at 100.50 as maker', 'trades 2 btc, trades -201 mxn, fees -1 mxn'],
+      ['conversion h1', 2, 'found in the balances', converted],
+      ['conversion h2', 3, null, converted],
+      ['residue h2', 4, 'rounding', 'conversions 0.00000001 btc'],
+      ['f1', -5, 'a deposit by SPEI', 'deposits 3 btc'],
+      [`resume ${T + 7} btc`, 7, RESUMED, 'adjustments -0.00000001 btc'],
+      [`resume ${T + 7} mxn`, 7, RESUMED, 'adjustments 4 mxn'],
+    ]);
+    expect(told.map(({ changes }) => changes)).toEqual(entries.map(({ changes }) => changes));
+    expect(told.map(({ kind }) => kind)).toEqual([
+      ...['opening', 'trade', 'trade', 'trade', 'conversion', 'conversion', 'conversion'],
+      ...['transfer', 'transfer', 'transfer'],
+    ]);
+    expect(told.flatMap(one => (one.kind === 'conversion' ? [one.worth] : []))).toEqual([
+      moneyOf('98'),
+      ...[undefined, undefined],
+    ]);
+    expect(told.flatMap(one => (one.kind === 'trade' ? [one.trade.tid] : []))).toEqual(['71', '72', '73']);
+    expect(holdings.version).toBe(entries.length);
+  });
+
+  it('forgets a balance that a later read does not tell, and counts only what it tells as a difference', () => {
+    const holdings = opened();
+    holdings.read([{ currency: 'mxn', total: '7', locked: '0', available: '7' }], 1);
+    holdings.read([{ currency: 'btc', total: '999', locked: '0', available: '999' }], 2);
+    expect(holdings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('-1') }]);
+    expect([...holdings.reported.keys()]).toEqual(['btc']);
+  });
+
+  it('leaves a later run what it was told of the trades that may be told again, both records of one id, and no others', () => {
+    const holdings = opened();
+    const bought: OwnTrade = {
+      ...{ book: 'btc_mxn', tid: '7', createdAt: 1, price: '100', major: '2', minor: '200', maker: true },
+      ...{ oid: 'x1', side: 'buy', feeAmount: '0.1', feeCurrency: 'btc' },
+    };
+    // One order id begins with the other.
+    const sold: OwnTrade = { ...bought, oid: 'x11', side: 'sell', feeAmount: '1', feeCurrency: 'mxn' };
+    for (const trade of [sold, bought, { ...bought, tid: '8' }]) take(holdings, trade, true);
+    const { seen, causes, sources } = holdings.stateToSave(['7', '9']);
+    expect([...seen]).toEqual([['7', 'x11 sell 100 2 200 1 mxn\nx1 buy 100 2 200 0.1 btc']]);
+    const later = new OneBook(btcMxn, null);
+    later.restore({ causes, sources, seen });
+    for (const trade of [bought, sold]) take(later, trade, true);
+    expect(new Map(later.totals)).toEqual(new Map(holdings.totals));
+    for (const changes of [{ side: 'sell' }, { price: '1' }, { major: '1' }, { minor: '1' }, { feeAmount: '1' }])
+      expect(() => take(later, { ...bought, ...changes } as OwnTrade, true)).toThrow(
+        /^trade 7 was reported as x1 buy 100 2 200 0\.1 btc, and now as x1 /,
+      );
+    expect(() => take(later, { ...bought, feeCurrency: 'mxn' }, true)).toThrow(/and now as x1 buy 100 2 200 0\.1 mxn$/);
+  });
+
+  it('knows a trade again for 20,000 trades, and then forgets the oldest, and no other', () => {
+    const holdings = new Holdings(() => {});
+    const tell = (tid: number): boolean => {
+      const before = holdings.version;
+      holdings.trade({
+        ...{ book: 'btc_mxn', tid: `${tid}`, oid: 'x', createdAt: T, side: 'buy', price: '1', maker: true },
+        ...{ major: '1', minor: '1', feeAmount: '0', feeCurrency: 'btc' },
+      });
+      return holdings.version > before;
+    };
+    for (let tid = 1; tid <= 20_000; tid++) tell(tid);
+    expect([tell(1), tell(20_000)]).toEqual([false, false]);
+    expect([tell(20_001), tell(2), tell(20_001), tell(1)]).toEqual([true, false, false, true]);
+  });
+
   it('books of a trade in a book whose name tells no two currencies its fee alone, and the rest shows as a difference', () => {
     for (const book of ['btcmxn', 'btc_mxn_perp', '_mxn', '']) {
       const holdings = opened();
@@ -292,6 +457,7 @@ describe('the ledger', () => {
       take(holdings, { ...trade, major: '2', minor: '20', feeCurrency: 'mxn', maker: true }, false);
       const totals = (['btc', 'mxn'] as const).map(currency => textOfMoney(holdings.total(currency)));
       expect(totals).toEqual(['1000', '999.9']);
+      expect([...holdings.totals.keys()]).toEqual(['btc', 'mxn', 'eth']);
       holdings.read([{ currency: 'btc', total: '1002', locked: '0', available: '1002' }], 1);
       expect(holdings.differences()).toContainEqual({ currency: 'btc', difference: moneyOf('2') });
     }

@@ -3,9 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   causesFrom,
+  causesOf,
   Ledger,
   money,
   moneyOf,
+  SOURCES_MAX,
   sumOfCauses,
   type Balance,
   type Cause,
@@ -155,16 +157,32 @@ describe('the ledger', () => {
       }),
     );
   });
+});
 
-  it('opens once', () => {
-    const ledger = new Ledger();
-    ledger.post({
-      source: 'opening',
-      at: 0,
-      why: null,
-      changes: [{ cause: 'opening', currency: 'btc', amount: moneyOf('1') }],
-    });
-    expect(() => ledger.restore(new Map(), [])).toThrow(/open already/);
+describe('the sources of a ledger', () => {
+  const entry = (source: string): LedgerEntry => ({
+    ...{ source, at: 1.7e12, why: null },
+    changes: [{ cause: 'deposits', currency: 'btc', amount: moneyOf('1') }],
+  });
+  const book = (ledger: Ledger, n: number) => ledger.book(entry(`s${n}`));
+
+  it('are known again for 300 entries, also by a later run; then the oldest is forgotten, and no other', () => {
+    const first = new Ledger();
+    for (let n = 1; n <= SOURCES_MAX; n++) expect(book(first, n)).toBe(true);
+    expect(SOURCES_MAX).toBe(300);
+    const later = new Ledger();
+    later.restore(first.causes, first.sources);
+    for (const ledger of [first, later]) {
+      const before = ledger.version;
+      expect([book(ledger, 1), book(ledger, 300), ledger.version]).toEqual([false, false, before]);
+      expect([book(ledger, 301), book(ledger, 2), ledger.sources.length]).toEqual([true, false, SOURCES_MAX]);
+      expect(ledger.sources).toEqual(Array.from({ length: SOURCES_MAX }, (_, n) => `s${n + 2}`));
+      expect([book(ledger, 1), ledger.version]).toEqual([true, before + 2]);
+      expect(ledger.balance('btc')).toBe(moneyOf('302'));
+    }
+    // What the later run books does not change what it was given.
+    expect(first.causes.get('btc')).toEqual(causesOf({ deposits: moneyOf('302') }));
+    expect(causesOf({})).toEqual({ ...causesOf({ deposits: moneyOf('1') }), deposits: 0n });
   });
 });
 
@@ -236,6 +254,15 @@ describe('what rounding leaves of a conversion', () => {
     holdings.read(balances('9', '1098.99999998'), 3);
     holdings.settleResidue(3);
     expect(holdings.differences()).toHaveLength(1);
+  });
+
+  it('is nothing once the balances were equal to the ledger after it', () => {
+    const holdings = after('9', '1099');
+    expect(holdings.differences()).toEqual([]);
+    const before = holdings.version;
+    holdings.read(balances('9', '1098.99999999'), 3);
+    holdings.settleResidue(3);
+    expect([holdings.differences().length, holdings.version]).toEqual([1, before]);
   });
 
   it.each([

@@ -7,11 +7,13 @@ import { Reconciliation } from '../../../src/core/accounting/reconciliation.ts';
 
 const T = 1.7e12;
 const LATE = 2_000;
-const WAIT = 30_000;
 const REFUSE_AFTER = 10_000;
+const WAIT = 30_000;
+/** Lists that may tell of a change for no time at all, for less than a difference must last to stop quotes, and longer. */
+const WAITS = [0, 4_000, REFUSE_AFTER, WAIT];
 
 /** An account with 100 of each currency, by a ledger of an earlier run. */
-function opened() {
+function opened(wait = WAIT) {
   const causes = { opening: money(0n), trades: money(0n), fees: money(0n), conversions: money(0n) };
   const rest = { deposits: money(0n), withdrawals: money(0n), refunds: money(0n), adjustments: money(0n) };
   const holdings = new Holdings(() => {});
@@ -25,7 +27,7 @@ function opened() {
     sources: [],
     seen: new Map(),
   });
-  const reconciliation = new Reconciliation(holdings, LATE, WAIT);
+  const reconciliation = new Reconciliation(holdings, LATE, wait);
   const read = (at: number, difference: number) => {
     const total = `${100 + difference + adjusted(holdings)}`;
     holdings.read([{ currency: 'btc', total, locked: '0', available: total }], at);
@@ -37,7 +39,8 @@ function opened() {
 const adjusted = (holdings: Holdings): number => Number((holdings.total('btc') - moneyOf('100')) / moneyOf('1'));
 
 type Step =
-  { kind: 'read'; difference: number; ms: number } | { kind: 'restartCount' | 'restartWait' | 'resumed'; ms: number };
+  | { kind: 'read'; difference: number; ms: number }
+  | { kind: 'restartCount' | 'restartWait' | 'resumed' | 'recordEqualBalances'; ms: number };
 const ms = fc.oneof(fc.integer({ min: 1, max: 4_000 }), fc.constantFrom(LATE, REFUSE_AFTER, WAIT - REFUSE_AFTER, WAIT));
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -47,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constantFrom('restartCount' as const, 'restartWait' as const, 'resumed' as const),
+      kind: fc.constantFrom(...(['restartCount', 'restartWait', 'resumed', 'recordEqualBalances'] as const)),
       ms,
     }),
   },
@@ -55,6 +58,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** The same rules, read off the whole history each time. */
 class Model {
+  /** Difference of the last read that the ledger has not taken in. */
+  last = 0;
+  readonly wait: number;
+  constructor(wait: number) {
+    this.wait = wait;
+  }
   /** Differing reads in a row since the last equal one or explanation. */
   inARow = 0;
   /** Time of the first differing read since the last equal one, explanation or resume. */
@@ -65,11 +74,13 @@ class Model {
   watched: { difference: number; since: number } | null = null;
 
   read(at: number, difference: number): boolean {
+    this.last = difference;
     if (this.watched !== null && difference !== 0) {
       if (this.watched.difference !== difference) this.watched = { difference, since: at };
       else if (at - this.watched.since >= LATE) {
         this.watched = null;
         this.equalled = true;
+        this.last = 0;
       }
       return false;
     }
@@ -80,14 +91,19 @@ class Model {
     }
     this.inARow++;
     this.first ??= at;
-    this.isOld = at - this.first >= REFUSE_AFTER;
-    return this.inARow >= 3 && at - this.first >= WAIT;
+    this.isOld = at - this.first >= Math.min(REFUSE_AFTER, this.wait);
+    return this.inARow >= 3 && at - this.first >= this.wait;
   }
   restartCount() {
     this.inARow = 0;
   }
   restartWait() {
     [this.inARow, this.first] = [0, null];
+  }
+  recordEqualBalances() {
+    if (this.watched !== null && this.last !== 0) return;
+    this.watched = null;
+    this.equalled = true;
   }
   resumed(at: number) {
     this.restartWait();
@@ -99,9 +115,9 @@ class Model {
 describe('balances that differ from the ledger', () => {
   it('stop quotes, halt, and are taken into the ledger exactly as the rules say, for any history of reads, explanations and resumes', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), steps => {
-        const { holdings, reconciliation, read } = opened();
-        const model = new Model();
+      fc.property(fc.array(step, { maxLength: 30 }), fc.constantFrom(...WAITS), (steps, wait) => {
+        const { holdings, reconciliation, read } = opened(wait);
+        const model = new Model(wait);
         let at = T;
         for (const one of steps) {
           at += one.ms;
@@ -124,13 +140,55 @@ describe('balances that differ from the ledger', () => {
           const differs = model.inARow >= 2 && model.isOld;
           expect(reconciliation.differs).toBe(differs);
           expect(reconciliation.hasEqualled).toBe(model.equalled);
-          expect(reconciliation.unexplained?.haltsAt ?? null).toBe(
-            differs && model.first !== null ? model.first + WAIT : null,
+          expect(reconciliation.unexplained).toEqual(
+            differs && model.first !== null ? { difference: `${model.last} btc`, haltsAt: model.first + wait } : null,
           );
         }
       }),
       { numRuns: 400 },
     );
+  });
+
+  it('are told with every currency that differs, and shown beside what was reported', () => {
+    const { holdings, reconciliation } = opened(0);
+    expect([reconciliation.checked, reconciliation.unexplained, reconciliation.hasEqualled]).toEqual([
+      null,
+      null,
+      false,
+    ]);
+    let reason: string | null = null;
+    for (const at of [T, T + 1, T + 2]) {
+      holdings.read(
+        [
+          { currency: 'btc', total: '99.5', locked: '0', available: '0' },
+          { currency: 'mxn', total: '102', locked: '0', available: '0' },
+        ],
+        at,
+      );
+      expect(reason).toBeNull();
+      reason = reconciliation.read(at);
+    }
+    expect(reason).toBe("the exchange's balances differ from our ledger by -0.5 btc, 2 mxn (reported minus ours)");
+    const { reported, differences } = reconciliation.checked!;
+    expect([...reported]).toEqual([
+      ['btc', moneyOf('99.5')],
+      ['mxn', moneyOf('102')],
+    ]);
+    expect([...differences]).toEqual([
+      ['btc', moneyOf('-0.5')],
+      ['mxn', moneyOf('2')],
+    ]);
+    holdings.read([], T + 3);
+    expect(reported.size).toBe(2);
+  });
+
+  it('by the rounding of a conversion alone are no difference', () => {
+    const { holdings, reconciliation } = opened(0);
+    const legs = { give: { currency: 'mxn', amount: moneyOf('10') }, get: { currency: 'btc', amount: moneyOf('1') } };
+    holdings.convert({ id: 'h1', ...legs }, T);
+    holdings.read([{ currency: 'btc', total: '101.00000001', locked: '0', available: '0' }], T + 1);
+    expect([reconciliation.read(T + 1), reconciliation.hasEqualled]).toEqual([null, true]);
+    expect(holdings.total('btc')).toBe(moneyOf('101.00000001'));
   });
 
   it('begin a new time once a part is explained: no halt before the lists had their whole time again', () => {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  causesOf,
   instrumentOf,
   money,
   moneyOf,
@@ -146,5 +147,85 @@ describe('an account that two books share', () => {
     expect(moved.account.differs).toBe(false);
     for (const at of [30_000, 40_000, 60_000]) expect(moved.read(T + at, '999')).toBeNull();
     expect(moved.account.unexplained?.haltsAt).toBe(T + 90_000);
+  });
+
+  it('compares nothing with balances that were read while trades came, and knows their locks all the same', () => {
+    const { account } = shared();
+    const read = (startedAt: number, quiet: boolean, total: string, locked: string) =>
+      account.read(
+        { kind: 'balances', at: T, startedAt, quiet, balances: balancesOf(total, locked) },
+        new Map([['btc', money(0n)]]),
+      );
+    const { checked } = account;
+    for (let n = 1; n <= 4; n++) expect(read(T + n * 60_000, false, '999', '7')).toBeNull();
+    expect(account.checked).toBe(checked);
+    expect([account.differs, account.unexplained, account.funds('btc')]).toEqual([false, null, moneyOf('993')]);
+    expect(account.differences()).toHaveLength(3);
+  });
+
+  it('while a conversion is in flight takes balances for equal when they are, but for exactly its legs, and halts for none', () => {
+    const legs = { btc: '1002', eth: '1000', mxn: '700' };
+    for (const [totals, isEqual] of [
+      [{ btc: '1000', eth: '1000', mxn: '1000' }, true],
+      [legs, true],
+      [{ ...legs, eth: '999' }, false],
+      [{ ...legs, mxn: '1000' }, false],
+    ] as const) {
+      const { account } = shared();
+      account.resumed(T);
+      expect(account.missing).toBe('balances and ledger are not compared yet');
+      account.convert(conversion('in flight'));
+      expect(account.isConverting).toBe(true);
+      const balances = Object.entries(totals).map(([currency, total]) => ({
+        ...{ currency, total, locked: '0', available: total },
+      }));
+      for (let n = 1; n <= 4; n++) {
+        const at = T + n * 60_000;
+        expect(account.read({ kind: 'balances', at, startedAt: at, quiet: true, balances }, new Map())).toBeNull();
+      }
+      // A resume waits until nothing differs, so even its own legs leave it open.
+      expect(account.missing === null).toBe(isEqual && totals !== legs);
+      account.convert(conversion('done'));
+      expect(account.isConverting).toBe(false);
+      expect(account.total('mxn')).toBe(moneyOf('700'));
+    }
+  });
+
+  it('that goes on with a ledger needs not wait for a conversion whose legs are all that differs', () => {
+    for (const [eth, isEqual] of [
+      ['1000', true],
+      ['999', false],
+    ] as const) {
+      const account = new TradingAccount({ tradeReportDelayMaxMs: 1_000 }, () => {});
+      account.restore({
+        causes: new Map(CURRENCIES.map(currency => [currency, causesOf({ opening: moneyOf('1000') })])),
+        ...{ sources: [], seen: new Map() },
+      });
+      account.convert(conversion('in flight'));
+      const balances = Object.entries({ btc: '1002', eth, mxn: '700' }).map(([currency, total]) => ({
+        ...{ currency, total, locked: '0', available: total },
+      }));
+      expect(account.read({ kind: 'balances', at: T, startedAt: T, quiet: true, balances }, new Map())).toBeNull();
+      expect(account.isReconciled).toBe(isEqual);
+    }
+  });
+
+  it('leaves its ledger, whole, to a later run, and tells every entry', () => {
+    const { account } = shared();
+    const entries: string[] = [];
+    account.onEntry(({ source }) => entries.push(source));
+    const before = account.version;
+    const trade = tradeOf({ book: btcMxn, side: 'buy', major: 2, minor: 3, isFeeMajor: true }, 1);
+    account.trade(trade);
+    account.transfer({
+      ...{ kind: 'transfer', at: T, occurredAt: T, source: 'f1', cause: 'deposits', currency: 'eth', why: '' },
+      amount: moneyOf('5'),
+    });
+    expect([entries, account.version - before]).toEqual([['trade 1 o1', 'f1'], 2]);
+    const later = new TradingAccount({ tradeReportDelayMaxMs: 1_000 }, () => {});
+    later.restore(account.stateToSave(['1']));
+    later.trade(trade);
+    expect(new Map(later.totals)).toEqual(new Map(account.totals));
+    expect([later.isOpen, later.total('eth')]).toEqual([true, moneyOf('1005')]);
   });
 });

@@ -108,6 +108,15 @@ describe('what deliveries of one transaction amount to', () => {
         const last = events[events.length - 1]!;
         expect(state.status.value).toBe(last.status);
         expect(findContradictions(state)).toEqual([]);
+        expect([...state.kinds]).toEqual(['ISSUANCE']);
+        const { id: _, kind: __, status: ___, updatedAt: at, ...fields } = last;
+        const said = Object.entries(fields).filter(([name]) => name !== 'refund');
+        const hash = events.findLast(event => 'txHash' in event);
+        if (hash !== undefined && !('txHash' in last)) said.push(['txHash', '0xabc']);
+        expect(new Map([...state.fields].map(([name, { value }]) => [name, value]))).toEqual(
+          new Map(said.map(([name, value]) => [name, JSON.stringify(value)])),
+        );
+        expect(state.fields.get('amount')?.at).toBe(at);
         const refund = 'refund' in last ? last.refund : undefined;
         expect(state.refund?.status.value).toBe(refund?.status);
         const steps = [...(state.refund?.steps.values() ?? [])].map(({ status, id }) => `${status.value} ${id?.value}`);
@@ -143,5 +152,45 @@ describe('what deliveries of one transaction amount to', () => {
       expect(state.status.value).toBe('FAILED');
       expect(findContradictions(state)).toEqual(['its end was reported as COMPLETE and FAILED']);
     }
+  });
+
+  test('keeps every field of a transaction that cannot be refunded', () => {
+    const base = { id: 'x', createdAt: 1, network: 'n', asset: 'a', amount: '1' } as const;
+    const { fields, refund } = transactionFromEvent({
+      ...base,
+      kind: 'CRYPTO_DEPOSIT',
+      status: 'PENDING',
+      updatedAt: 5,
+    });
+    expect([[...fields.keys()].sort(), fields.get('amount'), refund]).toEqual([
+      ['amount', 'asset', 'createdAt', 'network'],
+      { value: '"1"', at: 5 },
+      null,
+    ]);
+  });
+
+  test('is said to be contradictory in its type and in the end of its refund, each in words', () => {
+    const base = { id: 'x', status: 'COMPLETE', createdAt: 1, network: 'n', asset: 'a', amount: '1' } as const;
+    const of = (status: Status, updatedAt: number) =>
+      transactionFromEvent({
+        ...{ ...base, kind: 'ISSUANCE', updatedAt, method: 'SPEI', refunded: false },
+        refund: {
+          status,
+          steps: [
+            { step: 'TOKEN_MINT', status: 'PENDING' },
+            { step: 'TOKEN_MINT', status: 'COMPLETE', id: 'b' },
+          ],
+        },
+      } as unknown as TransactionEvent);
+    const other = transactionFromEvent({ ...base, kind: 'CRYPTO_DEPOSIT', updatedAt: 5 });
+    const state = [of('COMPLETE', 7), other].reduce(joinTransactions, of('FAILED', 6));
+    expect(findContradictions(state)).toEqual([
+      'its type was reported as CRYPTO_DEPOSIT and ISSUANCE',
+      'the end of its refund was reported as COMPLETE and FAILED',
+    ]);
+    expect([...state.refund!.steps].map(([step, { id }]) => [step, id?.value])).toEqual([
+      ['TOKEN_MINT 1', undefined],
+      ['TOKEN_MINT 2', 'b'],
+    ]);
   });
 });

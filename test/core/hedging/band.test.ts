@@ -5,7 +5,10 @@ import { computeBand, type BandInput } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
 
 /** Relative value iteration of the same control problem on -Q..Q: quotes from a grid of distances, and a jump to any other inventory. */
-function solved({ riskPerS, fillsPerS, edge, cost }: BandInput, most = 28): { band: number; earnsPerS: number } {
+function solved(
+  { riskPerS, fillsPerS, edge, cost }: BandInput,
+  most = 28,
+): { band: number; earnsPerS: number; marginal: readonly number[] } {
   const grid = Array.from({ length: 300 }, (_, i) => (i * edge) / 40);
   const rate = 2 * fillsPerS * Math.E;
   const share = grid.map(d => (fillsPerS * Math.exp(1 - d / edge)) / rate);
@@ -28,7 +31,9 @@ function solved({ riskPerS, fillsPerS, edge, cost }: BandInput, most = 28): { ba
     value = left.map(v => v - left[most]!);
   }
   const band = states.filter((q, i) => q >= 0 && stays[i]! - gain >= value[i]! - 1e-12).at(-1) ?? 0;
-  return { band, earnsPerS: gain * rate };
+  // What one more order takes away, from none to the most.
+  const marginal = value.slice(most, -1).map((v, q) => v - value[most + q + 1]!);
+  return { band, earnsPerS: gain * rate, marginal };
 }
 
 const inputs: readonly BandInput[] = [
@@ -53,9 +58,12 @@ const anyInput = fc.record({
 describe('the band', () => {
   test.each(inputs)('is that of dynamic programming, and so is what is earned: %o', input => {
     const independent = solved(input);
-    const { orders, earnsPerS } = computeBand(input);
+    const { orders, earnsPerS, marginal } = computeBand(input);
     expect(orders).toBe(independent.band);
     expect(Math.abs(earnsPerS / independent.earnsPerS - 1)).toBeLessThan(2e-3);
+    // The grid of distances is a fortieth of the edge wide.
+    const apart = independent.marginal.map((p, q) => Math.abs(p - marginal[q]!));
+    expect(Math.max(...apart)).toBeLessThan(0.01 * input.cost);
   });
 
   test('follows the cube root while leaning brings little back', () => {
@@ -99,9 +107,25 @@ describe('the band', () => {
 
   test('is everything without risk, and nothing without flow', () => {
     const [input] = inputs as [BandInput];
-    expect(computeBand({ ...input, riskPerS: 0 }).orders).toBe(50);
-    expect(computeBand({ ...input, fillsPerS: 0 }).orders).toBe(0);
-    expect(computeBand({ ...input, cost: 0 }).orders).toBe(0);
+    const free = new Array<number>(50).fill(0);
+    // Five at each fill, one fill a second on each side.
+    expect(computeBand({ ...input, riskPerS: 0 })).toEqual({ orders: 50, marginal: free, earnsPerS: 10 });
+    expect(computeBand({ ...input, fillsPerS: 0 })).toEqual({ orders: 0, marginal: free, earnsPerS: 0 });
+    expect(computeBand({ ...input, cost: 0 })).toMatchObject({ orders: 0, marginal: free });
+    expect(computeBand({ ...input, cost: -1 })).toMatchObject({ orders: 0, marginal: free });
     expect(computeBand({ ...input, riskPerS: 1e-12 }).orders).toBe(50);
+  });
+
+  test('has no order of which a part is left over, and none below zero', () => {
+    const [input] = inputs as [BandInput];
+    for (const [ordersMax, whole] of [
+      [3.9, 3],
+      [0, 0],
+      [-2, 0],
+    ] as const) {
+      const { orders, marginal } = computeBand({ ...input, riskPerS: 1e-12, ordersMax });
+      expect([orders, marginal.length]).toEqual([whole, whole]);
+      expect(computeBand({ ...input, riskPerS: 0, ordersMax }).marginal).toHaveLength(whole);
+    }
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   positionRoom,
+  TakerOrder,
   textOfMoney,
   type Amount,
   type EngineNews,
@@ -167,5 +168,70 @@ describe('an order that takes', () => {
       ),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('a request for such an order', () => {
+  const NOW = 1_700_000_000_000;
+  const request = { id: ID, side: 'sell' as const, price: 990 as Price, amount: 20 as Amount, until: NOW };
+  const made = () => {
+    const refused: [string, string][] = [];
+    return { order: new TakerOrder((...of) => refused.push(of)), refused };
+  };
+
+  test('is due until its time has come, ends once, and there is one at a time', () => {
+    const { order, refused } = made();
+    expect(order.due(NOW)).toBeNull();
+    order.refuse('halted');
+    expect(() => order.sent()).toThrow('no order waits to be sent');
+    order.request(request);
+    expect(() => order.request({ ...request, id: 'mm-7-t2' })).toThrow('mm-7-t2 was requested while mm-7-t1 waits');
+    const command = { kind: 'place', id: ID, side: 'sell', price: 990, amount: 20, takes: true };
+    expect(order.due(NOW - 1)).toEqual(command);
+    expect(order.due(NOW)).toBeNull();
+    expect(order.due(NOW - 1)).toBeNull();
+    order.request(request);
+    order.sent();
+    expect(order.due(NOW - 1)).toBeNull();
+    order.request(request);
+    order.refuse('halted');
+    order.refuse('halted');
+    expect(refused).toEqual([
+      [ID, 'too late'],
+      [ID, 'halted'],
+    ]);
+    expect(order.due(NOW - 1)).toBeNull();
+  });
+
+  test('blocks every quote that it would trade with, and in reduce-only those of its own side; everything else stays as it is', () => {
+    const sides = ['buy', 'sell'] as const;
+    for (const side of sides)
+      for (const reduceOnly of [false, true]) {
+        const { order } = made();
+        const levels = sides.flatMap(of => [989, 990, 991].map(price => ({ side: of, price }))) as never[];
+        const orders = sides.flatMap(of => [989, 990, 991].map(price => ({ order: { side: of, price } }))) as never[];
+        const plan = { place: levels, wait: orders, keep: orders, cancel: [{ order: 'earlier' }] as never[] };
+        expect(order.levelsAllowedWith(levels, reduceOnly)).toEqual(levels);
+        expect(order.cancelBlockingOrders(plan, reduceOnly)).toEqual(plan);
+        order.request({ ...request, side });
+        // A sale at 990 meets our bids of 990 and above, a purchase our offers of 990 and below.
+        const meets = side === 'sell' ? ['buy 990', 'buy 991'] : ['sell 989', 'sell 990'];
+        const same = [989, 990, 991].map(price => `${side} ${price}`);
+        const blocked = new Set(reduceOnly ? [...meets, ...same] : meets);
+        const isBlocked = (quote: { side: Side; price: number }) => blocked.has(`${quote.side} ${quote.price}`);
+        expect(order.levelsAllowedWith(levels, reduceOnly)).toEqual(levels.filter(level => !isBlocked(level)));
+        const after = order.cancelBlockingOrders(plan, reduceOnly);
+        type Kept = { order: { side: Side; price: number } };
+        expect(after).toEqual({
+          ...plan,
+          keep: (orders as Kept[]).filter(kept => !isBlocked(kept.order)),
+          cancel: [
+            { order: 'earlier' },
+            ...(orders as Kept[])
+              .filter(kept => isBlocked(kept.order))
+              .map(kept => ({ ...kept, reason: 'level not wanted' })),
+          ],
+        });
+      }
   });
 });

@@ -26,6 +26,16 @@ describe('orders of our name that nobody here placed', () => {
     );
   });
 
+  it('are of nobody when the third read comes a whole minute after the first', () => {
+    for (const [last, isSure] of [
+      [59_999, true],
+      [60_000, false],
+    ] as const) {
+      const rivals = new DuplicateInstance();
+      expect([0, 30_000, last].map(ms => rivals.recordRead(1, 1.7e12 + ms))).toEqual([false, false, isSure]);
+    }
+  });
+
   it('keep quotes away for ten seconds when there were two or more, for one of them alone not at all', () => {
     for (const start of [0, 1.7e12]) {
       const one = new DuplicateInstance();

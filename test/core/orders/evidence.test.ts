@@ -1,6 +1,14 @@
 /** Evidence about one order, example by example: each line here kills a change of `orders.ts` that once survived every other test. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { amount, Orders, price, type OrderNews, type OrderReport, type Outcome } from '../../../src/core/index.ts';
+import {
+  amount,
+  Orders,
+  price,
+  type Money,
+  type OrderNews,
+  type OrderReport,
+  type Outcome,
+} from '../../../src/core/index.ts';
 import { FinishedOrders } from '../../../src/core/orders/finishedOrders.ts';
 import { plain } from '../market.ts';
 
@@ -96,6 +104,8 @@ describe('an order whose reported fill is not listed yet', () => {
     orders.tick(T + 10 * LAG);
     expect(state()).toBe('closed-unsettled');
     orders.tradesRead(T + LAG + 2 + LAG);
+    // An older read that is answered later takes nothing back.
+    orders.tradesRead(T);
     orders.tick(T + 10 * LAG);
     expect(state()).toBe('done');
   });
@@ -135,6 +145,56 @@ describe('the answer to a cancel', () => {
     orders.cancelSent('a-1', T + 1);
     orders.cancelAnswered(['a-1'], canceled('oid-of-another', 'oid-a-1'), T + 1, T + 2);
     expect([orders.get('a-1')!.oid, orders.byOid('oid-of-another')]).toEqual(['oid-a-1', undefined]);
+  });
+});
+
+describe('an intent', () => {
+  it('keeps what it was placed for, and has no such key where it was placed for nothing', () => {
+    const made = orders.intend('a-1', 'sell', price(7), amount(3), T, { level: 2, placedFor: { index: 1, parts: 2 } });
+    expect(made).toMatchObject({ level: 2, placedFor: { index: 1, parts: 2 }, takes: false, placedAt: T });
+    const bare = orders.intend('a-2', 'sell', price(7), amount(3), T);
+    expect(['level', 'placedFor'].filter(key => key in bare)).toEqual([]);
+    expect(orders.intend('a-3', 'sell', price(7), amount(3), T, { takes: true }).takes).toBe(true);
+  });
+});
+
+describe('fills finer than a lot', () => {
+  it('count as soon as they add up to one, from what the ledger already had', () => {
+    const half = (plain.lotMoney / 2n) as Money;
+    open('a-1');
+    const left = {
+      id: 'a-2',
+      side: 'buy',
+      price: price(100),
+      amount: amount(10),
+      filled: amount(2),
+      oid: 'oid-a-2',
+    } as const;
+    orders.restore({ ...left, filledRest: half, at: T }, T);
+    const filled: number[] = [];
+    for (const id of ['a-1', 'a-1', 'a-1', 'a-2', 'a-2']) {
+      orders.filled(id, `oid-${id}`, amount(1), T + 1, half);
+      filled.push(orders.get(id)!.filled);
+    }
+    expect(filled).toEqual([1, 3, 4, 4, 5]);
+  });
+});
+
+describe('a cancel of one unknown order', () => {
+  it('that lists the oid of another says nothing of the order', () => {
+    for (const listed of [[], ['oid-a-2']]) {
+      orders = new Orders(plain, { requestDelayMaxMs: DELAY, tradeReportDelayMaxMs: LAG, cancelAgainMs: 50 }, () => {});
+      place('a-1');
+      orders.answered('a-1', lost, false, T);
+      open('a-2');
+      const at = T + DELAY;
+      for (const n of [0, 1, 2, 3]) orders.read(none, true, at + n, at + n);
+      orders.lookedUp(['a-1'], none, at, at);
+      orders.tradesRead(at);
+      orders.cancelAnswered(['a-1'], canceled(...listed), at, at);
+      orders.tick(at + 4);
+      expect([listed, state()]).toEqual([listed, listed.length === 0 ? 'closed-unsettled' : 'unknown']);
+    }
   });
 });
 
@@ -246,6 +306,17 @@ describe('a reopened order', () => {
     expect(listed()).toEqual(['a-1', 'a-2', 'a-3']);
   });
 
+  it('is one of the last sixty-four that ended, which a book on its way may still show', () => {
+    for (let n = 0; n < 65; n++) {
+      open(`b-${n}`);
+      end(`b-${n}`, T + 10);
+      const from = Math.max(0, n - 63);
+      expect([...orders.inBookSince(T + 5)].map(({ id }) => id)).toEqual(
+        Array.from({ length: n + 1 - from }, (_, i) => `b-${from + i}`),
+      );
+    }
+  });
+
   it('is not forgotten while it lives, however many end meanwhile', () => {
     const finished = new FinishedOrders<{ id: string; endNumber: number }>(3);
     const lives = { id: 'lives', endNumber: 0 };
@@ -273,6 +344,58 @@ describe('absence', () => {
     expect([state(), orders.needsLookUp(orders.get('a-1')!)]).toEqual(['open', false]);
     orders.read(none, true, T + 1_001, T + 5_000);
     expect(orders.needsLookUp(orders.get('a-1')!)).toBe(true);
+  });
+});
+
+describe('an unknown order that a cancel lists', () => {
+  it('is not closed by one read, however often it was absent before', () => {
+    place('a-1');
+    orders.answered('a-1', lost, false, T);
+    for (const n of [0, 1, 2]) orders.read(none, true, T + DELAY + n, T + DELAY + n);
+    const at = T + 2 * DELAY;
+    orders.cancelAnswered(['a-1'], canceled('oid-a-1'), at - 1, at);
+    orders.read(none, true, at + LAG, at + LAG);
+    expect(state()).toBe('canceling');
+    orders.read(none, true, at + LAG + 1, at + LAG + 1);
+    expect(state()).toBe('closed-unsettled');
+  });
+});
+
+describe('an unknown order of which all evidence says that it never arrived', () => {
+  const proofs = {
+    absences: (at: number) => [0, 1, 2, 3].forEach(n => orders.read(none, true, at + n, at + n)),
+    lookUps: (at: number) => orders.lookedUp(['a-1'], none, at, at),
+    cancels: (at: number) => orders.cancelAnswered(['a-1'], canceled(), at, at),
+    trades: (at: number) => orders.tradesRead(at),
+  };
+  const all = Object.keys(proofs) as (keyof typeof proofs)[];
+  const at = T + DELAY;
+
+  it('lives all the same if it is filled before that is acted on', () => {
+    place('a-1');
+    orders.answered('a-1', lost, false, T);
+    for (const name of all) proofs[name](at);
+    orders.filled('a-1', 'oid-a-1', amount(1), at + 4);
+    orders.tick(at + 5);
+    expect(state()).toBe('partially filled');
+  });
+
+  // Restored with all of its fills, a sighting cannot make it live: it stays unknown, and its evidence starts again.
+  it.each(all)('is not given up after a sighting until there are %s again', missing => {
+    const left = { id: 'a-1', side: 'buy', price: price(100), amount: amount(10), filled: amount(10) } as const;
+    orders.restore({ ...left, oid: null, at: T }, T);
+    for (const name of all) proofs[name](at);
+    orders.read([report('open')], false, at + 5, at + 5);
+    for (const name of all) if (name !== missing) proofs[name](at + 10);
+    orders.tick(at + 20);
+    expect(state()).toBe('unknown');
+    orders.lookedUp(['a-1'], [report('open')], at + 30, at + 30);
+    for (const name of all) if (name !== 'lookUps') proofs[name](at + 40);
+    orders.tick(at + 50);
+    expect(state()).toBe('unknown');
+    proofs.lookUps(at + 60);
+    orders.tick(at + 60);
+    expect(state()).toBe('closed-unsettled');
   });
 });
 

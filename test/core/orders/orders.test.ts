@@ -612,7 +612,7 @@ describe('one order', () => {
     orders.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 10);
     expect(() => orders.intend(id, 'buy', price(1), amount(1), 0)).toThrow(/used before/);
     expect(() => orders.answered(id, { kind: 'done', value: { oid: 'oid-2' } }, false, 10)).toThrow(/two oids/);
-    expect(() => orders.filled(id, 'oid-1', amount(11))).toThrow(/beyond its amount/);
+    expect(() => orders.filled(id, 'oid-1', amount(11), 20)).toThrow(/beyond its amount/);
     expect(() => orders.sent(id)).toThrow(/impossible/);
     expect(() => orders.sent('a-1-2')).toThrow(/no order/);
   });
@@ -621,6 +621,6 @@ describe('one order', () => {
     orders.answered(id, { kind: 'unknown', reason: 'timeout' }, false, 400);
     orders.filled(id, 'oid-1', amount(10), 500);
     expect(news.map(n => n.kind)).toEqual(['unknown', 'ended']);
-    expect(orders.filled(null, 'oid-nobody', amount(1))).toBe(false);
+    expect(orders.filled(null, 'oid-nobody', amount(1), 500)).toBe(false);
   });
 });

@@ -1,70 +1,11 @@
 /** The worth of volume for the next tier: what a unit can bring and never more, and what it does to quotes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  money,
-  moneyOf,
-  tierWorth,
-  withNextTier,
-  type AccountTier,
-  type Level,
-  type Strategy,
-} from '../../../src/core/index.ts';
+import { moneyOf, withNextTier, type Level, type Strategy } from '../../../src/core/index.ts';
 import { Fees } from '../../../backtest/exchange/fees.ts';
 import { Desk } from '../desk.ts';
 import { plain } from '../market.ts';
 import { NAMES, strategyOf, viewOf } from '../../strategies/examples.ts';
-
-const tierOf = (volume: bigint, missing: bigint, makerRate = 60_000, nextRate = 50_000): AccountTier => ({
-  ...{ currency: 'mxn', volume: money(volume * ONE), makerRate },
-  next: {
-    above: money((volume + missing) * ONE),
-    ...{ makerRate: nextRate, missing: money(missing * ONE), monthly: money(0n) },
-  },
-});
-const ONE = moneyOf('1');
-
-describe('a unit of volume', () => {
-  test.each([
-    [900n, 1_000n, 0],
-    [1_000n, 1_000n, 0],
-    [1_500n, 1_000n, 5_000],
-    [2_000n, 1_000n, 10_000],
-    [9_000n, 1_000n, 10_000],
-    [9_000n, 0n, 10_000],
-  ])('at a pace of %s, with %s missing, is worth %s', (volume, missing, worth) => {
-    expect(tierWorth(tierOf(volume, missing))).toBe(worth);
-  });
-
-  test('is worth nothing in the best tier', () => {
-    expect(tierWorth({ ...tierOf(9_000n, 1n), next: null })).toBe(0);
-  });
-
-  test('is never worth more than the step between the fees, nor all of it more than what the tier saves', () => {
-    const rates = fc.tuple(fc.integer({ min: 0, max: 900_000 }), fc.integer({ min: 1, max: 100_000 }));
-    const volumes = fc.bigInt({ min: 0n, max: 10n ** 12n });
-    fc.assert(
-      fc.property(volumes, volumes, rates, (volume, missing, [next, step]) => {
-        const worth = tierWorth(tierOf(volume, missing, next + step, next));
-        expect(worth).toBeGreaterThanOrEqual(0);
-        expect(worth).toBeLessThanOrEqual(step);
-        const saved = Number(volume) - Number(missing);
-        expect(worth * Number(missing)).toBeLessThanOrEqual(Math.max(0, step * saved) * (1 + 1e-9) + 1e-6);
-      }),
-    );
-  });
-
-  test('is worth more with more volume, and less the more is missing', () => {
-    const volumes = fc.bigInt({ min: 1n, max: 10n ** 6n });
-    fc.assert(
-      fc.property(volumes, volumes, volumes, (volume, missing, more) => {
-        const worth = tierWorth(tierOf(volume, missing));
-        expect(tierWorth(tierOf(volume + more, missing))).toBeGreaterThanOrEqual(worth);
-        expect(tierWorth(tierOf(volume, missing + more))).toBeLessThanOrEqual(worth);
-      }),
-    );
-  });
-});
 
 test('the engine shows it to strategies as it was read last, and a backtest tells what the exchange would', () => {
   const seen = new Set<number | undefined>();

@@ -96,6 +96,79 @@ describe('losses', () => {
   });
 });
 
+describe('losses and counts', () => {
+  const MOST = { fill: 3, refusal: 2, unknown: 1, message: 4 };
+  const NAMES = { fill: 'fills', refusal: 'refusals', unknown: 'unknown outcomes', message: 'messages' } as const;
+  const step = fc.record({
+    kind: fc.constantFrom('profit', 'profit', 'profit', 'fill', 'refusal', 'unknown', 'message', 'reset', 'restart'),
+    ms: fc.oneof(fc.constantFrom(0, MINUTE, 10 * MINUTE), fc.integer({ min: 0, max: DAY / 3 })),
+    change: fc.integer({ min: -45, max: 40 }),
+  });
+
+  test('halt for the first of them, in words, as the whole history since the last resume has it, over days and restarts', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), steps => {
+        const of = limits({ fillsPer10Min: 3, refusalsPerMinute: 2, unknownsPerMinute: 1, messagesPerMinute: 4 });
+        let guard = new KillSwitch(of);
+        // Looks since the last resume; what was counted since then in this run.
+        let looks: { at: number; profit: number }[] = [];
+        let counted: { kind: keyof typeof MOST; at: number }[] = [];
+        let [at, profit, base] = [NOON, 0, 0];
+        const sum = (units: number): Money => moneyOf(String(units));
+        for (const { kind, ms, change } of steps) {
+          at += ms;
+          if (kind === 'reset') {
+            guard.reset();
+            [looks, counted] = [[], []];
+          } else if (kind === 'restart') {
+            const state = guard.state(sum(profit - base));
+            expect(state === null).toBe(looks.length === 0);
+            guard = new KillSwitch(of);
+            if (state !== null) guard.restore(state);
+            [base, counted] = [profit, []];
+          } else if (kind !== 'profit') {
+            guard[kind](at);
+            counted.push({ kind, at });
+          }
+          if (looks.length === 0) expect([guard.drawdown(money(1n)), guard.state(money(1n))]).toEqual([null, null]);
+          if (kind === 'reset' || kind === 'restart') continue;
+          if (kind === 'profit') profit += change;
+          looks.push({ at, profit });
+          const day = Math.floor(at / DAY);
+          const fell = Math.max(...looks.map(look => look.profit)) - profit;
+          const lost = looks.find(look => Math.floor(look.at / DAY) === day)!.profit - profit;
+          const most = (['fill', 'refusal', 'unknown', 'message'] as const).find(one => {
+            const window = one === 'fill' ? 10 * MINUTE : MINUTE;
+            return counted.filter(event => event.kind === one && at - event.at <= window).length > MOST[one];
+          });
+          const expected =
+            fell > 100
+              ? `drawdown: profit fell ${fell} from its highest, the limit is 100`
+              : lost > 60
+                ? `loss: ${lost} lost since the start of the UTC day, the limit is 60`
+                : most !== undefined
+                  ? `${NAMES[most]}: more than ${MOST[most]} in ${most === 'fill' ? 10 : 1} min`
+                  : null;
+          expect(guard.breach(sum(profit - base), at)).toBe(expected);
+          expect(guard.drawdown(sum(profit - base))).toBe(sum(fell));
+          expect(guard.state(sum(profit - base))).toEqual({ drawdown: sum(fell), day, dayLoss: sum(lost) });
+          expect(guard.counts(at).map(({ limit, max, used }) => [limit, max, used])).toEqual(
+            (['fill', 'refusal', 'unknown', 'message'] as const).map((one, n) => {
+              const window = one === 'fill' ? 10 * MINUTE : MINUTE;
+              const used = counted.filter(event => event.kind === one && at - event.at <= window).length;
+              const key = (['fillsPer10Min', 'refusalsPerMinute', 'unknownsPerMinute', 'messagesPerMinute'] as const)[
+                n
+              ];
+              return [key, MOST[one], Math.min(used, MOST[one] + 1)];
+            }),
+          );
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
 describe('counts in a window', () => {
   const kinds = [
     ['fills', 'fill', 5, 10 * MINUTE, 'fills: more than 5 in 10 min'],

@@ -1,6 +1,18 @@
+/** What is used of each limit: the largest, the farthest and the lost, beside what is allowed. */
 import { describe, expect, test } from 'vitest';
-import { moneyOf, type LimitName } from '../../../src/core/index.ts';
+import {
+  KillSwitch,
+  money,
+  moneyOf,
+  type LimitName,
+  type Order,
+  type OrderState,
+  type RiskContext,
+  type Side,
+} from '../../../src/core/index.ts';
+import { limitUsesOf } from '../../../src/core/risk/limitUse.ts';
 import { Desk } from '../desk.ts';
+import { btcMxn, depthOf } from '../market.ts';
 
 const halts = {
   drawdownMax: moneyOf('5000'),
@@ -45,5 +57,50 @@ describe('what is used of each limit', () => {
     expect(desk.engine.haltedBecause).toMatch(/^refusals/);
     expect(useOf(desk, 'refusalsPerMinute')!.used).toBeGreaterThan(3);
     expect(new Desk({ limits: null }).open().engine.limitUses(0)).toEqual([]);
+  });
+
+  test('is the largest and the farthest of the orders that may live, and the losses without gains', () => {
+    const order = (side: Side, price: number, amount: number, state: OrderState): Order =>
+      ({ id: '', side, price, amount, filled: amount - 1, state }) as unknown as Order;
+    const context = {
+      instrument: btcMxn,
+      limits: { positionMax: 70, orderValueMax: 5n, ordersMax: 9, collarBps: 300, staleAfterMs: 1 },
+      depth: depthOf([[999, 50]], [[1001, 50]]),
+      position: -4,
+      orders: [
+        order('buy', 980, 3, 'open'),
+        order('sell', 1030, 2, 'canceling'),
+        order('sell', 5_000, 900, 'closed-unsettled'),
+      ],
+    } as unknown as RiskContext;
+    const tickLots = (n: bigint) => n * btcMxn.tickLotMoney;
+    const uses = limitUsesOf(context, null, money(0n), 0);
+    expect(uses).toEqual([
+      { limit: 'positionMax', currency: 'btc', max: 70n * btcMxn.lotMoney, used: 4n * btcMxn.lotMoney },
+      { limit: 'orderValueMax', currency: 'mxn', max: tickLots(5n), used: tickLots(2_940n) },
+      { limit: 'ordersMax', currency: null, max: 9, used: 2 },
+      { limit: 'collarBps', currency: null, max: 300, used: 300 },
+    ]);
+    expect(limitUsesOf({ ...context, orders: [] }, null, money(0n), 0).map(({ used }) => used)).toEqual([
+      ...[4n * btcMxn.lotMoney, 0n],
+      ...[0, 0],
+    ]);
+    // Without a middle nobody knows how far an order is from it.
+    for (const depth of [depthOf([[999, 50]], []), depthOf([], [[1001, 50]])])
+      expect(limitUsesOf({ ...context, depth }, null, money(0n), 0)[3]).toMatchObject({ used: Number.NaN });
+
+    const guard = new KillSwitch(halts);
+    const losses = (profit: string) =>
+      limitUsesOf({ ...context, limits: null }, guard, moneyOf(profit), 1.7e12)
+        .slice(0, 2)
+        .map(({ limit, currency, max, used }) => [limit, currency, max, used]);
+    const row = (drawdown: string, loss: string) => [
+      ['drawdownMax', 'mxn', halts.drawdownMax, moneyOf(drawdown)],
+      ['dayLossMax', 'mxn', halts.dayLossMax, moneyOf(loss)],
+    ];
+    expect(losses('5')).toEqual(row('0', '0'));
+    guard.breach(moneyOf('10'), 1.7e12);
+    guard.breach(moneyOf('30'), 1.7e12);
+    expect([losses('30'), losses('25'), losses('8')]).toEqual([row('0', '0'), row('5', '0'), row('22', '2')]);
   });
 });

@@ -7,6 +7,7 @@ import {
   CANCEL_CHUNK,
   mayLive,
   moneyOf,
+  positionRoom,
   quotingRefusal,
   remaining,
   type Order,
@@ -65,6 +66,27 @@ const order = (side: Side, price: number, amount: number, state: OrderState, cha
     finalFilled: null,
     ...changes,
   }) as unknown as Order;
+function withOwn(side: Side, price: number): Partial<RiskContext> {
+  return {
+    orders: [order(side, price, 1, 'open'), order(side === 'buy' ? 'sell' : 'buy', price, 1, 'closed-unsettled')],
+  };
+}
+/** Only inventory is closed, of which `closing` lots are on the way: in an order, in one that ended, and in a conversion. */
+function reducing(position: number, closing = 0): Partial<RiskContext> {
+  const orders =
+    closing === 0 ? [] : [order('sell', 1002, 2, 'open', { filled: 1 }), order('sell', 1002, 1, 'closed-unsettled')];
+  return { reduceOnly: true, position, orders, converting: { buy: 0, sell: Math.max(0, closing - 2) } };
+}
+function reach(bid: number, majorFunds = '1000'): Partial<RiskContext> {
+  return { position: 10, majorFunds: moneyOf(majorFunds), orders: [order('buy', bid, 1, 'canceling')] };
+}
+function minor(funds: string): Partial<RiskContext> {
+  return { minorFunds: moneyOf(funds) };
+}
+function bidding(funds: string): Partial<RiskContext> {
+  const orders = [order('buy', 900, 3, 'open', { filled: 1 }), order('buy', 900, 2, 'closed-unsettled', { filled: 1 })];
+  return { minorFunds: moneyOf(funds), orders: [...orders, order('sell', 1100, 50, 'open')] };
+}
 const isApproved = (command: PlaceCommand, standing: RiskContext): boolean =>
   typeof approvePlace(command, standing) !== 'string';
 
@@ -136,6 +158,111 @@ describe('the gate', () => {
     expect(approvePlace(place('buy', 999, 10), { ...quiet, ...(changes as unknown as Partial<RiskContext>) })).toBe(
       refusal,
     );
+  });
+
+  it('says the first of several reasons against every order, in the order in which they are listed', () => {
+    const general: readonly (readonly [string, Partial<RiskContext>])[] = [
+      ['stopping', { stopping: true }],
+      ['halted', { halted: true }],
+      ['paused by a person', { paused: true }],
+      ['rules of the book changed', { bookRefusal: 'rules of the book changed' }],
+      ['not ready', { missing: 'balances are not read yet' }],
+      ['held by the sentinel', { heldBySentinel: true }],
+      ['sentinel is missing', { sentinelMissing: true }],
+      ['ledger differs from the balances', { ledgerDiffers: true }],
+      ['book stale', { bookAge: 1001 }],
+      ['book crossed', { depth: depthOf([[1001, 1]], [[1001, 1]]) }],
+      ['private data stale', { privateAge: 1001 }],
+      ['too many unknown orders', { unknownMax: -1 }],
+    ];
+    general.forEach(([reason], n) => {
+      const standing = { ...quiet, ...Object.assign({}, ...general.slice(n).map(([, of]) => of)) } as RiskContext;
+      expect(quotingRefusal(standing)).toBe(reason);
+      expect(approvePlace(place('buy', -1, -1), standing)).toBe(reason);
+    });
+    const unlimited = { ...quiet, limits: null, heldBySentinel: true };
+    expect([quotingRefusal(unlimited), quotingRefusal({ ...unlimited, missing: 'x' })]).toEqual([
+      'no limits',
+      'not ready',
+    ]);
+  });
+
+  const takes = (side: Side, price: number, amount: number): PlaceCommand => ({
+    ...place(side, price, amount),
+    takes: true,
+  });
+  it.each<readonly [string, PlaceCommand, Partial<RiskContext>, PlaceCommand, Partial<RiskContext>]>([
+    ['book stale', place('buy', 999, 10), { bookAge: 1000 }, place('buy', 999, 10), { bookAge: 1000.5 }],
+    ['private data stale', place('buy', 999, 10), { privateAge: 1000 }, place('buy', 999, 10), { privateAge: 1000.5 }],
+    [
+      'too many unknown orders',
+      ...[place('buy', 999, 10), { orders: [1, 2].map(() => order('buy', 900, 1, 'unknown')) }],
+      ...[place('buy', 999, 10), { orders: [1, 2, 3].map(() => order('sell', 1100, 1, 'unknown')) }],
+    ] as const,
+    [
+      'order value limit',
+      ...[place('buy', 999, 10), { limits: { ...limits, orderValueMax: 9990n } as RiskLimits }],
+      ...[place('buy', 999, 10), { limits: { ...limits, orderValueMax: 9989n } as RiskLimits }],
+    ] as const,
+    // A tenth from the middle of 1000 is as far as the collar lets an order.
+    ['price outside the collar', place('buy', 900, 1), {}, place('buy', 899, 1), {}],
+    ['price outside the collar', place('sell', 1100, 1), {}, place('sell', 1101, 1), {}],
+    [
+      'would cross our own order',
+      place('buy', 999, 1),
+      withOwn('sell', 1000),
+      place('buy', 1000, 1),
+      withOwn('sell', 1000),
+    ],
+    [
+      'would cross our own order',
+      place('sell', 1001, 1),
+      withOwn('buy', 1000),
+      place('sell', 1000, 1),
+      withOwn('buy', 1000),
+    ],
+    [
+      'would cross our own order',
+      place('buy', 1000, 1),
+      withOwn('buy', 1000),
+      place('buy', 1000, 1),
+      withOwn('sell', 1000),
+    ],
+    ['position limit', place('buy', 999, 7), { position: 93 }, place('buy', 999, 8), { position: 93 }],
+    ['position limit', place('sell', 1001, 7), { position: -93 }, place('sell', 1001, 8), { position: -93 }],
+    ['reduce only', place('sell', 1001, 10), reducing(10), place('sell', 1001, 11), reducing(10)],
+    ['reduce only', place('buy', 999, 10), reducing(-10), place('buy', 999, 11), reducing(-10)],
+    ['reduce only', place('sell', 1001, 6), reducing(10, 4), place('sell', 1001, 7), reducing(10, 4)],
+    ['reduce only', place('sell', 1001, 1), reducing(1), place('buy', 999, 1), reducing(1)],
+    ['not towards the target', takes('sell', 999, 10), { position: 10 }, takes('sell', 999, 11), { position: 10 }],
+    ['not towards the target', takes('buy', 1001, 10), { position: -10 }, takes('buy', 1001, 11), { position: -10 }],
+    ['not towards the target', takes('sell', 1005, 1), { position: 1 }, takes('buy', 999, 1), { position: 1 }],
+    ['not towards the target', takes('sell', 999, 1), { position: 1 }, takes('sell', 999, 1), { position: Number.NaN }],
+    ['would cross our own order', takes('sell', 999, 1), reach(998), takes('sell', 999, 1), reach(999)],
+    ['insufficient funds', takes('sell', 999, 5), reach(1, '5'), takes('sell', 999, 6), reach(1, '5')],
+    [
+      'insufficient funds',
+      place('buy', 999, 10),
+      minor('9990'),
+      place('buy', 999, 10),
+      minor('9989.999999999999999999'),
+    ],
+    // 3 of 5 are left at 900: 2,700 are reserved, also until a closed order is settled.
+    ['insufficient funds', place('buy', 999, 10), bidding('12690'), place('buy', 999, 10), bidding('12689')],
+  ])('says "%s" from the first step beyond the bound (case %#)', (reason, good, goodAt, bad, badAt) => {
+    expect(approvePlace(good, { ...quiet, ...goodAt })).toBe(good);
+    expect(approvePlace(bad, { ...quiet, ...badAt })).toBe(reason);
+  });
+
+  it('takes nothing from an order that only says that it does not take', () => {
+    // The type allows true alone.
+    const command = { ...place('buy', 1001, 10), takes: false as true };
+    expect(approvePlace(command, quiet)).toBe('would cross the book');
+  });
+
+  it('has without limits no room but what closes inventory', () => {
+    const standing = { ...quiet, limits: null, position: 7, converting: { buy: 2, sell: 3 } };
+    expect([positionRoom('buy', standing), positionRoom('sell', standing)]).toEqual([-9, 4]);
   });
 
   it('approves what lies exactly on every bound of the book', () => {

@@ -21,9 +21,14 @@ const load = fc.oneof(fc.double({ min: 0, max: 2, noNaN: true }), fc.constantFro
 const anyEvent: fc.Arbitrary<(at: number) => RegimeEvent> = fc.oneof(
   { weight: 8, arbitrary: looks() },
   fc
-    .constantFrom('halt' as const, 'pause' as const, 'reduce' as const)
-    .map(kind => (at: number) => ({ kind, at, reason: kind })),
-  fc.constantFrom('resume' as const, 'pause over' as const).map(kind => (at: number): RegimeEvent => ({ kind, at })),
+    .tuple(fc.constantFrom('halt' as const, 'pause' as const, 'reduce' as const), fc.constantFrom('one', 'another'))
+    .map(([kind, reason]) => (at: number): RegimeEvent => ({ kind, at, reason })),
+  fc
+    .constantFrom('resume' as const, 'pause over' as const, 'reduced' as const)
+    .map(kind => (at: number): RegimeEvent => ({ kind, at })),
+  fc
+    .constantFrom(null, 'balances are unread', 'no room')
+    .map(unread => (at: number): RegimeEvent => ({ kind: 'balances', at, unread })),
 );
 
 function looks() {
@@ -51,7 +56,7 @@ describe('the transition', () => {
         expect(lived(events).states).toEqual(states);
         taken.forEach((event, i) => {
           const again = nextRegime(states[i + 1]!, event, RULES);
-          if (event.kind !== 'look') expect(again).toBe(states[i + 1]);
+          expect(again).toBe(states[i + 1]);
         });
       }),
     );
@@ -68,7 +73,71 @@ describe('the transition', () => {
             return;
           }
           if (before.halt !== null) expect([after.regime, after.why]).toEqual(['halted', before.halt]);
-          if (before.reduce !== null) expect(after.reduce).toBe(before.reduce);
+          if (event.kind === 'reduced') expect(after.reduce).toBeNull();
+          else if (before.reduce !== null) expect(after.reduce).toBe(before.reduce);
+        });
+      }),
+    );
+  });
+
+  it('is what the whole history says: the first halt, the last pause, the first cause to only close, and the last refusal', () => {
+    fc.assert(
+      fc.property(lives, events => {
+        const { states, taken } = lived(events);
+        taken.forEach((_, i) => {
+          const past = taken.slice(0, i + 1);
+          const since = (...ends: readonly string[]) =>
+            past.slice(past.findLastIndex(({ kind }) => ends.includes(kind)) + 1);
+          const reasons = (kind: string, of: readonly RegimeEvent[]) =>
+            of.flatMap(one => (one.kind === kind && 'reason' in one ? [one.reason] : []));
+          const looked = past.flatMap(one => (one.kind === 'look' ? [one] : []));
+          const told = past.flatMap(one => (one.kind === 'balances' ? [one.unread] : []));
+          const closing = since('resume', 'reduced').flatMap(one =>
+            one.kind === 'look' ? [one.loss] : one.kind === 'reduce' ? [one.reason] : [],
+          );
+          const expected = {
+            halt: reasons('halt', since('resume'))[0] ?? null,
+            pause: reasons('pause', since('pause over')).at(-1) ?? null,
+            reduce: closing.find(reason => reason !== null) ?? null,
+            unread: told.at(-1) ?? null,
+            refusal: looked.length === 0 ? ('not ready' as const) : looked.at(-1)!.refusal,
+          };
+          const { regime, why, near, wide, ...state } = states[i + 1]!;
+          expect(state).toMatchObject(expected);
+          const { halt, pause, reduce, unread, refusal } = expected;
+          const strictest: readonly (readonly [string | null | undefined, string])[] = [
+            ...([
+              [halt, 'halted'],
+              [pause, 'paused'],
+              [refusal, 'paused'],
+              [reduce, 'reduce only'],
+            ] as const),
+            ...([
+              [unread, 'reduce only'],
+              [near && 'inventory is near its limit', 'reduce only'],
+            ] as const),
+            ...([
+              [wide && 'the price moves fast', 'wide'],
+              ['nothing stands against it', 'normal'],
+            ] as const),
+          ];
+          expect([why, regime]).toEqual(strictest.find(([reason]) => reason !== null));
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('closes inventory near its limit until it is below the share of it, at once and for any loads', () => {
+    const loads = fc.array(fc.constantFrom(0, 0.79, 0.8, 0.99, 1, 1.5, Number.NaN), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(loads, drawn => {
+        let [state, isNear] = [firstRegime, false];
+        drawn.forEach((near, i) => {
+          const look = { kind: 'look', at: 1.7e12 + i, refusal: null, wide: 0, wideWhy: '', near, loss: null } as const;
+          state = nextRegime(state, look, RULES);
+          isNear = isNear ? !(near < 0.8) : near >= 1;
+          expect([i, state.regime, isReduceOnly(state)]).toEqual([i, isNear ? 'reduce only' : 'normal', isNear]);
         });
       }),
     );

@@ -77,6 +77,12 @@ const ELSEWHERE: readonly {
   { command: /^npm run lint$/, by: 'lint.sh', names: /npm run (?:--silent )?lint|eslint/, how: 'as printed' },
   { command: /^npm run planted/, by: 'planted.sh', names: /planted/, how: 'all of them' },
   {
+    command: /^npm run mutation/,
+    by: 'mutation.sh',
+    names: /npm run --silent mutation/,
+    how: 'a draw, or what has changed',
+  },
+  {
     command: /^npm run sim\b/,
     by: 'simulation.sh',
     names: /npm run (?:--silent )?sim/,

@@ -61,4 +61,47 @@ describe('the lanes', () => {
     expect(await Promise.all(rest)).toEqual(['read 1', 'read 2', 'read 3']);
     expect(started).toEqual(['first', 'read 1', 'read 2', 'read 3']);
   });
+
+  it.each([
+    ['place', false, 8],
+    ['cancel', false, 8],
+    ['place', true, 1],
+    ['cancel', true, 1],
+  ] as const)(
+    'run of %s (one by one: %s) at most %i at a time by default, and let a thousand wait',
+    async (lane, oneByOne, most) => {
+      const both = lanes({}, oneByOne);
+      let running = 0;
+      const hang = () =>
+        both.run(
+          lane,
+          () => {
+            running++;
+            return new Promise<never>(() => undefined);
+          },
+          () => true,
+        );
+      for (let n = 0; n < most + 1_000; n++) void hang();
+      await settle();
+      expect(running).toBe(most);
+      expect(await hang()).toBeNull();
+    },
+  );
+
+  it('count the cancels apart from the rest', async () => {
+    const both = lanes({ concurrency: 2, cancelConcurrency: 3 }, false);
+    const running = { cancel: 0, place: 0 };
+    for (let n = 0; n < 5; n++)
+      for (const lane of ['cancel', 'place'] as const)
+        void both.run(
+          lane,
+          () => {
+            running[lane]++;
+            return new Promise<never>(() => undefined);
+          },
+          () => true,
+        );
+    await settle();
+    expect(running).toEqual({ cancel: 3, place: 2 });
+  });
 });

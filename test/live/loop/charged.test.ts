@@ -1,7 +1,5 @@
 /** Fills that were charged at another fee than the bot's: the fees are read at once, and not again and again in vain. */
-import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { moneyOf, differentChargedRate, textOfMoney, type Money } from '../../../src/core/index.ts';
 import { few } from '../../many.ts';
 import { started, worldOf, type World } from '../world.ts';
 
@@ -31,61 +29,5 @@ describe('a fee that changes under a running bot', () => {
     await world.clock.advance(60 * SECOND);
     expect(readsAt.length).toBeLessThanOrEqual(before + 2);
     expect((await running.stop()).summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
-  });
-});
-
-describe('the rate that a trade was charged at', () => {
-  const pair = { major: 'btc', minor: 'mxn' };
-  const sides = fc.record({
-    lots: fc.bigInt({ min: 1n, max: 10n ** 12n }),
-    rate: fc.integer({ min: 0, max: 5_000_000 }),
-    inMajor: fc.boolean(),
-    maker: fc.boolean(),
-  });
-  /** A fee at a rate, rounded half up to the eighth decimal. */
-  const tradeOf = ({
-    lots,
-    rate,
-    inMajor,
-    maker,
-  }: {
-    lots: bigint;
-    rate: number;
-    inMajor: boolean;
-    maker: boolean;
-  }) => {
-    const major = textOfMoney((lots * 10n ** 10n) as Money);
-    const minor = textOfMoney((lots * 10n ** 10n * 1_500_000n) as Money);
-    const base = moneyOf(inMajor ? major : minor) as bigint;
-    const fee = ((base * BigInt(rate)) / 10n ** 8n + 5n * 10n ** 9n) / 10n ** 10n;
-    const feeAmount = textOfMoney((fee * 10n ** 10n) as Money);
-    return { major, minor, feeAmount, feeCurrency: inMajor ? 'btc' : 'mxn', maker };
-  };
-
-  test('is no other one where it is the expected one, however it was rounded', () => {
-    fc.assert(
-      fc.property(sides, of => {
-        const rates = of.maker ? { makerRate: of.rate, takerRate: 1 } : { makerRate: 1, takerRate: of.rate };
-        expect(differentChargedRate(tradeOf(of), pair, rates)).toBeNull();
-      }),
-    );
-  });
-
-  test('is found where it is another by a tenth, on every fill that is large enough to show it', () => {
-    fc.assert(
-      fc.property(sides, of => {
-        const base = moneyOf(of.inMajor ? tradeOf(of).major : tradeOf(of).minor) as bigint;
-        fc.pre(of.rate >= 10_000 && (base * BigInt(of.rate)) / 10n ** 9n > 10n ** 12n);
-        const expected = Math.round(of.rate * 1.1);
-        const found = differentChargedRate(tradeOf(of), pair, { makerRate: expected, takerRate: expected });
-        expect(found).not.toBeNull();
-        expect(Math.abs(found! - of.rate)).toBeLessThanOrEqual(of.rate / 100 + 2);
-      }),
-    );
-  });
-
-  test('is none where the fee is in a third currency', () => {
-    const trade = { major: '1', minor: '1500000', feeAmount: '5', feeCurrency: 'usd', maker: true };
-    expect(differentChargedRate(trade, pair, { makerRate: 1, takerRate: 1 })).toBeNull();
   });
 });

@@ -270,7 +270,7 @@ describe('damage', () => {
       fc.property(fc.integer({ min: 0, max: bytes.length }), length => {
         judge(dir, copy => truncateSync(join(copy, name), length));
       }),
-      runsOf(120, 40),
+      runsOf(120, 20),
     );
   });
 
@@ -283,7 +283,7 @@ describe('damage', () => {
           writeFileSync(join(copy, name), changed);
         });
       }),
-      runsOf(250, 80),
+      runsOf(250, 40),
     );
   });
 

@@ -5,7 +5,7 @@ import { createVenue } from '../../../src/sandbox/exchange.ts';
 import { seededFlow } from '../../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../../src/sandbox/markets/flowProfile.ts';
 import type { FollowedPlace, Market } from '../../../src/sandbox/markets/market.ts';
-import { tapeMarket } from '../../../src/sandbox/markets/replay.ts';
+import { tapeMarket } from '../../../src/sandbox/markets/recordedMarket.ts';
 import { SIDE, TapeBuilder, finishTape, openTape } from '../../../src/tape/index.ts';
 import { itOnRecording } from '../../tape/folder.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';

@@ -1,7 +1,67 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { Budget, type Slot } from '../../../src/exchange/transport/limit.ts';
+import { runsOf } from '../../many.ts';
+import { Budget, type Slot } from '../../../src/exchange/transport/budget.ts';
+
+type Call = {
+  readonly after: number;
+  readonly takes: number;
+  readonly priority: number;
+  readonly waitMs: number;
+  readonly isSent: boolean;
+  readonly locksOut: boolean;
+};
+
+/** Every time has its own remainder, so that no two things happen at once and the turn of timers does not matter. */
+const STEP = 1_000;
+/** The clock has run for weeks, so that a sum of two times is nothing like their difference. */
+const LONG_UP = 3e9;
+const atStep = (ms: number, remainder: number): number => Math.ceil(ms / STEP) * STEP + remainder;
+
+/** Who is served, when, as the rules say: at each moment the most urgent, then the oldest, while fewer than the limit are in the window. */
+function servedByRule(calls: readonly Call[], perMinute: number, waitersMax: number): string[] {
+  const served: string[] = [];
+  const arrivals: number[] = [];
+  calls.forEach(({ after }, n) => arrivals.push(atStep((arrivals[n - 1] ?? LONG_UP) + after, 5 * n)));
+  const inUse: { readonly until: number }[] = [];
+  let waiting: { readonly n: number; readonly until: number }[] = [];
+  let pausedUntil = -1;
+  const events = new Set(arrivals);
+  for (const n of calls.keys()) if (calls[n]!.locksOut) events.add(arrivals[n]! + 3);
+  const done = new Set<number>();
+  for (let at = nextOf(events, done); at !== undefined; at = nextOf(events, done)) {
+    done.add(at);
+    const n = arrivals.indexOf(at);
+    if (n >= 0) {
+      if (waiting.length >= waitersMax) served.push(`${n} none ${at}`);
+      else waiting.push({ n, until: at + calls[n]!.waitMs });
+      events.add(at + calls[n]!.waitMs);
+    }
+    if (arrivals.includes(at - 3) && calls[arrivals.indexOf(at - 3)]!.locksOut) {
+      pausedUntil = at + 60_000;
+      events.add(pausedUntil);
+    }
+    const free = (): boolean => at >= pausedUntil && inUse.filter(({ until }) => until > at).length < perMinute;
+    while (waiting.length > 0 && free()) {
+      const urgency = Math.max(...waiting.map(one => calls[one.n]!.priority));
+      const next = waiting.find(one => calls[one.n]!.priority === urgency)!;
+      waiting = waiting.filter(one => one !== next);
+      served.push(`${next.n} slot ${at}`);
+      const endsAt = atStep(at + calls[next.n]!.takes, 5 * next.n + 1);
+      const until = calls[next.n]!.isSent ? endsAt + 60_000 : endsAt;
+      inUse.push({ until });
+      events.add(until);
+    }
+    for (const one of waiting) if (one.until <= at) served.push(`${one.n} none ${at}`);
+    waiting = waiting.filter(one => one.until > at);
+  }
+  return served;
+}
+const nextOf = (events: ReadonlySet<number>, done: ReadonlySet<number>): number | undefined => {
+  const open = [...events].filter(at => !done.has(at));
+  return open.length === 0 ? undefined : Math.min(...open);
+};
 
 describe('a budget', () => {
   it('never lets more than its limit arrive in any sliding minute, wherever between start and end each request arrives', async () => {
@@ -35,6 +95,42 @@ describe('a budget', () => {
         }
       }),
       { numRuns: 60 },
+    );
+  });
+
+  it('serves whom the rules say, at the moment they say, with lock-outs and with requests that were never sent', async () => {
+    const call = fc.record({
+      after: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 40_000 })),
+      takes: fc.integer({ min: 0, max: 15_000 }),
+      priority: fc.nat(3),
+      waitMs: fc.constantFrom(0, 1, 30, 70, 200).map(steps => steps * STEP),
+      isSent: fc.boolean(),
+      locksOut: fc.integer({ min: 0, max: 5 }).map(n => n === 0),
+    });
+    const limits = fc.record({ perMinute: fc.integer({ min: 1, max: 3 }), waitersMax: fc.integer({ min: 1, max: 4 }) });
+    await fc.assert(
+      fc.asyncProperty(limits, fc.array(call, { maxLength: 15, size: 'max' }), async (limit, calls) => {
+        const clock = new VirtualClock();
+        const budget = new Budget(clock, limit);
+        const served: string[] = [];
+        let at = LONG_UP;
+        for (const [n, { after, takes, priority, waitMs, isSent, locksOut }] of calls.entries()) {
+          const arrival = atStep(at + after, 5 * n);
+          await clock.advance(arrival - clock.elapsed());
+          at = arrival;
+          void budget.take(priority, waitMs).then(slot => {
+            served.push(`${n} ${slot ? 'slot' : 'none'} ${clock.elapsed()}`);
+            const endsAt = atStep(clock.elapsed() + takes, 5 * n + 1);
+            if (slot) clock.after(endsAt - clock.elapsed(), isSent ? slot.end : slot.release);
+          });
+          if (locksOut) clock.after(3, () => budget.lockOut());
+        }
+        await clock.advance(1_000_000);
+        expect(served).toEqual(servedByRule(calls, limit.perMinute, limit.waitersMax));
+        expect(budget.lockOuts()).toBe(calls.filter(({ locksOut }) => locksOut).length);
+        expect(budget.left()).toBe(limit.perMinute);
+      }),
+      runsOf(3_000, 150),
     );
   });
 
@@ -149,9 +245,26 @@ describe('a budget', () => {
     expect(await waiting).toBeNull();
   });
 
+  it('leaves no timer behind once nobody waits, or once it is closed', async () => {
+    for (const end of ['served', 'closed'] as const) {
+      const clock = new VirtualClock();
+      const budget = new Budget(clock, { perMinute: 2 });
+      const [first, second] = [await budget.take(0, 0), await budget.take(0, 0)];
+      first!.end();
+      const waiting = budget.take(0, 90_000);
+      expect(clock.nextDue()).toBe(60_000);
+      if (end === 'served') second!.release();
+      else budget.close();
+      expect((await waiting) === null).toBe(end === 'closed');
+      expect(clock.nextDue()).toBeUndefined();
+    }
+  });
+
   it('refuses a limit that is not a whole number above zero', () => {
     for (const perMinute of [0, -1, 1.5, NaN, Infinity]) {
-      expect(() => new Budget(new VirtualClock(), { perMinute }), String(perMinute)).toThrow(RangeError);
+      expect(() => new Budget(new VirtualClock(), { perMinute })).toThrow(
+        new RangeError(`perMinute must be a whole number above 0, found ${perMinute}`),
+      );
     }
   });
 

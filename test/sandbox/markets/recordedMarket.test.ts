@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock, amount, price, randomOf, type Side } from '../../../src/core/index.ts';
-import { tapeMarket } from '../../../src/sandbox/markets/replay.ts';
+import { tapeMarket } from '../../../src/sandbox/markets/recordedMarket.ts';
 import {
   KIND,
   RecordedBook,

@@ -133,7 +133,7 @@ export class Budget {
     // would fire forever without effect.
     const now = this.#clock.elapsed();
     let gone = 0;
-    while (gone < this.#ended.length && this.#ended[gone]! + WINDOW <= now) gone++;
-    if (gone > 0) this.#ended.splice(0, gone);
+    while (this.#ended[gone]! + WINDOW <= now) gone++;
+    this.#ended.splice(0, gone);
   }
 }

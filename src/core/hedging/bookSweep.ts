@@ -1,6 +1,6 @@
 /** The book as a hedge route: the taker order through its levels, and its proceeds. */
 import type { Depth } from '../model/book.ts';
-import type { RouteOption } from './hedging.ts';
+import type { RouteOption } from './hedgeChoice.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
 import type { TakerRequest } from './takerOrder.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side, type Value } from '../model/units.ts';
@@ -43,7 +43,7 @@ export function sweepCost(
   let price = 0;
   let value = 0n;
   let taken = 0;
-  for (let i = 0; i < count && taken < lots; i++) {
+  for (let i = 0; i < count; i++) {
     const level = prices[i] as Price;
     if (!(sells ? level >= worst : level <= worst)) break;
     lots = Math.min(lots, Number(bounds.orderValueMax / BigInt(level)));
@@ -58,7 +58,7 @@ export function sweepCost(
   if (taken < instrument.amountMin || valueOf(order.price, order.amount) < instrument.valueMin)
     return unavailable('the available amount is below the minimum order');
   const fee = BigInt(Math.ceil(takerRate));
-  const net = (sum: bigint) => sum - (sum * fee + ONE_RATE - 1n) / ONE_RATE;
+  const net = (sum: bigint) => (sum * (ONE_RATE - fee)) / ONE_RATE;
   const major = moneyOfAmount(instrument, order.amount);
   const minorAt = (sum: bigint) => moneyOfValue(instrument, sum as Value);
   const bring = (minor: bigint): readonly [Money, Money] =>

@@ -12,11 +12,18 @@ import {
   type OrderState,
   type Snapshot,
   type RiskContext,
-} from '../../../src/core/index.ts';
-import { HedgeHistory } from '../../../src/hedge/hedgeHistory.ts';
-import { roomMoney, hedgeableAmount, spentOnDay } from '../../../src/hedge/sizes.ts';
-import { hedgeViewOf, type HedgeView } from '../../../src/hedge/view.ts';
-import { btcMxn, plain } from '../../core/market.ts';
+} from '../../src/core/index.ts';
+import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
+import {
+  remainingBudget,
+  roomMoney,
+  hedgeableAmount,
+  spentOnDay,
+  spentOnFlatten,
+} from '../../src/hedge/roomAndBudget.ts';
+import { hedgeViewOf, type HedgeView } from '../../src/hedge/view.ts';
+import { btcMxn, plain } from '../core/market.ts';
+import { rowOf } from './hedgeRows.ts';
 
 const DAY_MS = 86_400_000;
 const ends: readonly HedgeState[] = ['completed', 'failed', 'stranded'];
@@ -175,4 +182,58 @@ test('the middle is exactly half way between the best prices, also where it is b
     none as unknown as RiskContext,
   );
   expect(textOfMoney(middle)).toBe('10.5');
+});
+
+test('what is left is the smaller of the day and the request to close, and each row has what came before it', () => {
+  const step = fc.record({
+    days: fc.constantFrom(0, 0, 0, 1),
+    request: fc.constantFrom('a', 'a', 'b', null),
+    cost: fc.integer({ min: 0, max: 9 }),
+    end: fc.constantFrom(...ends),
+  });
+  const limit = fc.option(fc.integer({ min: 0, max: 40 }), { nil: undefined });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), limit, fc.integer({ min: 0, max: 40 }), (steps, day, most) => {
+      // A day begins at midnight UTC, and the clock is far from it.
+      let now = 19_676 * DAY_MS + 3_600_000;
+      const rows = new HedgeHistory({ prefix: 'h', rows: [] }, { time: () => now, step: () => undefined });
+      const costDayMax = day === undefined ? undefined : moneyOf(String(day));
+      let today = 0;
+      const spent = new Map<string, number>();
+      for (const { days, request, cost, end } of steps) {
+        if (days > 0) today = 0;
+        now += days * DAY_MS;
+        const flatten = request === null ? null : { id: request, costMax: moneyOf(String(most)) };
+        const { left, budgetName, ...row } = remainingBudget(rows.list, { costDayMax }, flatten, now);
+        const ofRequest = request === null ? Infinity : most - (spent.get(request) ?? 0);
+        const ofDay = day === undefined ? Infinity : day - today;
+        const least = Math.min(ofRequest, ofDay);
+        expect(left === null ? Infinity : Number(textOfMoney(left))).toBe(least);
+        expect(budgetName).toBe(request === null || ofDay < ofRequest ? 'today' : 'flatten');
+        expect(row).toEqual({
+          dayCost: String(today),
+          ...(request === null ? {} : { flatten: { id: request, cost: String(spent.get(request) ?? 0) } }),
+        });
+        rows.begin(moneyOf('1'), row);
+        rows.change({ costMax: String(cost), state: end });
+        if (end === 'failed') continue;
+        today += cost;
+        if (request !== null) spent.set(request, (spent.get(request) ?? 0) + cost);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('rows of before these sums were kept count as nothing, and a day ends at midnight UTC', () => {
+  const midnight = 19_677 * DAY_MS;
+  const old = rowOf({ state: 'completed', at: midnight - 1, costMax: '7' });
+  expect([spentOnDay([old], midnight - 2), spentOnDay([old], midnight)]).toEqual([moneyOf('7'), 0n]);
+  expect(spentOnDay([rowOf({ state: 'completed' })], old.at)).toBe(0n);
+  expect(spentOnDay([], old.at)).toBe(0n);
+  expect(spentOnFlatten([old], 'a')).toBe(0n);
+  // The last row of the request counts, whatever came after it.
+  const asked = { ...old, flatten: { id: 'a', cost: '2' } };
+  expect(spentOnFlatten([rowOf(), asked, old], 'a')).toBe(moneyOf('9'));
+  expect(spentOnFlatten([{ ...asked, flatten: { id: 'a', cost: '2' }, costMax: '0' }], 'a')).toBe(moneyOf('2'));
 });

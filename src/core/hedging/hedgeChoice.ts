@@ -72,8 +72,7 @@ export type HedgeDecision = {
  */
 export function amountToHedge(inventory: Money, { band, residual, carryBpsPerHour }: HedgeRules): Money {
   const size = inventory < 0n ? -inventory : inventory;
-  const isLeaving = size > band || (carryBpsPerHour > 0 && size > residual);
-  if (!isLeaving || size <= residual) return money(0n);
+  if (!(size > residual && (size > band || carryBpsPerHour > 0))) return money(0n);
   return money(inventory > 0n ? size - residual : residual - size);
 }
 
@@ -82,10 +81,10 @@ export function amountToHedge(inventory: Money, { band, residual, carryBpsPerHou
  * times expected time, times the amount's share of the band, because quotes need longer for more inventory.
  */
 export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, unwindMs }: HedgeRules): Money {
-  const size = amount < 0n ? -amount : amount;
-  const value = (size * mid) / ONE;
+  // Value and share have the sign of the amount, so it cancels out.
+  const value = (amount * mid) / ONE;
   // Millionths are precise enough for an estimate, and avoid floats for money.
-  const share = band > 0n ? (size * 1_000_000n) / band : 0n;
+  const share = band > 0n ? (amount * 1_000_000n) / band : 0n;
   const rate = BigInt(Math.round(((carryBpsPerHour * unwindMs) / HOUR_MS) * 1_000_000));
   return money((value * rate * share) / (10_000n * 1_000_000n * 1_000_000n));
 }

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { VirtualClock, randomOf } from '../../../src/core/index.ts';
-import { tapeMarket } from '../../../src/sandbox/markets/replay.ts';
+import { tapeMarket } from '../../../src/sandbox/markets/recordedMarket.ts';
 import { RecordedBook, openTape, type Tape } from '../../../src/tape/index.ts';
 import { few } from '../../many.ts';
 import { itOnRecording } from '../../tape/folder.ts';

@@ -3,7 +3,7 @@ import type { Millis } from '../model/units.ts';
 
 export type FreshSource = 'book' | 'openOrders' | 'trades';
 
-export class Freshness {
+export class ReadTimes {
   readonly #at: Record<FreshSource, Millis> = { book: -Infinity, openOrders: -Infinity, trades: -Infinity };
   #sleptAt: Millis = -Infinity;
 

@@ -1,7 +1,7 @@
 /** How old what is known is: by the newest read that began after the process last stood still. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Freshness, type FreshSource } from '../../../src/core/marketdata/freshness.ts';
+import { ReadTimes, type FreshSource } from '../../../src/core/marketdata/readTimes.ts';
 
 const KINDS = ['book', 'openOrders', 'trades'] as const;
 
@@ -11,7 +11,7 @@ describe('what is known', () => {
     const event = fc.record({ afterMs: fc.nat(2_000), read: fc.option(read, { nil: null }) });
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), events => {
-        const fresh = new Freshness();
+        const fresh = new ReadTimes();
         const newest = { book: -Infinity, openOrders: -Infinity, trades: -Infinity };
         let [at, sleptAt] = [0, -Infinity];
         for (const { afterMs, read: answered } of events) {
