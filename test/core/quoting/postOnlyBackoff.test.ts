@@ -106,6 +106,18 @@ describe('after a post-only refusal', () => {
     expect(backoff.holds('sell', price(1_000), 600)).toBe(false);
   });
 
+  it.each([
+    [[0, 9_999], 10_000],
+    [[0, 10_000], 5_000],
+    [[0, 6_000, 25_999], 20_000],
+    [[0, 6_000, 26_000], 5_000],
+  ])('of the refusals at %j the last pauses for %i ms: a row ends after twice its last pause', (times, ms) => {
+    const backoff = new PostOnlyBackoff();
+    for (const at of times) refuse(backoff, 'buy', price(1_000), at);
+    const holds = (at: number) => backoff.holds('buy', price(1_000), at);
+    expect([holds(times.at(-1)! + ms - 1), holds(times.at(-1)! + ms)]).toEqual([true, false]);
+  });
+
   it('several levels that were refused at once are one refusal, down to the farthest of them', () => {
     const backoff = new PostOnlyBackoff();
     for (const level of [1_000, 998, 999]) refuse(backoff, 'buy', price(level), 0);

@@ -1,0 +1,107 @@
+/** What an engine hands to the next one, and what that one makes of it. */
+import { describe, expect, it } from 'vitest';
+import { textOfMoney, type EngineOptions, type HaltLimits, type RestoredLedger } from '../../../src/core/index.ts';
+import { Desk } from '../desk.ts';
+
+const START = 1.7e12 - (1.7e12 % 3_600_000);
+const MINUTE = 60_000;
+const halts = {
+  ...{ drawdownMax: 10n ** 30n, dayLossMax: 10n ** 30n },
+  ...{ fillsPer10Min: 99, refusalsPerMinute: 99, unknownsPerMinute: 99, messagesPerMinute: 999 },
+} as unknown as HaltLimits;
+const measured = {
+  ...{ horizonMs: 5_000, halfLifeMs: 1e9, minFills: 2, standardErrors: 1, toleratedBps: 0, widenBpsMax: 5 },
+};
+
+/** A run that sells 4 btc at 1,002, and its ledger. */
+function firstRun(options: Partial<EngineOptions> = {}) {
+  const desk = new Desk({ halts, adverseSelection: measured, ...options });
+  desk.now = START;
+  expect(desk.engine.ledger([])).toBeNull();
+  desk.open().round();
+  const order = desk.live.find(({ side }) => side === 'sell')!;
+  desk.fill(order.id, 4);
+  desk.rounds(3, 1_000);
+  return { desk, ledger: desk.engine.ledger(['9'])! };
+}
+
+function nextRun(ledger: RestoredLedger | null, at: number, options: Partial<EngineOptions> = {}): Desk {
+  const desk = new Desk({ halts, run: 8, ...options });
+  desk.now = at;
+  desk.step({ kind: 'restore', at, orders: [], ledger });
+  return desk;
+}
+const profitOf = (desk: Desk) => textOfMoney(desk.engine.snapshot(desk.now).booked.sinceOpening.profit.total);
+
+describe('the next run', () => {
+  it('has the holdings, the target, the profit and the markouts of the one before', () => {
+    const { desk, ledger } = firstRun();
+    expect(ledger.target).toBe(1_000_000_000);
+    expect(ledger.guard).not.toBeNull();
+    expect(ledger.profit).toMatchObject({ since: START, at: desk.now });
+    const next = nextRun(ledger, desk.now + MINUTE, { adverseSelection: measured });
+    const { booked, markouts } = next.engine.snapshot(next.now);
+    expect([textOfMoney(booked.holdings.get('btc')!), textOfMoney(booked.inventory)]).toEqual(['999999996', '-4']);
+    expect(markouts!.curves).toEqual(desk.engine.snapshot(desk.now).markouts!.curves);
+    // 4 btc sold 2 above the mid price.
+    expect([profitOf(desk), profitOf(next)]).toEqual(['8', '8']);
+    expect(next.engine.ledger([])!.profit).toMatchObject({ since: START });
+    expect(next.engine.ledger([])!.adverse).toEqual(ledger.adverse);
+  });
+
+  it('keeps markouts that it does not measure for the one after it, and has none where there were none', () => {
+    const { desk, ledger } = firstRun();
+    const next = nextRun(ledger, desk.now + MINUTE);
+    expect(next.engine.snapshot(next.now).markouts).toBeNull();
+    expect(next.engine.ledger([])!.adverse).toEqual(ledger.adverse);
+    const { ledger: without } = firstRun({ adverseSelection: undefined } as never);
+    expect('adverse' in without).toBe(false);
+    expect('adverse' in nextRun(without, desk.now + MINUTE).engine.ledger([])!).toBe(false);
+  });
+
+  it('without a ledger or without limits has nothing to hand on of them', () => {
+    expect(nextRun(null, START).engine.ledger([])).toBeNull();
+    const { ledger } = firstRun({ halts: undefined } as never);
+    expect(ledger.guard).toBeNull();
+  });
+
+  it.each([
+    [59 * MINUTE, 0],
+    [60 * MINUTE, 1],
+    [61 * MINUTE, 1],
+  ])('that begins %i ms after the start of an hour ends it: %i times', (after, times) => {
+    const { desk, ledger } = firstRun();
+    const next = new Desk({ halts, run: 8 });
+    const ended: unknown[] = [];
+    next.engine.hourEnds.listen(one => ended.push(one));
+    next.step({ kind: 'restore', at: START + after, orders: [], ledger });
+    expect(ended.length).toBe(times);
+    if (times > 0) expect(ended[0]).toMatchObject({ at: desk.now, since: START });
+  });
+
+  it('ends an hour of its own with the first event of the next, once, with the profit of the last before', () => {
+    const { desk } = firstRun();
+    const ended: { readonly at: number | null }[] = [];
+    desk.engine.hourEnds.listen(one => ended.push(one));
+    const until = (at: number) => desk.step({ kind: 'timer', at: (desk.now = at) });
+    until(START + 60 * MINUTE - 1);
+    expect(ended).toEqual([]);
+    until(START + 60 * MINUTE);
+    until(START + 61 * MINUTE);
+    expect(ended.map(({ at }) => at)).toEqual([START + 60 * MINUTE - 1]);
+  });
+});
+
+describe('orders of the bot', () => {
+  it('are known by their id also after they ended, and told apart from those that may be live', () => {
+    const { desk } = firstRun();
+    const [buy] = desk.live.filter(({ side }) => side === 'buy');
+    expect(desk.engine.order(buy!.id)?.level).toBe(1);
+    expect(desk.engine.order('mm-7-999')).toBeUndefined();
+    desk.fill(buy!.id, 10);
+    desk.rounds(1);
+    expect(desk.engine.order(buy!.id)?.state).toBe('done');
+    expect(desk.engine.unfinished.map(({ id }) => id)).not.toContain(buy!.id);
+    expect(desk.engine.liveOrders.every(({ state }) => state !== 'done')).toBe(true);
+  });
+});
