@@ -148,9 +148,15 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
     ${table(
       html`<tr>
         <th></th>
-        ${['fee, bps', 'verdict', 'distance, bps', 'net per hour', 'pays up to a fee of', 'in the rest', 'right'].map(
-          name => html`<th>${name}</th>`,
-        )}
+        ${[
+          'fee, bps',
+          'verdict',
+          'distance, bps',
+          'net per hour',
+          'break-even fee, bps',
+          'net per hour in the rest',
+          'verdict right',
+        ].map(name => html`<th>${name}</th>`)}
       </tr>`,
       rows,
     )}`;

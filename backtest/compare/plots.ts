@@ -34,7 +34,7 @@ export function comparisonFigures(comparison: Comparison): readonly PlotSection[
 
 const each = ({ tapes }: Drawn, make: (tape: ComparedTape, i: number) => Plot | null): readonly Plot[] =>
   tapes.flatMap((tape, i) => make(tape, i) ?? []);
-/** Drops runs of recordings with unscored runs. */
+/** Drops all runs of a recording if one of them is unscored. */
 const scored = (drawn: Drawn): Drawn => ({
   ...drawn,
   tapes: drawn.tapes.map(tape => (tape.runs.some(({ unscored }) => unscored !== null) ? { ...tape, runs: [] } : tape)),

@@ -5,7 +5,10 @@
 import { intervalOf, intervalTogether, type Interval } from '../report/interval.ts';
 import { mainModel, type ComparedModel, type ComparedTape, type Comparison } from './comparison.ts';
 
-/** Sums over recordings, with quote currencies treated as one, because each had the same risk. */
+/**
+ * Sums over recordings. Amounts in different quote currencies are added one to one, because every recording has the
+ * same number as its risk.
+ */
 export type Together = {
   /** Number of scored runs. */
   readonly runs: number;

@@ -362,7 +362,7 @@ export class Hedging {
     const isStranded = state === 'stranded';
     const way = route === undefined ? (offer?.way ?? null) : `rfq via ${route.via}`;
     if (!isDone) {
-      const reason = why ?? 'no reason was told';
+      const reason = why ?? 'no reason reported';
       const known = this.#reasons.get(reason);
       if (known !== undefined || this.#reasons.size < REASONS_MAX) this.#reasons.set(reason, (known ?? 0) + 1);
     }

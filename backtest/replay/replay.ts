@@ -152,7 +152,10 @@ export type ReplayResult = {
 
 /** Time after the tape for answers to the last cancels. */
 const STOP_MS = 120_000;
-/** An acceptance with a lost answer is resolved after the request delay, the quote's life and settlement. */
+/**
+ * Time after the tape, with a hedger: enough to resolve an acceptance with a lost answer, which takes the request
+ * delay, the quote's life and the settlement.
+ */
 const HEDGES_END_MS = 3_600_000;
 /**
  * Reason if the engine quotes a side but has no live order: it is in transit, was just filled, or is being replaced.
@@ -883,8 +886,8 @@ export class TapeReplay {
       this.#byOrder.delete(order);
     }
     this.#orders.forgetDone();
-    // Each canceled order was also looked up, but the answer to its cancel already reported its end: the other answer
-    // need not wake the bot's end.
+    // Drop pending look-up answers whose orders have all ended. A canceled order is also looked up, but the answer to
+    // its cancel has already reported its end.
     for (let i = this.#later.length - 1; i >= 0; i--) {
       const { ids } = this.#later[i]!;
       if (ids !== null && !ids.some(id => this.#byId.has(id))) this.#later.splice(i, 1);

@@ -188,7 +188,10 @@ function positionBars(report: Shown): Placed {
   };
 }
 
-/** Rebins bars of models to the widest bars, which are 3 or 9 times as wide as others. */
+/**
+ * Merges a model's inventory histogram into the widest bars of all models. Bar widths of models differ by a factor of 3
+ * or 9.
+ */
 function inBars(
   values: readonly number[],
   seconds: readonly number[],

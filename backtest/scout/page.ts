@@ -58,7 +58,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
     )}
     ${plotted(
       'The average maker',
-      "Edge of each public execution's maker that remained after some time, in bps, weighted by value; bars are one standard error. Below the fee (dashed), makers lost money.",
+      'Edge that the maker of a public trade still had after the time on the x axis: mean in bps, weighted by value. Bars are one standard error. Below the fee (dashed), makers lost money.',
       makers,
     )}
     ${

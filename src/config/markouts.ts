@@ -24,7 +24,7 @@ export const markouts = z
       .max(10)
       .default(2.5)
       .describe('Standard errors by which adverse selection must exceed toleratedBps.'),
-    toleratedBps: bps.default(2).describe('Adverse selection that has no effect.'),
+    toleratedBps: bps.default(2).describe('Adverse selection that widens nothing.'),
     widenBpsMax: bps.default(10).describe('Maximum widening of a side. 0 only reports markouts.'),
   })
   .describe('Measures markouts, and widens a side that suffers adverse selection.');

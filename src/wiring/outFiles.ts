@@ -1,4 +1,7 @@
-/** Files of a report: one error line if a file cannot be written, and the parts that every page includes. */
+/**
+ * Output of reports: writes the files, with a one-line error if that fails, and loads the script and styles that every
+ * page includes.
+ */
 import { createRequire } from 'node:module';
 import { LARGE_FILE, readRegularFile, writeOutputFile } from '../guard/index.ts';
 import type { PageParts } from '../pages/index.ts';

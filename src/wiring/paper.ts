@@ -56,7 +56,10 @@ export type Paper = {
 
 const READY_WITHIN_MS = 15_000;
 const READS_SHARE = 0.9;
-/** Volume of a fee tier, above the volume of every account (public facts 4.1). */
+/**
+ * Volume bound of the single fee tier that is used if the exchange lists no tiers; no account reaches it (public facts
+ * 4.1).
+ */
 const NO_BOUND = '9999999999';
 
 /**

@@ -299,7 +299,7 @@ describe('hours whose spread is not of the market', () => {
   test('are named with their spread and the others', () => {
     const wide = wideHoursOf(withSpreads(hour => (hour >= 13 && hour < 20 ? 2 : 60)))!;
     expect(wideHoursText(wide)).toMatch(
-      /^The median spread of 20:00 to 13:00 UTC is (5[5-9]|6[0-5]) bps, against (1\.[89]|2|2\.1) bps in the other hours: .*--session/,
+      /^The median spread at 20:00 to 13:00 UTC is (5[5-9]|6[0-5]) bps, against (1\.[89]|2|2\.1) bps in the other hours\. .*--session/,
     );
   });
 

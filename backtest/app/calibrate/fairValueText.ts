@@ -45,7 +45,7 @@ const table = (
   share: number | null,
 ): readonly string[] => [
   `  microprice: # from ${samples} changes of the best prices; ticks to add to the mid price`,
-  ...(share === null ? [] : [`    weight: ${weightText(share)} # the rest of the reference's weight`]),
+  ...(share === null ? [] : [`    weight: ${weightText(share)} # 1 minus the weight of the reference`]),
   `    tick: '${tick}'`,
   `    imbalanceBuckets: ${imbalanceBuckets}`,
   `    spreadsTicks: [${spreadsTicks.map(digits).join(', ')}]`,
@@ -71,7 +71,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   if (weight === 0) return [...about, '  # reference: weight 0, because it predicts no better than chance'];
   return [
     ...about,
-    ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # the rest of the reference's weight`]),
+    ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # 1 minus the weight of the reference`]),
     `  reference: # also needs a section reference: { ${read} }`,
     `    weight: ${weightText(weight)} # share of its distance that the book's price follows within ${chosen} s`,
     `    basisMemory: ${durationText(basisMemoryS)}`,

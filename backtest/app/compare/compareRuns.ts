@@ -1,6 +1,6 @@
 /**
- * Runs of a comparison on one recording: every bot at every tier, at the tier of its own volume, and with later starts.
- * No replay runs twice.
+ * Runs of a comparison on one recording. Each bot runs at every tier; further runs use the tier that its own volume
+ * reaches, or start later. No replay runs twice.
  */
 import {
   comparedModel,

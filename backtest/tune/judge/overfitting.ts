@@ -29,7 +29,10 @@ export type Overfitting = {
   readonly inclusive: number;
   /** Interval of `value`, from resampled blocks; `null` if there are too few. */
   readonly interval: BootstrapInterval | null;
-  /** Log odds of the rank per split; positive if the best of one half is in the better part of the other. */
+  /**
+   * Log odds, per split, of the out-of-sample rank of the configuration that is best in sample; positive if that rank
+   * is above the median.
+   */
   readonly logits: readonly number[];
   /** Share of splits in which the best of one half lost in the other. */
   readonly lossProbability: number;

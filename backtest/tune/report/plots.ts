@@ -32,7 +32,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
           },
           {
             heading: 'Choosing out of sample',
-            how: 'The best of some groups of blocks, evaluated on the others: one dot per path, in order. Walk-forward chooses on all earlier blocks. Results below zero would have lost.',
+            how: 'Each path chooses the best parameters on some groups of blocks and evaluates them on the others; one dot per path, worst first. Walk-forward chooses on all earlier blocks. Below zero, the chosen parameters lost money.',
             plots: [...paths(evidence, minor), ...forward(evidence, minor), ...logits(evidence)],
           },
           {

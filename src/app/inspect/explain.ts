@@ -311,7 +311,8 @@ function byPlace(a: Decided, b: Decided): number {
 const asChange = ({ regime, since, why }: RegimeState): RegimeChange => ({ regime, since, why });
 
 /**
- * Returns the fair value. If the strategy gives none, returns the first steps that both sides share, without inventory.
+ * Returns the fair value. If the strategy gives none, returns the leading steps that bid and ask have in common, up to
+ * the inventory step.
  */
 function fairOf(fair: Fair | undefined, bid: Level | undefined, ask: Level | undefined): Explanation['fair'] {
   const steps = fair?.steps ?? begun(bid?.why ?? ask?.why ?? [], ask?.why ?? bid?.why ?? []);

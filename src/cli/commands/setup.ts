@@ -77,7 +77,7 @@ function addInit(program: Command): void {
     });
 }
 
-/** Returns the commands to try next. Without a key, only those on paper read the market. */
+/** Returns the commands to try next. Without a key, only the commands with `--paper` can read the market. */
 const nextVerbs = ({ exchange }: Config, isKeyed: boolean): readonly string[] =>
   exchange.kind === 'embedded' ? ['check', 'doctor'] : [isKeyed ? 'check' : 'check --paper', 'run --paper', 'doctor'];
 

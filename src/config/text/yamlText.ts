@@ -58,7 +58,7 @@ function oversizeOf(text: string): string | null {
   return dashes > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs + lines} list dashes in ${lines} lines` : null;
 }
 
-/** Parses one map whose keys are words. `like`: an example of a key with its value. */
+/** Parses YAML text that is one map with text keys. `like`: example of a key with its value, for the error message. */
 export function readYaml(text: string, fileName: string, like: string): ReadYaml {
   const oversize = oversizeOf(text);
   if (oversize !== null) return { ok: false, error: `${fileName}: ${oversize}; shorten it, or name another file` };

@@ -54,7 +54,7 @@ type Live = {
   cancelAnswered: boolean;
   /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
-  /** Whether the bot has reported that trades of the order are missing since it was closed. */
+  /** Whether the bot has reported that trades of the closed order are missing. Reset if the order reopens. */
   reportedMissing: boolean;
   /** Number of the last answer that listed the order; 0 before the first. */
   lastListedIn: number;

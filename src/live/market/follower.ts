@@ -102,7 +102,7 @@ export class Follower {
     await this.#supervisor.stop();
   }
 
-  /** Returns whether the receiver has the current market of the exchange. */
+  /** Returns whether the sink has the current market of the followed exchange. */
   get isFresh(): boolean {
     return this.#options.clock.elapsed() - this.#freshAt < ROUNDS_FRESH * this.#everyMs + LOOK_EVERY_MS;
   }

@@ -44,8 +44,8 @@ export class SyntheticLiquidity {
   readonly #crossing: Crossing | undefined;
 
   /**
-   * `crossing` decides how many lots of a growing level fill the account orders that it crosses. If omitted, the
-   * matching engine decides.
+   * `crossing` is called when an opposite order blocks a level to restore. It fills the crossed account orders and
+   * returns the lots that they took. If omitted, the matching engine matches them.
    */
   constructor(place: Marketplace, crossing?: Crossing) {
     this.#place = place;
