@@ -139,6 +139,8 @@ function answerMalformed(socket: Socket, headers: GuardOptions['headers']): void
   if (!socket.writable) return;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}content-length: 0\r\nconnection: close\r\n\r\n`);
+  // A client that neither reads nor closes would otherwise keep its half of the connection.
+  socket.destroySoon();
 }
 
 function listenProblem(error: unknown, { what, host, port, remedies }: GuardOptions): string {

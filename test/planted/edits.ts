@@ -350,7 +350,7 @@ export const EDITS: readonly Edit[] = [
     from: 'const whole = money((cost * size) / major);',
     to: 'const whole = money(cost);',
     test: 'test/core/hedging/hedgeChoice.test.ts',
-    title: 'of a part is weighed as if all left at its price: a small dear part does not win by being small',
+    title: 'of a part is compared as if all left at its price: a small dear part does not win by being small',
   },
   {
     name: 'day limit not looked at',
