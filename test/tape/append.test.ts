@@ -256,9 +256,9 @@ describe('going on with a tape is refused in one line', () => {
       'for another tick than it has',
       { tick: '0.5' },
       whole,
-      /--tick 0\.5: the tape of btc_usd in .* has 1; leave it out/,
+      /--tick 0\.5: the tape of btc_usd in .* has 1; omit --tick/,
     ],
-    ['for another lot', { lot: '0.1' }, whole, /--lot 0\.1: the tape of btc_usd in .* has 0\.00000001; leave it out/],
+    ['for another lot', { lot: '0.1' }, whole, /--lot 0\.1: the tape of btc_usd in .* has 0\.00000001; omit --lot/],
     [
       'for a book of another depth',
       { book: 'btc_usd' },
@@ -309,9 +309,7 @@ describe('going on with a tape is refused in one line', () => {
     await withFolder(whole, from =>
       withFolder({}, async out => {
         await imported(from, out);
-        await expect(imported(from, out)).rejects.toThrow(
-          /book=btc_usd is there already: .*; go on with it by --append/,
-        );
+        await expect(imported(from, out)).rejects.toThrow(/book=btc_usd already exists; append to it with --append/);
       }),
     );
   });
