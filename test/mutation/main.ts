@@ -252,6 +252,8 @@ function report(
     console.log(`95 % interval: ${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)} %, seed ${options.seed}`);
   if (counts.static > 0) console.log(`${counts.static} not run: only loading a module reaches them`);
   if (outcomes.length < taken) console.log(`${taken - outcomes.length} not run: the same command continues`);
+  // A run that tried nothing has proven nothing.
+  if (outcomes.length === 0 && taken > 0) unusable.push(`none of ${taken} mutants was run`);
   for (const why of unusable) console.log(`not ok: ${why}`);
   const gained = gainedOf(open, readFigures(), isChanged);
   const isBad = isSample && high < SCORE_MIN;

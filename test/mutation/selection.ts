@@ -28,7 +28,17 @@ export function sourcesBelow(paths: readonly string[]): readonly string[] {
 export function changedLines(base: string): ReadonlyMap<string, ReadonlySet<number>> {
   const lines = new Map<string, Set<number>>();
   let file = '';
-  for (const line of git('diff', '--unified=0', '--no-color', '--no-ext-diff', base, '--', ...WHOLE).split('\n')) {
+  for (const line of git(
+    'diff',
+    '--unified=0',
+    '--no-color',
+    '--no-ext-diff',
+    '--src-prefix=a/',
+    '--dst-prefix=b/',
+    base,
+    '--',
+    ...WHOLE,
+  ).split('\n')) {
     if (line.startsWith('+++ ')) file = line.replace(/^\+\+\+ (?:b\/)?/, '');
     const [, start, count = '1'] = /^@@ .* \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
     if (start === undefined || file === '/dev/null') continue;
