@@ -179,10 +179,11 @@ export function latchIn(dir: string): Latch {
     },
     lift: (reason, at, who) => {
       assertStateDirTrusted(dir);
-      const lifted = readHalt() ?? readHold() ?? readReduce();
+      const [halt, reduce] = [readHalt(), readReduce()];
+      const lifted = halt ?? readHold() ?? reduce;
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
       // The end of a hold alone forgets no loss and books no balance, so the engine must not hear of it.
-      if ((readHalt() ?? readReduce()) !== null) writeDurably(join(dir, TAKE_UP_FILE), reason);
+      if (halt !== null || reduce !== null) writeDurably(join(dir, TAKE_UP_FILE), reason);
       new Mailbox(dir, 'flatten').remove();
       // Removed after RESUMED is written: a resume that is killed between them can be repeated.
       for (const box of [reducing, held, halted]) box.remove();

@@ -1,14 +1,15 @@
 /**
  * The matching engine on a public benchmark (flash1-dev/matching-engine-benchmark, MIT): the hash of all its reports is the published one, and at drawn
- * moments the book is that of a slow and obvious one.
+ * moments the book is the naive one.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { amount, price, randomOf, type Side } from '../../../src/core/index.ts';
+import { amount, price, randomOf } from '../../../src/core/index.ts';
 import { MatchingBook } from '../../../src/sandbox/matching/matching.ts';
+import { NaiveBook } from './naiveBook.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../../shared/bench/matching', import.meta.url));
 const isThere = existsSync(FOLDER);
@@ -43,51 +44,6 @@ function messagesOf(scenario: string): Messages {
 const [NEW, CANCEL] = [0, 1];
 const isSell = (kind: number) => (kind & 4) !== 0;
 const isImmediate = (kind: number) => (kind & 8) !== 0;
-
-/** One array a price, in order of entry. */
-class SlowBook {
-  readonly #levels = {
-    buy: new Map<number, { id: number; left: number }[]>(),
-    sell: new Map<number, { id: number; left: number }[]>(),
-  };
-  readonly #placeOf = new Map<number, { side: Side; price: number }>();
-
-  enter(id: number, side: Side, limit: number, quantity: number, rests: boolean): void {
-    let left = quantity;
-    const other = this.#levels[side === 'buy' ? 'sell' : 'buy'];
-    const reachable = [...other.keys()].filter(at => (side === 'buy' ? at <= limit : at >= limit));
-    for (const at of reachable.sort((a, b) => (side === 'buy' ? a - b : b - a))) {
-      const queue = other.get(at)!;
-      while (left > 0 && queue.length > 0) {
-        const traded = Math.min(left, queue[0]!.left);
-        left -= traded;
-        queue[0]!.left -= traded;
-        if (queue[0]!.left === 0) this.#placeOf.delete(queue.shift()!.id);
-      }
-      if (queue.length === 0) other.delete(at);
-    }
-    if (left === 0 || !rests) return;
-    const level = this.#levels[side].get(limit) ?? [];
-    this.#levels[side].set(limit, [...level, { id, left }]);
-    this.#placeOf.set(id, { side, price: limit });
-  }
-
-  remove(id: number): Side | null {
-    const place = this.#placeOf.get(id);
-    if (place === undefined) return null;
-    const level = this.#levels[place.side];
-    const rest = level.get(place.price)!.filter(order => order.id !== id);
-    if (rest.length > 0) level.set(place.price, rest);
-    else level.delete(place.price);
-    this.#placeOf.delete(id);
-    return place.side;
-  }
-
-  rows(side: Side): readonly string[] {
-    const prices = [...this.#levels[side].keys()].sort((a, b) => (side === 'buy' ? b - a : a - b));
-    return prices.flatMap(at => this.#levels[side].get(at)!.map(({ id, left }) => `${id} ${at} ${left}`));
-  }
-}
 
 describe.skipIf(!isThere)('the public matching benchmark', () => {
   test.each(Object.entries(SCENARIOS))('%s: the reports have the published hash', (scenario, expected) => {
@@ -149,10 +105,10 @@ describe.skipIf(!isThere)('the public matching benchmark', () => {
     expect(hash.digest('hex')).toBe(expected);
   });
 
-  test.each(Object.keys(SCENARIOS))('%s: at drawn moments the book is that of a slow and obvious one', scenario => {
+  test.each(Object.keys(SCENARIOS))('%s: at drawn moments the book is the naive one', scenario => {
     const messages = messagesOf(scenario);
     const random = randomOf(26);
-    const slow = new SlowBook();
+    const naive = new NaiveBook();
     const ids = new Map<number, number>();
     const names = new Map<number, number>();
     const book = new MatchingBook({ executed: () => undefined, prevented: () => undefined });
@@ -167,15 +123,11 @@ describe.skipIf(!isThere)('the public matching benchmark', () => {
         const placed = book.place(side, price(at), amount(quantity), isImmediate(kind) ? 'IOC' : 'GTC', 0, 0);
         ids.set(id, placed);
         names.set(placed, id);
-        slow.enter(id, side, at, quantity, !isImmediate(kind));
+        naive.place(id, side, at, quantity, isImmediate(kind) ? 'IOC' : 'GTC', 0);
       } else {
-        const was = slow.remove(id);
         const known = ids.get(id) ?? -1;
-        if ((kind & 3) === CANCEL) expect(book.cancel(known) > 0).toBe(was !== null);
-        else {
-          expect(book.modify(known, price(at), amount(quantity), 'GTC')).toBe(was !== null);
-          if (was !== null) slow.enter(id, was, at, quantity, true);
-        }
+        if ((kind & 3) === CANCEL) expect(book.cancel(known)).toBe(naive.cancel(id));
+        else expect(book.modify(known, price(at), amount(quantity), 'GTC')).toBe(naive.modify(id, at, quantity, 'GTC'));
       }
       if (seq !== next && seq !== LAST - 1) continue;
       next = seq + random.integer(1, 2_000);
@@ -183,7 +135,7 @@ describe.skipIf(!isThere)('the public matching benchmark', () => {
       for (const of of ['buy', 'sell'] as const) {
         const rows: string[] = [];
         book.eachOrder(of, (order, _owner, level, left) => rows.push(`${names.get(order)} ${level} ${left}`) > 0);
-        expect(rows).toEqual(slow.rows(of));
+        expect(rows).toEqual(naive.sides[of].map(({ name, price: level, left }) => `${name} ${level} ${left}`));
       }
     }
     expect(looks).toBeGreaterThan(150);
