@@ -35,7 +35,7 @@ export type Operation =
 const TIMES_IN_FORCE: readonly EngineTimeInForce[] = ['GTC', 'IOC', 'FOK', 'postOnly'];
 export const SELF_TRADES: readonly SelfTrade[] = ['allow', 'drop-new', 'remove-old'];
 
-/** How one list is drawn: a narrow book whose orders meet, or a wide one with many levels. */
+/** Shape of a drawn list: a narrow book whose orders meet, or a wide one with many levels. */
 export type Shape = { readonly prices: number; readonly amountMax: number; readonly reach: number };
 
 export function drawShape(random: Random): Shape {

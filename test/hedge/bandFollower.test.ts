@@ -147,7 +147,7 @@ describe('a choice with that band', () => {
     ...{ band: moneyOf('0'), residual: moneyOf('0'), costMaxBps: COST_MAX, carryBpsPerHour: 0, unwindMs: 1 },
   };
 
-  /** What is decided for a tenth of the inventory, and the rules by which. */
+  /** Decides for a tenth of the inventory; returns the decision and its rules. */
   function decided(ways: readonly RouteOption[], inventory: string, bands = bandsOf(), amount = '0.1') {
     const asked: Partial<HedgeRules>[] = [];
     const [all, part] = [moneyOf(inventory), moneyOf(amount)];

@@ -31,7 +31,7 @@ export class HedgedBot {
   readonly desk: Desk;
   readonly setup: HedgeSetup;
   hedger: Hedger;
-  /** What the disk has. */
+  /** Rows as they are on disk. */
   disk: readonly HedgeRow[] = [];
   accepts = true;
   mayAct = true;
@@ -103,7 +103,7 @@ export class HedgedBot {
     this.hedger.restore();
   }
 
-  /** What the exchange has of a currency. */
+  /** Balance of a currency at the exchange. */
   total(currency: string): bigint {
     const orders = [...this.desk.truth.values()].reduce((sum, { side, filled, price }) => {
       const sign = side === 'buy' ? 1n : -1n;
@@ -115,7 +115,7 @@ export class HedgedBot {
     );
   }
 
-  /** What others moved. */
+  /** Amounts that others moved. */
   readonly others: Record<string, bigint> = {};
 
   readBalances(): void {

@@ -106,7 +106,7 @@ test('whatever happens to a hedge, it is on disk and told before it leaves, leav
         expect(bot.disk.filter(({ id }) => ids.has(id))).toEqual(offered);
       for (const row of bot.rows) cameUp.add(`${row.state}${row.route ? ' route' : ''} ${row.offer?.way}`);
 
-      // Nothing twice: no quote, and of one hedge no leg.
+      // No quote and no leg of a hedge is accepted twice.
       expect(new Set(toy.accepted).size).toBe(toy.accepted.length);
       const done = toy.executed.filter(({ status }) => status === 'completed');
       for (const row of bot.rows) {
@@ -127,7 +127,7 @@ test('whatever happens to a hedge, it is on disk and told before it leaves, leav
 
       // Inventory only falls, to what should stay and never beyond, and what it cost is within the limits.
       const left = bot.inventory * Math.sign(lots);
-      // What is bought over dollars is a cent of them more at most.
+      // A purchase over dollars takes a cent of them more at most.
       expect(left).toBeGreaterThanOrEqual(Number(residual) - 0.001);
       expect(left).toBeLessThanOrEqual(Math.abs(lots));
       const limit = (lots: number) => (lots * 1_000 * 30) / 10_000;

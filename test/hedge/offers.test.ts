@@ -1,4 +1,4 @@
-/** What is asked of the desk: in the steps that it has, as much as can be confirmed, and both legs of a route. */
+/** Requests to the desk: in its steps, at most as much as it can confirm, and both legs of a route. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hedgeCostMax, money, moneyOf, textOfMoney, VirtualClock, type HedgeRules } from '../../src/core/index.ts';

@@ -15,7 +15,7 @@ import {
   type Outcome,
 } from '../../src/core/index.ts';
 
-/** What becomes of an acceptance: carried out and told, not told, in part of the time, never, or refused. */
+/** Fate of an acceptance: carried out and told, not told, in part of the time, never, or refused. */
 export type AcceptFate =
   'told' | 'untold' | 'pending' | 'pending, then failed' | 'lost' | 'refused' | 'executed before' | 'long after';
 type Asked = Parameters<ConversionDesk['offer']>[1] & { readonly way: ConversionWay };
@@ -31,7 +31,7 @@ export class ToyDesk implements ConversionDesk {
   /** Quote currency per unit, and what the desk keeps of each conversion. */
   prices: Record<string, bigint> = { btc: 1_000n * ONE, usd: 20n * ONE, mxn: ONE };
   spreadBps = 10n;
-  /** What it gives back of that, by pair such as `btc usd`. */
+  /** Share that it gives back, by pair such as `btc usd`. */
   bonusBps: Record<string, bigint> = {};
   lifeMs = 30_000;
   answerMs = 0;
@@ -142,7 +142,7 @@ export class ToyDesk implements ConversionDesk {
     return { kind: 'done', value: this.executed.find(each => each.quote === quoteId && each.way === way) ?? null };
   }
 
-  /** What it brought of a currency. */
+  /** Amount of a currency that it brought. */
   moved(currency: string): bigint {
     return this.executed.reduce((sum, { give, get, status }) => {
       if (status !== 'completed') return sum;

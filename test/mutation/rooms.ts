@@ -1,4 +1,4 @@
-/** Which tests are nearest to a source file, and which try what those leave alive. */
+/** Tests nearest to a source file, and further tests for the mutants that they leave alive. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export type Room = {
   readonly isSlow: boolean;
 };
 
-/** What a whole run covers. */
+/** Folders that a whole run covers. */
 export const WHOLE = [
   'src/core',
   'src/hedge',
@@ -28,7 +28,7 @@ export const WHOLE = [
 const ENGINE = ['engine', 'risk', 'orders', 'accounting'].map(name => `test/core/${name}`);
 const REPLIES = ['client', 'replies', 'strangeRows', 'fixtures', 'echoes'].map(name => `test/exchange/${name}.test.ts`);
 type Exception = { readonly nearest?: readonly string[]; readonly further?: readonly string[]; readonly slow?: true };
-/** Where the tests of a folder are not only those of the same name under `test/`. */
+/** Tests of folders that have more than those of the same name under `test/`. */
 const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'src/core/model': { further: [...ENGINE, 'test/core/quoting'] },
   'src/core/ports': { further: ENGINE },

@@ -1,4 +1,4 @@
-/** Which files and which of their mutants a run takes: whole folders, what has changed, or a draw by seed. */
+/** Files and mutants of a run: whole folders, changed lines, or a draw by seed. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -44,7 +44,7 @@ export function changedLines(base: string): ReadonlyMap<string, ReadonlySet<numb
     if (start === undefined || file === '/dev/null') continue;
     const changed = lines.get(file) ?? new Set<number>();
     lines.set(file, changed);
-    // Where lines were only removed, the line before and the one after are what is left of the change.
+    // If lines were only removed, the lines before and after stand for the change.
     const [from, to] =
       count === '0' ? [Number(start), Number(start) + 1] : [Number(start), Number(start) + Number(count) - 1];
     for (let n = from; n <= to; n++) changed.add(n);

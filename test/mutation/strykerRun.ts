@@ -39,7 +39,7 @@ export type Batch = {
   readonly withStatic: boolean;
 };
 
-/** What vitest says of tests without a mutant. */
+/** Result of vitest without a mutant. */
 type Unmutated = { readonly passed: number; readonly longestMs: number };
 type VitestReport = {
   readonly numPassedTests: number;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isMessage, keyOf, type Key, type Mutant } from './mutants.ts';
 
 export type ListedSurvivor = Key & {
-  /** Why no test can or should kill it. */
+  /** Reason why no test can or should kill it. */
   readonly reason: string;
 };
 /** Counts of a file's mutants. */
@@ -15,11 +15,11 @@ export type Counts = {
   /** Not run: tried only while a module is loaded, in a folder with slow tests. */
   readonly static: number;
 };
-/** What a whole run found of one file. */
+/** Result of a whole run for one file. */
 export type FileFigures = {
   readonly file: string;
   readonly commit: string;
-  /** Of Stryker, deletions included; of our own mutators. */
+  /** Counts of Stryker's mutators, deletions included, and of our own. */
   readonly standard: Counts;
   readonly own: Counts;
   /** Survivors without a reason. */
@@ -50,7 +50,7 @@ export function countsOf(outcomes: readonly Outcome[]): Counts {
   const count = (...statuses: readonly string[]): number =>
     outcomes.filter(({ status }) => statuses.includes(status)).length;
   return {
-    // What breaks the process of the tests is found, though by no test.
+    // A mutant that breaks the process of the tests counts as found, though by no test.
     killed: count('Killed', 'RuntimeError'),
     timeouts: count('Timeout'),
     survived: count('Survived'),

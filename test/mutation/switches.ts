@@ -59,7 +59,7 @@ function written(text: string, replacements: readonly Replacement[], exchanges: 
     text: `if (${flag(n)}) {`,
   }));
   const ended = exchanges.map(({ end }): Insertion => ({ at: end, text: '}' }));
-  // Of what begins at one place the longer is outside, and of what ends there.
+  // The longer of two that begin, or end, at one place is outside.
   const opened = [...replacements]
     .sort((a, b) => b.end - a.end || a.n - b.n)
     .map(({ start, n }): Insertion => ({ at: start, text: `(${mark(n)} ? ` }));

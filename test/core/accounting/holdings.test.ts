@@ -104,7 +104,7 @@ describe('profit', () => {
           let [inventory, cash, mark, openingMark, flows, fees] = [opening, 0n, 0n, 0n, 0n, 0n];
           let early: bigint[] = [];
           let earlyFees: bigint[] = [];
-          // What each trade brought against the mark of its time, or the first.
+          // Results of the trades against the mark of their time, or the first mark.
           const gains = { spread: 0n, hedging: 0n };
           const unmarked: { part: keyof typeof gains; major: bigint; minor: bigint }[] = [];
           const gain = (part: keyof typeof gains, major: bigint, minor: bigint): void => {

@@ -180,7 +180,7 @@ describe('the sources of a ledger', () => {
       expect([book(ledger, 1), ledger.version]).toEqual([true, before + 2]);
       expect(ledger.balance('btc')).toBe(moneyOf('302'));
     }
-    // What the later run books does not change what it was given.
+    // Bookings of the later run do not change the ledger that it was given.
     expect(first.causes.get('btc')).toEqual(causesOf({ deposits: moneyOf('302') }));
     expect(causesOf({})).toEqual({ ...causesOf({ deposits: moneyOf('1') }), deposits: 0n });
   });

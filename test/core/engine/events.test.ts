@@ -1,4 +1,4 @@
-/** What each event makes of the engine: whether it decides at once, what it tells, and what a strategy and an operator see afterwards. */
+/** Effects of each event on the engine: whether it decides at once, its news, and the view of strategy and operator afterwards. */
 import { describe, expect, it } from 'vitest';
 import {
   moneyOf,

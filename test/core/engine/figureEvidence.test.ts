@@ -1,4 +1,4 @@
-/** Which figures are proven: each missing piece of evidence by its words, while the bot runs and after its stop. */
+/** Proof of the figures: each missing piece of evidence by its words, while the bot runs and after its stop. */
 import { describe, expect, it } from 'vitest';
 import type { Order, OrderState } from '../../../src/core/index.ts';
 import { FigureEvidence, type EvidenceSources } from '../../../src/core/engine/figureEvidence.ts';

@@ -1,4 +1,4 @@
-/** What an engine hands to the next one, and what that one makes of it. */
+/** State that an engine hands to the next one, and how that one uses it. */
 import { describe, expect, it } from 'vitest';
 import { textOfMoney, type EngineOptions, type HaltLimits, type RestoredLedger } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';

@@ -31,7 +31,7 @@ function solved(
     value = left.map(v => v - left[most]!);
   }
   const band = states.filter((q, i) => q >= 0 && stays[i]! - gain >= value[i]! - 1e-12).at(-1) ?? 0;
-  // What one more order takes away, from none to the most.
+  // The cost of one more order, from none to the most.
   const marginal = value.slice(most, -1).map((v, q) => v - value[most + q + 1]!);
   return { band, earnsPerS: gain * rate, marginal };
 }

@@ -1,4 +1,4 @@
-/** What leaves, and by which way: never above the limit, never more than asked, and the cheapest. */
+/** Amount and route of a hedge: never above the limit, never more than asked, and the cheapest. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

@@ -26,7 +26,7 @@ class Both {
     return { book: 'btc_mxn', oid: oidOf({ id }), ...named, side, type: 'limit', status, createdAt: START, ...texts };
   }
 
-  /** What both say, as text: one comparison instead of many. */
+  /** The state of both as text: one comparison instead of many. */
   check(): void {
     const { orders, model, now } = this;
     const sinces = [now - 20, ...model.all.map(one => one.closedAt)];

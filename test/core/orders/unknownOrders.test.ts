@@ -1,4 +1,4 @@
-/** What is asked about orders whose end is not confirmed: each unknown order canceled alone, cancels repeated, look-ups paced. */
+/** Requests about orders whose end is not confirmed: each unknown order canceled alone, cancels repeated, look-ups paced. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { amount, Orders, price } from '../../../src/core/index.ts';
 import { approveByIds, CANCEL_CHUNK } from '../../../src/core/orders/commands.ts';

@@ -230,7 +230,7 @@ describe('each level', () => {
     { maxLength: 6 },
   );
 
-  /** What an order at this price can have: at most 60 lots, and a value of 25,000. */
+  /** Maximum of an order at this price: 60 lots, and a value of 25,000. */
   const mostAt = (price: number) => Math.min(60, Math.floor(25_000 / price));
 
   it('becomes an order of its own, part of another, or a refusal, with its index, its steps and its amount', () => {

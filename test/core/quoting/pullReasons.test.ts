@@ -24,7 +24,7 @@ describe('trades of one side', () => {
       fc.property(trades, all => {
         const puller = new QuotePuller({ print: rules });
         let at = START;
-        // Of each side of quotes, the trades against it since a first one.
+        // Trades against each side of the quotes since the first one.
         const rows: Record<Side, { at: number; lots: number }[]> = { buy: [], sell: [] };
         const pulledAt = { buy: -Infinity, sell: -Infinity };
         for (const { passed, lots, taker, isWhole } of all) {
@@ -64,7 +64,7 @@ describe('a leader', () => {
   const MID = 100_000;
   const FACTOR = 4;
 
-  /** What was usual is a reference of a quarter of our price; then it is read again at `at`. */
+  /** The usual reference is a quarter of our price; it is read again at `at`. */
   function pullerWith(
     leader: { maxAgeMs: number; share: number; marginBps: number },
     startedAt: number,

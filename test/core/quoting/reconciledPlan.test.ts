@@ -128,14 +128,14 @@ function check(side: Side, levels: readonly NormalizedLevel[], orders: readonly 
   expect(new Set(touched).size).toBe(touched.length);
   expect(quotes).toEqual(expect.arrayContaining(touched));
   for (const order of quotes) if (isConfirmed(order)) expect(touched).toContain(order);
-  // What is kept is the best that any pairing could keep.
+  // No other pairing keeps more.
   const best = bestOf(wanted, quotes);
   expect(keep.length).toBeGreaterThanOrEqual(best.count);
   // More only if some of the rest that are paired by their prices fit as well, although they cross.
   const isCrossing = keep.length > best.count;
   if (!isCrossing) expect(sumOf(keep)).toBe(best.distance);
   for (const { order, level } of keep) expect([isConfirmed(order), misfit(order, level)]).toEqual([true, null]);
-  // Of the rest as many as possible are paired, with the least sum of distances.
+  // As many as possible of the rest are paired, with the least sum of distances.
   const paired = [...wait, ...replaced];
   const [restLevels, restOrders] = [
     wanted.filter(level => !keep.some(one => one.level === level)).map(priceOf),

@@ -1,4 +1,4 @@
-/** What a wide regime does to a quote, and what reduce-only does to a plan. */
+/** Effect of a wide regime on a quote, and of reduce-only on a plan. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

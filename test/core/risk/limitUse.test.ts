@@ -1,4 +1,4 @@
-/** What is used of each limit: the largest, the farthest and the lost, beside what is allowed. */
+/** Use of each limit: the largest value, the farthest price and the loss, beside the maximum. */
 import { describe, expect, test } from 'vitest';
 import {
   KillSwitch,

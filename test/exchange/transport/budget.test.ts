@@ -19,7 +19,7 @@ const STEP = 1_000;
 const LONG_UP = 3e9;
 const atStep = (ms: number, remainder: number): number => Math.ceil(ms / STEP) * STEP + remainder;
 
-/** Who is served, when, as the rules say: at each moment the most urgent, then the oldest, while fewer than the limit are in the window. */
+/** Order and time of service by the rules: at each moment the most urgent, then the oldest, while fewer than the limit are in the window. */
 function servedByRule(calls: readonly Call[], perMinute: number, waitersMax: number): string[] {
   const served: string[] = [];
   const arrivals: number[] = [];

@@ -1,4 +1,4 @@
-/** What other processes latch and what the engine has, look by look; each part of a guard alone; the words. */
+/** Latches of other processes and the state of the engine, look by look; each part of a guard alone; the words. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -137,10 +137,10 @@ test('the engine has what is latched after every look, whatever is set, replaced
         // A halt that follows a resume between two looks is seen by the second.
         watch.look(false);
         watch.look(false);
-        // What the engine found by itself lasts until a person resumes.
+        // A state that the engine found by itself lasts until a person resumes.
         if (reduced !== null && !isResumed) expect(engine.reducingBecause).toBe(reduced);
         expect(engine.haltedBecause === null).toBe(files.halt === null);
-        // What the engine found by itself is on disk as soon as that takes it.
+        // A state that the engine found by itself is on disk as soon as the disk takes it.
         if (files.takes || files.reduce !== null) expect(engine.reducingBecause === null).toBe(files.reduce === null);
         const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= desk.now);
         expect(engine.pausedBecause).toBe(holds ? pauseText(files.pause!) : null);
