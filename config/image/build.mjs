@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const { columns, isTTY } = process.stderr;
-const compiler = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc');
+const compiler = join(createRequire(import.meta.url).resolve('typescript-native/package.json'), '../bin/tsc');
 const began = performance.now();
 let isTold = false;
 let nextMs = 2_000;
@@ -17,7 +17,7 @@ function tell() {
   const seconds = Math.round(ms / 1000);
   if (!isTTY && ms < nextMs) return;
   nextMs = ms + 10_000;
-  const text = `building Puntas: ${seconds} s (only after a change; half a minute to two on a small machine)`;
+  const text = `building Puntas: ${seconds} s (only after a change)`;
   process.stderr.write(isTTY ? `\r${text.slice(0, (columns || 80) - 1)}\x1b[K` : `${text}\n`);
   isTold = true;
 }

@@ -12,13 +12,13 @@ afterAll(() => rmSync(dir, { recursive: true }));
 /** A folder of sources whose compiler ends with the code, `after` something was said. */
 function buildOf(code: number, isLong: boolean): Promise<{ readonly stderr: string; readonly code: number | null }> {
   const at = mkdtempSync(join(dir, 'clone-'));
-  for (const folder of ['config/image', 'node_modules/typescript/bin', 'dist/src'])
+  for (const folder of ['config/image', 'node_modules/typescript-native/bin', 'dist/src'])
     mkdirSync(join(at, folder), { recursive: true });
   cpSync(join(ROOT, 'config/image/build.mjs'), join(at, 'config/image/build.mjs'));
   writeFileSync(join(at, 'dist/src/main.js'), '');
-  writeFileSync(join(at, 'node_modules/typescript/package.json'), '{"name":"typescript"}');
+  writeFileSync(join(at, 'node_modules/typescript-native/package.json'), '{"name":"typescript"}');
   writeFileSync(
-    join(at, 'node_modules/typescript/bin/tsc'),
+    join(at, 'node_modules/typescript-native/bin/tsc'),
     `const { existsSync } = require('node:fs');
     setInterval(() => (${!isLong} || existsSync('said')) && process.exit(${code}), 20)`,
   );
