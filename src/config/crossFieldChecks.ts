@@ -74,7 +74,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
   if (reference !== undefined) return [];
   const missing = (path: string[], who: string): Problem => ({
     path,
-    message: `${who}needs a reference price; expected reference: { books: [...] }`,
+    message: `${who} needs a reference price; add reference: { books: [...] }`,
   });
   return [
     ...(kindOf(strategy.name).needsReference === true
@@ -82,7 +82,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
       : []),
     ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part')] : []),
     ...(pull?.leader
-      ? [{ path: ['pull', 'leader'], message: 'expected reference: { books: [...] } for the price of the leader' }]
+      ? [{ path: ['pull', 'leader'], message: 'needs a reference price; add reference: { books: [...] }' }]
       : []),
   ];
 }
@@ -96,7 +96,7 @@ function missingTrades({ fairValue, pull, exchange }: Config): readonly Problem[
     ...(fairValue?.lastTrades ? [['fairValue', 'lastTrades']] : []),
     ...(pull?.print ? [['pull', 'print']] : []),
   ];
-  return hearing.map(path => ({ path, message: `only the stream reports every trade, and ${why}` }));
+  return hearing.map(path => ({ path, message: `needs the stream, which reports every trade, but ${why}` }));
 }
 
 const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>
@@ -111,19 +111,19 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
     if (!holds) problems.push({ path: ['hedge', ...key.split('.')], message });
   };
   const own = hedge.routes?.via.filter(currency => pairOf(book).includes(currency)) ?? [];
-  demand(own.length === 0, 'routes.via', `expected other currencies than those of ${book}, found ${own.join(', ')}`);
+  demand(own.length === 0, 'routes.via', `expected currencies other than those of ${book}, found ${own.join(', ')}`);
   if (hedge.band === undefined) {
     const [, minor] = pairOf(book);
     const { risk, flow, residual, carryBpsPerHour } = hedge;
     const isWhole = risk !== undefined && flow !== undefined;
-    demand(isWhole, 'band', 'expected a band, or risk and flow to compute one');
+    demand(isWhole, 'band', 'expected band, or risk and flow to compute the band');
     demand(
       risk === undefined || currencyOf(risk) === minor,
       'risk',
-      `must be in ${minor}, the minor currency of ${book}`,
+      `must be in ${minor}, the quote currency of ${book}`,
     );
-    demand(residual === undefined, 'residual', 'is computed with the band; remove it, or set band too');
-    demand(carryBpsPerHour === 0, 'carryBpsPerHour', 'is computed with the band; remove it, or set band too');
+    demand(residual === undefined, 'residual', 'is computed because hedge.band is missing; remove this key, or set band too');
+    demand(carryBpsPerHour === 0, 'carryBpsPerHour', 'is computed because hedge.band is missing; remove this key, or set band too');
     return problems;
   }
   const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual ?? '0'), moneyOf(limits.positionMax)];
@@ -143,7 +143,7 @@ function rfqReferenceProblems({ rfqReference }: Config): readonly Problem[] {
   if (!rfqReference) return [];
   const problems: Problem[] = [];
   if (rfqReference.thinBps === undefined && !rfqReference.capsSkew)
-    problems.push({ path: ['rfqReference'], message: 'has no effect; expected thinBps, or capsSkew: true' });
+    problems.push({ path: ['rfqReference'], message: 'has no effect; set thinBps, or capsSkew: true' });
   if (!(rfqReference.staleAfterMs > rfqReference.everyMs))
     problems.push({
       path: ['rfqReference', 'staleAfterMs'],
@@ -162,28 +162,28 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   demand(
     staleAfterMs > bookPollMs,
     'staleAfterMs',
-    `${staleAfterMs} must be above bookPollMs ${bookPollMs}: every book would be stale before the next`,
+    `expected more than bookPollMs (${bookPollMs}), found ${staleAfterMs}; every book would be stale before the next is read`,
   );
   demand(
     60_000 / bookPollMs <= budgets.publicPerMinute,
     'bookPollMs',
-    `a read every ${bookPollMs} ms is more than budgets.publicPerMinute ${budgets.publicPerMinute}: at least ${Math.ceil(60_000 / budgets.publicPerMinute)}`,
+    `expected at least ${Math.ceil(60_000 / budgets.publicPerMinute)}, found ${bookPollMs}; more reads would exceed budgets.publicPerMinute (${budgets.publicPerMinute})`,
   );
   // Two requests per round: open orders and trades of the account.
   demand(
     120_000 / privatePollMs <= budgets.privatePerMinute,
     'privatePollMs',
-    `two reads every ${privatePollMs} ms are more than budgets.privatePerMinute ${budgets.privatePerMinute}: at least ${Math.ceil(120_000 / budgets.privatePerMinute)}`,
+    `expected at least ${Math.ceil(120_000 / budgets.privatePerMinute)}, found ${privatePollMs}; two reads per interval would exceed budgets.privatePerMinute (${budgets.privatePerMinute})`,
   );
   demand(
     requestDelayMaxMs > requestTimeoutMs,
     'requestDelayMaxMs',
-    `${requestDelayMaxMs} must be above exchange.requestTimeoutMs ${requestTimeoutMs}: a request may still be in flight`,
+    `expected more than exchange.requestTimeoutMs (${requestTimeoutMs}), found ${requestDelayMaxMs}; a request may still be in flight after that time`,
   );
   demand(
     shutdownMs >= tradeReportDelayMaxMs,
     'shutdownMs',
-    `${shutdownMs} must be at least tradeReportDelayMaxMs ${tradeReportDelayMaxMs}: late trades would be missed when stopping`,
+    `expected at least tradeReportDelayMaxMs (${tradeReportDelayMaxMs}), found ${shutdownMs}; a stop would miss late trades`,
   );
   return problems;
 }

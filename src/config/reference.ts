@@ -17,16 +17,16 @@ const feed = z
       .string()
       .refine(
         isFeedAddress,
-        'expected an address like https://example.com/price, without user; https, except on this machine',
+        'expected an address like https://example.com/price, without user; http only on this machine',
       )
       .optional()
-      .describe('Address for GET, without redirects. Either url or file.'),
+      .describe('Address for GET, without redirects. Set either url or file.'),
     file: z
       .string()
       .min(1)
       .max(4_096)
       .optional()
-      .describe('File, relative to this file, read after each change; replace it by renaming.'),
+      .describe('Path relative to this file. Read after each change; replace the file by renaming.'),
     price: z
       .array(pointer)
       .max(2)
@@ -35,7 +35,7 @@ const feed = z
     time: pointer
       .optional()
       .describe(
-        'JSON pointer to the time of the price (ISO or since 1970). If omitted, the time of the request or file.',
+        'JSON pointer to the time of the price (ISO 8601 or since 1970). If omitted, the time of the request or file.',
       ),
     timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout.'),
   })
@@ -46,7 +46,7 @@ const feed = z
       context.addIssue({
         code: 'custom',
         path: ['price'],
-        message: 'expected a JSON pointer to the price, because time is one',
+        message: 'expected a JSON pointer to the price, because time is a JSON pointer',
       });
   });
 
@@ -59,7 +59,7 @@ export const reference = z
       .min(1)
       .max(3)
       .optional()
-      .describe('Books from base to quote currency, like [btc_usd, usd_mxn]. If omitted, those of the feeds.'),
+      .describe('Books from base to quote currency, like [btc_usd, usd_mxn]. If omitted, the books of the feeds.'),
     everyMs: millis(100, 600_000).default(5_000).describe('Interval of reads, one public request per book.'),
     feeds: z.array(feed).max(3).default([]).describe('Prices from files and web addresses.'),
   })
@@ -110,8 +110,8 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   wanted.feeds.forEach((_, i) => {
     const name = fed[i] ?? '';
     const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
-    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}`);
-    if (wanted.books?.includes(name) === false) wrong(`${name} is not in reference.books`);
+    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one`);
+    if (wanted.books?.includes(name) === false) wrong(`${name} is not in reference.books; add it there or remove the feed`);
   });
   if (wanted.books === undefined && fed.length === 0)
     problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
@@ -124,7 +124,7 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   const most = exchange.budgets.publicPerMinute;
   const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(elsewhere);
   if (!(perMinute <= most)) {
-    const message = `with timing.bookPollMs ${timing.bookPollMs} there are ${Math.ceil(perMinute)} public requests per minute, more than budgets.publicPerMinute ${most}`;
+    const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase everyMs`;
     problems.push({ path: ['reference', 'everyMs'], message });
   }
   return problems;

@@ -46,12 +46,12 @@ const requests = {
 
 const market = z.discriminatedUnion('kind', [
   z
-    .strictObject({ kind: z.literal('flow').describe('Seeded actors, without an end.') })
-    .describe('Market of seeded actors.'),
+    .strictObject({ kind: z.literal('flow').describe('Endless market of simulated, seeded traders.') })
+    .describe('Market of simulated traders.'),
   z
     .strictObject({
       kind: z.literal('tape').describe('Replay of a recording.'),
-      dir: z.string().min(1).max(4_096).describe('Folder, relative to this file.'),
+      dir: z.string().min(1).max(4_096).describe('Folder of the recording, relative to this file.'),
       loop: z.boolean().default(true).describe('Whether to repeat the recording.'),
     })
     .describe('Recorded market.'),
@@ -61,22 +61,22 @@ const embedded = z.strictObject({
   kind: z.literal('embedded').describe('Embedded exchange with play money; needs no key.'),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Random seed.'),
   engineDelayMs: millis(0, 60_000).default(50).describe('Delay before an order is matched.'),
-  market: market.prefault({ kind: 'flow' }).describe('Source of other orders.'),
+  market: market.prefault({ kind: 'flow' }).describe("Source of the other traders' orders."),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
   volume30d: decimalText.default('200000000').describe('30-day volume (quote), for the fee tier.'),
-  port: port.default(0).describe('Port on 127.0.0.1; 0 takes a free one.'),
+  port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   ...requests,
 });
 
 const remote = z.strictObject({
   kind: z.literal('remote').describe('Remote exchange with your key.'),
-  venue: z.string().optional().describe('Exchange; only bitso.'),
-  restUrl: baseAddress.describe('REST base, like https://api.bitso.com.'),
-  rfqUrl: baseAddress.optional().describe('RFQ base. If omitted, restUrl.'),
-  webhookUrl: baseAddress.optional().describe('Webhook base. If omitted, restUrl.'),
+  venue: z.string().optional().describe('Exchange name; only bitso.'),
+  restUrl: baseAddress.describe('REST address, like https://api.bitso.com.'),
+  rfqUrl: baseAddress.optional().describe('RFQ address. If omitted, restUrl.'),
+  webhookUrl: baseAddress.optional().describe('Webhook address. If omitted, restUrl.'),
   streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
     .optional()
-    .describe('Stream, like wss://ws.bitso.com. If omitted, books are polled.'),
+    .describe('Stream address, like wss://ws.bitso.com. If omitted, books are polled.'),
   ...requests,
 });
 
@@ -85,7 +85,7 @@ const limits = z.strictObject({
     'Maximum distance of inventory from its target if all live and unknown orders fill (base).',
   ),
   orderValueMax: aboveZero.describe('Maximum value of one order (quote).'),
-  ordersMax: z.int().min(1).max(500).describe('Maximum orders, pending and unknown ones included.'),
+  ordersMax: z.int().min(1).max(500).describe('Maximum open orders, including pending and unknown orders.'),
   collarBps: z.number().gt(0).max(5_000).describe('Maximum distance of an order from the mid price.'),
   drawdownMax: aboveZero.describe('Drawdown at which trading halts (quote).'),
   dayLossMax: aboveZero.describe('Loss per UTC day at which trading halts (quote).'),
@@ -93,10 +93,10 @@ const limits = z.strictObject({
 
 const perMinute = (fallback: number) => z.int().min(1).max(100_000).default(fallback);
 const halts = z.strictObject({
-  fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Fills.'),
-  refusalsPerMinute: perMinute(20).describe('Rejected placements.'),
-  unknownsPerMinute: perMinute(20).describe('Placements without a usable answer.'),
-  messagesPerMinute: perMinute(600).describe('Placements and cancels.'),
+  fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Maximum fills.'),
+  refusalsPerMinute: perMinute(20).describe('Maximum rejected placements.'),
+  unknownsPerMinute: perMinute(20).describe('Maximum placements with an unknown outcome.'),
+  messagesPerMinute: perMinute(600).describe('Maximum placements and cancels.'),
 });
 
 /** Name and parameters of any strategy in the index. */
@@ -141,7 +141,7 @@ export const configSchema = z
         ttlMs: millis(5_000, 600_000)
           .default(30_000)
           .meta(ELSEWHERE)
-          .describe("Timeout of the bot's heartbeat, and of its reads while the exchange is reachable."),
+          .describe("Timeout for the bot's heartbeat, and for its reads while the exchange is reachable."),
       })
       .prefault({})
       .describe("Second process that cancels the bot's orders if the bot is down."),
@@ -158,11 +158,11 @@ export const configSchema = z
     regimes: regimes.optional().meta(AT_RELOAD).describe('Automatic wide and reduce-only regimes.'),
     inventory: z
       .strictObject({
-        target: decimalText.optional().describe('Target (base). If omitted, the opening balance.'),
+        target: decimalText.optional().describe('Target inventory (base). If omitted, the opening balance.'),
       })
       .prefault({})
       .meta(AT_RELOAD)
-      .describe('Target of inventory.'),
+      .describe('Inventory target.'),
     timing: timing.prefault({}).meta(AT_RELOAD).describe('Intervals and time limits.'),
     metrics: z
       .strictObject({
@@ -171,12 +171,12 @@ export const configSchema = z
           .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
           .default('127.0.0.1')
           .describe('Listen address; 0.0.0.0 only in containers.'),
-        port: port.default(9_464).describe('Port; 0 takes a free one.'),
+        port: port.default(9_464).describe('Port; 0 selects a free port.'),
         allowedHosts: z
           .array(z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name, like bot.internal'))
           .max(20)
           .default([])
-          .describe('Further Host headers, without port.'),
+          .describe('Further accepted Host headers, without port.'),
       })
       .prefault({})
       .describe('Metrics server.'),
@@ -194,7 +194,7 @@ export const configSchema = z
           .max(168)
           .default(24)
           .describe('Time after which a new run starts, without quotes for some seconds.'),
-        keepMb: z.number().min(0.1).max(1_000_000).default(2_048).describe('Maximum size; the oldest are deleted.'),
+        keepMb: z.number().min(0.1).max(1_000_000).default(2_048).describe('Maximum size; the oldest recordings are deleted.'),
       })
       .prefault({})
       .meta(AT_RELOAD)
@@ -215,7 +215,7 @@ export const configSchema = z
           .array(addressRange)
           .max(100)
           .default([])
-          .describe('Sender addresses and ranges, like 10.0.0.0/8; empty: any.'),
+          .describe('Allowed sender addresses and ranges, like 10.0.0.0/8. If empty, any.'),
         proxies: z.array(addressRange).max(20).default([]).describe('Proxies whose X-Forwarded-For is trusted.'),
         signature: z
           .enum(['off', 'required'])
@@ -226,8 +226,8 @@ export const configSchema = z
           .min(1_000)
           .max(10_000_000)
           .default(100_000)
-          .describe('Maximum deliveries; the oldest are deleted.'),
-        keepMb: z.number().min(2).max(10_000).default(64).describe('Maximum size of deliveries.'),
+          .describe('Maximum stored deliveries; the oldest are deleted.'),
+        keepMb: z.number().min(2).max(10_000).default(64).describe('Maximum size of stored deliveries.'),
       })
       .optional()
       .describe('Webhook listener; token in PUNTAS_WEBHOOK_TOKEN. If omitted, transfers are polled.'),

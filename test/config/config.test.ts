@@ -121,7 +121,7 @@ describe('an error', () => {
     [
       'an unknown key like no other',
       withLine('log: {colour: red}'),
-      'a.yaml:17:7 log.colour: unknown key; known here: level',
+      'a.yaml:17:7 log.colour: unknown key; known keys: level',
     ],
     [
       'a number where money text is asked',
@@ -179,7 +179,7 @@ describe('an error', () => {
       withLine('metrics: yes please'),
       'a.yaml:17:10 metrics: expected keys and values, found yes please',
     ],
-    ['a key given twice', withLine('book: eth_mxn'), 'a.yaml:17:1 not valid YAML: Map keys must be unique'],
+    ['a key given twice', withLine('book: eth_mxn'), 'a.yaml:17:1 not valid YAML: this key occurs twice; remove one'],
     [
       'no spread at all',
       replaced('  halfSpreadBps: 11\n', ''),
@@ -274,20 +274,20 @@ describe('an error', () => {
   });
 
   test.each([
-    ['timing: {staleAfterMs: 1000}', /timing\.staleAfterMs: 1000 must be above bookPollMs 1250/],
+    ['timing: {staleAfterMs: 1000}', /timing\.staleAfterMs: expected more than bookPollMs \(1250\), found 1000; every book/],
     [
       'timing: {bookPollMs: 900}',
-      /timing\.bookPollMs: a read every 900 ms is more than budgets\.publicPerMinute 54: at least 1112/,
+      /timing\.bookPollMs: expected at least 1112, found 900; more reads would exceed budgets\.publicPerMinute \(54\)/,
     ],
     [
       'timing: {privatePollMs: 300}',
-      /timing\.privatePollMs: two reads every 300 ms are more than .* 270: at least 445/,
+      /timing\.privatePollMs: expected at least 445, found 300; .* budgets\.privatePerMinute \(270\)/,
     ],
     [
       'timing: {requestDelayMaxMs: 5000}',
       /timing\.requestDelayMaxMs: 5000 must be above exchange\.requestTimeoutMs 5000/,
     ],
-    ['timing: {shutdownMs: 1000}', /timing\.shutdownMs: 1000 must be at least tradeReportDelayMaxMs 20000/],
+    ['timing: {shutdownMs: 1000}', /timing\.shutdownMs: expected at least tradeReportDelayMaxMs \(20000\), found 1000; a stop/],
   ])('%s does not fit the rest and says so', (line, expected) => {
     expect(errorsOf(withLine(line))).toEqual([expect.stringMatching(expected)]);
   });
@@ -433,8 +433,8 @@ describe('a hedge without a band', () => {
 
   test('says its risk in the minor currency, and the flow', () => {
     expect(errorsOf(`{ risk: 100 mxn, ${flow} }`)).toBe('');
-    expect(errorsOf('{ risk: 100 mxn }')).toMatch(/expected a band, or risk and flow to compute one/);
-    expect(errorsOf(`{ ${flow} }`)).toMatch(/expected a band, or risk and flow to compute one/);
+    expect(errorsOf('{ risk: 100 mxn }')).toMatch(/expected band, or risk and flow to compute the band/);
+    expect(errorsOf(`{ ${flow} }`)).toMatch(/expected band, or risk and flow to compute the band/);
     expect(errorsOf(`{ risk: 100 btc, ${flow} }`)).toMatch(/must be in mxn/);
   });
 

@@ -393,7 +393,7 @@ describe('what puntas calibrate writes', () => {
     [
       'a part that wants a reference where none is read',
       { reference: {} },
-      'fairValue.reference: this partneeds a reference price; expected reference: { books: [...] }',
+      'fairValue.reference: this part needs a reference price; add reference: { books: [...] }',
     ],
     [
       'a reach beyond the collar',
@@ -411,7 +411,7 @@ describe('what puntas calibrate writes', () => {
     const text = `${file.replace('exchange:\n', 'exchange:\n  stream: false\n')}\n${stringify({ fairValue: { lastTrades: {} } })}`;
     const loaded = loadConfig(text, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'fairValue.lastTrades: only the stream reports every trade, and exchange.stream is false',
+      'fairValue.lastTrades: needs the stream, which reports every trade, but exchange.stream is false',
     );
   });
 
