@@ -37,7 +37,7 @@ function watched(of: RegimeRules | null | undefined) {
   };
   return { watch, told, look };
 }
-const NORMAL = ['normal', 'nothing stands against it'];
+const NORMAL = ['normal', 'no restriction applies'];
 
 describe('the market', () => {
   it('is wide from its limit on, and calm again when it was below the share of the limit for the whole time', () => {
@@ -56,7 +56,7 @@ describe('the market', () => {
       watch.look(T + at, depthOf(bids, asks), null, 0, 200, null);
       return watch.state.why;
     };
-    const calm = 'nothing stands against it';
+    const calm = 'no restriction applies';
     // 20 bps of 10,000 reach 20 ticks.
     const far: [number, number] = [10_021, 900];
     expect(
