@@ -198,7 +198,7 @@ function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
   const missing = pairOf(book).filter(currency => paper.balances?.[currency] === undefined);
   if (paper.balances === undefined || missing.length > 0) {
     throw new UsageError(
-      `paper.balances: expected opening balances of ${missing.join(' and ')}, like  paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
+      `paper.balances: expected opening balances of ${missing.join(' and ')}, like paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
     );
   }
   return paper.balances;

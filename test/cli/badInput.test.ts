@@ -108,7 +108,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a busy port for metrics': {
     args: () => run(sandbox('metrics:\n  port: 0', `metrics:\n  port: ${port}`)),
     code: 2,
-    says: /metrics: port 127\.0\.0\.1:\d+ is taken by another process: set metrics\.port to another port, or start with --metrics-port 0/,
+    says: /metrics: port 127\.0\.0\.1:\d+ is in use by another process; set metrics\.port to another port, or start with --metrics-port 0/,
   },
   'a seed for a remote exchange': {
     args: () => [...run(live()), '--seed', '7'],

@@ -88,7 +88,7 @@ describe('a key file', () => {
     mode => {
       const path = written(mode);
       expect(() => readSecretFile(path)).toThrow(
-        `other users can read it (mode 0${mode.toString(8)}); chmod 600 ${path}`,
+        `other users can read the file (mode 0${mode.toString(8)}); chmod 600 ${path}`,
       );
     },
   );

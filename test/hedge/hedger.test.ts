@@ -285,7 +285,7 @@ describe('a conversion that nobody can look up', () => {
   test.each([
     ['untold', false, 'completed', 'the balances show it'],
     ['lost', false, 'failed', 'the balances show it'],
-    ['lost', true, 'failed', 'the exchange has no conversion for the hedge's quote'],
+    ['lost', true, 'failed', "the exchange has no conversion for the hedge's quote"],
   ] as const)(
     'and was %s (asked in vain: %s) has %s once the balances have shown so for as long as a trade may be late',
     async (fate, canLook, state, why) => {
@@ -340,7 +340,7 @@ describe('a conversion that nobody can look up', () => {
     expect(bot.last.state).toBe('unknown');
     bot.toy.canLook = true;
     await bot.passes(8_000, 1_000);
-    expect(wordsOf(bot.last)).toEqual(['failed', 'the exchange has no conversion for the hedge's quote']);
+    expect(wordsOf(bot.last)).toEqual(['failed', "the exchange has no conversion for the hedge's quote"]);
   });
 });
 

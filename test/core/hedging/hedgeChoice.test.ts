@@ -258,7 +258,7 @@ describe('the choice of a way', () => {
             if (flaw === 'no price') return { why: 'no answer' };
             if (flaw === 'give' || flaw === 'get') return { why: 'the offer is for other currencies' };
             if (n > size) return { why: 'the offer exceeds the requested amount' };
-            if (n === 0) return { why: 'the offer's amount is zero' };
+            if (n === 0) return { why: "the offer's amount is zero" };
             const own = cost + risk;
             const spends = Math.max(0, most ?? own);
             const why =

@@ -328,7 +328,7 @@ describe('a state directory', () => {
     [
       'another instance',
       { instance: 'b' },
-      /^the state directory .* belongs to a on btc_mxn at https:\/\/exchange\.test, this bot is b on/,
+      /^the state directory .* belongs to a on btc_mxn at https:\/\/exchange\.test, but this bot is b on/,
     ],
     ['another book', { book: 'eth_mxn' }, /this bot is a on eth_mxn at/],
     [
