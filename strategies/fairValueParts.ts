@@ -105,7 +105,8 @@ export const referencePart = (p: Of<'reference'>): Part => {
       if (unusable !== null || view.reference === null) return unusable ?? 'no reference was received yet';
       const { price } = view.reference;
       const away = (basis === null ? price : price * basis.ratio(view.at, view.mid / price)) - view.mid;
-      if (!(Math.abs(away) * 10_000 <= p.maxDivergenceBps * view.mid)) return 'the reference is too far from the mid price';
+      if (!(Math.abs(away) * 10_000 <= p.maxDivergenceBps * view.mid))
+        return 'the reference is too far from the mid price';
       return away;
     },
     ...(basis && { isNew: at => basis.isNew(at) }),

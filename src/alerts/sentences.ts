@@ -40,4 +40,4 @@ export function stopSummary(why: string, report: StopReport): string {
 }
 
 const less = (a: Money, b: Money): Money => money(a - b);
-const sharePercent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+const sharePercent = (share: number): string => `${(100 * share).toFixed(1)}%`;

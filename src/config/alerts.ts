@@ -96,7 +96,7 @@ export const alerts = z
       .min(3)
       .max(100)
       .default(12)
-      .describe('Maximum messages to each address; a third is reserved for critical events.'),
+      .describe('Maximum messages per address; a third is reserved for critical events.'),
     digestAt: z
       .string()
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a UTC time, quoted, like "07:30"')

@@ -28,7 +28,7 @@ export const backtestKeys = z.strictObject({
       latencyMs: millis(0, 60_000).optional().describe('Request latency each way. If omitted, the order latency.'),
       failedShare: share(0).describe('Share of conversions that fail.'),
       refusedShare: share(0).describe('Share of requests that are rejected.'),
-      lostShare: share(0).describe('Share of requests without an answer; half of them are executed.'),
+      lostShare: share(0).describe('Share of requests without an answer; half are executed.'),
     })
     .prefault({})
     .describe('Simulated desk for hedges; uses the seed of the backtest.'),

@@ -8,10 +8,7 @@ const NAME = /^[A-Za-z0-9.:-]{1,253}$/;
 const tokenFile = z
   .string()
   .max(4_096)
-  .regex(
-    /^\.{0,2}\/|\.[A-Za-z]{1,10}$/,
-    'expected the path of a file that contains the token, like ./operator.token',
-  )
+  .regex(/^\.{0,2}\/|\.[A-Za-z]{1,10}$/, 'expected the path of a file that contains the token, like ./operator.token')
   .optional()
   .meta(ELSEWHERE);
 

@@ -122,8 +122,16 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
       'risk',
       `must be in ${minor}, the quote currency of ${book}`,
     );
-    demand(residual === undefined, 'residual', 'is computed because hedge.band is missing; remove this key, or set band too');
-    demand(carryBpsPerHour === 0, 'carryBpsPerHour', 'is computed because hedge.band is missing; remove this key, or set band too');
+    demand(
+      residual === undefined,
+      'residual',
+      'is computed because hedge.band is missing; remove this key, or set band too',
+    );
+    demand(
+      carryBpsPerHour === 0,
+      'carryBpsPerHour',
+      'is computed because hedge.band is missing; remove this key, or set band too',
+    );
     return problems;
   }
   const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual ?? '0'), moneyOf(limits.positionMax)];

@@ -34,21 +34,25 @@ export const hedge = z.strictObject({
     .describe('Inventory left after a hedge (base), below the band. If omitted, 0, or computed with the band.'),
   risk: sumOfMoney
     .optional()
-    .describe('You would pay this amount to avoid a loss of this standard deviation, like "2000 mxn". Only without band.'),
+    .describe('Your price for avoiding a loss of this standard deviation, like "2000 mxn"; only without band.'),
   flow: flow.optional(),
   venues: z
     .array(z.enum(['rfq', 'conversion', 'book']))
     .min(1)
     .max(3)
     .default(['rfq', 'conversion'])
-    .describe('Allowed: RFQ quotes, REST conversions, taker orders (book). Without book, the bot never takes liquidity.'),
+    .describe(
+      'Allowed: RFQ quotes, REST conversions, taker orders (book). Without book, the bot never takes liquidity.',
+    ),
   routes: routes.optional().describe('Hedges through a third currency.'),
   costMaxBps: bps(50).describe('Maximum cost of a hedge against the mid price.'),
   costDayMax: aboveZero.optional().describe('Maximum cost of all hedges per UTC day (quote).'),
   carryBpsPerHour: bps(0).describe(
     'Cost of carrying inventory at the band. Above 0, cheaper hedges also start below it.',
   ),
-  unwindMs: millis(1_000, 86_400_000).default(600_000).describe('Expected time in which quotes reduce inventory from the band.'),
+  unwindMs: millis(1_000, 86_400_000)
+    .default(600_000)
+    .describe('Expected time for quotes to reduce inventory by the band.'),
   everyMs: millis(500, 600_000).default(2_000).describe('Interval between hedge checks.'),
   pauseMs: millis(1_000, 3_600_000).default(30_000).describe('Pause after a check that requested RFQ quotes.'),
   quoteLifeMinMs: millis(0, 60_000).default(5_000).describe('Minimum remaining lifetime of an accepted quote.'),

@@ -38,7 +38,10 @@ export function problemsOf(
     const more = issue.keys.length - told.length;
     if (more === 0) return told;
     const next = [...issue.path, issue.keys[told.length]!];
-    return [...told, { path: next, message: `unknown key; ${more - 1} more unknown keys are not listed`, aboutKey: true }];
+    return [
+      ...told,
+      { path: next, message: `unknown key; ${more - 1} more unknown keys are not listed`, aboutKey: true },
+    ];
   }
   const found = source(issue.path);
   if (found === null) return [{ path: issue.path, message: missing(issue, schema, value) }];

@@ -18,7 +18,7 @@ export const pull = z
           .min(0)
           .max(500)
           .default(0)
-          .describe('Minimum distance of a quote from the expected price; at least the maker fee.'),
+          .describe('Minimum distance from the expected price; at least the maker fee.'),
         basisMemoryMs: millis(10_000, 86_400_000)
           .default(600_000)
           .describe('Time constant of the usual ratio of book to reference.'),
@@ -30,7 +30,9 @@ export const pull = z
       .strictObject({
         amount: aboveZero.describe('Amount traded against one side within withinMs that cancels the side (base).'),
         withinMs: millis(1, 60_000).default(1_000).describe('Window in which trades of one side add up.'),
-        holdMs: millis(100, 600_000).default(5_000).describe('Time without quotes on that side after the last such trade.'),
+        holdMs: millis(100, 600_000)
+          .default(5_000)
+          .describe('Time without quotes on that side after the last such trade.'),
       })
       .optional()
       .describe('Cancels a side after large trades; needs the stream.'),

@@ -26,7 +26,7 @@ const feed = z
       .min(1)
       .max(4_096)
       .optional()
-      .describe('Path relative to this file. Read after each change; replace the file by renaming.'),
+      .describe('Path relative to this file; replace the price file by renaming.'),
     price: z
       .array(pointer)
       .max(2)
@@ -34,9 +34,7 @@ const feed = z
       .describe('JSON pointer to the price, or two to bid and ask. If omitted, the text is the price.'),
     time: pointer
       .optional()
-      .describe(
-        'JSON pointer to the time of the price (ISO 8601 or since 1970). If omitted, the time of the request or file.',
-      ),
+      .describe('JSON pointer to the price time (ISO 8601 or since 1970). If omitted, the request or file time.'),
     timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout.'),
   })
   .superRefine((f, context) => {
@@ -111,7 +109,8 @@ export function referenceProblems(config: Asked): readonly Problem[] {
     const name = fed[i] ?? '';
     const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
     if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one`);
-    if (wanted.books?.includes(name) === false) wrong(`${name} is not in reference.books; add it there or remove the feed`);
+    if (wanted.books?.includes(name) === false)
+      wrong(`${name} is not in reference.books; add it there or remove the feed`);
   });
   if (wanted.books === undefined && fed.length === 0)
     problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });

@@ -24,13 +24,13 @@ const requests = {
         .min(1)
         .max(100_000)
         .default(54)
-        .describe('Public requests per 60 s (the exchange allows 60 per address).'),
+        .describe('Public requests per 60 s (exchange limit: 60 per address).'),
       privatePerMinute: z
         .int()
         .min(1)
         .max(100_000)
         .default(270)
-        .describe('Private requests per 60 s without cancels (the exchange allows 300 per account).'),
+        .describe('Private requests per 60 s without cancels (exchange limit: 300 per account).'),
     })
     .prefault({})
     .describe('Request budgets. Exceeding the limits of the exchange causes a lockout of a minute.'),
@@ -46,7 +46,7 @@ const requests = {
 
 const market = z.discriminatedUnion('kind', [
   z
-    .strictObject({ kind: z.literal('flow').describe('Endless market of simulated, seeded traders.') })
+    .strictObject({ kind: z.literal('flow').describe('Simulated, seeded traders.') })
     .describe('Market of simulated traders.'),
   z
     .strictObject({
@@ -194,7 +194,12 @@ export const configSchema = z
           .max(168)
           .default(24)
           .describe('Time after which a new run starts, without quotes for some seconds.'),
-        keepMb: z.number().min(0.1).max(1_000_000).default(2_048).describe('Maximum size; the oldest recordings are deleted.'),
+        keepMb: z
+          .number()
+          .min(0.1)
+          .max(1_000_000)
+          .default(2_048)
+          .describe('Maximum size; the oldest recordings are deleted.'),
       })
       .prefault({})
       .meta(AT_RELOAD)

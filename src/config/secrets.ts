@@ -104,7 +104,10 @@ export function readAlertSecrets<S>(
           'a token from @BotFather, like 123456:ABC-DEF…',
         )
       : null,
-    webhookSecret: webhook && isSigned ? read(signed, /^.{16,}$/, '16 characters or more; create it with openssl rand -hex 24') : null,
+    webhookSecret:
+      webhook && isSigned
+        ? read(signed, /^.{16,}$/, '16 characters or more; create it with openssl rand -hex 24')
+        : null,
     webhookUrl:
       webhook && webhook.url === undefined
         ? read(
@@ -145,7 +148,8 @@ function readOne(
   }
   const trimmed = text.trim();
   if (!/^[\x21-\x7e]{1,512}$/.test(trimmed)) {
-    const flaw = trimmed === '' ? 'is empty' : 'contains spaces, line breaks or other characters that a key cannot contain';
+    const flaw =
+      trimmed === '' ? 'is empty' : 'contains spaces, line breaks or other characters that a key cannot contain';
     errors.push(`${from} ${flaw}`);
     return null;
   }

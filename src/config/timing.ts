@@ -16,5 +16,7 @@ export const timing = z.strictObject({
   transferListDelayMaxMs: millis(0, 86_400_000)
     .default(600_000)
     .describe('Maximum delay until a transfer is listed. Then an unexplained difference halts trading.'),
-  shutdownMs: millis(1_000, 600_000).default(60_000).describe('Maximum duration of a stop, including cancels and their verification.'),
+  shutdownMs: millis(1_000, 600_000)
+    .default(60_000)
+    .describe('Maximum duration of a stop, including cancels and their verification.'),
 });

@@ -368,7 +368,10 @@ export class Hedger {
     if (route === undefined) throw new Error(`hedge ${row.id} has no route`);
     if (!(time() < (route.until ?? Infinity))) {
       const lies = `${route.holds} ${route.via}, valued at ${route.worth} ${this.#options.pair.minor}`;
-      this.#end('stranded', `no second leg within the limits was available in time: ${lies}, remain after the first leg`);
+      this.#end(
+        'stranded',
+        `no second leg within the limits was available in time: ${lies}, remain after the first leg`,
+      );
       log.warn({ id: row.id }, `hedge ${row.id} stopped after its first leg: ${lies}, remain; convert them manually`);
       return;
     }

@@ -51,7 +51,8 @@ export function takerOrderOutcome(
   if (order.state !== 'done') return { state: order.state };
   const { filled, amount, ending } = order;
   if (filled === 0) {
-    const why = ending === 'canceled' ? 'nothing was available at the price of the order' : `the order ended: ${ending}`;
+    const why =
+      ending === 'canceled' ? 'nothing was available at the price of the order' : `the order ended: ${ending}`;
     return { state: 'failed', why };
   }
   const costMax = money((moneyOf(row.costMax ?? '0') * BigInt(filled)) / BigInt(amount));

@@ -87,7 +87,7 @@ export function summaryOf(
 /** Returns the summary as a few lines of text; `resumeCommand` ends a halt of this bot. */
 export function describe(summary: Summary, resumeCommand: string): string {
   const { orders, uptime } = summary;
-  const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
+  const percent = (x: number) => `${(x * 100).toFixed(1)}%`;
   return [
     ...(summary.paper === undefined
       ? []

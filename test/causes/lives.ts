@@ -710,7 +710,7 @@ export const LIVES: readonly Life[] = [
       },
       {
         of: ['level: at the cap'],
-        cause: 'a deposit of 0.042 btc more: 2 % beyond `limits.positionMax`',
+        cause: 'a deposit of 0.042 btc more: 2% beyond `limits.positionMax`',
         does: scene => scene.deposit('btc', '0.042'),
         explain: 'bid: not placed: at the cap (inventory is at its limit)',
       },

@@ -50,7 +50,7 @@ test('a bot quotes on the new tick, with the new fees, and withdraws from a book
   trading(async (bot, operate, state) => {
     await operate('PATCH', 'books/btc_mxn', { tick_size: '500', maker: '0.0004', taker: '0.0008' });
     // It finds out at the first order that is refused, or within five minutes.
-    await bot.sees(/the exchange changed btc_mxn: tick 10 -> 500, maker fee .* -> 0\.0400 %/);
+    await bot.sees(/the exchange changed btc_mxn: tick 10 -> 500, maker fee .* -> 0\.0400%/);
     await bot.sees(/"msg":"run \d+ took over"/);
     await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toSatisfy(isOnTick);
     expect(latchIn(state).read()).toBeNull();

@@ -274,7 +274,10 @@ describe('an error', () => {
   });
 
   test.each([
-    ['timing: {staleAfterMs: 1000}', /timing\.staleAfterMs: expected more than bookPollMs \(1250\), found 1000; every book/],
+    [
+      'timing: {staleAfterMs: 1000}',
+      /timing\.staleAfterMs: expected more than bookPollMs \(1250\), found 1000; every book/,
+    ],
     [
       'timing: {bookPollMs: 900}',
       /timing\.bookPollMs: expected at least 1112, found 900; more reads would exceed budgets\.publicPerMinute \(54\)/,
@@ -287,7 +290,10 @@ describe('an error', () => {
       'timing: {requestDelayMaxMs: 5000}',
       /timing\.requestDelayMaxMs: 5000 must be above exchange\.requestTimeoutMs 5000/,
     ],
-    ['timing: {shutdownMs: 1000}', /timing\.shutdownMs: expected at least tradeReportDelayMaxMs \(20000\), found 1000; a stop/],
+    [
+      'timing: {shutdownMs: 1000}',
+      /timing\.shutdownMs: expected at least tradeReportDelayMaxMs \(20000\), found 1000; a stop/,
+    ],
   ])('%s does not fit the rest and says so', (line, expected) => {
     expect(errorsOf(withLine(line))).toEqual([expect.stringMatching(expected)]);
   });

@@ -203,7 +203,9 @@ describe('a route over a third currency', () => {
     expect(await route(offers, '3')).toBe('second leg: the exchange lists no conversion from usd to mxn');
     expect(await route(offers, '-3')).toBe('first leg: the exchange lists no conversion from mxn to usd');
     desk.decimals = { btc: 0, mxn: 4 };
-    expect(await made().offers.rfq({ ...sale('1'), to: 'eth' })).toBe('the exchange lists no conversion from btc to eth');
+    expect(await made().offers.rfq({ ...sale('1'), to: 'eth' })).toBe(
+      'the exchange lists no conversion from btc to eth',
+    );
   });
 
   test('of which the second leg is asked for sells all that is held, in whole steps', async () => {

@@ -111,7 +111,11 @@ describe('the end of an order that takes', () => {
     [
       'filled in part',
       done(3, 'canceled'),
-      { state: 'completed', why: 'partly filled; nothing more was available at the price of the order', costMax: 375n * 10n ** 15n },
+      {
+        state: 'completed',
+        why: 'partly filled; nothing more was available at the price of the order',
+        costMax: 375n * 10n ** 15n,
+      },
     ],
   ] as const)('of an order that is %s is that of its hedge', (_, order, outcome) => {
     expect(takerOrderOutcome({ costMax: '1' }, order)).toEqual(outcome);

@@ -125,7 +125,9 @@ describe('trading on paper', () => {
     await world.clock.advance(20 * SECOND);
     venue.set({ streamFrames: 'withheld' });
     await world.clock.advance(20 * SECOND);
-    expect(world.said()).toContain('the followed market is polled: the book of the stream is older than the polled book');
+    expect(world.said()).toContain(
+      'the followed market is polled: the book of the stream is older than the polled book',
+    );
     venue.set({ streamFrames: 'sent', streamDropEvery: 40 });
     await world.clock.advance(60 * SECOND);
     expect(world.said()).toContain('the followed market is polled: a frame was lost');

@@ -273,7 +273,9 @@ describe('the wrong tape', () => {
   test('a day of another date than its folder is refused', () => {
     closed(5);
     renameSync(dayFolder(), dayFolder('2026-11-22'));
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: contains data of 2026-11-21, but is in the folder of 2026-11-22/);
+    expect(() => openStoredTape(dir)).toThrow(
+      /rows\.tape: contains data of 2026-11-21, but is in the folder of 2026-11-22/,
+    );
   });
 
   test('another version of the format is refused by its number', () => {

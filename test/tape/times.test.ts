@@ -234,7 +234,9 @@ describe('while the clocks change', () => {
     const findings = new Findings();
     const read = timeReader({ unit: 'text', zone: 'Europe/Berlin' }, findings, () => 'x.csv:1');
     expect(new Date(read('2024-03-31 02:30:00')).toISOString()).toBe('2024-03-31T01:30:00.000Z');
-    expect(findings.flaws.map(({ what, count }) => [what, count])).toEqual([['local times that a clock change skips', 1]]);
+    expect(findings.flaws.map(({ what, count }) => [what, count])).toEqual([
+      ['local times that a clock change skips', 1],
+    ]);
   });
 
   test('every moment of ten years is one of those that have its local time, and no local time has three', () => {

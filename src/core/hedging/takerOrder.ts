@@ -30,7 +30,8 @@ export class TakerOrder {
   }
 
   request(request: TakerRequest): void {
-    if (this.#request !== null) throw new Error(`taker order ${request.id} was requested while ${this.#request.id} waits`);
+    if (this.#request !== null)
+      throw new Error(`taker order ${request.id} was requested while ${this.#request.id} waits`);
     this.#request = request;
   }
 

@@ -94,7 +94,8 @@ function exchange(
     onResponseStart: (_, status, headers) => {
       head = { status, headers: flat(headers) };
       const coding = head.headers['content-encoding'];
-      if (coding !== undefined && coding !== 'identity') fail(`the body has the encoding ${coding}, which was not requested`);
+      if (coding !== undefined && coding !== 'identity')
+        fail(`the body has the encoding ${coding}, which was not requested`);
       else if (Number(head.headers['content-length']) > bodyMax) fail(`the body is larger than ${bodyMax} bytes`);
     },
     onResponseData: (_, chunk) => {

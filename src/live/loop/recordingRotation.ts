@@ -208,7 +208,8 @@ export class RecordingRotation {
     this.#whyNotNext = why;
     // A next run starts in any case if this run cannot quote any more, or if its recording exceeds twice the limit.
     if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
-    if (!isTold) log.error({ run: this.#journal.run }, `the next run could not start, so the current run continues: ${why}`);
+    if (!isTold)
+      log.error({ run: this.#journal.run }, `the next run could not start, so the current run continues: ${why}`);
     return true;
   }
 

@@ -74,7 +74,8 @@ class Replay implements Market {
   #counts = { wraps: 0, trades: 0, inferredSides: 0, shortTrades: 0, shortLots: 0, hiddenBooks: 0 };
 
   constructor(tape: Tape, loop: boolean) {
-    if (tape.quotesOnly) throw new RangeError(`${tape.source}: cannot be replayed, because the recording has best prices without amounts`);
+    if (tape.quotesOnly)
+      throw new RangeError(`${tape.source}: cannot be replayed, because the recording has best prices without amounts`);
     this.#tape = tape;
     this.#loop = loop;
     this.#book = new RecordedBook(tape.columns);

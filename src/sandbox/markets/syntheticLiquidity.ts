@@ -206,7 +206,8 @@ export class SyntheticLiquidity {
 
   /** Throws if the taken lots differ from this bookkeeping. */
   #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
-    if (took !== expected) throw new Error(`simulator order ${order.id}: expected to remove ${expected} lots, found ${took}`);
+    if (took !== expected)
+      throw new Error(`simulator order ${order.id}: expected to remove ${expected} lots, found ${took}`);
     this.#take(level, order, took);
   }
 

@@ -227,7 +227,11 @@ function missingBetween(days: readonly ScannedDay[]): {
     else {
       const why = previous === null ? `${next.day} was recorded again` : `day ${previous} is missing`;
       gaps.push({ from: day.to, to: next.from, why });
-      flaws.push({ what: why, count: 1, done: `a gap after ${day.day}; ${next.day} starts with a new snapshot of the book` });
+      flaws.push({
+        what: why,
+        count: 1,
+        done: `a gap after ${day.day}; ${next.day} starts with a new snapshot of the book`,
+      });
     }
   });
   return { gaps, flaws };

@@ -335,7 +335,8 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
   const isLong = bytes[6]! > 1;
   const length = isLong ? bytes.readUInt32LE(8) : bytes.readUInt16LE(8);
   const end = (isLong ? 12 : 10) + length;
-  if (length > HEADER_MAX) throw new WrongFile(`expected a numpy header of at most ${HEADER_MAX} bytes, found ${length}`);
+  if (length > HEADER_MAX)
+    throw new WrongFile(`expected a numpy header of at most ${HEADER_MAX} bytes, found ${length}`);
   if (bytes.length < end) return null;
   const text = bytes.toString('latin1', isLong ? 12 : 10, end);
   const found = [...text.matchAll(/\('(\w+)', '[<=|]?(\w+)'\)/g)].map(([, name, type]) => `${name} ${type}`);

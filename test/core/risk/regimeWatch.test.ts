@@ -90,7 +90,7 @@ describe('the market', () => {
   });
 
   it('moves fast from its hourly standard deviation on, sampled every two seconds', () => {
-    // One move of 1 % in 2 s, of which a memory of 20 s keeps 1 - e^-0.1, is 0.218 % a root second, and 131 bps times 1 an hour.
+    // One move of 1% in 2 s, of which a memory of 20 s keeps 1 - e^-0.1, is 0.218 % a root second, and 131 bps times 1 an hour.
     const hourly = Math.sqrt(((1 - Math.exp(-0.1)) * 0.01 ** 2) / 2) * 60 * 10_000;
     for (const [bps, regime] of [
       [hourly * 0.999, 'wide'],

@@ -63,10 +63,7 @@ Prefer files that only the bot's user can read: \`docker inspect\` and \`/proc\`
 - The amounts of one side add up to at most \`limits.positionMax\`.
 - The levels of both sides are at most \`limits.ordersMax\`.
 - The outermost level is within \`limits.collarBps\`.
-- Polling fits the request budgets.
-- \`timing.staleAfterMs\` is above \`timing.bookPollMs\`.
-- \`timing.requestDelayMaxMs\` is above \`exchange.requestTimeoutMs\`.
-- \`timing.shutdownMs\` is at least \`timing.tradeReportDelayMaxMs\`.
+- Polling fits the request budgets, and the keys of \`timing\` fit each other.
 - The money of a risk is in the quote currency.
 - Both half-spreads (of a grid: its spacing) are at least both maker fees plus \`strategy.minEdgeBps\`, once the fees are read.`;
 

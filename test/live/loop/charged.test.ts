@@ -24,7 +24,7 @@ describe('a fee that changes under a running bot', () => {
     expect(told().length, `no fill within ${waited} s`).toBe(1);
     await world.clock.advance(3 * SECOND);
     expect(readsAt.length).toBe(before + 1);
-    expect(running.log.filter(({ text }) => /maker fee .* -> 0\.4400 %/.test(text))).toHaveLength(1);
+    expect(running.log.filter(({ text }) => /maker fee .* -> 0\.4400%/.test(text))).toHaveLength(1);
     // The fills from before the change that are listed late ask for nothing more.
     await world.clock.advance(60 * SECOND);
     expect(readsAt.length).toBeLessThanOrEqual(before + 2);

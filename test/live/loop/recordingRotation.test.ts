@@ -110,7 +110,9 @@ describe('a run that lasts', () => {
     async ms => {
       const world = worldOf(85, { journal: { rollHours: 0.01 } });
       const bot = await started(world);
-      await advanceUntil(world.clock, 10, () => bot.log.some(({ text }) => text.includes('has reached its maximum length')));
+      await advanceUntil(world.clock, 10, () =>
+        bot.log.some(({ text }) => text.includes('has reached its maximum length')),
+      );
       await world.clock.advance(ms);
       const { summary, left, failure } = await bot.stop();
       expect({ left, failure }).toEqual({ left: [], failure: null });

@@ -165,7 +165,8 @@ async function checkGroup(
     try {
       for (const page of await pagesOf(file, meta, elements.get(column)!, rows)) {
         bytes += page.bytes;
-        if (!((cells += page.entries) <= cellsMax)) throw new WrongFile(`has a dictionary of ${page.entries} values, which is too large`);
+        if (!((cells += page.entries) <= cellsMax))
+          throw new WrongFile(`has a dictionary of ${page.entries} values, which is too large`);
         if (!(bytes <= Math.min(BYTES_MAX, BYTES_SMALL + size * BYTES_PER_BYTE)))
           throw new WrongFile(
             `unpacks to more than ${BYTES_PER_BYTE} times its size, ${bytes} bytes from ${size} in a group of ${rows} rows; expected a recording`,
@@ -297,7 +298,8 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
   let [offset, values] = [0, count];
   if (levels === 1) {
     const length = uint32(page, 0);
-    if (!(length <= page.length - 4)) throw new WrongFile(`levels of ${length} bytes exceed their page of ${page.length} bytes`);
+    if (!(length <= page.length - 4))
+      throw new WrongFile(`levels of ${length} bytes exceed their page of ${page.length} bytes`);
     values = checkRuns(page, 4, 4 + length, 1, count);
     offset = 4 + length;
   }

@@ -163,9 +163,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     const of = groups.zone?.toUpperCase() ?? groups.place;
     const written = of === undefined ? zone : zoneOf(of);
     if (written === null)
-      throw new RangeError(
-        `expected a time in text with a zone, found ${shown(text)}; set \`zone\` in the mapping`,
-      );
+      throw new RangeError(`expected a time in text with a zone, found ${shown(text)}; set \`zone\` in the mapping`);
     const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
     // The zone's offset is found with whole milliseconds, so that the microseconds stay exact.
