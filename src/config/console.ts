@@ -17,7 +17,7 @@ export const CONSOLE_DEFAULTS = { host: '127.0.0.1', port: 9_465 } as const;
 
 export const consoleKeys = z
   .strictObject({
-    besideRun: z.boolean().default(true).describe('Whether puntas run starts the console as a separate process.'),
+    besideRun: z.boolean().default(true).describe('Whether puntas run also starts the console.'),
     host: z
       .string()
       .regex(NAME, 'expected a host name or address, like 127.0.0.1')

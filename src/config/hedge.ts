@@ -31,7 +31,7 @@ export const hedge = z.strictObject({
     .describe('Inventory beyond which Puntas hedges (base). If omitted, computed from risk, flow and cost.'),
   residual: decimalText
     .optional()
-    .describe('Inventory left after a hedge (base), below the band. If omitted, 0, or computed with the band.'),
+    .describe('Inventory left after a hedge (base), below the band. If omitted, 0 or computed.'),
   risk: sumOfMoney
     .optional()
     .describe('Your price for avoiding a loss of this standard deviation, like "2000 mxn"; only without band.'),

@@ -17,7 +17,7 @@ export const markouts = z
       .min(2)
       .max(10_000)
       .default(8)
-      .describe('Minimum fills of a side before it widens; fills of one minute count as one.'),
+      .describe('Minimum fills of a side; fills of one minute count as one.'),
     standardErrors: z
       .number()
       .min(0)

@@ -21,20 +21,20 @@ export const pull = z
           .describe('Minimum distance from the expected price; at least the maker fee.'),
         basisMemoryMs: millis(10_000, 86_400_000)
           .default(600_000)
-          .describe('Time constant of the usual ratio of book to reference.'),
+          .describe('Time constant of the ratio of book to reference.'),
         maxAgeMs: millis(100, 3_600_000).default(10_000).describe('Maximum age of the reference.'),
       })
       .optional()
       .describe('Cancels a side if the expected price comes within marginBps of its best quote.'),
     print: z
       .strictObject({
-        amount: aboveZero.describe('Amount traded against one side within withinMs that cancels the side (base).'),
+        amount: aboveZero.describe('Amount traded against a side within withinMs that cancels it (base).'),
         withinMs: millis(1, 60_000).default(1_000).describe('Window in which trades of one side add up.'),
         holdMs: millis(100, 600_000)
           .default(5_000)
-          .describe('Time without quotes on that side after the last such trade.'),
+          .describe('Time without quotes after the last such trade.'),
       })
       .optional()
       .describe('Cancels a side after large trades; needs the stream.'),
   })
-  .describe('Cancels a side immediately, before the next decision.');
+  .describe('Cancels a side before the next decision.');

@@ -20,7 +20,7 @@ const feed = z
         'expected an address like https://example.com/price, without user; http only on this machine',
       )
       .optional()
-      .describe('Address for GET, without redirects. Set either url or file.'),
+      .describe('Address for GET, without redirects. Either url or file.'),
     file: z
       .string()
       .min(1)

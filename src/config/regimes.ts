@@ -9,7 +9,7 @@ import { millis } from './values.ts';
 const bps = z.number().gt(0).max(5_000);
 
 const wide = z.strictObject({
-  factor: z.number().min(1).max(20).default(2).describe('Factor that multiplies the spread.'),
+  factor: z.number().min(1).max(20).default(2).describe('Spread factor.'),
   volatilityBps: z.number().gt(0).max(10_000).optional().describe('Volatility per hour above which quotes are wide.'),
   volatilityMemoryMs: millis(10_000, 86_400_000).default(300_000).describe('Time constant of the volatility estimate.'),
   marketSpreadBps: bps.optional().describe('Market spread above which quotes are wide.'),

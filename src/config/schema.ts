@@ -95,7 +95,7 @@ const perMinute = (fallback: number) => z.int().min(1).max(100_000).default(fall
 const halts = z.strictObject({
   fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Maximum fills.'),
   refusalsPerMinute: perMinute(20).describe('Maximum rejected placements.'),
-  unknownsPerMinute: perMinute(20).describe('Maximum placements with an unknown outcome.'),
+  unknownsPerMinute: perMinute(20).describe('Maximum placements of unknown outcome.'),
   messagesPerMinute: perMinute(600).describe('Maximum placements and cancels.'),
 });
 

@@ -448,7 +448,7 @@ export const LIVES: readonly Life[] = [
           await scene.book({ listed: false });
         },
         log: [
-          'the exchange no longer lists btc_mxn; nothing is quoted until it does',
+          'the exchange no longer lists btc_mxn; nothing is quoted until it lists the book again',
           'not quoting: book is not traded any more',
         ],
         ready: 'book is not traded any more',

@@ -117,7 +117,7 @@ describe('where one side can be quoted', () => {
   test('check says which one cannot and why, and ends well; the bot is ready', async () => {
     const file = sandbox(...held('0.001', '2000000'));
     const { code, stdout } = await ran(['check', '-c', file]);
-    expect(stdout).toMatch(/^ {2}no ask: insufficient funds \(.* available are 0\.001 btc: /m);
+    expect(stdout).toMatch(/^ {2}no ask: insufficient funds \(.* but only 0\.001 btc is available; /m);
     expect(stdout).not.toMatch(/no bid/);
     expect(code).toBe(0);
     const bot = puntas(['run', '-c', file, '--json']);

@@ -55,7 +55,7 @@ test('a bot quotes on the new tick, with the new fees, and withdraws from a book
     await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toSatisfy(isOnTick);
     expect(latchIn(state).read()).toBeNull();
     await operate('PATCH', 'books/btc_mxn', { listed: false });
-    await bot.sees(/no longer lists btc_mxn; nothing is quoted until it does/);
+    await bot.sees(/no longer lists btc_mxn; nothing is quoted until it lists the book again/);
   }));
 
 test('a bot whose amounts become too small says what is too small and why it quotes nothing, in the log and to a probe', () =>

@@ -89,7 +89,7 @@ describe('what the engine tells of an order that takes', () => {
 test('an order of which nothing is told since the start had its end before it; one that waits is waited for', () => {
   const lost = takerOrderOutcome({}, null);
   expect(lost?.state).toBe('completed');
-  expect(lost && 'why' in lost && lost.why).toMatch(/a restart came before/);
+  expect(lost && 'why' in lost && lost.why).toMatch(/the bot restarted before/);
   expect(takerOrderOutcome({}, { id: ID, state: 'waiting' })).toBeNull();
 });
 

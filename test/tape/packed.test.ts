@@ -185,7 +185,7 @@ describe('one line says why', () => {
   test('an archive of several tables, or of none', async () => {
     await zip(join(dir, 'x.zip'), { 'a.csv': Buffer.of(1), 'b.csv': Buffer.of(1) });
     expect(await said(join(dir, 'x.zip'))).toBe(
-      'holds several files, a.csv and b.csv: expected one; unpack them into a folder',
+      'holds several files, a.csv and b.csv; expected one; unpack them into a folder',
     );
     await zip(join(dir, 'y.zip'), { 'a.exe': Buffer.of(1) });
     expect(await said(join(dir, 'y.zip'))).toBe('has no recording; found a.exe');

@@ -194,7 +194,7 @@ describe('a time is refused in one line where', () => {
       'it has no zone',
       '2023-11-14 10:00:00',
       undefined,
-      /expected a time in text with a zone, found .*; the mapping may give its `zone`/,
+      /expected a time in text with a zone, found .*; set `zone` in the mapping/,
     ],
     ['the day is none', '2023-02-30 10:00:00', 'Z', /expected a valid date/],
     ['there is no such hour', '2023-02-03 24:00:00', 'Z', /expected a time of day/],

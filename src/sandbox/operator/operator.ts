@@ -71,7 +71,7 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     openAccount,
   ),
   operatorRoute('POST', 'accounts/:id/keys', '', 'Adds a key; returns it with its secret.', addKey),
-  operatorRoute('DELETE', 'accounts/:id/keys/:key', '', 'Removes a key; then code 0201.', removeKey),
+  operatorRoute('DELETE', 'accounts/:id/keys/:key', '', 'Removes a key (then 0201).', removeKey),
   operatorRoute('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Sets permissions.', changeAccount),
   operatorRoute(
     'PATCH',

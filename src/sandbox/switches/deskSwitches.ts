@@ -78,7 +78,7 @@ export const WEBHOOK_SWITCHES = {
     1000,
     0,
     86_400_000,
-    'Delay of listed fundings, withdrawals, ledger entries.',
+    'Delay of listed transfers.',
     'rest-api 2.9, facts 9.4',
   ),
   refundStepId: choice(['later', 'with the status'], 'Webhook with the id of a refund step.', 'rfq 2.6'),

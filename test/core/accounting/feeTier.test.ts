@@ -26,7 +26,7 @@ test('the next tier is what the account is told, and else what the schedule says
 test('in the best tier there is no next one, and without a volume nothing is said', () => {
   const best = accountTierOf({ ...ROW, maker: '0.0055', currentVolume: '2000000' }, SCHEDULE, 'mxn');
   expect(best?.next).toBeNull();
-  expect(describeTier(best!)).toMatch(/no better tier$/);
+  expect(describeTier(best!)).toMatch(/, the best tier$/);
   const same = { ...ROW, maker: '0.001', nextVolume: '9999999999', nextMaker: '0.001' };
   expect(accountTierOf(same, SCHEDULE, 'mxn')?.next).toBeNull();
   expect(accountTierOf({ book: 'eth_mxn', maker: '0.006', taker: '0.0078' }, SCHEDULE, 'mxn')).toBeNull();

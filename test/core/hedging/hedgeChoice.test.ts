@@ -265,7 +265,7 @@ describe('the choice of a way', () => {
               flaw === 'only compared'
                 ? flaw
                 : own * size > limit(size) * n || spends > limit(n)
-                  ? `more than ${costMaxBps} bps`
+                  ? `costs more than ${costMaxBps} bps`
                   : dayLeft !== null && spends > dayLeft
                     ? 'exceeds the remaining hedge budget (the week)'
                     : null;

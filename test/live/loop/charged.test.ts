@@ -17,7 +17,7 @@ describe('a fee that changes under a running bot', () => {
     });
     await world.clock.advance(10 * SECOND);
     world.box.exchange.venue.changeBook('btc_mxn', {}, { maker: '0.0044', taker: '0.0066' });
-    const told = () => running.log.filter(({ text }) => /was charged 0\.4400 % instead of/.test(text));
+    const told = () => running.log.filter(({ text }) => /was charged 0\.4400% instead of/.test(text));
     const before = readsAt.length;
     let waited = 0;
     for (; told().length === 0 && waited < 280; waited++) await world.clock.advance(SECOND);

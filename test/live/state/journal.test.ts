@@ -334,7 +334,7 @@ describe('a state directory', () => {
     [
       'another exchange',
       { venue: 'https://other.test' },
-      /this bot is a on btc_mxn at https:\/\/other\.test: give every bot its own/,
+      /this bot is a on btc_mxn at https:\/\/other\.test; give every bot its own/,
     ],
     ['an embedded exchange', { venue: null, key: '' }, /this bot is a on btc_mxn at an embedded exchange/],
     [
