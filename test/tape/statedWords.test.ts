@@ -137,7 +137,7 @@ describe('words that a mapping states', () => {
           );
           expect(message).toContain('a.csv: no row has a word of the mapping for ');
           expect(message).toContain(key);
-          expect(message).toContain(`column ${column} holds`);
+          expect(message).toContain(`column ${column} contains`);
           for (const word of words) expect(message).toMatch(new RegExp(`"${word.replace('.', '\\.')}" \\(\\d+\\)`));
         },
       ),
