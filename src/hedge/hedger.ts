@@ -312,11 +312,11 @@ export class Hedger {
     // moment.
     if (verdict === null || !this.#isOutcomeDue(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
-    if (verdict === 'completed') this.#done(row, 'the balances show it');
+    if (verdict === 'completed') this.#done(row, 'the balances show the conversion');
     else
       this.#handleNotExecuted(
         row,
-        isNowhere ? "the exchange has no conversion for the hedge's quote" : 'the balances show it',
+        isNowhere ? "the exchange has no conversion for the hedge's quote" : 'the balances show no conversion',
       );
   }
 

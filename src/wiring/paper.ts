@@ -110,7 +110,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     });
     ends.push(() => follower.stop());
     follower.start();
-    await arrival(follower, clock, `${followed.restUrl} shows no order book of ${book}`);
+    await arrival(follower, clock, `${followed.restUrl} returns no order book of ${book}`);
     const venue: VenueAccess = {
       restUrl: 'http://127.0.0.1/api',
       key: account.key,

@@ -283,8 +283,8 @@ describe('a conversion that nobody can look up', () => {
     return bot;
   };
   test.each([
-    ['untold', false, 'completed', 'the balances show it'],
-    ['lost', false, 'failed', 'the balances show it'],
+    ['untold', false, 'completed', 'the balances show the conversion'],
+    ['lost', false, 'failed', 'the balances show no conversion'],
     ['lost', true, 'failed', "the exchange has no conversion for the hedge's quote"],
   ] as const)(
     'and was %s (asked in vain: %s) has %s once the balances have shown so for as long as a trade may be late',

@@ -136,7 +136,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     return `${of.write.order(of)} is ${bps} bps from the mid price, but limits.collarBps is ${limits?.collarBps ?? 0}; raise it, or quote nearer to the market`;
   },
   'order count limit': ({ riskContext: { orders, limits } }) =>
-    `${orders.filter(mayLive).length} orders may be live already, and limits.ordersMax is ${limits?.ordersMax ?? 0}`,
+    `${orders.filter(mayLive).length} orders may be live already, and limits.ordersMax is ${limits?.ordersMax ?? 0}; raise it, or quote fewer levels`,
   'position limit': ({ side, amount, riskContext, write }) =>
     `the order is for ${write.amount(amount)}, but limits.positionMax (${write.amount(riskContext.limits?.positionMax ?? 0)}) allows only ${write.amount(positionRoom(side, riskContext))} more`,
   'insufficient funds': of => {

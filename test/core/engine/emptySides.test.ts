@@ -108,7 +108,7 @@ describe('what is said of an empty side', () => {
     [
       'the number of orders',
       limited({ ordersMax: 0 }),
-      'no bid and no ask: order count limit (0 orders may be live already, and limits.ordersMax is 0)',
+      'no bid and no ask: order count limit (0 orders may be live already, and limits.ordersMax is 0; raise it, or quote fewer levels)',
       true,
     ],
     [

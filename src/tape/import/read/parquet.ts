@@ -200,7 +200,7 @@ async function pagesOf(
   if (meta.type !== element.type) throw new WrongFile(`contains ${meta.type}, expected ${element.type}`);
   if (!(Number(values) === rows)) throw new WrongFile(`states ${values} values for ${rows} rows`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
-    throw new WrongFile(`states bytes ${start} to ${end}, but the file has ${file.byteLength}`);
+    throw new WrongFile(`states bytes ${start} to ${end}, but the file has ${file.byteLength} bytes`);
   return pages(new DataView(await file.slice(start, end)), meta.codec, element, rows);
 }
 
@@ -232,7 +232,7 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
     offset = end + packed!;
     const isDictionary = type === PAGE.dictionary;
     yield { bytes: unpacked!, entries: isDictionary ? count : 0 };
-    if (!(count >= 0)) throw new WrongFile(`a page states ${count} values`);
+    if (!(count >= 0)) throw new WrongFile(`a page states an invalid number of values: ${count}`);
     if (isDictionary) {
       if (!(count <= unpacked!)) throw new WrongFile(`a dictionary of ${count} values has only ${unpacked} bytes`);
       unpackedPage(bytes, unpacked!, codec);
