@@ -16,8 +16,8 @@ type Kind = {
 };
 
 /**
- * All events. Those that are also in config/prometheus/alerts.yml have the same name there: `bookStale` is
- * PuntasBookStale.
+ * Alert events. An event that is also an alert in config/prometheus/alerts.yml has the prefix Puntas there: `bookStale`
+ * is PuntasBookStale.
  */
 export const ALERT_EVENTS = {
   down: {

@@ -130,7 +130,10 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   return problems;
 }
 
-/** Returns the number of public requests per minute, possibly a fraction. Books with feeds need no requests. */
+/**
+ * Returns the number of public requests per minute for the reference price, possibly a fraction. Books with feeds need
+ * no requests.
+ */
 export const readsPerMinute = (elsewhere: ExternalReference | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 

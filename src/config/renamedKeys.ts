@@ -27,8 +27,8 @@ const KEYS: readonly RenamedKey[] = Object.entries(RENAMED).map(([path, key]) =>
 });
 
 /**
- * Returns the value with current key names. `taken`: old names that were used; `twice`: old names that were ignored
- * because the file also has the new name.
+ * Returns the parsed file with current key names. `taken`: old names that were used; `twice`: old names that were
+ * ignored because the file also has the new name.
  */
 export function withCurrentKeys(given: unknown): {
   readonly value: unknown;

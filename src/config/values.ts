@@ -58,7 +58,7 @@ function refusal(text: string, protocols: RegExp, example: string): string {
   return `expected an encrypted address, except on this machine (127.0.0.1, localhost, [::1]); write ${encrypted}`;
 }
 
-/** Whether the text is an IP address, optionally with a number of leading bits. */
+/** Whether the text is an IP address, optionally with a prefix length. */
 function isAddressRange(text: string): boolean {
   const [ip = '', bits, ...more] = text.split('/');
   const v4 = z.ipv4().safeParse(ip).success;

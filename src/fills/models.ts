@@ -5,10 +5,10 @@ import { logarithmic, power, riskAverse, type QueueModel } from './queue.ts';
 export type FillModel = { readonly name: string; readonly queue: QueueModel; readonly rule: FillRule };
 
 /**
- * Names of the bounds.
+ * Names of the lower bound, the estimate and the upper bound of the fills.
  * - pessimistic: only trades advance an order in the queue.
  * - expected: cancels are split between the lots ahead and behind.
- * - optimistic: every execution that reaches an order's price fills it completely; a bound, not an estimate.
+ * - optimistic: every execution that reaches an order's price fills the complete order; a bound, not an estimate.
  */
 export const BOUNDS = ['pessimistic', 'expected', 'optimistic'] as const;
 export type Bound = (typeof BOUNDS)[number];

@@ -18,13 +18,13 @@ export type Queued = {
 export interface QueueModel {
   readonly name: string;
   /**
-   * Initializes an order in a visible queue of `displayed` lots. Later, a negative front means that an execution at its
-   * price has reached the order.
+   * Initializes an order in a visible queue of `displayed` lots. Later, `front` is negative if an execution at the
+   * order's price has reached the order.
    */
   joined(order: Queued, displayed: number): void;
   /**
    * Initializes an order in a queue that the recording does not show, or shows only in its next snapshot; `guess` is
-   * its likely length in lots.
+   * the likely length of the queue in lots.
    */
   joinedUnseen(order: Queued, guess: number): void;
   traded(order: Queued, lots: number): void;
@@ -43,7 +43,8 @@ export function riskAverse(): QueueModel {
   return {
     name: 'risk-averse',
     joined: joinQueue,
-    // Infinite until the queue is seen, so that fewer levels or rarer snapshots never increase fills.
+    // The lots ahead are infinite until the recording shows the queue, so that fewer levels or rarer snapshots never
+    // increase fills.
     joinedUnseen: order => joinQueue(order, Infinity),
     traded,
     changed(order, _before, after) {

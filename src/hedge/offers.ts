@@ -77,8 +77,8 @@ export class Offers {
 const TOO_MUCH = 'the exchange cannot confirm this amount';
 
 /**
- * Returns the largest amount that can be confirmed, in the currency of the request. The exchange reports it in either
- * currency.
+ * Returns the largest amount that can be confirmed, in the currency of the request. The exchange reports this maximum
+ * in either currency.
  */
 function confirmableAmount(
   { most, give, get }: ConversionOffer,

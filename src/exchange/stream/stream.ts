@@ -41,7 +41,7 @@ export type StreamCounts = {
 };
 
 const CHANNELS = ['diff-orders', 'trades'] as const;
-/** Duration of a connection after which the next pause is short again. */
+/** Duration of a connection after which the next reconnect pause is short again. */
 const GOOD_AFTER_MS = 60_000;
 const CHECKS_PER_SILENCE = 12;
 
@@ -118,7 +118,10 @@ class Subscription implements MarketStream {
     for (const type of CHANNELS) this.#connection?.send(JSON.stringify({ action: 'subscribe', book, type }));
   }
 
-  /** Detects silence. Runs from the start of the connection, and so also limits the handshake and the subscriptions. */
+  /**
+   * Ends a connection on which no frame arrives. Runs from the start of the connection, and so also limits the
+   * handshake and the subscriptions.
+   */
   #watchSilence(): void {
     const { clock, silenceMs } = this.#options;
     this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {

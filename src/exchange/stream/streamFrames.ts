@@ -101,7 +101,7 @@ function trades(of: Row): StreamFrame {
 /** Reads a trade; `t` is the taker's side (public facts 12.3). */
 const trade = (book: string, of: Row): StreamTrade => ({
   book,
-  // REST reports equal numbers, by which the bot's trades are identified.
+  // REST reports trades with equal numbers, by which the bot recognizes its own trades.
   tid: wire.integer(of, 'i').toString(),
   createdAt: wire.count(of, 'x'),
   price: wire.decimal(of, 'r'),

@@ -11,7 +11,7 @@ export type LaneLimits = {
   /** Maximum concurrent requests, not counting cancels. */
   readonly concurrency?: number;
   readonly cancelConcurrency?: number;
-  /** Maximum waiting requests in either lane. */
+  /** Maximum waiting requests: of cancels, and of all others. */
   readonly waitingMax?: number;
 };
 

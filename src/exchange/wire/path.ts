@@ -61,8 +61,8 @@ export function query(pairs: Readonly<Record<string, string | undefined>>): stri
 }
 
 /**
- * Returns the pairs of a page for `query`: a trade id, asc or desc, and 1 to 100 (rest-api 4.1, 8). Throws a WireFault
- * on other values.
+ * Returns a page's `marker` (a trade id), `sort` (asc or desc) and `limit` (1 to 100) for `query` (rest-api 4.1, 8).
+ * Throws a WireFault on other values.
  */
 export const pageQuery = (page: Page): Record<string, string | undefined> => ({
   marker: page.marker === undefined ? undefined : tidPart(page.marker),
