@@ -58,8 +58,8 @@ export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => (
  * - inventory: effect of moves of the mid price on held inventory.
  * - fees.
  *
- * The mid price is in half ticks, so that all sums are integers. Internal sums are quote money over 2 x 10^18 (base
- * 10^-18, times half ticks, times the tick's money).
+ * The mid price is in half ticks, so that all sums are integers. An internal sum is quote money times 2 x 10^18: base
+ * currency in 10^-18, times half ticks, times the money of one tick.
  */
 export class Position {
   readonly #tickMoney: bigint;

@@ -63,7 +63,8 @@ export class TradingAccount {
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
-    // Balances equal the ledger whether the conversion was executed, so a later run need not wait for its outcome.
+    // The balances equal the ledger with or without the conversion in flight, so a later run need not wait for its
+    // outcome.
     if (this.#pending.explainDifferences(this.#holdings.differences())) this.#reconciliation.recordEqualBalances();
     return null;
   }
@@ -156,12 +157,15 @@ export class TradingAccount {
     return this.#reconciliation.checked;
   }
 
-  /** Difference while its explanation may still be listed; the bot does not quote meanwhile. `null` if none. */
+  /** Difference that the exchange's lists may still explain; the bot does not quote meanwhile. `null` if none. */
   get unexplained(): Unexplained | null {
     return this.#reconciliation.unexplained;
   }
 
-  /** Returns the currencies whose reported total differs from the ledger. `difference` is reported minus ledger. */
+  /**
+   * Returns the currencies whose reported total differs from the ledger's. `difference` is the reported total minus the
+   * ledger's.
+   */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
     return this.#holdings.differences();
   }

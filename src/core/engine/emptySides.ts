@@ -151,7 +151,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
   },
 };
 
-/** Returns the advice to raise the amount. A level that was reduced because of inventory gets none. */
+/** Returns the advice to raise the amount; empty for a level that was reduced because of inventory. */
 const raiseAmountHint = ({ amounts }: RefusedLevel): string =>
   amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
 

@@ -92,7 +92,7 @@ export type AccountStatus = {
 
 /**
  * Reads the orders of a look-up or of open orders (rest-api 2.4, public-facts 7). A market order without an amount gets
- * `0`. Throws a WireFault on another shape.
+ * `0`. Throws a WireFault if the shape is wrong.
  */
 export const orderList = (payload: unknown, unreadable?: UnreadableRow[]): readonly OrderDetails[] =>
   wire.rows(payload, order, unreadable);
@@ -138,7 +138,7 @@ function status(of: Row): OrderReport['status'] {
 
 /**
  * Reads user_trades and order_trades (rest-api 2.1, 2.2). Amounts and the fee are unsigned (public-facts 9.2); `side`
- * gives the direction. Throws a WireFault on another shape.
+ * gives the direction. Throws a WireFault if the shape is wrong.
  */
 export const ownTrades = (payload: unknown, unreadable?: UnreadableRow[]): readonly TradeDetails[] =>
   wire.rows(payload, ownTrade, unreadable);
@@ -299,12 +299,12 @@ function twoFactorMethods(value: unknown): readonly string[] {
   });
 }
 
-/** Reads the id of an order that was accepted or changed. Throws a WireFault on another shape. */
+/** Reads the id of an order that was accepted or changed. Throws a WireFault if the shape is wrong. */
 export const acceptedOrder = (payload: unknown): { readonly oid: string } => ({
   oid: wire.filled(wire.row(payload), 'oid'),
 });
 
-/** Reads the ids of the orders that the exchange reports as canceled. Throws a WireFault on another shape. */
+/** Reads the ids of the orders that the exchange reports as canceled. Throws a WireFault if the shape is wrong. */
 export const canceledOids = (payload: unknown, unreadable?: UnreadableRow[]): readonly string[] =>
   wire.rows(
     payload,

@@ -205,8 +205,8 @@ function publicTrade(element: unknown): PublicTrade {
 }
 
 /**
- * Reads the ticker of one book (public-facts 4.2). Omits a price of zero, like a missing price. Throws a WireFault on
- * another shape.
+ * Reads the ticker of one book (public-facts 4.2). Omits a price of zero, like a missing price. Throws a WireFault if
+ * the shape is wrong.
  */
 export function ticker(payload: unknown): Ticker {
   const of = wire.row(payload);
@@ -239,7 +239,7 @@ export const tickers = (payload: unknown, unreadable?: UnreadableRow[]): readonl
 
 /**
  * Reads candles, which are undocumented: fields as clients read them (public facts 4.5), times in epoch ms. Throws a
- * WireFault on another shape.
+ * WireFault if the shape is wrong.
  */
 export const candles = (payload: unknown, unreadable?: UnreadableRow[]): readonly Candle[] =>
   wire.rows(payload, candle, unreadable);
