@@ -2,7 +2,7 @@
 import type { Conversion, Millis, Money } from '../core/index.ts';
 
 /**
- * Returns the outcome that the balances show; `null` if they show none or contradict each other.
+ * Returns the outcome that the balances show; `null` if they show no outcome or contradict each other.
  *
  * `differences` are the reported balances minus the ledger's balances, which do not contain the conversion. The
  * balances of its two currencies are independent evidence: if another transfer hides the conversion in one balance, the

@@ -7,7 +7,7 @@ import type { Millis, Money } from '../model/units.ts';
 export type AccountLedger = {
   /** Balance of each currency by cause. */
   readonly causes: ReadonlyMap<string, Causes>;
-  /** Latest included transfers, conversions and adjustments. */
+  /** Sources of the latest entries for transfers, conversions and adjustments, to recognize repeats. */
   readonly sources: readonly string[];
   /** Included trades that are newer than the marker, each with its reported content. */
   readonly seen: ReadonlyMap<string, string>;

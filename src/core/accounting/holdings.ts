@@ -87,8 +87,8 @@ export class Holdings {
   }
 
   /**
-   * Books the difference between the latest reported totals and the ledger. It came from outside the bot and is never
-   * profit.
+   * Books the difference between the latest reported totals and the ledger. The difference came from outside the bot
+   * and is never profit.
    */
   adjust(at: Millis): void {
     for (const { currency, difference } of this.differences()) {
@@ -113,8 +113,8 @@ export class Holdings {
   }
 
   /**
-   * Returns the currencies whose reported total differs from the ledger's. `difference` is the reported total minus the
-   * ledger's.
+   * Returns the currencies whose reported total differs from the ledger total. `difference` is reported total minus
+   * ledger total.
    */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
     const result: { currency: string; difference: Money }[] = [];
@@ -159,8 +159,8 @@ export class Holdings {
   }
 
   /**
-   * Books a difference of one unit of the last digit after a quiet balance read, once per conversion and in its
-   * currencies.
+   * After a quiet balance read, books the rounding difference of the last conversion, at most one unit of the eighth
+   * decimal per currency. Does so once per conversion.
    */
   settleResidue(at: Millis): void {
     const conversion = this.#unsettled;

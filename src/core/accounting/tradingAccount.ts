@@ -14,8 +14,8 @@ import type { HaltReason } from '../model/halts.ts';
 import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
- * Delays of the exchange. `listWaitMs` is the maximum delay until its lists show a balance change. If absent, a lasting
- * difference halts the bot immediately.
+ * Delays of the exchange. `listWaitMs` is the maximum delay until the exchange's lists show a balance change. If it is
+ * absent, a lasting difference halts the bot immediately.
  */
 export type AccountDelays = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
 
@@ -163,8 +163,8 @@ export class TradingAccount {
   }
 
   /**
-   * Returns the currencies whose reported total differs from the ledger's. `difference` is the reported total minus the
-   * ledger's.
+   * Returns the currencies whose reported total differs from the ledger total. `difference` is reported total minus
+   * ledger total.
    */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
     return this.#holdings.differences();

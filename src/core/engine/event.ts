@@ -41,8 +41,8 @@ export type EngineEvent =
    */
   | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null; readonly book: BookLevels }
   /**
-   * Public trade. Has amount and taker side if the driver reports every trade; otherwise this is the last of several
-   * trades.
+   * Public trade. Has amount and taker side if the driver reports every trade. Otherwise the driver reports only the
+   * last of several trades.
    */
   | {
       readonly kind: 'public trade';
@@ -125,8 +125,8 @@ export type EngineEvent =
     }
   | ConversionEvent
   /**
-   * Request of the hedger for a taker order towards the target. The gate approves it once no order of the bot would
-   * trade with it.
+   * Request of the hedger for a taker order towards the target. The gate approves the order once no order of the bot
+   * would trade with it.
    */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
   /** Change of a hedge, for readers of the recording; the engine ignores it. */

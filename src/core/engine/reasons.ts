@@ -104,7 +104,10 @@ const ALL: Readonly<Record<Reason, true>> = {
 
 export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name is Reason => name in ALL);
 
-/** Returns the reason that a strategy's text for an empty side begins with. The text may continue after a colon. */
+/**
+ * Returns the reason for a strategy's text about an empty side, by the beginning of the text. The text may continue
+ * after a colon.
+ */
 export function silenceReason(words: string): SilenceReason {
   // Such texts name the unknown input: best amounts, order flow, inventory, maker fee and so on.
   if (words.endsWith(' not known')) return 'no fair value';

@@ -7,14 +7,14 @@ import type { Millis } from '../model/units.ts';
  */
 export const clusterMsOf = (horizonS: number): Millis => Math.max(60_000, horizonS * 1000);
 
-/** Sums behind a mean, as stored for the next run: in this order, all finite. */
+/** Sums behind a mean, as stored for the next run. All are finite, in the order of `ClusteredMean.state`. */
 export type MeanState = readonly number[];
 
 /**
  * Weighted mean with its error, as a ratio of sums over clusters. Values of one cluster must be consecutive.
  *
  * With a memory, all sums fade by e^(-clusters passed / memory), so that the mean follows recent values. Without new
- * values its effective number of clusters falls.
+ * values, the effective number of clusters falls.
  */
 export class ClusteredMean {
   count = 0;

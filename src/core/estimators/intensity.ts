@@ -60,7 +60,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
   const k = -(w * wxy - wx * wy) / determinant;
   const logA = (wxx * wy - wx * wxy) / determinant;
   if (!(k > 0 && Number.isFinite(logA))) return null;
-  // Each estimate is a weighted sum of the logs; these are the weights.
+  // log a and k are weighted sums of the logs of the rates; these arrays are the weights.
   const ofLogA = rows.map(({ distance, count }) => (count * (wxx - wx * distance)) / determinant);
   const ofK = rows.map(({ distance, count }) => (-count * (w * distance - wx)) / determinant);
   const error = (of: readonly number[]): number => {

@@ -61,12 +61,11 @@ const WAITING_MAX = 1 << 20;
 const GROUPS = 2 * MARKOUT_LEVELS_MAX + 3;
 
 /**
- * Collects markouts. A fill of side s (+1 bought, -1 sold) has price P and value w; M is the mid price at the horizon.
- * The markout is m = s (M - P) / P.
+ * Collects markouts. A fill of side s (+1 bought, -1 sold) has price P and value w. M is the mid price at exactly the
+ * horizon, without the bot's orders. The markout is m = s (M - P) / P.
  *
  * A curve shows the mean of m weighted by w (E8: Huang, Stoll 1996, J. Financial Economics 41). Fills close in time
- * have dependent markouts, so errors are those of a ratio of sums over time clusters. M is the mid price at exactly the
- * time of the horizon, without the bot's orders.
+ * have dependent markouts, so errors are those of a ratio of sums over time clusters.
  */
 export class Markouts {
   /** Time at which the next mid price is needed; Infinity if no fill waits. */

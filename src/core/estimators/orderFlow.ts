@@ -1,6 +1,6 @@
 /**
- * Order flow imbalance at the best prices, with exponential forgetting: bid additions and ask removals count as
- * positive, the reverse as negative.
+ * Order flow imbalance at the best prices, with exponential forgetting. Bid additions and ask removals count as
+ * positive; bid removals and ask additions count as negative.
  */
 import type { Millis } from '../model/units.ts';
 

@@ -55,7 +55,7 @@ export type Band = {
  * both ends match.
  *
  * For small c, skewed quotes reduce little inventory, and the band is (3 lambda c / (2 h))^(1/3) orders. For larger c
- * it approaches c sqrt(lambda / (h e)): c over the shift of GLFT's quotes for one order.
+ * the band approaches c sqrt(lambda / (h e)), which is c divided by the shift of GLFT's quotes for one order.
  */
 export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: BandInput): Band {
   const all = Math.max(0, Math.floor(ordersMax));

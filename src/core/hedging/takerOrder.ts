@@ -1,4 +1,4 @@
-/** Taker order for a hedge. It waits until no order of the bot blocks it. It is sent once, or refused. */
+/** Taker order for a hedge. The order waits until no order of the bot blocks it, and is then sent once, or refused. */
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import type { PlaceCommand } from '../orders/commands.ts';

@@ -52,8 +52,8 @@ type Entry = {
   readonly born: number;
 };
 /**
- * Level of the book. `others` is the lots of other traders. If `isCapped`, the lots are more than 2^53 - 1 and `others`
- * is that maximum. The queue is in order of arrival.
+ * Level of the book. `others` is the lots of other traders, at most 2^53 - 1; `isCapped`: whether the level has more
+ * lots. The queue is in order of arrival.
  */
 type Level = { others: number; isCapped: boolean; readonly queue: Set<Entry> };
 
@@ -179,7 +179,7 @@ export class L3Book {
     rememberNewest(this.#matchedIds, id);
     const guessed = this.#guesses.get(id);
     this.#guesses.delete(id);
-    // A similar order was matched to this oid; that order is pending again.
+    // If another order of the bot was guessed to have this oid, that order is pending again.
     for (const [other, taken] of this.#guesses) if (taken === oid) this.#guesses.delete(other);
     return (guessed !== undefined && this.#rematch(guessed)) || changed;
   }
@@ -236,8 +236,8 @@ export class L3Book {
   }
 
   /**
-   * Sets an order to its current state. An order keeps its queue position only if its amount fell. Skips an uncountable
-   * price.
+   * Sets an order to its current state. An order keeps its queue position only if its amount fell. Skips an order with
+   * an uncountable price.
    */
   #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText | null): void {
     const before = this.#entries.get(oid);

@@ -206,8 +206,8 @@ class HalfBook {
   }
 
   /**
-   * Moves the window so that `best` has space on both sides and `reach`, if given, fits. Sorts the levels into near and
-   * far again.
+   * Moves the window so that `best` has space on both sides and `reach`, if given, is inside. Sorts the levels into
+   * near and far again.
    */
   #moveWindow(best: number, reach = best): void {
     const kept: [number, number][] = [...this.#far.entries()];

@@ -57,7 +57,7 @@ export type Instrument = {
 };
 
 /**
- * Returns the lot of a book: `LOT`, or the finest coarser power of ten in which the maximum amount is below 2^53 lots.
+ * Returns the lot of a book: the finest power of ten, at least `LOT`, in which the maximum amount is below 2^53 lots.
  *
  * The lot divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as
  * `instrumentOf` does.
@@ -298,8 +298,8 @@ export function signedRateCeil(text: DecimalText): number {
 }
 
 /**
- * Returns the price of an order, rounded to the current grid against the bot (up for a buy, down for a sell), because
- * the tick may have changed since the placement. Without a price, returns the book's maximum for a buy and minimum for
+ * Returns the price of an order on the current grid, because the tick may have changed since the placement. Rounds
+ * against the bot: up for a buy, down for a sell. Without a price, returns the book's maximum for a buy and minimum for
  * a sell. Throws as `priceFloor` does.
  */
 export function worstPrice(instrument: Instrument, side: Side, text: DecimalText | undefined): Price {

@@ -19,7 +19,7 @@ export type Order = {
   readonly placedAt: Millis;
   /** Sum of applied fills, in lots. */
   readonly filled: Amount;
-  /** Sum of applied fills below one lot, because an exchange may trade finer amounts than the book's lot. */
+  /** Sum of applied fills below one lot, in 10^-18. An exchange may trade finer amounts than the book's lot. */
   readonly filledRest?: Money;
   readonly state: OrderState;
   readonly ending: Ending | null;
@@ -44,8 +44,8 @@ type Live = {
   /** Sum of applied trades. `filled` is the larger of this sum and `reportedFilled`, so that nothing counts twice. */
   traded: number;
   /**
-   * Time from which reads are evidence: of the intent, then of the placement's answer, the first sighting, or a
-   * sighting after the order's end. Reads that started earlier may show an older state.
+   * Time from which reads are evidence. This is the time of the intent, then of the placement's answer, the first
+   * sighting, or a sighting after the order's end. Reads that started earlier may show an older state.
    */
   answeredAt: Millis;
   closedAt: Millis;
@@ -151,7 +151,7 @@ export class Orders {
 
   /**
    * Yields the orders that a book read started at `startedAt` may show: already sent, and not known to have ended
-   * before.
+   * before the read.
    */
   *inBookSince(startedAt: Millis): IterableIterator<Order> {
     for (const order of this.#live.values()) {

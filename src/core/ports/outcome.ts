@@ -36,7 +36,7 @@ export type Outcome<T> =
       readonly message: string;
       /** HTTP status; absent if no answer arrived. */
       readonly status?: number;
-      /** Absent if the rejection needs no further reaction. */
+      /** Meaning of the rejection; absent if the rejection needs no further reaction. */
       readonly meaning?: Meaning;
       /** Remedy for the operator, as a clause. */
       readonly remedy?: string;

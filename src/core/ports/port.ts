@@ -197,7 +197,7 @@ export type TransferLine = {
   readonly id: string;
   readonly operation: string;
   readonly createdAt: Millis;
-  /** Currency in lower case; positive for incoming amounts. */
+  /** Balance changes: currencies in lower case, positive amounts if incoming. */
   readonly updates: readonly { readonly currency: string; readonly amount: Money }[];
   /** Reference of the deposit or withdrawal; absent if unknown. */
   readonly ref?: string;
@@ -385,7 +385,9 @@ export interface MarketStream {
   close(): void;
 }
 
-/** A request without a complete answer. If `sent` is false, it was certainly not executed, because no byte was sent. */
+/**
+ * A request without a complete answer. If `sent` is false, no byte was sent, so the request was certainly not executed.
+ */
 export class TransportFailure extends Error {
   readonly sent: boolean;
   constructor(message: string, sent: boolean) {

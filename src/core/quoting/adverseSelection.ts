@@ -113,8 +113,8 @@ export class AdverseSelection {
   }
 
   /**
-   * Adds one execution of the bot. `tradedAt` is exchange time, `heardAt` the local time of its report; `weight` is its
-   * value in any unit.
+   * Adds one execution of the bot. `tradedAt` is exchange time, `heardAt` the local time at which the bot received the
+   * report; `weight` is the value of the execution in any unit.
    */
   fill(id: string, side: Side, price: Price, weight: number, tradedAt: Millis, heardAt: Millis): void {
     const at = Math.min(tradedAt, heardAt);

@@ -21,7 +21,7 @@ export type HaltLimits = {
 export type KillSwitchState = {
   /** Distance of the profit below its peak. */
   readonly drawdown: Money;
-  /** UTC day, counted from 1970. `dayLoss` is the loss since it started; negative for a gain. */
+  /** UTC day, counted from 1970. `dayLoss` is the loss since the start of that day; negative for a gain. */
   readonly day: number;
   readonly dayLoss: Money;
 };

@@ -111,7 +111,7 @@ function encodedOf(bytes: Buffer): string[] {
   });
 }
 
-/** Replaces each secret, and each part of one, by `[redacted]`. */
+/** Replaces each secret, and each part of a secret, by `[redacted]`. */
 export function hideSecrets(text: string, { whole, parts }: Hidden): string {
   if (whole.length === 0) return text;
   const isHidden = new Uint8Array(text.length);

@@ -21,7 +21,7 @@ export type StreamOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly book: string;
-  /** Time without any frame after which the connection counts as lost; `ka` arrives every 20 s. */
+  /** Time without any frame after which the connection counts as lost. The exchange sends a `ka` frame every 20 s. */
   readonly silenceMs?: Millis;
   /**
    * Minimum pause before a reconnect; `backoffMaxMs` is the maximum. Each pause is twice the previous one, minus a
@@ -47,7 +47,7 @@ const CHECKS_PER_SILENCE = 12;
 
 /**
  * Creates the stream of trades and diff-orders of one book. It connects at `start`, which throws if called twice. By
- * default, it counts as lost after 60 s without a frame, and pauses for 1 s to 30 s.
+ * default, a connection counts as lost after 60 s without a frame, and pauses before a reconnect are 1 s to 30 s.
  */
 export function marketStream(options: StreamOptions): MarketStream & { counts(): StreamCounts } {
   return new Subscription(options);

@@ -28,7 +28,7 @@ export type StreamFrame =
   /** Frame of a type that Puntas does not use. */
   | { readonly kind: 'other' };
 
-/** Maximum length of an id. The exchange's ids have 16 characters, older ones 64. */
+/** Maximum length of an id. The exchange's ids have 16 characters, older ids 64. */
 const ID_MAX = 64;
 
 /** Reads a frame. Throws a WireFault if the text is not JSON, or not in the shape of its type. */

@@ -188,8 +188,8 @@ function requestOf(question: ApiRequest<unknown>, api: ApiEndpoint, signer: AskO
 }
 
 /**
- * Masks credentials in an outcome's texts, which reach logs, HALTED and terminals. An exchange or a proxy may echo the
- * request.
+ * Masks credentials in an outcome's texts, which reach logs, the HALTED file and terminals. An exchange or a proxy may
+ * echo the request.
  */
 function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefined): Outcome<T> {
   const { key, secret } = credentials ?? {};

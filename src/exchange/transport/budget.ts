@@ -22,9 +22,9 @@ const WINDOW: Millis = 60_000;
 const LOCK_OUT: Millis = 60_000;
 
 /**
- * Rate budget. A slot is in use from before the request is sent until a minute after it ended. The exchange receives
- * the request in between, so no minute at the exchange exceeds the limit, whatever the network delays and whether its
- * window slides.
+ * Rate budget. A slot is in use from before the request is sent until a minute after the request ended. The exchange
+ * receives the request in between. So no minute at the exchange exceeds the limit, for any network delay, and for a
+ * fixed or a sliding window.
  */
 export class Budget {
   readonly #clock: Clock;

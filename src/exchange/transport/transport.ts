@@ -5,7 +5,10 @@ import { TransportFailure, type Transport, type WireReply, type WireRequest } fr
 export type HttpOptions = {
   /** Scheme, host and port, such as `https://api.bitso.com`. */
   readonly origin: string;
-  /** Time from `send` to the last byte of the answer, in REAL milliseconds, also if the injected clock runs faster. */
+  /**
+   * Time from `send` to the last byte of the answer, in wall-clock milliseconds, even if the injected clock runs
+   * faster.
+   */
   readonly deadlineMs?: number;
   /**
    * Maximum number of sockets. Must be at least the sum of the client's two concurrencies, so that a cancel never waits

@@ -290,7 +290,7 @@ const fieldsAt = <N extends string>(
     string | undefined
   >;
 
-/** Reads the second factors. Documented as text, but an example has a list (interface document 2.5). */
+/** Reads the second factors. The document describes text, but an example has a list (interface document 2.5). */
 function twoFactorMethods(value: unknown): readonly string[] {
   const given = typeof value === 'string' ? [value] : (value ?? []);
   return wire.list(given, method => {
