@@ -1,4 +1,4 @@
-/** Keys of alerts: the channels, and which events are loud, silent or off. */
+/** Keys of alerts: the channels, and which events are on, silent or off. */
 import { z } from 'zod';
 import { httpAddress } from './values.ts';
 

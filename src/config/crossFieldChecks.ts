@@ -175,7 +175,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
     'bookPollMs',
     `a read every ${bookPollMs} ms is more than budgets.publicPerMinute ${budgets.publicPerMinute}: at least ${Math.ceil(60_000 / budgets.publicPerMinute)}`,
   );
-  // Two requests per round: open orders and trades of the account.
+  // Each round needs two requests: open orders and trades of the account.
   demand(
     120_000 / privatePollMs <= budgets.privatePerMinute,
     'privatePollMs',

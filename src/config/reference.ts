@@ -83,8 +83,8 @@ export type ExternalReference = {
 };
 
 /**
- * Returns the composition of the reference price; `null` if unconfigured, or if the books do not lead to the traded
- * book. A feed without a book gives the price of the traded book; of two feeds for one book, the last applies.
+ * Returns the composition of the reference price; `null` if unconfigured, or if the books do not form a chain for the
+ * traded book. A feed without a book gives the price of the traded book; of two feeds for one book, the last applies.
  * `referenceProblems` reports errors.
  */
 export function externalReferenceOf({

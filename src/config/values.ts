@@ -10,7 +10,7 @@ export const signedRate = z
 
 export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
 export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
-/** Whole milliseconds, both bounds inclusive. */
+/** Schema of whole milliseconds between `from` and `to`, both included. */
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
 /**
  * URL whose protocol (with colon, as `https:`) matches `protocols`. Rejects unencrypted URLs except to this machine,

@@ -16,8 +16,8 @@ export const LEVEL_MODELS = [...BOUNDS, 'power1', 'power2', 'power3', 'log'] as 
 export type LevelModelName = (typeof LEVEL_MODELS)[number];
 
 /**
- * Returns a fill model by name. Queues use formulas E7; `expected` is `power2` under another name. In all models except
- * `optimistic`, orders share the volume of an execution.
+ * Returns a fill model by name. Its queue uses the formulas E7; `expected` is `power2` under another name. In all
+ * models except `optimistic`, orders share the volume of an execution.
  */
 export function levelModel(name: LevelModelName): FillModel {
   const shared = (queue: QueueModel): FillModel => ({ name, queue, rule: sharedVolume(queue) });

@@ -23,7 +23,7 @@ export interface QueueModel {
    */
   joined(order: Queued, displayed: number): void;
   /**
-   * Initializes an order in a queue that the recording does not show, or shows only in its next snapshot; `guess` is
+   * Initializes an order in a queue that the recording does not show, or shows only in its next snapshot. `guess` is
    * the likely length of the queue in lots.
    */
   joinedUnseen(order: Queued, guess: number): void;
@@ -36,8 +36,8 @@ export interface QueueModel {
 type Behind = (front: number, back: number) => number;
 
 /**
- * Returns the model in which every cancel is behind the order until the level is smaller than the lots ahead. Only
- * trades advance the order.
+ * Returns the model in which only trades advance the order. Every cancel counts as behind the order, until the level is
+ * smaller than the lots ahead.
  */
 export function riskAverse(): QueueModel {
   return {
@@ -60,7 +60,7 @@ export const power = (n: number): QueueModel =>
     ? shared('power 2', (front, back) => (back * back) / (back * back + front * front))
     : shared(`power ${n}`, (front, back) => back ** n / (back ** n + front ** n));
 
-/** Returns the model that splits cancels by logarithms. */
+/** Returns the model that splits cancels by the logarithms of the lots ahead and behind (formulas E7). */
 export const logarithmic = (): QueueModel =>
   shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
 
@@ -81,7 +81,8 @@ function shared(name: string, behind: Behind): QueueModel {
     joinedUnseen: joinQueue,
     traded,
     changed(order, before, after) {
-      // The level's change includes the lots that `traded` has already subtracted.
+      // The level's change includes the lots in `order.traded`, which `traded` has already subtracted from the lots
+      // ahead.
       const shrunk = before - after - order.traded;
       order.traded = 0;
       if (shrunk < 0) {

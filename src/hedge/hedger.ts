@@ -322,8 +322,8 @@ export class Hedger {
   }
 
   /**
-   * Whether the outcome is due: the offer has expired, no request can still be under way, and the exchange must show
-   * the record of an execution by now.
+   * Whether the outcome is due. Then the offer has expired, no request can still be under way, and the exchange must
+   * show the record of an execution by now.
    */
   #isOutcomeDue({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = this.#setup;

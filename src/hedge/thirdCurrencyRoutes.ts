@@ -117,8 +117,8 @@ export async function requestSecondLeg(
 
 /**
  * Returns the route's record. `worth` is the value of the third currency in the quote currency. If the hedge sells,
- * `worth` is what the current offer of the second leg pays; if the hedge buys, the amount paid in the first leg.
- * `least` is the minimum result of the second leg at which the complete route costs at most `costMax`.
+ * `worth` is what the current offer of the second leg pays; otherwise it is the amount paid in the first leg. `least`
+ * is the minimum result of the second leg at which the complete route costs at most `costMax`.
  */
 export function routeRecord({ via, holds, out }: RouteOffer, amount: Money, mid: Money, costMax: Money): HedgeRoute {
   const [give, get] = [moneyOf(out.give.amount), moneyOf(out.get.amount)];

@@ -13,7 +13,7 @@ export type TradeWay = 'page' | 'early' | 'live';
 /** Receiver of the trades. */
 export type TradeListener = {
   readonly trade: (trade: PublicTrade | StreamTrade, way: TradeWay) => void;
-  /** Called when reads of pages start: every trade until this call is reported before `closed`. */
+  /** Called when reads of pages start. Every trade that happens before this call is reported before `closed`. */
   readonly opened?: () => void;
   /** Called if a row of a page was unreadable, so that its execution is missing. */
   readonly unreadable?: (row: string) => void;

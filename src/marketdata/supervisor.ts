@@ -48,7 +48,9 @@ export class MarketDataSupervisor {
   #source: BookSource = 'none';
   #isUp = false;
   #stopped = false;
-  /** Whether this connection sends complete books. If true, the supervisor need not read one at the start. */
+  /**
+   * Whether this connection sends complete books. If true, the supervisor need not read a complete book at the start.
+   */
   #sendsBooks = false;
   /** Newest sequence number reported to the user; older data is never reported. */
   #newest = -1n;

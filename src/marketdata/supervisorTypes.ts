@@ -50,7 +50,8 @@ export type MarketDataUser = {
    */
   readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
   /**
-   * Called when the book just applied became current. The book contains the bot's orders as of `startedAt` (by `time`).
+   * Called when the book that `takeBook` applied is current. The book contains the bot's orders as of `startedAt` (by
+   * `time`).
    */
   readonly onBook: (startedAt: Millis, source: BookSource) => void;
   /** Called after a loss: the book is unknown until the next `onCurrent` or `onBook`. */

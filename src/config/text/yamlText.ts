@@ -133,8 +133,8 @@ function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text:
 }
 
 /**
- * Returns the offset to report: of the value, of the key if the key itself is wrong, or of the nearest parent key if
- * the key is missing.
+ * Returns the offset to report. This is the offset of the value, or of the key if the key itself is wrong. For a
+ * missing key, it is the offset of the nearest parent key.
  */
 function offsetOf(root: ParsedNode | null, problem: ErrorTarget): number {
   let node: unknown = root;
