@@ -58,8 +58,8 @@ export class TakerOrder {
   }
 
   /**
-   * Returns the levels that may be shown while the taker order waits: all that it would not trade with. In reduce-only,
-   * also excludes levels on the order's side.
+   * Returns the levels that may be shown while the taker order waits: all levels that the order would not trade with.
+   * In reduce-only, also excludes levels on the order's side.
    */
   levelsAllowedWith(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
     const request = this.#request;

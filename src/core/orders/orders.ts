@@ -393,7 +393,7 @@ export class Orders {
       if (order.state !== 'closed-unsettled') continue;
       if (
         this.#tradesReadAt - order.closedAt >= this.#delays.tradeReportDelayMaxMs &&
-        // A trade may be part of the amount reported at adoption, so an adopted order is settled only by time.
+        // A trade of an adopted order may be part of the amount reported at adoption, so only time settles the order.
         (order.finalFilled === null || order.reportedFilled > 0)
       ) {
         this.#end(order, 'settle');
