@@ -103,7 +103,7 @@ export class EventDrivenReads {
       const ids = this.#tradesWanted ? [] : this.#goneIds();
       if (!this.#tradesWanted && ids.length === 0 && !(this.#gone.size === 0 && this.#balancesWanted)) continue;
       if (!this.#take()) {
-        // The next periodic read finds the dropped news.
+        // The next periodic read finds the changes that the dropped news reported.
         this.#tradesWanted = false;
         this.#gone.clear();
         this.#balancesWanted = false;

@@ -26,7 +26,7 @@ export type ListedTransfer = Booking & { readonly id: string };
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
 const PAGES_MAX = 10;
-/** Maximum number of remembered ids: one page of each list plus the recent ones. */
+/** Maximum number of remembered ids: one page of each list plus the ids of recent lines. */
 const KNOWN_MAX = 500;
 
 export class TransferReads {

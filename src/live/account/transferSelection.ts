@@ -14,8 +14,8 @@ const CHOICES_MAX = 10;
 /**
  * Returns the transfers to book. `differences`: reported balances minus ledger, by currency. `isEarly`: whether a
  * transfer was listed while balances equaled the ledger. The balances may already include early transfers, so these are
- * booked only if they close the difference of their currency exactly. Other transfers are booked if their currency
- * differs at all; a further transfer may not be listed yet.
+ * booked only if they close the difference of their currency exactly. Other transfers are booked if there is any
+ * difference in their currency, because a further transfer may not be listed yet.
  */
 export function explaining(
   transfers: readonly ListedTransfer[],

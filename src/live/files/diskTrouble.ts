@@ -1,6 +1,6 @@
 /**
- * Disk problems: a full or read-only disk. A disk problem is solved by space or a permission; a damaged state needs the
- * operator to check the account.
+ * Disk problems: a full or read-only disk. The operator solves a disk problem by freeing space or granting a
+ * permission. After damage to the state, the operator must check the account instead.
  */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ export function diskTroubleOf(error: unknown): DiskTrouble | null {
 }
 
 /**
- * Tests the disk by a write, for errors that are vague. SQLite reports many causes as an I/O error or as a file that
- * cannot be opened.
+ * Tests the disk by a write, because some errors do not name their cause. SQLite reports many causes as an I/O error or
+ * as a file that cannot be opened.
  */
 export function tryDisk(dir: string): DiskTrouble | null {
   try {
@@ -33,8 +33,8 @@ export function tryDisk(dir: string): DiskTrouble | null {
 }
 
 /**
- * Measures how long a page takes to become durable, `times` times in sequence; in ms of `elapsed`. Throws if the disk
- * accepts no write.
+ * Writes a page `times` times in sequence and returns how long each write took to become durable, in ms of `elapsed`.
+ * Throws if the disk accepts no write.
  */
 export function syncTimes(dir: string, times: number, elapsed: () => number): readonly number[] {
   const page = Buffer.alloc(PAGE_BYTES);

@@ -31,7 +31,7 @@ const SLEPT = 'this process was suspended';
 
 export class MarketData {
   readonly #options: MarketDataOptions;
-  /** Book that was last reported to the engine, or will be reported next. All of it is from one source. */
+  /** Book that was last reported to the engine, or will be reported next. All its levels are from one source. */
   readonly #book = new OrderBook();
   readonly #feed: L3Book;
   readonly #supervisor: MarketDataSupervisor;

@@ -142,13 +142,13 @@ export type LedgerCheckpoint = {
   readonly hedges?: readonly HedgeRow[];
   /** Tick and lot of all prices and amounts; `null` in checkpoints of an older Puntas. */
   readonly units?: { readonly tick: string; readonly lot: string } | null;
-  /** Ids of listed transfers that are in the ledger or preceded it; `null` if unknown. */
+  /** Ids of listed transfers that the ledger contains or that are older than the ledger; `null` if unknown. */
   readonly transfers?: readonly string[] | null;
   /** Currencies with an unreadable trade; their balances cannot equal the ledger. */
   readonly uncounted?: readonly string[];
   /** Last comparison with the exchange's balances, for display. */
   readonly checked?: BalanceCheck | null;
-  /** Profit of all runs since the opening, including this run; `null` if an older Puntas stored none. */
+  /** Profit of all runs since the opening, including this run; `null` if an older Puntas stored no profit. */
   readonly profit?: Profit | null;
 };
 

@@ -26,7 +26,10 @@ export class SleepWatch {
     this.#wall = clock.now();
   }
 
-  /** Checks for a suspension; call it at every turn. Returns the duration in ms, or 0 if it was too short to matter. */
+  /**
+   * Checks for a suspension; call it at every turn of the event loop. Returns the duration in ms, or 0 if it was too
+   * short to matter.
+   */
   look(): Millis {
     const elapsed = this.#clock.elapsed();
     const wall = this.#clock.now();

@@ -40,7 +40,7 @@ export type Leftovers = {
   readonly marker: string | undefined;
   /** Hedges that may still execute, and the last ones that ended. */
   readonly hedges: readonly HedgeRow[];
-  /** Ids of listed transfers that are in the ledger or preceded it; `null` if unknown. */
+  /** Ids of listed transfers that the ledger contains or that are older than the ledger; `null` if unknown. */
   readonly transfers: readonly string[] | null;
   /** Currencies with a trade that an earlier run could not read; their balances are not compared. */
   readonly uncounted: readonly string[];
@@ -192,7 +192,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let isWritable = true;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
     if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
-    // If a write throws, this value remains.
+    // If a write throws, `isWritable` stays `false`.
     isWritable = false;
     record();
     if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);
