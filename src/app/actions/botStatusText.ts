@@ -57,7 +57,7 @@ function inventoryText(fromTarget: string, holdings: Readonly<Record<string, str
   return `${shortDecimal(fromTarget)} ${currency} from its target; holds ${held.join(', ')}`;
 }
 
-/** Wraps the text at words, indented after its name. */
+/** Returns a named row. The text is wrapped at words and indented after the name. */
 function statusRow(name: string, text: string): readonly string[] {
   return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
 }

@@ -1,5 +1,5 @@
 /**
- * Latest profit of a bot that the state directory allows: from a replay of its last recording, or from its last
+ * Latest known profit of a bot, from its state directory: from a replay of the last recording, or from the last
  * checkpoint.
  */
 import { existsSync } from 'node:fs';
