@@ -149,7 +149,7 @@ function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | n
   return isOther ? null : causeOfText(`not quoting: ${quoting}`);
 }
 
-/** Returns a cause if quoting is allowed but neither side is shown. */
+/** Returns a cause if quoting is allowed but neither side has a quote. */
 function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look): Cause | null {
   if (quoting !== null || unshown.buy === null || unshown.sell === null) return null;
   const key = `${unshown.buy.reason} ${unshown.sell.reason}`;

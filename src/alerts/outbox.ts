@@ -74,7 +74,7 @@ type Known = {
   readonly toldAt: Millis[];
 };
 
-/** Counts of one event since the last `takeCounts`. */
+/** Counts of one event since the last call of `takeCounts`. */
 export type Count = { happened: number; dropped: number };
 
 export class Outbox {
@@ -215,7 +215,7 @@ export class Outbox {
     return Math.max(slot, this.#lineAt(event), this.#of(event).pendingSince + GROUP_MS);
   }
 
-  /** Returns the earliest time of another line about this event. */
+  /** Returns the earliest time at which another line about this event may be sent. */
   #lineAt(event: AlertEvent): Millis {
     return (this.#of(event).toldAt.at(-LINES_MAX) ?? -Infinity) + WINDOW_MS;
   }

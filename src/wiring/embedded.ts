@@ -74,7 +74,7 @@ export function openBox(
     switches: {
       engineDelayMinMs: Math.min(1, exchange.engineDelayMs),
       engineDelayMaxMs: exchange.engineDelayMs,
-      // A recording includes its own delay.
+      // A recording already includes the delay of its market data.
       ...(tape !== null && { feedDelayMinMs: 0, feedDelayMaxMs: 0 }),
     },
     ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),

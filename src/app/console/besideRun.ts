@@ -10,8 +10,8 @@ import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 
 /**
- * Time without a heartbeat after which the page shows the bot as silent, in ms. A running bot writes a heartbeat every
- * second.
+ * Time without a heartbeat after which the page shows the bot as silent, in ms. A running bot writes a heartbeat at
+ * least every two seconds.
  */
 const SILENT_MS = 15_000;
 /** Time limit of a read of the metrics, in ms. */

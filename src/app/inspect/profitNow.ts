@@ -11,7 +11,7 @@ import { shownProfit, type PrintedProfit } from '../../messages/shownProfit.ts';
 import { replayedMoment, type ReplayedMoment } from './explain.ts';
 
 export type ProfitNow = {
-  /** Profit by the bookings of the ledger. */
+  /** Profit since the opening, from the entries of the ledger. */
   readonly booked: ProfitSinceOpening;
   readonly run: Profit | null;
   /** Reason why the ledger lacks trades, so that the profit is unknown; `null` if it is known. */

@@ -110,8 +110,8 @@ type DaySources = {
 };
 
 /**
- * Returns the profit of each day. Days from the first recorded end of a day on are valued at the mid price, earlier
- * days (of an older Puntas) at the last fill.
+ * Returns the profit of each day. Days are valued at the mid price, starting with the first day whose end was recorded.
+ * Earlier days (of an older Puntas) are valued at the last fill.
  */
 function profitDays({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
   const sums = earnedBy('day', profitBy('day', entries, names, Infinity), moments, Infinity);

@@ -223,7 +223,7 @@ export class BalanceReads {
       return;
     }
     const now = this.#o.run.clock.elapsed();
-    // No read during a conversion: its amounts could look like those of a listed transfer.
+    // The lists are not read during a conversion, because its amounts could look like the amounts of a listed transfer.
     const everyMs = this.#o.engine.account.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
     if (this.#o.engine.account.isConverting || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;

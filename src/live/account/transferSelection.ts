@@ -6,8 +6,8 @@ import { money, type Money } from '../../core/index.ts';
 import type { ListedTransfer } from './transferReads.ts';
 
 /**
- * Maximum number of transfers per currency for which every combination is tried. With more transfers, only the sum of
- * all is tried.
+ * Maximum number of transfers per currency for which every combination is tried. If there are more transfers, only the
+ * complete set is tried.
  */
 const CHOICES_MAX = 10;
 

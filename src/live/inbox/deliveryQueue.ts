@@ -22,8 +22,8 @@ export type DeskOptions = {
 export type DeskCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
 
 /**
- * Bytes of free space reserved for the journal and the latch; with less, no delivery is stored. Enough for ten days of
- * a recording with 19 MB per day, and for the log of the state file.
+ * Bytes of free space reserved for the journal and the latch; with less, no delivery is stored. The reserve is enough
+ * for ten days of a recording with 19 MB per day, and for the log of the state file.
  */
 export const RESERVE_BYTES = 256_000_000;
 /** Pause between reports of a problem that remains. */

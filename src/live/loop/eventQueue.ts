@@ -18,7 +18,7 @@ export type EventSteps = {
   readonly onEndless: () => void;
 };
 
-/** Number of events in one drain that counts as endless. A step puts at most a few events for each order of the bot. */
+/** Number of events in one drain that counts as endless. A step adds at most a few events for each order of the bot. */
 export const EVENTS_MAX = 10_000;
 
 type Waiting = { readonly event: EngineEvent; readonly isPrepared: boolean };
@@ -36,7 +36,7 @@ export class EventQueue {
   }
 
   /**
-   * Processes the event and all events that it causes. An event that is put during a step waits until the step ends.
+   * Processes the event and all events that it causes. An event that is added during a step waits until the step ends.
    * Causes therefore precede effects, as with nested calls.
    * @throws Error if events still cause others after `onEndless`, or the error of `prepare` or `step`. Waiting events
    * are then dropped.

@@ -19,13 +19,13 @@ export interface TradeSink {
 
 /** Context of an execution. */
 export type TradeContext = {
-  /** Number of the taker order. Executions with equal numbers may have the same taker order. */
+  /** Number that increases with each new taker order. Executions with equal numbers may belong to one taker order. */
   readonly moment: number;
   /** Serial number of a time before the execution; absent for an execution that just happened. */
   readonly mark?: number;
   /**
-   * Arrival number of the filled order, as `L3Book.arrivals` counts; 0 if no longer known, absent if it cannot be
-   * known.
+   * Arrival number of the filled order, as `L3Book.arrivals` counts. 0 if the order is no longer known; absent if the
+   * number cannot be known.
    */
   readonly maker?: number;
 };

@@ -43,8 +43,8 @@ type Written = {
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
 /**
- * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in 10^-18, the target is
- * in lots.
+ * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in units of 10^-18, the
+ * target is in lots.
  */
 export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, profit }: RestoredLedger): string =>
   JSON.stringify({

@@ -209,12 +209,12 @@ export class RecordingPieces {
   }
 }
 
-/** Joins lines to texts, each at most one piece long. Throws RangeError if a line is longer. */
+/** Joins lines into texts, each at most one piece long. Throws RangeError if a line is longer. */
 function texts(lines: readonly string[]): Buffer[] {
   const found: Buffer[] = [];
   let text = '';
   for (const line of lines) {
-    // A character has at most three bytes.
+    // A UTF-16 unit has at most three bytes in UTF-8.
     if (3 * (text.length + line.length + 1) > PIECE_MAX_BYTES && text !== '') {
       found.push(Buffer.from(text));
       text = '';

@@ -1,4 +1,6 @@
-/** Halt latch: a file with the reason why trading stopped. Only `puntas resume` removes it, not a restart. */
+/**
+ * Halt latch: a file with the reason why trading stopped. Only `puntas resume` removes the file; a restart does not.
+ */
 import { TailedLines, appendLine, overwrite, syncFolder, writeDurably } from '../../guard/index.ts';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -12,7 +12,7 @@ import { sumOf } from './sums.ts';
  * entry adds 20 us to a start.
  */
 export const ENTRIES_MAX = 50_000;
-/** Number of entries above the maximum at which they are merged. */
+/** Number of entries above the maximum at which the oldest entries are merged. */
 const FOLD_EVERY = 5_000;
 const FORWARD = 'brought forward';
 

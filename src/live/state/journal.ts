@@ -60,7 +60,7 @@ export type Journal = {
   readonly nonceMark: bigint;
   readonly leftovers: Leftovers;
   /**
-   * Makes the commands durable, with everything recorded before. Orders may be sent only after its return. Throws if
+   * Makes the commands durable, with everything recorded before. Orders may be sent only after this returns. Throws if
    * the disk accepts no write.
    */
   intend(commands: readonly PlaceCommand[], at: Millis): void;
@@ -151,7 +151,9 @@ export function openJournal(
 export const ENDED_MAX = 100_000;
 /** Maximum number of runs whose recordings are kept. */
 export const RUNS_MAX = 500;
-/** Maximum number of lines that are buffered while the disk accepts none. Above it, the recording has a gap. */
+/**
+ * Maximum number of lines that are buffered while the disk accepts no line. If there are more, the recording has a gap.
+ */
 const LINES_MAX = 10_000;
 
 /** Returns the journal in an open database. */

@@ -1,6 +1,6 @@
 /**
  * Number of the last known commit of the state file, in a separate small file. It shows that an empty, lost or
- * truncated state file is not that of a new account.
+ * truncated state file does not belong to a new account.
  */
 import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
