@@ -4,7 +4,7 @@ import { pairOf } from '../../../src/core/index.ts';
 import { bestsOf, type DataFlaw, type RecordedBests, type Tape } from '../../../src/tape/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-/** Recordings by book. */
+/** Recordings, by book symbol. */
 export type ReferenceTapes = ReadonlyMap<string, Tape>;
 export type Span = { readonly from: number; readonly to: number };
 
@@ -12,7 +12,8 @@ type Pair = readonly [string, string];
 type Hedged = Pick<Config, 'hedge' | 'book'>;
 
 /**
- * Returns each third currency with the two pairs that a hedge over it exchanges; a book in either order serves a pair.
+ * Returns each third currency with the two pairs that a hedge over it exchanges. A pair can be served by either book of
+ * its two currencies.
  */
 function routesOf({ hedge, book }: Hedged): readonly { readonly via: string; readonly pairs: readonly Pair[] }[] {
   const [major, minor] = pairOf(book);
@@ -33,7 +34,7 @@ export const routeBooks = (config: Hedged): readonly string[] =>
 
 /**
  * Returns the best prices of the books of complete routes; a route with only one recorded book is dropped. Throws
- * `UsageError` for recordings from another time.
+ * `UsageError` for recordings that do not overlap `span`.
  */
 export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span): readonly RecordedBests[] {
   const found = new Set<Tape>();

@@ -11,9 +11,9 @@ export type ReportFiles = {
 };
 
 /**
- * Returns the file names. For NAME.html: that page, and next to it NAME.json, NAME-fills-MODEL.csv,
- * NAME-orders-MODEL.csv and, with a hedger, NAME-hedges-MODEL.csv. Otherwise `out` is a folder with report.html and the
- * rest.
+ * Returns the file names. For NAME.html, the other files are NAME.json, NAME-fills-MODEL.csv, NAME-orders-MODEL.csv
+ * and, with a hedger, NAME-hedges-MODEL.csv. Otherwise, `out` is a folder with report.html, report.json,
+ * fills-MODEL.csv and so on.
  */
 export function reportFiles(out: string): ReportFiles {
   if (/\.html?$/i.test(out)) {
