@@ -15,7 +15,7 @@ type KeysOf<P> = {
 export type StrategyDefinition<Name extends string, Schema extends z.ZodObject> = {
   /** Name in the configuration, and of the strategy's folder. No other file contains the name. */
   readonly name: Name;
-  /** Description in one sentence. */
+  /** Description of the strategy in one sentence. */
   readonly summary: string;
   /** Inputs that the user must know, in a few words. */
   readonly needs: string;

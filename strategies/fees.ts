@@ -34,7 +34,7 @@ const DUST = 1e-9;
 /**
  * Wraps a strategy with a check of its fees. While a round trip at the first bid and the first ask would lose money
  * after fees, the side that increases inventory does not quote. At zero inventory, neither side quotes. The strategies
- * here keep this distance themselves; the check is for strategies of users. `paysForVolume` disables the check.
+ * in this folder earn their fees without the check; it is for strategies of users. `paysForVolume` disables the check.
  */
 export function earningFees(strategy: Strategy, paysForVolume: boolean): Strategy {
   if (paysForVolume) return strategy;

@@ -47,7 +47,7 @@ export class FillCurve {
   readonly #pieces: readonly Piece[];
   /**
    * Best distance for a risk-neutral maker, at which rate times net is largest, with its rate, net and adverse move. If
-   * no distance pays, the distance with the smallest loss per fill.
+   * no distance pays, it is the distance with the smallest loss per fill.
    */
   readonly calm: { readonly distance: number; readonly rate: number; readonly net: number; readonly adverse: number };
   /** Decay of rates around the distance of `calm`: -d ln(rate) / d(distance). */
@@ -98,7 +98,7 @@ export class FillCurve {
     return this.#pieces.findLast(({ start }) => start <= distance) ?? this.#pieces[0]!;
   }
 
-  /** Returns the maximization for the risk aversion `gamma`, in 1 / (price unit × order); 0 is risk-neutral. */
+  /** Returns the Hamiltonian for the risk aversion `gamma`, in 1 / (price unit × order); 0 is risk-neutral. */
   worthTo(gamma: number): Hamiltonian {
     return new Hamiltonian(this.#pieces, gamma);
   }

@@ -53,8 +53,8 @@ export const fullMajor = ({ riskPerHour, volatilityBps, price }: MarketTerms): n
   fullValueOf(Number(riskPerHour), volatilityBps) / price;
 
 /**
- * Returns the distance of the first quote from the fair value in bps, without the fee. It maximizes edge times arrivals
- * for a risk-neutral maker (as in GLFT).
+ * Returns the distance of the first quote from the fair value in bps, without the fee. This distance maximizes edge
+ * times arrivals for a risk-neutral maker (as in GLFT).
  */
 const edgeBps = ({ decayPerBps, adverseBps }: MarketTerms): number => 1 / decayPerBps + adverseBps / 2;
 

@@ -64,7 +64,7 @@ export const quotingAt = (distanceBps: number, feeBps: number, amount: string): 
   levels: 1,
   amount,
   refreshToleranceBps: fourDigits(Math.max(0.5, distanceBps / 20)),
-  // A round trip earns twice the distance minus two fees. The minimum edge is 95% of that, and at most 1 bps.
+  // A round trip earns twice the distance minus two fees. The minimum edge is 95% of these earnings, and at most 1 bps.
   minEdgeBps: fourDigits(Math.max(0, Math.min(1, 1.9 * (distanceBps - feeBps)))),
   skew: { priceBpsAtLimit: fourDigits(distanceBps / 2) },
 });

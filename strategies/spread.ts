@@ -1,6 +1,6 @@
 /**
- * Quotes at a constant distance on both sides of a fair value, with a skew against inventory. The strategies without a
- * model share them.
+ * Quotes at a constant distance on both sides of a fair value, with a skew against inventory; shared by the strategies
+ * without a model.
  */
 import { z } from 'zod';
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';

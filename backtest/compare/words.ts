@@ -56,7 +56,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
 
 /**
  * Returns a sentence that counts the runs that made or lost money. Only runs whose interval excludes zero count as
- * either.
+ * gains or losses.
  */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)

@@ -77,7 +77,7 @@ export type DeskScene = {
   readonly base: number;
   readonly there: Travel;
   readonly back: Travel;
-  /** Balance of the account at the exchange. */
+  /** Returns the balance of the account at the exchange. */
   readonly total: (currency: string) => Money;
   /** Executes a conversion at the exchange. */
   readonly swap: (pay: DeskSum, receive: DeskSum) => void;

@@ -42,7 +42,7 @@ export class ExchangeBook {
   readonly unrecorded = new Unrecorded();
   /** Taker of the last execution. */
   readonly taker = new Sweep(SWEEP_MS);
-  /** Whether the last row of a level belongs to a snapshot, whose levels later executions may invalidate. */
+  /** Whether the last level row is from a snapshot, whose levels later executions may invalidate. */
   isPicture = false;
   /** Number of stale levels that were removed from the recording, because executions passed them and they remained. */
   ghosts = 0;
@@ -127,7 +127,7 @@ export class ExchangeBook {
     this.#ownAsk = ask;
   }
 
-  /** Requests, while rows are read, that reading stops after the rows up to `time`. */
+  /** Requests a stop while rows are read, so that no row later than `time` is read. */
   stopBefore(time: number): void {
     this.#isStopped = true;
     if (time < this.#until) this.#until = time;
@@ -201,7 +201,7 @@ export class ExchangeBook {
     if ((flags & FLAG.ghost) !== 0) this.ghosts++;
     if (((flags & FLAG.crossed) !== 0) !== this.#crossedSince < Infinity) this.#crossing(this.rows.at[row]!);
     const isPicture = (flags & FLAG.snapshot) !== 0;
-    // At the first row after a snapshot, the snapshot was complete and unchanged until this row.
+    // At this row, the first after a snapshot, it is certain that the snapshot was complete and unchanged until now.
     const goesOn = this.isPicture && !isPicture;
     if (goesOn) this.#seen();
     this.isPicture = isPicture;

@@ -6,7 +6,7 @@ import { BUY, type SideIndex } from '../rows/rows.ts';
 
 /** State of an order at the exchange and at the bot, in one object. Each of the two writes only its own part. */
 export class OwnOrder {
-  /** Positive integer; unique per order, also if the object is reused. */
+  /** Id of the order: a positive integer, unique even if the object is reused. */
   id = 0;
   side: SideIndex = BUY;
   place = 0;

@@ -18,29 +18,34 @@ export type ProfileOptions = {
   readonly latency?: Latency;
   /** Age of the book that the bot sees, in ms. Default: 0. */
   readonly feedMs?: Millis;
-  /** Distances from the visible mid price, in bps. Default: derived from the tape. */
+  /** Distances from the mid price that the bot sees, in bps. Default: derived from the tape. */
   readonly distancesBps?: readonly number[];
   /** Value of each virtual order, in the quote currency. Default: the median execution. */
   readonly orderValue?: number;
   /** Times after a fill at which it is valued, in seconds, ascending. Default: `PROFILE_HORIZONS_S`. */
   readonly horizons?: readonly number[];
-  /** Length of the bootstrap blocks. Default: 1/40 of the recording, between 2 and 30 minutes. */
+  /** Length of the bootstrap blocks, in ms. Default: 1/40 of the recording, between 2 and 30 minutes. */
   readonly blockMs?: Millis;
   readonly seed?: number;
   readonly onShare?: (share: number) => void;
 };
 
 export type DistancePoint = {
-  /** Requested distance from the visible mid price; orders are rounded to the tick away from it. */
+  /**
+   * Requested distance from the mid price that the bot sees, in bps. Orders are rounded to the tick away from that
+   * price.
+   */
   readonly distanceBps: number;
-  /** Value-weighted distance from the mid price just before the fill; `null` without fills. */
+  /** Value-weighted distance from the mid price just before the fill, in bps; `null` without fills. */
   readonly edgeBps: number | null;
-  /** Fills of both sides. A taker counts once per order. */
+  /** Number of fills of both sides. A taker counts once per order. */
   readonly fills: number;
   readonly fillsPerHour: number;
   /** Filled value per hour of both sides together, in the quote currency. */
   readonly valuePerHour: number;
-  /** By horizon: the value-weighted edge after the adverse move, before fees; `null` with too little data. */
+  /**
+   * Value-weighted edge that remains after the price move, in bps before fees, by horizon; `null` with too little data.
+   */
   readonly markoutBps: readonly (BootstrapInterval | null)[];
   readonly blocks: DistanceSums;
 };

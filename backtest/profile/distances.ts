@@ -37,7 +37,7 @@ export function scaleOf(tape: Tape, cadenceMs: Millis): TapeScale {
   const unit = Number(tick) * Number(lot);
   let stretch = -1;
   /**
-   * Mid price, and half the spread in bps, at present; `from` has those at the start of the interval. NaN if unknown.
+   * Current mid price, and half the spread in bps; NaN if unknown. `from` has the values at the start of the interval.
    */
   let now = { mid: Number.NaN, half: Number.NaN };
   let from = now;

@@ -59,8 +59,8 @@ const NORMAL = 1.96;
  * 2005.)
  *
  * The standard error from few blocks is itself uncertain, so Student's t distribution is used. Its degrees of freedom
- * are the equivalent number of equal blocks minus one (Kish, "Survey Sampling", 1965). In 1 of 40 recordings, the
- * verdict is `quote` although no distance pays; in 1 of 25 if fills are few and skewed.
+ * are the equivalent number of equal blocks minus one (Kish, "Survey Sampling", 1965). On recordings where no distance
+ * pays, 1 of 40 verdicts is still `quote`, and 1 of 25 if fills are few and skewed.
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, random, samples = 1_000 } = options;

@@ -1,6 +1,6 @@
 /**
  * Virtual orders of a profile: one per side and distance. Each order is re-pegged to the mid price that the bot sees.
- * The simulated exchange fills it as if it were the only order.
+ * The simulated exchange fills each order as if there were no other virtual orders.
  */
 import type { Millis } from '../../src/core/index.ts';
 import {

@@ -1,4 +1,4 @@
-/** Orders of a replay as the bot knows them: sends requests, and tracks the orders by the answers. */
+/** Orders of a replay as the bot knows them. The class sends requests and tracks the orders by the answers. */
 import { MESSAGE } from '../exchange/messages.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import type { Latency } from '../rows/latency.ts';

@@ -72,7 +72,8 @@ export type ReplayOptions = {
     onNews: (news: EngineNews) => void,
   ) => Engine;
   /**
-   * Start of trading, `to` its end, within the tape. Defaults: its first and last row. A sliding window requires `to`.
+   * Start of trading within the tape; `to` is its end. Defaults: the first and the last row. A sliding window requires
+   * `to`.
    */
   readonly from?: Millis;
   readonly to?: Millis;
@@ -80,7 +81,10 @@ export type ReplayOptions = {
   readonly hedge?: HedgeOptions | undefined;
   /** Reference price from other recordings. If absent, the bot has no reference price. */
   readonly elsewhere?: ExternalReferenceOptions | undefined;
-  /** Whether each growth of the volume towards the next fee tier is reported. If not, only a change of the tier is. */
+  /**
+   * Whether each growth of the volume towards the next fee tier is reported. If false, only a change of the tier is
+   * reported.
+   */
   readonly followsTier?: boolean;
   readonly sink?: ReplaySink;
   /** Receives the share of the tape processed, from 0 to 1. */
@@ -94,7 +98,7 @@ export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void;
 export type FillRow = {
   readonly tid: string;
   readonly orderId: string;
-  /** Level of the strategy for which its order was placed, from 1; 0 for a taker order. */
+  /** Level of the strategy for which the order was placed, from 1; 0 for a taker order. */
   readonly level: number;
   /** Time of the execution at the exchange; `heardAt` is the time at which the bot received it. */
   readonly at: Millis;
@@ -208,8 +212,8 @@ type Heard = {
 };
 
 /**
- * Answer in transit. `event` is evaluated on arrival. If all orders in `ids` have ended before, the answer is dropped;
- * `null` if it is never dropped.
+ * Answer in transit. `event` is evaluated on arrival. If all orders in `ids` have ended before, the answer is dropped.
+ * `ids` is `null` for an answer that is never dropped.
  */
 type Later = { readonly at: Millis; readonly event: () => EngineEvent; readonly ids: readonly string[] | null };
 
@@ -233,7 +237,7 @@ export class TapeReplay {
   readonly #feed: FeedBook;
   readonly #collector: Collector;
   readonly #gaps: GapIterator;
-  /** Gaps by the exchange's clock. */
+  /** Gaps of the recording, by the exchange's clock. */
   readonly #gapsThere: GapIterator;
   /** Exchange of the replay. */
   readonly exchange: SimulatedExchange;

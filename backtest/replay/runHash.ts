@@ -1,6 +1,6 @@
 /**
- * Hash of a run's facts. The facts are hashed in batches, because a call of the hash costs as much as a decision. They
- * are hashed as numbers, because decimal text would cost twice as much.
+ * Hash of a run's facts. The facts are hashed in batches, because a call of the hash takes as long as a decision. They
+ * are hashed as numbers, because decimal text would take twice as long.
  */
 import { createHash } from 'node:crypto';
 

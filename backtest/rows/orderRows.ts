@@ -190,7 +190,7 @@ class OrderRows {
     }
   }
 
-  /** Adds takers that still cross a second after their last execution to the book. */
+  /** Adds takers to the book that still cross a second after their last execution. */
   #endTakers(row: number): void {
     const at = this.#columns.at[row]!;
     for (const [id, { side, tick, lots, since }] of this.#takers) {

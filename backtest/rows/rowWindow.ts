@@ -1,6 +1,6 @@
 /**
- * Sliding window of rows. In memory are only the rows from the slowest reader's position to slightly beyond the time of
- * the replay.
+ * Sliding window of rows. Only the rows from the slowest reader's position to slightly beyond the time of the replay
+ * are in memory.
  */
 import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 import { FLAG, type MarketRows, type RowsOut } from './rows.ts';

@@ -39,7 +39,7 @@ export type MarketRows = {
   readonly place: Int32Array;
   readonly lots: Float64Array;
   readonly flags: Uint8Array;
-  /** Orders behind the rows; `null` for a tape without single orders. */
+  /** Columns about the orders that caused the rows; `null` for a tape without single orders. */
   readonly orders: OrderColumns | null;
 };
 

@@ -57,8 +57,8 @@ export class TradeRows {
       this.#left.delete(exact);
       return true;
     }
-    // No trade has exactly `lots`. They can be part of a larger trade, or the sum of several trades. The taker of such
-    // a trade must not be on the side of the order.
+    // No trade has exactly `lots`. The lots can be part of a larger trade, or the sum of several trades. The taker of
+    // such a trade must not be on the side of the order.
     const own = near.filter(trade => this.#columns.side[trade] === SIDE.unknown || this.#columns.side[trade] !== side);
     if (own.reduce((sum, trade) => sum + this.#left.get(trade)!, 0) < lots) return false;
     let missing = lots;

@@ -58,7 +58,7 @@ export type ScoutedBook = Omit<MarketSeen, 'takerValue'> & {
   readonly limits: readonly string[];
 };
 
-/** Results at one distance, without those per time block. Fills are valued at the scout's horizon. */
+/** Results at one distance, without the results per time block. Fills are valued at the scout's horizon. */
 export type CurvePoint = Pick<DistancePoint, 'distanceBps' | 'edgeBps' | 'fills' | 'fillsPerHour' | 'valuePerHour'> & {
   /** Edge that remains after the price move within the horizon, before fees, in bps; `null` with too little data. */
   readonly left: { readonly value: number; readonly low: number; readonly high: number } | null;
@@ -66,7 +66,7 @@ export type CurvePoint = Pick<DistancePoint, 'distanceBps' | 'edgeBps' | 'fills'
 
 /** Fee tier of the account after a month of quoting at the distance of the verdict. */
 export type ReachedTier = {
-  /** Volume of these 30 days, plus the account's earlier volume. */
+  /** Volume of 30 days at that distance, plus the account's earlier volume. */
   readonly volume30d: number;
   readonly feeBps: number;
   /** Change of the net per hour because of the tier's fee; negative if that fee is higher than the assumed fee. */

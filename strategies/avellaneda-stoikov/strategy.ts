@@ -38,8 +38,8 @@ export const avellanedaStoikov = defineStrategy({
 });
 
 /**
- * Returns the solver for finite sessions. It chooses gamma so that one order of inventory shifts the reservation price
- * as the risk requires halfway through a session, by gamma sigma^2 left.
+ * Returns the solver for finite sessions. It chooses gamma so that the shift of the reservation price per order of
+ * inventory, gamma sigma^2 left, is as the risk requires halfway through a session.
  */
 const toTheEndOf =
   (horizonMs: number) =>
@@ -54,14 +54,13 @@ const toTheEndOf =
   };
 
 /**
- * Solves the model for an infinite horizon. It chooses gamma so that one order shifts the quotes at zero inventory, by
- * 2 / (gamma (qMax + 1)^2), as the risk requires.
+ * Solves the model for an infinite horizon. It chooses gamma so that the shift of the quotes per order at zero
+ * inventory, 2 / (gamma (qMax + 1)^2), is as the risk requires.
  */
 const withoutEnd = (input: ModelInput): Solution => {
   const { shift, cap } = input;
   const gamma = 2 / (shift * (cap + 1) * (cap + 1));
-  // At the cap, the model has no value for one order more, so the bid there is that at one order less; likewise for
-  // asks.
+  // At the cap, the model has no value for one order more, so the bid is that at one order less; likewise for asks.
   return around(input, gamma, (side, q) =>
     side === 'buy'
       ? -infinite(gamma, cap, clamp(q, -cap, cap - 1)).buy
@@ -71,7 +70,7 @@ const withoutEnd = (input: ModelInput): Solution => {
 
 /**
  * Adds the edge of a fill to the indifference price, whose distance from the fair value `asked` returns. The edge
- * follows from the measured curve, or without one from the formula.
+ * follows from the measured curve, or from the formula if there is no curve.
  */
 function around({ k, adverse, fee, curve }: ModelInput, gamma: number, asked: Solution['distance']): Solution {
   if (curve !== null) return solutionAlong(curve, gamma, asked);

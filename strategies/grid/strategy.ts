@@ -79,7 +79,7 @@ function onLines(p: GridParameters, instrument: Instrument): Strategy {
     const fair = fairPrice(view);
     const place = (Math.log(fair) - logAnchor) / step;
     const near = lineFrom(side, place, 0.5);
-    // Lines are fixed, so markouts widen a side by a start at a line further away.
+    // Lines are fixed, so markouts widen a side by starting it at a line further away.
     const [adverse] = adverseSteps(side, view, fair);
     const first = adverse ? lineFrom(side, place, 0.5 + Math.abs(adverse.ticks) / fair / step) : near;
     const prices: Step[][] = [];

@@ -60,7 +60,7 @@ export const ladder = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Time constant of the slow average for `movingPriceBandPct`. */
+/** Time constant of the slow average for `movingPriceBandPct`, in ms. */
 const BAND_TAU_MS = 600_000;
 
 /**

@@ -137,7 +137,7 @@ export function withoutSeries(report: BacktestReport): object {
   return { ...report, models: report.models.map(({ series: _, hours: __, ...rest }) => rest) };
 }
 
-/** Jobs of the main model, one per request latency. */
+/** Returns the jobs of the main model, one per request latency. */
 function sweepJobs(
   { models, latencies, latencySweep = [] }: BacktestOptions,
   shared: Omit<ModelJob, 'model' | 'latencies' | 'csv'>,

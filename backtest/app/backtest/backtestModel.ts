@@ -1,5 +1,5 @@
 /**
- * Replay of configurations side by side over one tape, each under one fill model. Jobs are plain data, so that any
+ * Replay of several configurations in one pass over a tape, each under one fill model. Jobs are plain data, so that any
  * thread can run them.
  */
 import { isDeepStrictEqual } from 'node:util';

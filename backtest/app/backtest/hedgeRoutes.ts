@@ -49,7 +49,7 @@ export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span
   return [...found].map(tape => requireOverlap(span, tape.instrument.symbol, bestsOf(tape)));
 }
 
-/** Returns `found` if it overlaps the tape's time. Throws `UsageError` otherwise. */
+/** Returns `found` if it overlaps `span`. Throws `UsageError` otherwise. */
 export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(
   span: Span,
   book: string,
@@ -63,7 +63,7 @@ export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'sour
   );
 }
 
-/** Reports routes without recordings. */
+/** Returns the hedge routes without recordings, as data flaws. */
 export function untestedRoutes(config: Hedged, recorded: readonly RecordedBests[]): readonly DataFlaw[] {
   const books = recorded.map(({ instrument }) => instrument.symbol);
   return routesOf(config).flatMap(({ via, pairs }) => {

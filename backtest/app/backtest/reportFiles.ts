@@ -40,7 +40,7 @@ export function reportFiles(out: string): ReportFiles {
 }
 
 /**
- * Writes the JSON in one line, then the page; replaces both. Throws `UsageError` if either cannot be written.
+ * Writes the JSON in one line, then the page; replaces existing files. Throws `UsageError` if a file cannot be written.
  */
 export const writeReport = ({ page, json }: ReportFiles, report: BacktestReport): void =>
   writePage(page, json, report, () => reportPage(report, pageParts()));

@@ -191,7 +191,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
 function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `net after 60 s at least ${digits(least)} bps of the volume at the lower bound`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
-  // The recordings of these runs end before the mid price 60 s after these fills.
+  // Fills in the last 60 s of a run have no markout, because its recording ends before the mid price 60 s later.
   const left = fills > judged ? `; without ${fills - judged} fills of the last 60 s of a run` : '';
   if (net60sBps === null) return finding('net60s', expected, `no fill older than 60 s${left}`, 'not yet');
   if (interval === null)

@@ -34,7 +34,7 @@ export type RunSums = {
 };
 
 const MARKOUT_MS = 60_000;
-/** Length of a block. At this length, a markout ends in the block of its fill or in the next block. */
+/** Length of a block, in ms. At this length, a markout ends in the block of its fill or in the next block. */
 const BLOCK_MS = 120_000;
 
 export class WatchedRun {

@@ -25,7 +25,7 @@ export type Attendants = Readonly<Record<'here' | 'known' | 'forgotten', readonl
 export const HELLO_QUEUE = 'puntas-hello';
 
 export const ANNOUNCE_EVERY_MS = 5_000;
-/** Age after which a participant counts as gone. The clocks of two machines may differ by half of this age. */
+/** Age in ms after which a participant counts as gone. The clocks of two machines may differ by half of this age. */
 const GONE_AFTER_MS = 30_000;
 const EXPIRED_AFTER_MS = 86_400_000;
 const ENTRIES_MAX = 1_000;

@@ -1,4 +1,4 @@
-/** Hash of the program: machines with equal code run a trial with identical digits. */
+/** Hash of the program. Machines with equal code run a trial with identical results. */
 import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';

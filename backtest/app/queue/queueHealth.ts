@@ -1,7 +1,7 @@
 /** Log lines about a queue's connection: one when it is lost, one when it is restored. */
 import { isLostConnection, messageOf } from './bullQueues.ts';
 
-/** Minimum time before an equal message is reported again. */
+/** Minimum time in ms before an equal message is reported again. */
 const AGAIN_AFTER_MS = 60_000;
 
 /** Pattern of BullMQ's messages about a job that another worker now holds. */

@@ -4,7 +4,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 
 export type QueuePlace = {
   readonly kind: 'redis' | 'postgres';
-  /** Contains the password: never shown. */
+  /** Address with the password, which is never shown. */
   readonly url: string;
   readonly shown: string;
 };

@@ -27,7 +27,7 @@ export type WorkerOptions = {
   readonly store: StoredFiles | null;
   /** Folder for fetched recordings. */
   readonly cache: string;
-  /** Maximum size of the cache; recordings in use may exceed it. */
+  /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
   /** Time in ms that a running trial may take after a stop. A trial that takes longer is returned to the queue. */

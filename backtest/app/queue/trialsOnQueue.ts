@@ -44,15 +44,18 @@ export type QueueOptions = {
 
 /** Connected queue that has not requested a trial yet. */
 export type TrialQueue = {
-  /** Uploads the recordings and announces the study to the workers. Rejects with `UsageError`. */
+  /**
+   * Uploads the recordings and announces the study to the workers. Rejects with `UsageError` for errors that the
+   * operator can fix.
+   */
   executor(setup: StudySetup): Promise<TrialExecutor>;
   end(): Promise<void>;
 };
 
-/** Maximum attempts of a trial whose worker lacked the recordings or enough memory. */
+/** Maximum number of attempts to run a trial whose worker lacks the recordings or enough memory. */
 const ATTEMPTS = 8;
 const RETRY_MS = 3_000;
-/** Polling interval for unfinished trials: a share of the elapsed time, within bounds. */
+/** Polling interval for unfinished trials, as a share of the elapsed time, within bounds. */
 const LOOK_SHARE = 0.02;
 const LOOK_MIN_MS = 25;
 const LOOK_MAX_MS = 1_000;

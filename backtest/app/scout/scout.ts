@@ -52,8 +52,8 @@ export type Scouted = {
 };
 
 /**
- * Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more
- * (public-facts 11).
+ * Maximum number of public requests per minute, whatever the configuration allows. The exchange locks out an address
+ * with more requests (public-facts 11).
  */
 const PUBLIC_MAX = 60;
 

@@ -10,7 +10,7 @@ const ORDERS_PER_SIDE = 10;
 /** Maximum loss before a halt, as a share of the account's value. */
 const LOSS_SHARE = 0.02;
 
-/** Returns valid YAML; `null` if no book pays. Throws an Error if the YAML is invalid, which is a bug. */
+/** Returns valid YAML; `null` if quoting pays in no book. Throws an Error if the YAML is invalid, which is a bug. */
 export function scoutConfig({ scouting, found }: Scouted, config: Config): string | null {
   const [best] = scouting.books;
   const about = best && found.get(best.name);

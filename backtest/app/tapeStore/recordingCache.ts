@@ -13,7 +13,7 @@ import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 export type CacheOptions = {
   readonly store: StoredFiles;
   readonly dir: string;
-  /** Maximum size of the cache; recordings in use may exceed it. */
+  /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly bytesMost: number;
   /** Returns the current time in epoch ms. */
   readonly now: () => number;
@@ -29,7 +29,7 @@ const GONE_AFTER_MS = 60_000;
 
 export class RecordingCache {
   readonly #options: CacheOptions;
-  /** Number of current uses, by hash. */
+  /** Number of current uses of each recording, by hash. */
   readonly #used = new Map<string, number>();
   readonly #ready = new Map<string, Promise<string>>();
   /**

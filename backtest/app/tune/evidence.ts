@@ -120,7 +120,7 @@ function overfitting(results: readonly (readonly number[])[]): NonNullable<Evide
   };
 }
 
-/** Removes duplicate configurations. */
+/** Returns one trial per distinct configuration. */
 export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
   ...new Map(trials.map(trial => [trial.config, trial])).values(),
 ];

@@ -16,7 +16,7 @@ export type Sums = {
   readonly inventoryMost: number;
   /** Sum of the durations of all runs, in seconds. */
   readonly seconds: number;
-  /** Size of the inventory, integrated over the seconds of all runs. */
+  /** Size of the inventory, in the base currency, integrated over the seconds of all runs. */
   readonly inventorySeconds: number;
   /** Time with both a bid and an ask in the book, summed over all runs, in seconds. */
   readonly quotedSeconds: number;
@@ -49,7 +49,7 @@ export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
 type Measure = {
   /** Whether a trial is better with more or with less of the measure. */
   readonly better: 'more' | 'less';
-  /** Unit: quote currency, base currency, or if empty, the unit in `says`. */
+  /** Unit of the measure: quote currency, base currency, or if empty, the unit in `says`. */
   readonly unit: 'minor' | 'major' | '';
   /** Present if the measure of a trial is the sum over its pieces. */
   readonly adds?: true;

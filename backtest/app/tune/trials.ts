@@ -85,9 +85,9 @@ function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): reado
 }
 
 /**
- * Returns the values for the search. With one objective, a value is the objective, with a sign such that more is
- * better. With several, it is the negative Pareto rank. `null` for trials that were pruned, refused, or violate a
- * constraint.
+ * Returns the values for the search. With one objective, they are its values, with a sign such that more is better.
+ * With several objectives, they are the negative Pareto ranks. `null` for trials that were pruned, refused, or violate
+ * a constraint.
  */
 export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
   const { objectives, constraints } = keys;

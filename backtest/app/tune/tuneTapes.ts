@@ -31,7 +31,7 @@ export type RecordedFrom =
   | { readonly path: string; readonly session?: string | undefined }
   | { readonly flow: { readonly seed: number; readonly seconds: number; readonly driftBpsPerHour: number } };
 
-/** Part of a tape on which every trial starts without inventory and runs. */
+/** Part of a tape on which every trial runs, starting without inventory. */
 export type Piece = {
   readonly tape: string;
   readonly market: RecordedMarket;

@@ -16,8 +16,8 @@ export type RunningRatio = {
   /** Number of blocks with trades. */
   readonly blocks: number;
   /**
-   * Returns how many more blocks like the given ones would raise the interval's lower bound to `least`. Returns `null`
-   * if no number of blocks would, or if the bound is not below `least`.
+   * Returns how many more blocks like the given blocks would raise the interval's lower bound to `least`. Returns
+   * `null` if no number of blocks would, or if the bound is not below `least`.
    */
   readonly blocksMissing: (least: number) => number | null;
 };
@@ -41,8 +41,8 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   const blocks = traded.length;
   const volume = traded.reduce((sum, block) => sum + block.volume, 0);
   const ratio = traded.reduce((sum, block) => sum + block.net, 0) / volume;
-  // Linear approximation: the error of the ratio is the mean of these differences divided by the mean volume of a
-  // block.
+  // In linear approximation, the error of the ratio is the mean of net - ratio × volume, divided by the mean volume of
+  // a block.
   const squares = traded.reduce((sum, block) => sum + (block.net - ratio * block.volume) ** 2, 0);
   const deviation = Math.sqrt(squares / (blocks - 1)) / (volume / blocks);
   const isKnown = blocks >= BLOCKS_MIN && deviation > 0;

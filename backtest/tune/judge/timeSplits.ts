@@ -76,8 +76,7 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
   const groups = evenGroups(spans.length, folds + 1);
   return groups.slice(1).map((test, i) => {
     const before = groups.slice(Math.max(0, i + 1 - window), i + 1).flat();
-    // In walk-forward splits the embargo precedes the fold: training must end at least this time before the fold
-    // starts.
+    // In walk-forward splits, training must end at least the embargo before the fold starts.
     const first = spans[test[0]!]!.from;
     return { train: before.filter(number => spans[number]!.to < first - embargo), test };
   });

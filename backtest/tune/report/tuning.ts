@@ -74,7 +74,7 @@ export type TunedTrial = {
   readonly soFar: readonly number[];
 };
 
-/** Evidence for and against the best trial. The profit of a time block values fills after 60 s. */
+/** Evidence for and against the best trial. In the profit of a time block, fills are valued after 60 s. */
 export type Evidence = {
   readonly blocks: number;
   /** Profit of the best trial in each time block, in order of time. */
@@ -105,8 +105,8 @@ export type Evidence = {
   /** Profits of walk-forward choices, in order of time; `chosen` is the number of the trial. */
   readonly walkForward: readonly { readonly chosen: number; readonly net: number }[];
   /**
-   * Results of the best trial's neighbors, each with one parameter changed. `share` is that of neighbors that lost at
-   * most `within` of the best value. `null` if no neighbor ran.
+   * Results of the best trial's neighbors, each with one parameter changed. A `share` of the neighbors lost at most
+   * `within` of the best value. `null` if no neighbor ran.
    */
   readonly stability: {
     readonly share: number;
