@@ -45,7 +45,7 @@ type Approval = {
 
 /** Time in which a preview can be confirmed, in ms. */
 export const APPROVAL_MS = 60_000;
-/** Maximum number of previews kept; the oldest are dropped first. */
+/** Maximum number of stored previews; the oldest are dropped first. */
 const PREVIEWS_MAX = 64;
 
 export class Approvals {

@@ -28,8 +28,8 @@ export function moneyDigits(currency: string): number {
 }
 
 /**
- * Formats a sum with the decimals of its currency, without the name of the currency. A smaller sum has two significant
- * digits. The minus sign is U+2212.
+ * Formats a sum with the decimals of its currency, without the name of the currency. A sum below the last decimal has
+ * two significant digits. The minus sign is U+2212.
  */
 export function sumText(sum: string | number, currency: string): string {
   const x = Number(sum);

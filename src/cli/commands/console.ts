@@ -1,4 +1,4 @@
-/** The command `console`, which shows a bot. */
+/** The command `console`, which serves a web page of a bot. */
 import { spawn } from 'node:child_process';
 import { Option, type Command } from 'commander';
 import { CONSOLE_DEFAULTS } from '../../config.ts';

@@ -33,7 +33,7 @@ export function addLedgerCommands(program: Command): void {
       },
     );
 
-  // The parent command parses these four anywhere; they are here for the help.
+  // The parent command parses these four options anywhere; they are repeated here for the help.
   ofBot(command.command('adjust').description('book a difference that only you can explain'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
     .option('--currency <ticker>', 'currency of the difference')

@@ -67,7 +67,7 @@ function addHedges(program: Command): void {
       for (const line of hedges(folderToRead(options), options.json)) print(line);
     });
 
-  // The parent command parses these flags anywhere; they are here for the help.
+  // The parent command parses these flags anywhere; they are repeated here for the help.
   ofBot(
     hedgesCommand.command('settle').description('show a conversion with an unknown outcome, or settle it with --as'),
   )

@@ -9,7 +9,7 @@ import { printed } from './terminal.ts';
 /** Maximum bytes of log lines buffered while no program reads them. */
 const LOG_BYTES_MAX = 1_000_000;
 
-/** Standard output, whose texts are kept while it is open: a pager may read them at any time later. */
+/** Standard output. Unread texts are buffered without limit, because a pager may read them at any time later. */
 const stdout = writerOf(1, Infinity);
 const stderr = writerOf(2, LOG_BYTES_MAX);
 

@@ -1,10 +1,10 @@
 /** Writer of texts to one file descriptor; failed writes are counted and never throw. */
 import { textOfError } from '../../core/index.ts';
 
-/** Writes bytes and returns the number accepted; throws like `fs.writeSync`. */
+/** Writes bytes and returns the number of accepted bytes; throws like `fs.writeSync`. */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
-/** Returns a text about the loss of `count` texts with error code `code`, in the format of the later texts. */
+/** Returns a text about the loss of `count` texts with error code `code`, in the format of the other texts. */
 export type DescribeLoss = (count: number, code: string) => string;
 
 export type OutputWriterOptions = {
