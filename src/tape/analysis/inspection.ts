@@ -8,7 +8,7 @@ import { KIND, SIDE } from '../model/tape.ts';
  */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
-/** Check of rows in order, and of the book after the last row of each time at which the book changed. */
+/** Checks rows in order. Also checks the book after the last row of each time at which the book changed. */
 export class Inspection {
   readonly #book: RowBook;
   readonly #firstKind: number;
@@ -50,7 +50,7 @@ export class Inspection {
     return true;
   }
 
-  /** Checks the current book. Call it also after the last row. */
+  /** Checks the current book. Must also be called after the last row. */
   end(): void {
     if (!this.#changed) return;
     this.#changed = false;

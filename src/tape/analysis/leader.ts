@@ -23,7 +23,7 @@ export type Leader = {
   readonly chosen: number | null;
   /** Share of the reference in the fair value, 0 to 1; 0 if the reference predicts nothing. */
   readonly weight: number;
-  /** Time constant of the usual ratio of both prices, in seconds. */
+  /** Time constant of the mean ratio of both prices, in seconds. */
   readonly basisMemoryS: number;
   /** Assumed age of the reference, in seconds. */
   readonly ageS: number;
@@ -34,13 +34,13 @@ export type Leader = {
 export type LeaderOptions = {
   /** Age of the reference when quotes use it, in whole seconds. */
   readonly ageS: number;
-  /** Time constant of the usual ratio of both prices, in seconds. */
+  /** Time constant of the mean ratio of both prices, in seconds. */
   readonly basisMemoryS: number;
 };
 
 /**
- * Returns the time constant of the usual ratio for a recording of `seconds`: a tenth of its length, between 30 s and 1
- * h.
+ * Returns the time constant of the mean ratio of both prices for a recording of `seconds`: a tenth of its length,
+ * between 30 s and 1 h.
  */
 export const basisMemoryFor = (seconds: number): number => {
   const wanted = Math.max(30, Math.min(3_600, seconds / 10));

@@ -26,7 +26,7 @@ export type BlockSummary = {
   readonly kinds: number;
 };
 
-/** Size of a summary in bytes. It ends with a checksum of its own, because it is used without reading the columns. */
+/** Size of a summary in bytes. A summary ends with its own checksum, because readers use it without the columns. */
 export const SUMMARY_BYTES = 68;
 const COLUMNS = 5;
 /**

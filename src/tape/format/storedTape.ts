@@ -70,10 +70,12 @@ export type StoredTape = {
   readonly kinds: ReadonlySet<Kind>;
   /**
    * Lowest and highest price of all rows, in ticks; `null` if there are no prices. Computed from complete blocks, so
-   * the range may exceed that of the requested time.
+   * the range may be wider than that of the requested time.
    */
   readonly prices: PriceRange | null;
-  /** Lowest and highest price of trades, with the same restrictions. */
+  /**
+   * Lowest and highest price of trades, in ticks, also computed from complete blocks; `null` if there are no trades.
+   */
   readonly traded: PriceRange | null;
   /**
    * Yields chunks of at most BLOCK_ROWS rows. All chunks use the same memory: copy data that is needed after the next
@@ -191,7 +193,7 @@ function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book
     const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
     return continuesDay(before, day) && before.head.lot === day.head.lot ? [before] : [];
   } catch {
-    // An unreadable day outside the requested time is no error. The book is then known only from the first row on.
+    // An unreadable day before the requested time is not an error. The book is then known only from the first row on.
     return [];
   }
 }

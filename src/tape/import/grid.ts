@@ -46,7 +46,7 @@ const isOffTick = (error: unknown): boolean => error instanceof Error && error.m
 
 /**
  * Infers the tick by reading the recording with a very fine tick. `unread` is the number of lines that could not be
- * read with it.
+ * read with this tick.
  */
 async function tickIn(
   finest: Recording,

@@ -137,7 +137,7 @@ class EventReader {
   readonly #tick: number;
   readonly #lot: number;
   readonly #silence: Silence;
-  /** Prices with an amount, by side. A `clear` of a part of a side needs them. */
+  /** Prices with an amount, by side. A `clear` of a part of a side needs these prices. */
   readonly #levels = [new Set<number>(), new Set<number>()] as const;
   /** Resting orders by their ids. The 64-bit ids do not fit a double, so orders are numbered by arrival. */
   readonly #orders = new Map<bigint, Resting>();

@@ -144,7 +144,7 @@ export class PollRecorder {
     return null;
   }
 
-  /** Writes the differences from the previous book of a side. */
+  /** Writes the changes of one side since the previous book. */
   #show(side: 0 | 1, entries: readonly BookEntry[], at: Millis, local: Millis): void {
     const before = this.#levels[side];
     const now = new Map<number, number>();
