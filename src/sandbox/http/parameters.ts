@@ -15,7 +15,7 @@ const ORDER = ['book', 'side', 'type', 'major', 'minor', 'price', 'stop', 'time_
 const CHANGE = ['price', 'major', 'minor', 'stop'] as const;
 const QUOTE = ['from_currency', 'to_currency', 'spend_amount', 'receive_amount'] as const;
 
-/** Parameters by method and pattern. A call that is not listed takes none. */
+/** Parameters by method and pattern. A call that is not listed takes no parameters. */
 const TAKES: Readonly<Record<string, Parameters>> = {
   'GET /v3/order_book': { query: ['book', 'aggregate'] },
   'GET /v3/trades': { query: ['book', ...PAGE] },

@@ -31,7 +31,8 @@ export const publicRoutes: readonly Route[] = [
 export const BOOK_LEVELS_MAX = 50;
 const HOUR = 3_600_000;
 /**
- * Candle lengths in seconds: those of public-facts 4.5, and the six hours and three days that another client requests.
+ * Candle lengths in seconds: the lengths of public-facts 4.5, plus six hours and three days, which a common client
+ * requests.
  */
 const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 21_600, 43_200, 86_400, 259_200, 604_800];
 

@@ -96,6 +96,6 @@ function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudg
 const flawAt = (route: Route & { scope: 'private' }, by: Refused): WireReply =>
   route.face === 'rfq' ? rfqFailure(rfqRefused('bad_request', by.message)) : failure(by);
 
-/** Returns a rejection before the handler, in the envelope of the called interface. */
+/** Returns a rejection by a check before the handler, in the envelope of the called interface. */
 const refusalAt = (route: Route & { scope: 'private' }, by: Refused, { rfqAuthErrors }: Switches): WireReply =>
   route.face === 'rfq' && rfqAuthErrors === 'rfq' ? rfqErrors(statusOf(by.code), by.code, by.message) : failure(by);

@@ -63,8 +63,8 @@ const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
 /** Maximum distance of an uninformed taker's limit from the best price, in half spreads. */
 const REACH = 5;
 /**
- * Shift of the makers' price by trades, in one-minute volatilities. A trade adds up to `most`, and half of `most` at
- * `amounts` typical amounts. The total shift is at most `max` and decays over `fadeS` seconds.
+ * Shift of the makers' price by trades, in one-minute volatilities. A trade adds up to `most`; a trade of `amounts`
+ * typical amounts adds half of `most`. The total shift is at most `max` and decays over `fadeS` seconds.
  */
 const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
 /**
@@ -73,8 +73,8 @@ const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
  */
 const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
 /**
- * Refresh after a trade. Makers that refresh at least every `refreshMaxS` seconds do so `lookS` seconds later on
- * average.
+ * Refresh after a trade. Makers with an average refresh time of at most `refreshMaxS` seconds refresh `lookS` seconds
+ * after the trade on average.
  */
 const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
 /** Maximum number of events that the flow processes at once. */
@@ -258,15 +258,15 @@ class Flow implements Market {
 const UNINFORMED_SHARE = 0.75;
 
 /**
- * Returns the arrival rate at which all orders together arrive at the profile's rate; fitted. High volatility relative
- * to the spread attracts more informed orders, so the rate is lower.
+ * Returns the base arrival rate, in orders per second. The formula is fitted so that all orders together arrive at the
+ * profile's rate. High volatility relative to the spread attracts more informed orders, so the base rate is lower.
  */
 const paceOf = (profile: FlowProfile): number =>
   (profile.takersPerSecond * 1.75) / (1 + (0.8 * profile.volatilityBps) / profile.spreadBps);
 
 /**
- * Returns the half spread that makers quote. It exceeds the profile's, because makers with different price views narrow
- * the spread, more so in fast markets.
+ * Returns the half spread that makers quote, as a fraction of the price. The quoted spread exceeds the profile's
+ * spread, because makers with different price views narrow the spread, more so in fast markets.
  */
 const quotedHalfSpread = (profile: FlowProfile): number =>
   (profile.spreadBps / 2 / 1e4) * (1 + 0.11 * Math.max(0, profile.volatilityBps / profile.spreadBps - 1));

@@ -24,8 +24,8 @@ type Level = {
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
 /**
- * Maximum number of orders at a price. Above it, an addition replaces the youngest order, if no other order can be
- * between the two.
+ * Maximum number of orders at a price. At this number, added lots are merged with the youngest order into a new order,
+ * if all orders at the price are the simulator's.
  */
 const ORDERS_AT_PRICE = 8;
 
@@ -183,7 +183,10 @@ export class SyntheticLiquidity {
     return best > 0 && (side === 'buy' ? best <= price : best >= price);
   }
 
-  /** Returns the youngest order if merging is safe: the price then has no orders but the simulator's. */
+  /**
+   * Returns the youngest order if merging is safe, because all orders at the price are the simulator's; otherwise
+   * `undefined`.
+   */
   #youngestToMerge(level: Level): SyntheticOrder | undefined {
     if (level.orders.length < ORDERS_AT_PRICE) return undefined;
     return this.#place.amountAt(level.side, level.price) === level.total ? level.orders.at(-1) : undefined;
@@ -204,7 +207,7 @@ export class SyntheticLiquidity {
     this.#short.add(known.level);
   }
 
-  /** Throws if the taken lots differ from this bookkeeping. */
+  /** Throws if the lots taken from the book differ from the recorded lots of the order. */
   #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
     if (took !== expected) throw new Error(`simulator order ${order.id} gave ${took} lots instead of ${expected}`);
     this.#take(level, order, took);

@@ -49,8 +49,9 @@ export class MatchingBook {
   selfTrade: SelfTrade = 'allow';
   /** Sequence of the book. Increases by one for each operation that changed the book, by two for a modification. */
   sequence: number;
-  /** Amounts of the last place, take or modify: traded, then left in the book. */
+  /** Amount that the last `place`, `take` or `modify` traded. */
   traded = 0 as Amount;
+  /** Amount that the last `place`, `take` or `modify` left in the book. */
   rested = 0 as Amount;
 
   // Orders, by slot. A free slot has level -1, and `next` links it to the next free slot.

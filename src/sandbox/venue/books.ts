@@ -99,8 +99,8 @@ const MXN_VALUE = ['10.00', '200000000.00'] as const;
 const USD_VALUE = ['1.00', '10000000.00'] as const;
 
 /**
- * Rules of the initial books. Those of btc_mxn are as captured; the ticks of btc_usd, sol_mxn and ltc_mxn are as
- * observed. All other values are invented (public-facts 4.1, 16.3).
+ * Rules of the initial books. The rules of btc_mxn are captured from the exchange; the ticks of btc_usd, sol_mxn and
+ * ltc_mxn are observed. All other values are invented (public-facts 4.1, 16.3).
  */
 export const BOOKS: readonly BookRules[] = [
   bookRow('btc_mxn', '10', ['0.00000060', '600.00000000'], ['100000', '40000000'], MXN_VALUE),

@@ -43,7 +43,7 @@ export type AccountOptions = {
   readonly country?: string;
 };
 
-/** Maximum number of finished orders kept per account, however recent. */
+/** Maximum number of stored finished orders per account, however recent. */
 export const FINISHED_MAX = 10_000;
 export const ACCOUNTS_MAX = 10_000;
 export const KEYS_MAX = 10_000;
