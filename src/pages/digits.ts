@@ -17,7 +17,9 @@ const COIN_DIGITS = 8;
 const STABLE = new Set(['usdt', 'usdc', 'usdd', 'tusd', 'busd', 'fdusd', 'pyusd', 'dai', 'rlusd', 'mxnb', 'brl1']);
 const MONIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
-/** Returns the number of decimals of a currency: that of ISO 4217, two for a stable coin, eight for another coin. */
+/**
+ * Returns the number of decimals of a currency: the number in ISO 4217, two for a stable coin, eight for another coin.
+ */
 export function moneyDigits(currency: string): number {
   const code = currency.toUpperCase();
   if (STABLE.has(currency.toLowerCase())) return 2;

@@ -8,8 +8,8 @@ import { print } from '../terminal/output.ts';
 import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 
 /**
- * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both throw a `UsageError` if no state directory is
- * given, or if it has no ledger.
+ * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both commands throw a `UsageError` if no state
+ * directory is given, or if the directory has no ledger.
  */
 export function addLedgerCommands(program: Command): void {
   const command = ofBot(

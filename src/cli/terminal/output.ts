@@ -49,7 +49,10 @@ export const outputTerminal = (): TerminalSize => process.stdout;
 /** Returns whether standard error is a terminal, and its width. */
 export const errorTerminal = (): TerminalSize => process.stderr;
 
-/** Returns standard error as a stream, for libraries that prompt and draw on a terminal. Its errors are ignored. */
+/**
+ * Returns standard error as a stream, for libraries that prompt and draw on a terminal. Errors of the stream are
+ * ignored.
+ */
 export const errorStream = (): NodeJS.WriteStream => guarded(process.stderr);
 
 function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {

@@ -113,8 +113,8 @@ export class VenueConversions {
   }
 
   /**
-   * Executes a quote once, before the quote expires. Rejects with 0345 otherwise, or with 0379 if the account cannot
-   * pay.
+   * Executes a quote of the account. Rejects with 0345 if the quote is unknown, executed or expired, with 0379 if the
+   * account cannot pay.
    */
   execute(account: Account, quoteId: string): Verdict<VenueConversion> {
     const quote = this.#quotes.get(quoteId);

@@ -19,7 +19,7 @@ const PAGE_SIZE = 100;
 
 /**
  * Returns a page of conversions. A token names the last conversion of the previous page, and is valid only with the
- * same order and status filter.
+ * order and status filter of that page.
  */
 export function conversionPage(
   all: readonly DeskConversion[],

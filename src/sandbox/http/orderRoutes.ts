@@ -121,7 +121,7 @@ function cancel(ask: PrivateRequest): WireReply {
   return success(cancelled);
 }
 
-/** Cancels every order of the account in every book, including those of other programs. */
+/** Cancels every order of the account in every book, including orders of other programs. */
 function cancelAll({ venue, account }: PrivateRequest): WireReply {
   return success([...account.active.values()].filter(order => venue.cancel(order)).map(order => order.oid));
 }

@@ -59,7 +59,10 @@ const TAKES: Readonly<Record<string, Parameters>> = {
 /** Returns the parameters of a call; empty if the table does not list it. */
 export const parametersOf = (method: string, pattern: string): Parameters => TAKES[`${method} ${pattern}`] ?? {};
 
-/** Parameter names that narrow a call. A cancel must not ignore them, because it would cancel more than requested. */
+/**
+ * Parameter names that narrow a call. A cancel must not ignore such a parameter, because the cancel would apply to more
+ * than requested.
+ */
 const NARROWING = new Set(Object.values(TAKES).flatMap(({ query = [], body = [] }) => [...query, ...body]));
 
 /** Checks the query and body of a request against the call's parameters. Returns `null` if they are valid. */

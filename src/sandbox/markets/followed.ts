@@ -38,8 +38,8 @@ export type ExecutionContext = {
 };
 
 /**
- * Account order in the followed market. `joined`: arrival number of the first order behind it, Infinity while unknown.
- * `seen`: serial number, compared with marks.
+ * Account order in the followed market. `joined`: arrival number of the first order behind the account order, Infinity
+ * while unknown. `seen`: serial number, compared with marks.
  */
 type Own = Queued & { readonly id: number; readonly place: Price; joined: number; readonly seen: number };
 const byNumber = exactOrders(maker => maker);

@@ -44,8 +44,8 @@ export class SyntheticLiquidity {
   readonly #crossing: Crossing | undefined;
 
   /**
-   * `crossing` is called when an opposite order blocks a level to restore. It fills the crossed account orders and
-   * returns the lots that they took. If omitted, the matching engine matches them.
+   * `crossing` is called when an opposite order blocks a level to restore. The call fills the crossed account orders
+   * and returns the lots that these orders took. If omitted, the matching engine matches the crossed orders.
    */
   constructor(place: Marketplace, crossing?: Crossing) {
     this.#place = place;
@@ -74,7 +74,8 @@ export class SyntheticLiquidity {
   }
 
   /**
-   * Removes the amount above `wanted`, the target that `grow` restores. Call it for all levels before any level grows.
+   * Removes the amount above `wanted`, the target that `grow` restores. Must be called for all levels before any level
+   * grows.
    */
   shrink(side: Side, price: Price, wanted: number): void {
     const level = this.#levelAt(side, price);
@@ -104,7 +105,7 @@ export class SyntheticLiquidity {
     for (const level of levels) this.#growOne(level);
   }
 
-  /** Restores the levels whose blocking order no longer exists. Call it outside of matches. */
+  /** Restores the levels whose blocking order no longer exists. Must be called outside of matches. */
   regrow(): void {
     if (this.#blocked.size === 0) return;
     for (const level of [...this.#blocked]) {

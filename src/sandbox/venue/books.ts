@@ -10,7 +10,8 @@ export type FeeSchedule = {
 export type BookSetup = BookRules & {
   readonly fees?: FeeSchedule;
   /**
-   * Unit of amounts, for a recorded market whose unit differs from that of the rules. Default: the unit of the rules.
+   * Unit of amounts, for a recorded market whose unit differs from the unit of the rules. Default: the unit of the
+   * rules.
    */
   readonly lot?: DecimalText;
 };

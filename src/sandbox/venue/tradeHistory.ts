@@ -1,4 +1,7 @@
-/** Trade history of one book: the last trades, and one-minute candles for ticker and ohlc. Both are bounded. */
+/**
+ * Trade history of one book: the last trades, and one-minute candles for ticker and ohlc. Trades and candles are
+ * bounded in number.
+ */
 import type { Amount, Millis, Price, Side } from '../../core/index.ts';
 
 /** Maximum number of stored public trades per book. */

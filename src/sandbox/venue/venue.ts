@@ -232,7 +232,7 @@ export class Venue implements BookHost {
     return order;
   }
 
-  /** Modifies an order (v4): locks the funds that the change adds. Returns false if they are not available. */
+  /** Modifies an order (v4): locks the funds that the change adds. Returns false if these funds are not available. */
   modify(order: VenueOrder, book: VenueBook, change: Modification): boolean {
     const target = resolved(order, change, this.#switches);
     const extra = target === null ? 0n : target.lock - order.locked;

@@ -120,7 +120,7 @@ export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null 
 }
 
 /**
- * Returns the predictor with the largest ratio of slope to error; `null` if there is none. The ratio is that of the
+ * Returns the predictor with the largest ratio of slope to error; `null` if there is none. The ratio comes from the
  * first two thirds, so that the last third stays unused.
  */
 export function strongestPredictor<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {

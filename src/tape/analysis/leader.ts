@@ -48,8 +48,8 @@ export const basisMemoryFor = (seconds: number): number => {
 };
 
 /**
- * Computes how well other books predict a tape. `legs` and `tapes` are in the same order. Throws a RangeError if their
- * lengths differ.
+ * Computes how well other books predict a tape. `legs` and `tapes` are in the same order. Throws a RangeError if `legs`
+ * and `tapes` differ in length.
  */
 export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[], ageS: number): Leader {
   if (legs.length !== tapes.length) throw new RangeError(`${tapes.length} recordings for ${legs.length} books`);

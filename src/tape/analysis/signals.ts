@@ -1,6 +1,6 @@
 /**
- * Prediction of the mid price's next move from order flow and from book imbalance. Both are sampled once per second
- * with the data that a bot has.
+ * Prediction of the mid price's next move from order flow and from book imbalance. Flow and imbalance are sampled once
+ * per second, from the data that a bot has.
  */
 import {
   DEPTH_LEVELS,

@@ -183,7 +183,7 @@ export function firstRows(buffers: ColumnBuffers | Columns, length: number, from
   };
 }
 
-/** Decoder of blocks. It reuses its working memory for every block. */
+/** Decoder of blocks, which reuses its working memory for every block. */
 export class RowsDecoder {
   readonly #steps = new Float64Array(BLOCK_ROWS);
   readonly #delays = new Float64Array(BLOCK_ROWS);

@@ -70,7 +70,7 @@ export type StoredTape = {
   readonly kinds: ReadonlySet<Kind>;
   /**
    * Lowest and highest price of all rows, in ticks; `null` if there are no prices. Computed from complete blocks, so
-   * the range may be wider than that of the requested time.
+   * the range may be wider than the range in the requested time.
    */
   readonly prices: PriceRange | null;
   /**
@@ -183,8 +183,8 @@ function* chunksInSession(
 }
 
 /**
- * Returns the stored day before `day`, if `day` continues it; otherwise an empty list. Its last rows are the book until
- * the first row of `day`.
+ * Returns the stored day before `day`, if `day` continues it; otherwise an empty list. The book at its end is valid
+ * until the first row of `day`.
  */
 function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
   const name = all[all.indexOf(day.day) - 1];

@@ -115,8 +115,8 @@ class DiffBook {
   }
 
   snapshot(rows: RowBuffer, snapshot: Snapshot, local: number): void {
-    // A snapshot has no exchange time, so it waits for the first diff after it. If it were written earlier, the tape
-    // would show the book too soon.
+    // A snapshot has no exchange time, so it waits for the next diff. A snapshot written before that diff would show
+    // the book too soon.
     if (this.#synced && snapshot.lastUpdateId > this.#lastId) {
       this.#early = snapshot;
       return;

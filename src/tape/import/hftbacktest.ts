@@ -128,8 +128,8 @@ type Resting = {
 };
 
 /**
- * Reader of single records. The file has prices and amounts as doubles; they are converted to the nearest whole ticks
- * and lots, or rejected.
+ * Reader of single records. Prices and amounts are doubles in the file; the reader converts these doubles to the
+ * nearest whole ticks and lots, or rejects the record.
  */
 class EventReader {
   readonly #findings: Findings;

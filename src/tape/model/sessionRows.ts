@@ -37,8 +37,8 @@ export class SessionRows {
   }
 
   /**
-   * Processes a row; call it for every row, in order of time. Returns `null` if the row is kept and nothing must be
-   * written before it.
+   * Processes a row. Must be called for every row, in order of time. Returns `null` if the row is kept and nothing must
+   * be written before it.
    */
   row({ kind, side, at, price, amount, id }: Columns, row: number): SessionTurn | null {
     const time = at[row]! / this.#unit;

@@ -205,8 +205,8 @@ const UNKNOWN = 'events of unknown orders';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
 /**
- * Bound below which an integer id is also the number of its order. Orders with other ids get a number from the bound
- * up.
+ * Bound below which an integer id is also the number of its order. Orders with other ids get a number at or above the
+ * bound.
  */
 const OWN_NUMBERS = 2 ** 52;
 

@@ -49,10 +49,7 @@ const compressors: Compressors = {
   ZSTD: (packed, length) => decompress(packed, new Uint8Array(length)),
 };
 
-/**
- * Yields the row groups. `columnsOf` selects from the columns of the file. The messages of its errors do not name the
- * file.
- */
+/** Yields the row groups. `columnsOf` selects from the columns of the file. Error messages do not name the file. */
 export async function* parquetGroups(
   path: string,
   columnsOf: (names: readonly string[]) => readonly string[],

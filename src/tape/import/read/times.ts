@@ -125,7 +125,7 @@ export type TimeReader = (text: string, day?: Millis) => Millis;
 /**
  * Returns a reader of one column's times, in epoch ms, exact to the microsecond. The reader remembers the last format
  * and the last time. When clocks go back, a local time occurs twice. The reader uses the first occurrence until the
- * times in the file go back by more than a minute, then the second. It throws a RangeError on invalid text.
+ * times in the file go back by more than a minute, then the second. The reader throws a RangeError on invalid text.
  */
 export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Findings, place = () => ''): TimeReader {
   const zone = named === undefined ? null : timeZoneOf(named);
