@@ -23,7 +23,7 @@ export type Prepared = {
 export type OnReplayed = (share: number) => void;
 
 export type ConsoleActions = {
-  /** Actions available now. */
+  /** Names of the actions available now. */
   readonly names: readonly string[];
   /** Previews an action without executing it. Rejects with a message for the operator. */
   readonly prepare: (request: ActionRequest, onShare: OnReplayed) => Promise<Prepared>;

@@ -17,7 +17,7 @@ export type OutputWriterOptions = {
   readonly queuedBytesMax: number;
 };
 
-/** Delays between two attempts while the reader is full, in ms: starting at `first`, doubled up to `max`. */
+/** Delays between two attempts while the reader accepts nothing, in ms: starting at `first`, doubled up to `max`. */
 const RETRY_MS = { first: 1, max: 50 };
 /** Error code of texts that the full queue did not accept. */
 const FULL_QUEUE = 'EAGAIN';

@@ -1,6 +1,6 @@
 /**
- * Pages of the conversion list. A client that reads all pages gets every conversion exactly once, even if others are
- * added (rfq 4.6).
+ * Pages of the conversion list. A client that reads all pages gets every conversion exactly once, even if conversions
+ * are added meanwhile (rfq 4.6).
  */
 import type { PageTokens } from '../wire/pageTokens.ts';
 import type { DeskConversion } from './rfq.ts';

@@ -44,7 +44,8 @@ export function seededFlow(options: FlowOptions): Market {
 }
 
 /**
- * Four makers that compete at the best price, from fast to slow. A slow fifth maker provides the depth behind these.
+ * Four makers that compete at the best price, from fast to slow. A slow fifth maker provides the depth behind these
+ * makers.
  */
 const MAKERS: readonly MakerKind[] = [
   { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
@@ -219,8 +220,8 @@ class Flow implements Market {
   }
 
   /**
-   * Applies each execution to the flow, exactly once. The call for the taker's side applies if the flow takes, the call
-   * for the maker's side if an account takes.
+   * Applies each execution to the flow exactly once: by the call for the taker if the flow takes, by the call for the
+   * maker if an account takes.
    */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));

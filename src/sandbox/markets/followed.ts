@@ -10,7 +10,7 @@ import type { FollowedPlace } from './market.ts';
 export type FollowedCounts = {
   /** Number of executions in the followed market. */
   readonly trades: number;
-  /** Total lots of these executions. */
+  /** Total lots of the executions in the followed market. */
   readonly lots: number;
   /** Lots of account orders filled by the followed market. */
   readonly filledLots: number;

@@ -55,7 +55,7 @@ const MXN: FeeSchedule = {
     [NO_BOUND, 100, 130],
   ]),
 };
-/** Fees of books quoted in BRL: ten tiers. The first and last are published; those between are invented. */
+/** Fees of books quoted in BRL: ten tiers. The first and last tiers are published; the other tiers are invented. */
 const BRL: FeeSchedule = {
   group: 'brl',
   tiers: tiers([

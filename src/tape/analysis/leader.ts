@@ -123,7 +123,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   };
 }
 
-/** Returns the price across the legs for each second in which all books are known. */
+/** Returns the combined price of all legs for each second in which every book is known. */
 function acrossOf(legs: readonly Leg[], books: readonly LogSeconds[]): LogSeconds {
   const from = Math.max(...books.map(book => book.from));
   const to = Math.min(...books.map(book => book.from + book.values.length));

@@ -14,7 +14,7 @@ import { sessionOf, spanInSession, type MarketSession } from '../model/session.t
 import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 
 export type StoredTapeOptions = {
-  /** Book to open; required only if the folder has several. */
+  /** Book to open; required only if the folder has several books. */
   readonly book?: string;
   /** Time of the first row, inclusive. The first chunk then starts with the book at this time. */
   readonly from?: Millis;
@@ -52,7 +52,7 @@ export type StoredTape = {
   readonly instrument: Instrument;
   readonly rules: readonly RulesChange[];
   readonly days: readonly StoredDay[];
-  /** Number of rows in the opened days, including those outside `from` .. `to`. */
+  /** Number of rows in the opened days, including rows outside `from` to `to`. */
   readonly rows: number;
   readonly bytes: number;
   /** Times of the first and the last row within the requested bounds. */
@@ -88,8 +88,8 @@ export type StoredTape = {
    */
   chunksAhead(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
   /**
-   * Returns the hash of rows, gaps, rules and bounds, whatever the division into blocks. Reads the rows of days that
-   * were not closed.
+   * Returns the hash of rows, gaps, rules and bounds. The division into blocks does not change the hash. Reads the rows
+   * of days that were not closed.
    */
   hash(): string;
 };

@@ -12,7 +12,7 @@ import {
 
 const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
 /**
- * Number of decimals above which a number is taken for a double printed with 17 digits. No exchange prints so many
+ * Number of decimals above which a number counts as a double printed with 17 digits. No exchange prints so many
  * decimals.
  */
 const NOISE_DECIMALS = 12;

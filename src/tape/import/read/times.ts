@@ -249,7 +249,7 @@ const microsOfFraction = (digits: string): number => Math.round(Number(digits.pa
 
 const NUMBER = /^(\d{1,20})(?:[.,](\d+))?$/;
 const EXPONENT = /^(\d)(?:[.,](\d+))?[eE]\+?(\d\d?)$/;
-/** Decimal digits per second of each unit. */
+/** Number of decimals of a second in each unit. */
 const UNIT_DIGITS = { s: 0, ms: 3, us: 6, ns: 9 } as const;
 
 /** Converts a number in this unit from its digits to microseconds; rounds half up. NaN on other text. */
