@@ -1,6 +1,6 @@
 /** Keys of hedging: when inventory is hedged by conversion, by which interfaces, and at what cost. */
 import { z } from 'zod';
-import { aboveZero, decimalText, sumOfMoney } from '../../strategies/index.ts';
+import { aboveZero, decimalText, sumOfMoney } from '../../../strategies/index.ts';
 import { millis } from './values.ts';
 
 const bps = (fallback: number) => z.number().min(0).max(5_000).default(fallback);

@@ -1,7 +1,7 @@
 /** Value types shared by several YAML keys, with their error messages. */
-import { trimmedEnd } from '../core/index.ts';
+import { trimmedEnd } from '../../core/index.ts';
 import { z } from 'zod';
-import { decimalText } from '../../strategies/index.ts';
+import { decimalText } from '../../../strategies/index.ts';
 
 /** Fee as a fraction; negative for a rebate. */
 export const signedRate = z

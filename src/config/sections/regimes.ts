@@ -3,7 +3,7 @@
  * automatically.
  */
 import { z } from 'zod';
-import { aboveZero } from '../../strategies/index.ts';
+import { aboveZero } from '../../../strategies/index.ts';
 import { millis } from './values.ts';
 
 const bps = z.number().gt(0).max(5_000);

@@ -1,7 +1,6 @@
 /** Keys of the reference price: the books from which it is computed, and feeds that replace some of the books. */
 import { z } from 'zod';
-import { BOOK_NAME, pairOf, legsOf, type Leg } from '../core/index.ts';
-import type { Problem } from './problems.ts';
+import { BOOK_NAME, legsOf, type Leg } from '../../core/index.ts';
 import { millis } from './values.ts';
 
 const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
@@ -65,14 +64,6 @@ export const reference = z
   })
   .describe('Reference price from other books or feeds.');
 
-/** Keys of a configuration that this file uses. */
-type Asked = {
-  readonly reference?: z.infer<typeof reference> | undefined;
-  readonly book: string;
-  readonly timing: { readonly bookPollMs: number };
-  readonly exchange: { readonly budgets: { readonly publicPerMinute: number } };
-};
-
 /** Books and feeds from which the reference price is computed. */
 export type ExternalReference = {
   readonly legs: readonly Leg[];
@@ -85,49 +76,20 @@ export type ExternalReference = {
 /**
  * Returns the composition of the reference price; `null` if unconfigured, or if the books do not lead to the traded
  * book. A feed without a book gives the price of the traded book; of two feeds for one book, the last applies.
- * `referenceProblems` reports errors.
+ * `crossFieldChecks` reports errors.
  */
 export function externalReferenceOf({
   reference: wanted,
   book,
-}: Pick<Asked, 'reference' | 'book'>): ExternalReference | null {
+}: {
+  readonly reference?: z.infer<typeof reference> | undefined;
+  readonly book: string;
+}): ExternalReference | null {
   if (wanted === undefined) return null;
   const feeds = new Map(wanted.feeds.map(one => [one.book ?? book, one]));
   const books = wanted.books ?? [...feeds.keys()];
   const legs = legsOf(book, books);
   return legs && { legs, read: books.filter(name => !feeds.has(name)), feeds, everyMs: wanted.everyMs };
-}
-
-/**
- * Finds books that do not lead from the base to the quote currency of the traded book, unused feeds, and a request
- * budget that is too small.
- */
-export function referenceProblems(config: Asked): readonly Problem[] {
-  const { reference: wanted, book, timing, exchange } = config;
-  if (wanted === undefined) return [];
-  const problems: Problem[] = [];
-  const fed = wanted.feeds.map(one => one.book ?? book);
-  wanted.feeds.forEach((_, i) => {
-    const name = fed[i] ?? '';
-    const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
-    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}`);
-    if (wanted.books?.includes(name) === false) wrong(`${name} is not in reference.books`);
-  });
-  if (wanted.books === undefined && fed.length === 0)
-    problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
-  const elsewhere = externalReferenceOf(config);
-  if (problems.length === 0 && (elsewhere === null || elsewhere.read.includes(book))) {
-    const found = (wanted.books ?? fed).join(', ');
-    const message = `expected other books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
-    problems.push({ path: ['reference', wanted.books === undefined ? 'feeds' : 'books'], message });
-  }
-  const most = exchange.budgets.publicPerMinute;
-  const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(elsewhere);
-  if (!(perMinute <= most)) {
-    const message = `with timing.bookPollMs ${timing.bookPollMs} there are ${Math.ceil(perMinute)} public requests per minute, more than budgets.publicPerMinute ${most}`;
-    problems.push({ path: ['reference', 'everyMs'], message });
-  }
-  return problems;
 }
 
 /** Returns the number of public requests per minute, possibly a fraction. Books with feeds need no requests. */

@@ -1,6 +1,6 @@
 /** Keys of paper trading. */
 import { z } from 'zod';
-import { decimalText } from '../../strategies/index.ts';
+import { decimalText } from '../../../strategies/index.ts';
 import { balances, millis, rate } from './values.ts';
 
 export const paper = z.strictObject({

@@ -1,6 +1,6 @@
 /** Keys of pulled quotes: the move of the reference, or the trade, that cancels a side's quotes immediately. */
 import { z } from 'zod';
-import { aboveZero } from '../../strategies/index.ts';
+import { aboveZero } from '../../../strategies/index.ts';
 import { millis } from './values.ts';
 
 export const pull = z

@@ -1,6 +1,6 @@
 /** Keys of backtests: assumptions about data that no tape contains. */
 import { z } from 'zod';
-import { aboveZero } from '../../strategies/index.ts';
+import { aboveZero } from '../../../strategies/index.ts';
 import { millis, signedRate } from './values.ts';
 
 const share = (fallback: number) => z.number().min(0).max(1).default(fallback);

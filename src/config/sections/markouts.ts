@@ -1,6 +1,6 @@
 /** Keys of live markouts: the horizon of a fill, the weight of past fills, and how far quotes move out. */
 import { z } from 'zod';
-import { LIVE_HORIZONS } from '../core/index.ts';
+import { LIVE_HORIZONS } from '../../core/index.ts';
 import { millis } from './values.ts';
 
 const HORIZONS_MS = LIVE_HORIZONS.filter(seconds => seconds > 0).map(seconds => seconds * 1000);

@@ -1,6 +1,6 @@
 /** Keys of RFQ prices as information: the amount to request prices for, and the limits that follow from the prices. */
 import { z } from 'zod';
-import { aboveZero } from '../../strategies/index.ts';
+import { aboveZero } from '../../../strategies/index.ts';
 import { millis } from './values.ts';
 
 const bps = () => z.number().min(0).max(5_000);
