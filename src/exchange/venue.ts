@@ -26,7 +26,7 @@ export const bitso: ExchangeVenue = {
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
   const apiAt = (address: string): ApiEndpoint => {
     const { origin, basePath } = splitAddress(address);
-    return { transport: httpTransport({ origin, ...(deadlineMs === undefined ? {} : { deadlineMs }) }), basePath };
+    return { transport: httpTransport({ origin, deadlineMs }), basePath };
   };
   const { clock, random, transport, budgets, onRequest } = to;
   const rest = transport ? { transport, basePath: splitAddress(restUrl).basePath } : apiAt(restUrl);
