@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { carryOut } from '../../../src/app/actions/carryOut.ts';
 import { holdersOf } from '../../../src/app/inspect/botLife.ts';
-import { moment } from '../../../src/cli/terminal/flags.ts';
+import { timeOrAgeFlag } from '../../../src/cli/terminal/flags.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { botClockIn, HEARTBEAT_FILES, heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
@@ -72,10 +72,10 @@ test('so long ago means real time, by the clock that the bot records', () => {
     fc.property(speeds, fc.integer({ min: 1, max: 3_600 }), (speed, seconds) => {
       const { dir, at } = bot(speed, 7_200_000, 'alive');
       const clock = botClockIn(dir);
-      const found = moment(`${seconds}s`)(clock.at(WALL), clock.speed);
+      const found = timeOrAgeFlag(`${seconds}s`)(clock.at(WALL), clock.speed);
       expect(Math.abs(found - at(WALL - seconds * 1_000))).toBeLessThanOrEqual(2 * speed);
       // A time that is written out is one of the recording.
-      expect(moment('2026-11-22T13:05:00Z')(clock.at(WALL), clock.speed)).toBe(Date.UTC(2026, 10, 22, 13, 5));
+      expect(timeOrAgeFlag('2026-11-22T13:05:00Z')(clock.at(WALL), clock.speed)).toBe(Date.UTC(2026, 10, 22, 13, 5));
       rmSync(dir, { recursive: true });
     }),
     { numRuns: 30 },
