@@ -43,7 +43,7 @@ export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>
   };
 }
 
-/** Format in which `Holdings` writes a trade. */
+/** Format in which `Bookings` writes a trade. */
 const TRADE = /^(\S{1,40}) at (\d{1,40}(?:\.\d{1,40})?)(?: as (maker|taker))?(?: of (\S{1,40}))?(?: level (\d{1,4}))?$/;
 
 /** Profit of one hour or day, in the quote currency: `trading + fees + hedging` is the net. */

@@ -1,5 +1,5 @@
 /**
- * Holdings of the account by currency: opening balances plus every later change, each booked once; and the exchange's
+ * Bookings of the account by currency: opening balances plus every later change, each booked once; and the exchange's
  * reported balances.
  */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
@@ -27,7 +27,7 @@ export type Booked = { readonly changes: readonly Change[] } & (
  */
 export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
 
-export class Holdings {
+export class Bookings {
   readonly #onBooked: (booked: Booked) => void;
   readonly #fillOf: FillOf;
   readonly #ledger = new Ledger();
@@ -37,9 +37,9 @@ export class Holdings {
   /** Executed conversion after which balances have not yet been compared. */
   #unsettled: Conversion | null = null;
 
-  /** `told` receives each booking, except restored state. `fillOf` finds the filled order for the ledger's text. */
-  constructor(told: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
-    this.#onBooked = told;
+  /** `onBooked` receives each booking, except restored state. `fillOf` finds the filled order for the ledger's text. */
+  constructor(onBooked: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
+    this.#onBooked = onBooked;
     this.#fillOf = fillOf;
   }
 

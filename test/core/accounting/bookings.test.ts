@@ -15,7 +15,7 @@ import {
   type OwnTrade,
   type Side,
 } from '../../../src/core/index.ts';
-import { Holdings, type Booked, type FillOf } from '../../../src/core/accounting/holdings.ts';
+import { Bookings, type Booked, type FillOf } from '../../../src/core/accounting/bookings.ts';
 import { btcMxn } from '../market.ts';
 import { OneBook } from './oneBook.ts';
 
@@ -79,12 +79,12 @@ describe('the position', () => {
     const atOnce = fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n });
     fc.assert(
       fc.property(atOnce, moved => {
-        const holdings = new OneBook(btcMxn, amount(0));
-        holdings.read([{ currency: 'btc', total: '0', locked: '0', available: '0' }], 0);
+        const bookings = new OneBook(btcMxn, amount(0));
+        bookings.read([{ currency: 'btc', total: '0', locked: '0', available: '0' }], 0);
         const transfer = { source: 'x', cause: 'deposits', currency: 'btc', occurredAt: 0, why: '' } as const;
-        holdings.transfer({ ...transfer, amount: money(moved) });
-        const rest = holdings.inventory.position() - BigInt(holdings.inventory.positionLots()) * btcMxn.lotMoney;
-        expect(holdings.inventory.position()).toBe(moved);
+        bookings.transfer({ ...transfer, amount: money(moved) });
+        const rest = bookings.inventory.position() - BigInt(bookings.inventory.positionLots()) * btcMxn.lotMoney;
+        expect(bookings.inventory.position()).toBe(moved);
         expect(moved < 0n ? -rest : rest).toBeGreaterThanOrEqual(0n);
         expect(moved < 0n ? -rest : rest).toBeLessThan(btcMxn.lotMoney);
       }),
@@ -252,32 +252,32 @@ const someTrades = fc.array(anyTrade, { maxLength: 12 }).map(all =>
 );
 
 function opened(): OneBook {
-  const holdings = new OneBook(btcMxn, null);
+  const bookings = new OneBook(btcMxn, null);
   const balance = (currency: string) => ({ currency, total: '1000', locked: '0', available: '1000' });
-  holdings.read([balance('btc'), balance('mxn'), balance('eth')], 0);
-  holdings.inventory.mark(20_000);
-  return holdings;
+  bookings.read([balance('btc'), balance('mxn'), balance('eth')], 0);
+  bookings.inventory.mark(20_000);
+  return bookings;
 }
 
-const take = (holdings: OneBook, trade: OwnTrade, isOurs: boolean): void =>
-  holdings.take(trade, isOurs ? 'a-1-1' : null);
+const take = (bookings: OneBook, trade: OwnTrade, isOurs: boolean): void =>
+  bookings.take(trade, isOurs ? 'a-1-1' : null);
 
 describe('the ledger', () => {
   it('is opening plus trades less fees, in every currency, to the last digit', () => {
     fc.assert(
       fc.property(someTrades, trades => {
-        const holdings = opened();
+        const bookings = opened();
         const expected = new Map(['btc', 'mxn', 'eth'].map(currency => [currency, moneyOf('1000') as bigint]));
         const add = (currency: string, sum: bigint) => expected.set(currency, expected.get(currency)! + sum);
         for (const trade of trades) {
-          take(holdings, trade, true);
+          take(bookings, trade, true);
           const [major, minor] = trade.book.split('_') as [string, string];
           add(major, (trade.side === 'buy' ? 1n : -1n) * moneyOf(trade.major));
           add(minor, (trade.side === 'buy' ? -1n : 1n) * moneyOf(trade.minor));
           add(trade.feeCurrency, -moneyOf(trade.feeAmount));
         }
-        expect(new Map(holdings.totals)).toEqual(expected);
-        expect(holdings.inventory.position()).toBe(expected.get('btc')! - moneyOf('1000'));
+        expect(new Map(bookings.totals)).toEqual(expected);
+        expect(bookings.inventory.position()).toBe(expected.get('btc')! - moneyOf('1000'));
       }),
     );
   });
@@ -306,48 +306,48 @@ describe('the ledger', () => {
   });
 
   it('books both records of a trade of the account with itself, which share one trade id', () => {
-    const holdings = opened();
+    const bookings = opened();
     const bought: OwnTrade = {
       ...{ book: 'btc_mxn', tid: '7', createdAt: 1, price: '100', major: '2', minor: '200', maker: true },
       ...{ oid: 'ours', side: 'buy', feeAmount: '0.1', feeCurrency: 'btc' },
     };
     const sold: OwnTrade = { ...bought, oid: 'others', side: 'sell', feeAmount: '1', feeCurrency: 'mxn', maker: false };
-    for (const trade of [bought, sold, bought, sold]) take(holdings, trade, trade === bought);
-    expect(textOfMoney(holdings.total('btc'))).toBe('999.9');
-    expect(textOfMoney(holdings.total('mxn'))).toBe('999');
-    expect(() => take(holdings, { ...sold, minor: '201' }, false)).toThrow('reported as');
+    for (const trade of [bought, sold, bought, sold]) take(bookings, trade, trade === bought);
+    expect(textOfMoney(bookings.total('btc'))).toBe('999.9');
+    expect(textOfMoney(bookings.total('mxn'))).toBe('999');
+    expect(() => take(bookings, { ...sold, minor: '201' }, false)).toThrow('reported as');
   });
 
   it('never counts a trade of somebody else on the account as profit', () => {
     fc.assert(
       fc.property(someTrades, trades => {
-        const holdings = opened();
-        for (const trade of trades) take(holdings, trade, false);
-        expect(holdings.inventory.profit()).toEqual({ spread: 0n, inventory: 0n, hedging: 0n, fees: 0n, total: 0n });
+        const bookings = opened();
+        for (const trade of trades) take(bookings, trade, false);
+        expect(bookings.inventory.profit()).toEqual({ spread: 0n, inventory: 0n, hedging: 0n, fees: 0n, total: 0n });
         // But what it brought is held, and counts toward the position.
-        expect(holdings.inventory.position()).toBe(holdings.total('btc') - moneyOf('1000'));
+        expect(bookings.inventory.position()).toBe(bookings.total('btc') - moneyOf('1000'));
       }),
     );
   });
 
   it('tells in which currency the reported balance differs, and by how much', () => {
-    const holdings = opened();
-    holdings.read([{ currency: 'btc', total: '999.5', locked: '0', available: '0' }], 1);
-    expect(holdings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('-0.5') }]);
-    expect(textOfMoney(holdings.total('btc'))).toBe('1000');
+    const bookings = opened();
+    bookings.read([{ currency: 'btc', total: '999.5', locked: '0', available: '0' }], 1);
+    expect(bookings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('-0.5') }]);
+    expect(textOfMoney(bookings.total('btc'))).toBe('1000');
   });
 
   it('says of every entry what it is, when it was and why, and tells its book the same changes', () => {
     const entries: LedgerEntry[] = [];
     const told: Booked[] = [];
     let order: ReturnType<FillOf> = { id: 'mm-7-3', level: 2 };
-    const holdings = new Holdings(
+    const bookings = new Bookings(
       booked => told.push(booked),
       () => order,
     );
-    holdings.onEntry(entry => entries.push(entry));
+    bookings.onEntry(entry => entries.push(entry));
     const read = (btc: string, mxn: string, at: number): void =>
-      holdings.read(
+      bookings.read(
         [
           ['btc', btc],
           ['mxn', mxn],
@@ -359,21 +359,21 @@ describe('the ledger', () => {
       ...{ book: 'btc_mxn', tid: '71', oid: 'x1', createdAt: T + 1, side: 'sell', price: '100.50', maker: true },
       ...{ major: '2', minor: '201', feeAmount: '1', feeCurrency: 'mxn' },
     };
-    holdings.trade(trade);
+    bookings.trade(trade);
     order = { id: 'mm-7-4', level: null };
-    holdings.trade({ ...trade, tid: '72', maker: false });
+    bookings.trade({ ...trade, tid: '72', maker: false });
     order = { id: null, level: 5 };
-    holdings.trade({ ...trade, tid: '73', side: 'buy' });
+    bookings.trade({ ...trade, tid: '73', side: 'buy' });
     const give = { currency: 'btc', amount: moneyOf('1') };
     const get = { currency: 'mxn', amount: moneyOf('99') };
-    holdings.convert({ id: 'h1', give, get, why: 'found in the balances', worth: moneyOf('98') }, T + 2);
-    holdings.convert({ id: 'h2', give, get }, T + 3);
+    bookings.convert({ id: 'h1', give, get, why: 'found in the balances', worth: moneyOf('98') }, T + 2);
+    bookings.convert({ id: 'h2', give, get }, T + 3);
     read('6.00000001', '1396', T + 4);
-    holdings.settleResidue(T + 4);
+    bookings.settleResidue(T + 4);
     const transfer = { source: 'f1', cause: 'deposits', currency: 'btc', amount: moneyOf('3') } as const;
-    holdings.transfer({ ...transfer, occurredAt: T - 5, why: 'a deposit by SPEI' });
+    bookings.transfer({ ...transfer, occurredAt: T - 5, why: 'a deposit by SPEI' });
     read('9', '1400', T + 6);
-    holdings.adjust(T + 7);
+    bookings.adjust(T + 7);
     const lines = entries.map(({ source, at, why, changes }) => [
       ...[source, at - T, why],
       changes.map(({ cause, currency, amount: of }) => `${cause} ${textOfMoney(of)} ${currency}`).join(', '),
@@ -402,32 +402,32 @@ describe('the ledger', () => {
       ...[undefined, undefined],
     ]);
     expect(told.flatMap(one => (one.kind === 'trade' ? [one.trade.tid] : []))).toEqual(['71', '72', '73']);
-    expect(holdings.version).toBe(entries.length);
+    expect(bookings.version).toBe(entries.length);
   });
 
   it('forgets a balance that a later read does not tell, and counts only what it tells as a difference', () => {
-    const holdings = opened();
-    holdings.read([{ currency: 'mxn', total: '7', locked: '0', available: '7' }], 1);
-    holdings.read([{ currency: 'btc', total: '999', locked: '0', available: '999' }], 2);
-    expect(holdings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('-1') }]);
-    expect([...holdings.reported.keys()]).toEqual(['btc']);
+    const bookings = opened();
+    bookings.read([{ currency: 'mxn', total: '7', locked: '0', available: '7' }], 1);
+    bookings.read([{ currency: 'btc', total: '999', locked: '0', available: '999' }], 2);
+    expect(bookings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('-1') }]);
+    expect([...bookings.reported.keys()]).toEqual(['btc']);
   });
 
   it('leaves a later run what it was told of the trades that may be told again, both records of one id, and no others', () => {
-    const holdings = opened();
+    const bookings = opened();
     const bought: OwnTrade = {
       ...{ book: 'btc_mxn', tid: '7', createdAt: 1, price: '100', major: '2', minor: '200', maker: true },
       ...{ oid: 'x1', side: 'buy', feeAmount: '0.1', feeCurrency: 'btc' },
     };
     // One order id begins with the other.
     const sold: OwnTrade = { ...bought, oid: 'x11', side: 'sell', feeAmount: '1', feeCurrency: 'mxn' };
-    for (const trade of [sold, bought, { ...bought, tid: '8' }]) take(holdings, trade, true);
-    const { seen, causes, sources } = holdings.stateToSave(['7', '9']);
+    for (const trade of [sold, bought, { ...bought, tid: '8' }]) take(bookings, trade, true);
+    const { seen, causes, sources } = bookings.stateToSave(['7', '9']);
     expect([...seen]).toEqual([['7', 'x11 sell 100 2 200 1 mxn\nx1 buy 100 2 200 0.1 btc']]);
     const later = new OneBook(btcMxn, null);
     later.restore({ causes, sources, seen });
     for (const trade of [bought, sold]) take(later, trade, true);
-    expect(new Map(later.totals)).toEqual(new Map(holdings.totals));
+    expect(new Map(later.totals)).toEqual(new Map(bookings.totals));
     for (const changes of [{ side: 'sell' }, { price: '1' }, { major: '1' }, { minor: '1' }, { feeAmount: '1' }])
       expect(() => take(later, { ...bought, ...changes } as OwnTrade, true)).toThrow(
         /^trade 7 was reported as x1 buy 100 2 200 0\.1 btc, and now as x1 /,
@@ -436,14 +436,14 @@ describe('the ledger', () => {
   });
 
   it('knows a trade again for 20,000 trades, and then forgets the oldest, and no other', () => {
-    const holdings = new Holdings(() => {});
+    const bookings = new Bookings(() => {});
     const tell = (tid: number): boolean => {
-      const before = holdings.version;
-      holdings.trade({
+      const before = bookings.version;
+      bookings.trade({
         ...{ book: 'btc_mxn', tid: `${tid}`, oid: 'x', createdAt: T, side: 'buy', price: '1', maker: true },
         ...{ major: '1', minor: '1', feeAmount: '0', feeCurrency: 'btc' },
       });
-      return holdings.version > before;
+      return bookings.version > before;
     };
     for (let tid = 1; tid <= 20_000; tid++) tell(tid);
     expect([tell(1), tell(20_000)]).toEqual([false, false]);
@@ -452,14 +452,14 @@ describe('the ledger', () => {
 
   it('books of a trade in a book whose name tells no two currencies its fee alone, and the rest shows as a difference', () => {
     for (const book of ['btcmxn', 'btc_mxn_perp', '_mxn', '']) {
-      const holdings = opened();
+      const bookings = opened();
       const trade = { book, tid: '1', oid: 'x', createdAt: 0, side: 'buy', price: '10', feeAmount: '0.1' } as const;
-      take(holdings, { ...trade, major: '2', minor: '20', feeCurrency: 'mxn', maker: true }, false);
-      const totals = (['btc', 'mxn'] as const).map(currency => textOfMoney(holdings.total(currency)));
+      take(bookings, { ...trade, major: '2', minor: '20', feeCurrency: 'mxn', maker: true }, false);
+      const totals = (['btc', 'mxn'] as const).map(currency => textOfMoney(bookings.total(currency)));
       expect(totals).toEqual(['1000', '999.9']);
-      expect([...holdings.totals.keys()]).toEqual(['btc', 'mxn', 'eth']);
-      holdings.read([{ currency: 'btc', total: '1002', locked: '0', available: '1002' }], 1);
-      expect(holdings.differences()).toContainEqual({ currency: 'btc', difference: moneyOf('2') });
+      expect([...bookings.totals.keys()]).toEqual(['btc', 'mxn', 'eth']);
+      bookings.read([{ currency: 'btc', total: '1002', locked: '0', available: '1002' }], 1);
+      expect(bookings.differences()).toContainEqual({ currency: 'btc', difference: moneyOf('2') });
     }
   });
 
