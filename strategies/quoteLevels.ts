@@ -76,3 +76,11 @@ export function quoteLevelsOf(side: Side, prices: readonly (readonly Step[])[], 
   }
   return levels;
 }
+
+/** Returns which number of the view is unknown, as a reason not to quote, or `null`. */
+export function unknownIn(view: View): string | null {
+  if (!(view.mid > 0 && view.mid < Infinity)) return 'the fair value is not known';
+  if (!Number.isFinite(view.position)) return 'the inventory is not known';
+  if (!(Math.abs(view.makerRate) < 1e8)) return 'the maker fee is not known';
+  return null;
+}

@@ -3,7 +3,7 @@
  * 2013: the closed form far from the horizon, and the exact solution under a hard cap. Plain numbers in any consistent
  * price and time unit.
  */
-import { arrivalEdge } from '../model.ts';
+import { arrivalEdge } from '../modelMaker.ts';
 
 /** Market model per order of inventory. */
 export type FlowModel = {

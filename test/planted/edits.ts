@@ -248,7 +248,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'half of a missing edge floored (the others)',
-    file: 'strategies/spread.ts',
+    file: 'strategies/fixedSpread.ts',
     from: 'ticks: (away * missing) / 2 }',
     to: 'ticks: away * Math.floor(missing / 2) }',
     test: 'test/strategies/all.test.ts',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { amount, exponential, normal, price, randomOf } from '../../src/core/index.ts';
-import { marketParameters, RollingMarket } from '../../strategies/market.ts';
+import { marketParameters, RollingMarket } from '../../strategies/rollingMarket.ts';
 import { COIN, MID, strategyOf, viewOf } from './examples.ts';
 
 const START = { volatilityBps: 15, arrivalsPerMinute: 6, decayPerBps: 0.2, memory: '1h' };

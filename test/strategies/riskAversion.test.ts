@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { aversionFor, askDistance, bidDistance, closedForm, shiftPerOrder } from '../../strategies/glft/formula.ts';
-import { fullLots, shiftFor, usualOrders } from '../../strategies/risk.ts';
+import { fullLots, shiftFor, usualOrders } from '../../strategies/riskAversion.ts';
 import { COIN, strategyOf, viewOf } from './examples.ts';
 
 const market = { volatilityBps: 80, arrivalsPerMinute: 8, decayPerBps: 0.15, estimate: 'fixed' };

@@ -15,9 +15,9 @@ import {
   type View,
 } from '../src/core/index.ts';
 import type { FillCurve } from './fillCurve.ts';
-import { RollingMarket, type MarketParameters } from './market.ts';
+import { RollingMarket, type MarketParameters } from './rollingMarket.ts';
 import { levelTuning, millisOf, tickLotsOf } from './parameters.ts';
-import { fullLots, shiftFor, usualOrders } from './risk.ts';
+import { fullLots, shiftFor, usualOrders } from './riskAversion.ts';
 import {
   ADVERSE,
   awayOf,
@@ -27,8 +27,8 @@ import {
   LEVEL_STEPS,
   quoteLevelsOf,
   silent,
+  unknownIn,
 } from './quoteLevels.ts';
-import { unknownIn } from './spread.ts';
 import { linear, among } from './tuning.ts';
 
 /** Meaning of the steps of model makers. */

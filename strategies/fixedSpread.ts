@@ -2,7 +2,7 @@
  * Quotes at a fixed distance on both sides of a fair value, with a skew against inventory; shared by the makers without
  * a model.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 import { roundTripShare } from './fees.ts';
 import {
@@ -11,19 +11,13 @@ import {
   levelParameters,
   levelProblems,
   levelTuning,
+  minEdge,
   narrowProblem,
   type LimitProblem,
   type LimitsAsked,
 } from './parameters.ts';
 import { adverseSteps, awayOf, clamp, inventoryRoom, LEVEL_STEPS, quoteLevelsOf, totalOf } from './quoteLevels.ts';
 import { linear } from './tuning.ts';
-
-export const minEdge = z
-  .number()
-  .min(-1_000)
-  .max(5_000)
-  .default(1)
-  .describe('Minimum profit of a round trip after both maker fees. Negative values pay for volume.');
 
 export const spreadParameters = {
   ...levelParameters,
@@ -80,14 +74,6 @@ export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centr
     ...(bids.length === 0 ? { noBid: 'inventory is at its limit' } : {}),
     ...(asks.length === 0 ? { noAsk: 'inventory is at its limit' } : {}),
   };
-}
-
-/** Returns which number of the view is unknown, as a reason not to quote, or `null`. */
-export function unknownIn(view: View): string | null {
-  if (!(view.mid > 0 && view.mid < Infinity)) return 'the fair value is not known';
-  if (!Number.isFinite(view.position)) return 'the inventory is not known';
-  if (!(Math.abs(view.makerRate) < 1e8)) return 'the maker fee is not known';
-  return null;
 }
 
 /**
