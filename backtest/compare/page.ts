@@ -28,7 +28,7 @@ import {
 } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
 import { togetherOf } from './together.ts';
-import { comparisonWords } from './words.ts';
+import { comparisonWords } from './summary.ts';
 
 /** Returns a self-contained HTML file with library, style and script; names and texts of the runs are escaped. */
 export function comparisonPage(comparison: Comparison, parts: PageParts): string {

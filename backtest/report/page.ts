@@ -27,7 +27,7 @@ import { modelTable } from './modelTable.ts';
 import type { Period } from './periods.ts';
 import { colourOf, figuresOf, type PlotGroup } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
-import { verdictOf, warmUpText } from './verdict.ts';
+import { verdictOf, warmUpText } from './summary.ts';
 
 /** Returns a self-contained HTML file with library, style and script; all texts of the report are escaped. */
 export function reportPage(report: BacktestReport, parts: PageParts): string {

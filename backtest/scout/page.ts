@@ -18,7 +18,7 @@ import {
 } from '../../src/pages/index.ts';
 import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
-import { bpsText, scoutWords, shownIn } from './words.ts';
+import { bpsText, scoutWords, shownIn } from './summary.ts';
 
 /** Returns a self-contained HTML file with library, style and script; names and texts of the market are escaped. */
 export function scoutPage(scouting: Scouting, parts: PageParts): string {

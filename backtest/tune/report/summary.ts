@@ -2,34 +2,7 @@
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
-
-/** Required minimum of the deflated Sharpe ratio. */
-export const DEFLATED_MIN = 0.95;
-/** Permitted maximum of the probability of overfitting. */
-export const PBO_MAX = 0.05;
-
-/**
- * Returns whether the best trial is better than not trading, with every objection as a clause. It is better only if
- * there is no objection.
- */
-export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
-  if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
-  const { net, interval, deflated, paths } = evidence;
-  const words: string[] = [];
-  if (!(net > 0)) words.push('the best trial earned nothing after 60 s');
-  else {
-    if (interval === null) words.push('too few time blocks to distinguish its result from chance');
-    else if (!(interval.low > 0)) words.push('its 95% interval includes zero');
-    if (!(deflated.probability >= DEFLATED_MIN))
-      words.push(
-        `the best of ${numberText(deflated.trials)} trials without any skill would look as good: deflated Sharpe ${share(deflated.probability)}, expected ${DEFLATED_MIN}`,
-      );
-    if (paths.length > 0 && !(median(paths) > 0))
-      words.push('choosing on some of the hours lost on the others, on the median path');
-  }
-  if (holdout !== null && !(holdout.net > 0)) words.push('it earned nothing on the holdout');
-  return { better: words.length === 0, words };
-}
+import { PBO_MAX, share } from './tuningVerdict.ts';
 
 /** Returns paragraphs; the first is the verdict. */
 export function tuningWords(tuning: Tuning): readonly string[] {
@@ -97,14 +70,3 @@ function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[]
 
 const around = (interval: Interval | null, minor: string): string =>
   interval === null ? '' : ` (95%: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;
-
-/** Formats a share with two decimals; only exactly 0 and 1 are shown as 0.00 and 1.00. */
-export const share = (x: number): string =>
-  x > 0.995 && x < 1 ? 'above 0.99' : x > 0 && x < 0.005 ? 'below 0.01' : x.toFixed(2);
-
-/** Returns the median of a non-empty list. */
-export function median(values: readonly number[]): number {
-  const ascending = [...values].sort((a, b) => a - b);
-  const half = ascending.length / 2;
-  return (ascending[Math.ceil(half) - 1]! + ascending[Math.floor(half)]!) / 2;
-}
