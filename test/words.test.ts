@@ -5,6 +5,7 @@ import { parsed, sourcesIn } from './imports.ts';
 
 /** A word that was given up as a whole name, and what the field says. */
 const RETIRED: Readonly<Record<string, string>> = {
+  AccountDoor: 'AccountReader',
   AccountPatience: 'AccountDelays',
   actsOn: 'actionableMeaning',
   askAgain: 'unknownOrderResolver',
@@ -74,7 +75,12 @@ const RETIRED: Readonly<Record<string, string>> = {
   shadow: 'linkedMarket',
   shapedQuotes: 'regimeAdjustments',
   strangers: 'orphanOrders',
+  stubbornLatch: 'retryingLatch',
   TakeBounds: 'TakerLimits',
+  takeUp: 'bookAdjustments',
+  takeUpHalt: 'applyPendingHalt',
+  takeUpReduce: 'applyPendingReduce',
+  takeUpSettlements: 'applyPendingSettlements',
   TakenOrder: 'TakerOrderState',
   takenOrderFromNews: 'takerOrderFromNews',
   throughBook: 'sweepCost',
@@ -93,6 +99,7 @@ const RETIRED: Readonly<Record<string, string>> = {
   wentBack: 'afterRollback',
   whoIsThere: 'refreshSession',
   whyNotHere: 'accessBlockedReason',
+  Whose: 'HeartbeatRole',
   WideWhy: 'WideReason',
   withWhatLives: 'withRemainingOrders',
   witness: 'rfqReference',

@@ -172,7 +172,7 @@ export class BalanceReads {
   }
 
   /** Books the adjustments that the operator requested in the state directory. */
-  takeUp(): void {
+  bookAdjustments(): void {
     const { explained, persist, connectivity } = this.#o;
     const { adjustments } = explained;
     const { log } = this.#o.run;

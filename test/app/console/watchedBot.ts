@@ -13,7 +13,7 @@ import { randomOf, Secret, type Clock, type Engine, type Instrument, type Millis
 import { RecordingRotation } from '../../../src/live/loop/recordingRotation.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
-import { latchIn, stubbornLatch } from '../../../src/live/safety/latch.ts';
+import { latchIn, retryingLatch } from '../../../src/live/safety/latch.ts';
 import { RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { journalIn, openDatabase, type Journal } from '../../../src/live/state/journal.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
@@ -128,7 +128,7 @@ export class WatchedBot {
     const opening = RecordingRotation.open({
       ...{ clock, log, timing: config.timing, beside: hedge ? { hedge } : {} },
       bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
-      state: { journal, latch: stubbornLatch(latchIn(this.dir), log), flatten: flattenIn(this.dir) },
+      state: { journal, latch: retryingLatch(latchIn(this.dir), log), flatten: flattenIn(this.dir) },
       venue: {
         ...{ exchange: client, transferLists: client.transferLists },
         newStream: () => marketStreamOf(config, venue, clock, seed),

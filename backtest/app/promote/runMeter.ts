@@ -35,7 +35,7 @@ const MARKOUT_MS = 60_000;
 /** Length of a block: a markout then ends in the block of its fill or in the next one. */
 const BLOCK_MS = 120_000;
 
-export class WatchedRun {
+export class RunMeter {
   readonly #instrument: Instrument;
   #engine: Engine | null = null;
   #depth: Depth | null = null;
