@@ -1,6 +1,6 @@
 /** Public interface of backtest for the command line. */
-export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/models.ts';
-export type { ModelName } from './exchange/models.ts';
+export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/fillModels.ts';
+export type { ModelName } from './exchange/fillModels.ts';
 export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsTook, travel } from './rows/latency.ts';
 export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
 export { REPLAY_THREAD } from './replay/replayThread.ts';
@@ -27,7 +27,7 @@ export {
   sweptLatency,
 } from './report/report.ts';
 export { tilesTextOf } from './report/firstScreen.ts';
-export { mainOf, shownModels } from './report/models.ts';
+export { mainOf, shownModels } from './report/mainModel.ts';
 export { crossedText, isCrossed, longest } from './report/summary.ts';
 export { excludesZero, intervalOf } from './report/interval.ts';
 export type { Interval } from './report/interval.ts';

@@ -27,7 +27,7 @@ import {
   type Measured,
 } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
-import { togetherOf } from './together.ts';
+import { togetherOf } from './combinedResults.ts';
 import { comparisonWords } from './summary.ts';
 
 /** Returns a self-contained HTML file with library, style and script; names and texts of the runs are escaped. */

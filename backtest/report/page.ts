@@ -22,7 +22,7 @@ import {
   type PageParts,
 } from '../../src/pages/index.ts';
 import { tilesOf } from './firstScreen.ts';
-import { mainOf, shownModels, type ShownModel } from './models.ts';
+import { mainOf, shownModels, type ShownModel } from './mainModel.ts';
 import { modelTable } from './modelTable.ts';
 import type { Period } from './periods.ts';
 import { colourOf, figuresOf, type PlotGroup } from './plots.ts';

@@ -6,7 +6,7 @@ import { isClosed, wideHoursText } from '../../src/tape/index.ts';
 import { durationText, minuteText, sumText } from '../../src/pages/index.ts';
 import { AFTER_SECONDS } from './headline.ts';
 import { excludesZero } from './interval.ts';
-import { mainOf } from './models.ts';
+import { mainOf } from './mainModel.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 
 const FEW_FILLS = 30;

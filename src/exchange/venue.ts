@@ -4,7 +4,7 @@ import { exchangeClient, type Client } from './client.ts';
 import { conversionDesk } from './rest/desk.ts';
 import { marketStream } from './stream/stream.ts';
 import { socketTransport } from './stream/streamTransport.ts';
-import { EXCHANGE_RATE_LIMITS, type ApiEndpoint } from './transport/ask.ts';
+import { EXCHANGE_RATE_LIMITS, type ApiEndpoint } from './transport/requestSender.ts';
 import { httpTransport } from './transport/transport.ts';
 import { splitAddress } from './wire/address.ts';
 import { actionableMeaning } from './wire/errorCodes.ts';

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { configSchema } from '../../src/config/schema.ts';
-import { ENTRIES_MAX } from '../../src/live/state/entries.ts';
+import { ENTRIES_MAX } from '../../src/live/state/ledgerEntries.ts';
 import { ENDED_MAX, RUNS_MAX } from '../../src/live/state/journal.ts';
 
 const docs = new URL('../../docs/', import.meta.url);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { logger } from '../../src/cli/terminal/logger.ts';
-import { remoteVenue } from '../../src/wiring/venue.ts';
+import { remoteVenue } from '../../src/wiring/venueAccess.ts';
 import { guardTerminal } from '../../src/cli/terminal/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import { maskedText, randomOf, Secret, shownLines, shownText, VirtualClock } from '../../src/core/index.ts';

@@ -97,7 +97,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'isWanted taken before the lane',
-    file: 'src/exchange/transport/ask.ts',
+    file: 'src/exchange/transport/requestSender.ts',
     from: 'const isWanted = () => question.isWanted?.() ?? true;',
     to: 'const wanted = question.isWanted?.() ?? true;\n    const isWanted = () => wanted;',
     test: 'test/exchange/transport/ask.test.ts',
@@ -508,7 +508,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a request that may have left is not counted',
-    file: 'src/exchange/transport/ask.ts',
+    file: 'src/exchange/transport/requestSender.ts',
     from: '    if (failure.sent) slot.end();\n    else slot.release();\n',
     to: '    slot.release();\n',
     test: 'test/exchange/transport/ask.test.ts',
@@ -516,7 +516,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a throttled order pauses nothing',
-    file: 'src/exchange/transport/ask.ts',
+    file: 'src/exchange/transport/requestSender.ts',
     from: 'if (throttled) budget.lockOut();',
     to: "if (throttled && outcome.kind === 'refused') budget.lockOut();",
     test: 'test/exchange/transport/ask.test.ts',

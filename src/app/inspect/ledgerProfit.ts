@@ -13,7 +13,7 @@ import {
   type Money,
   type ProfitSinceOpening,
 } from '../../core/index.ts';
-import { isBroughtForward } from '../../live/state/entries.ts';
+import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 
 export type BookNames = { readonly book: string; readonly major: string; readonly minor: string };
 

@@ -3,7 +3,7 @@ import type { Amount, Engine, Exchange, Instrument, MarketStream, Millis, Side }
 import type { RunContext } from '../runContext.ts';
 import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
 import type { Reads } from '../account/reads.ts';
-import type { Failed } from '../failed.ts';
+import type { Failed } from '../failedRequest.ts';
 import type { ReferenceOptions } from './reference.ts';
 
 /** Account reads that start when the stream shows a change of the bot's orders. */

@@ -1,6 +1,6 @@
 /** A bot in virtual time, of which both is known: what its own engine says, and what a console shows that follows its recording and its state directory. It can be killed and started again. */
 import { mkdirSync } from 'node:fs';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import type { ActionAsk, ActionEnd } from '../../../src/app/actions/actions.ts';
 import { BesideRun } from '../../../src/app/console/besideRun.ts';
 import { actionEvents } from '../../../src/app/console/consoleActions.ts';
@@ -78,7 +78,7 @@ export class WatchedBot {
 
   /** What a person does, by the very actions of the commands. */
   act(ask: ActionAsk): Promise<ActionEnd> {
-    return carryOut({ stateDir: this.dir }, ask, this.clock);
+    return executeAction({ stateDir: this.dir }, ask, this.clock);
   }
 
   /** What the page would be sent now; null before there is a run. */

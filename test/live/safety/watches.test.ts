@@ -17,7 +17,7 @@ import { applyPendingReduce, watchReduce } from '../../../src/live/safety/reduce
 import { SentinelWatch } from '../../../src/live/safety/sentinelWatch.ts';
 import { SleepWatch } from '../../../src/live/safety/sleepWatch.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
-import type { Failed } from '../../../src/live/failed.ts';
+import type { Failed } from '../../../src/live/failedRequest.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { Desk, quoteAround } from '../../core/desk.ts';
 

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 
 /** Returns a unique name. */
-export const partOf = (sha256: string): string => `${sha256}.part-${randomUUID()}`;
+export const temporaryName = (sha256: string): string => `${sha256}.part-${randomUUID()}`;
 
-export const PART = /^[0-9a-f]{64}\.part-[0-9a-f-]{36}$/;
+export const TEMPORARY_NAME = /^[0-9a-f]{64}\.part-[0-9a-f-]{36}$/;
 
 /** Whether the file is missing, possibly removed by another process. */
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

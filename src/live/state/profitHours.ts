@@ -2,7 +2,7 @@
 import type Database from 'libsql';
 import { hourOf, type Millis, type ProfitSinceOpening } from '../../core/index.ts';
 import { profitSinceOpeningOf, writtenProfit, type WrittenProfit } from '../recording/ledgerText.ts';
-import { sumOf } from './sums.ts';
+import { sumOf } from './rowChecksums.ts';
 
 /** Maximum number of stored hours, four years. Above it, the oldest hours are deleted. */
 export const HOURS_MAX = 35_064;

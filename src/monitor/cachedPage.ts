@@ -2,7 +2,7 @@
 import type { Millis } from '../core/index.ts';
 
 /** Maximum age of a served page, in ms. */
-export const KEPT_MS = 1_000;
+export const PAGE_AGE_MAX_MS = 1_000;
 
 export type CachedPage = {
   /** Returns the page in Prometheus' text format. If rendering fails, rejects without caching. */
@@ -17,7 +17,7 @@ export function cachedPage(render: () => Promise<string>, elapsed: () => Millis)
   const forget = () => void (kept = null);
   return {
     text: () => {
-      if (kept === null || elapsed() - kept.at >= KEPT_MS) {
+      if (kept === null || elapsed() - kept.at >= PAGE_AGE_MAX_MS) {
         const text = render();
         kept = { at: elapsed(), text };
         text.catch(forget);

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { findRecording, recordedBooks } from '../find.ts';
-import { filesAt, type Given } from '../parts.ts';
+import { filesAt, type Given } from '../bookFiles.ts';
 import type { Recording } from '../recording.ts';
 import { mappedRecording, mappingText } from './mapped.ts';
 import { mappingOf } from './mapping.ts';

@@ -1,6 +1,6 @@
 /** Fill models of a report, by name. */
 import { BOUNDS, LEVEL_MODELS, levelModel, type FillModel } from '../../src/fills/index.ts';
-import { exact, exactFills } from './exact.ts';
+import { exact, exactFills } from './exactQueue.ts';
 import type { MarketRows } from '../rows/rows.ts';
 
 export { BOUNDS };

@@ -29,9 +29,9 @@ import { resumed, resumeOnce } from './resumeOnce.ts';
  * Executes an action: writes the request, waits for the bot's answer if the bot gives one, and writes the journal.
  * Rejects with `UsageError`, without a journal entry, if the request is invalid.
  */
-export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
+export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
   if (ask.action === 'reload') {
-    const { end, lines } = await carryOutReload(bot, ask, clock);
+    const { end, lines } = await executeReload(bot, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines };
   }
   const checked = checkedAsk(ask, clock.now());
@@ -46,10 +46,10 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
 }
 
 /**
- * Executes a reload as `carryOut` does, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
+ * Executes a reload as `executeAction` does, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
  * answer; the journal has an entry also then.
  */
-export async function carryOutReload(
+export async function executeReload(
   bot: WhichBot,
   ask: ReloadActionAsk,
   clock: Clock,

@@ -25,7 +25,7 @@ export type OpenPromotion = {
 /** Promotion that has replaced the live file; `before` is the digest of the replaced text. */
 type Placed = { readonly promotion: number; readonly before: string | null };
 
-export type Standing = {
+export type PromotionState = {
   readonly open: OpenPromotion | null;
   /** Expected digest of the live file; `null` if the file should not exist, absent if no promotion has changed it. */
   readonly live?: string | null;
@@ -49,13 +49,13 @@ export type Pending = {
   readonly isBack: boolean;
 };
 
-export const NOTHING: Standing = { open: null, placed: [], pending: null, count: 0 };
+export const NOTHING: PromotionState = { open: null, placed: [], pending: null, count: 0 };
 
 /**
  * Returns the state after a record.
  * @throws Error with the reason if the record is not valid in this state.
  */
-export function after(standing: Standing, record: PromotionRecord): Standing {
+export function after(standing: PromotionState, record: PromotionRecord): PromotionState {
   const { open, placed, count, pending } = standing;
   const cannot = (why: string): never => {
     throw new Error(`${record.kind} of promotion ${record.promotion} cannot follow: ${why}`);
@@ -104,10 +104,10 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
  * unchanged. Otherwise the text before the newest promotion is restored.
  */
 function afterRollback(
-  standing: Standing,
+  standing: PromotionState,
   { promotion, to, from }: Extract<PromotionRecord, { kind: 'back' }>,
   cannot: (why: string) => never,
-): Standing {
+): PromotionState {
   const { open, placed } = standing;
   const last = placed.at(-1);
   if (open !== null && open.stage !== 'smallest') {
@@ -122,4 +122,4 @@ function afterRollback(
 }
 
 /** Returns the number of the promotion in the live file, at any size; `null` if there is none. */
-export const inPlace = ({ placed }: Standing): number | null => placed.at(-1)?.promotion ?? null;
+export const inPlace = ({ placed }: PromotionState): number | null => placed.at(-1)?.promotion ?? null;

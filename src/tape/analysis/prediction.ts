@@ -7,15 +7,15 @@ import { estimateOf, type Estimate } from './jackknife.ts';
 /**
  * Number of time blocks with equally many seconds. The first two thirds are for the fit, the last third for the test.
  */
-export const FORETOLD_STRETCHES = 15;
-const FITTED = (2 * FORETOLD_STRETCHES) / 3;
+export const PREDICTION_BLOCKS = 15;
+const FITTED = (2 * PREDICTION_BLOCKS) / 3;
 /**
  * Two-sided quantiles of Student's t with 14 degrees of freedom, one fewer than the time blocks. Levels: 95% and 99%.
  */
 const STUDENT_95 = 2.145;
 const STUDENT_99 = 2.977;
 
-export type Foretold = {
+export type Prediction = {
   /** Slope on all data; its standard error comes from omitting one time block at a time. */
   readonly slope: Estimate;
   /** Bounds of the 95% confidence interval. */
@@ -40,7 +40,7 @@ export type Foretold = {
 };
 
 /** Sums of one time block, over samples of the predicting number x, a control variable z and the move y. */
-export class ForetoldSums {
+export class PredictionSums {
   n = 0;
   x = 0;
   z = 0;
@@ -67,7 +67,7 @@ export class ForetoldSums {
     this.yy += y * y;
   }
 
-  addAll(of: ForetoldSums): void {
+  addAll(of: PredictionSums): void {
     for (const key of KEYS) this[key] += of[key];
   }
 }
@@ -75,16 +75,17 @@ export class ForetoldSums {
 const KEYS = ['n', 'x', 'z', 'y', 'xx', 'xz', 'zz', 'xy', 'zy', 'yy'] as const;
 
 /** Creates empty sums, one per time block. */
-export const foretoldSums = (): ForetoldSums[] => Array.from({ length: FORETOLD_STRETCHES }, () => new ForetoldSums());
+export const predictionSums = (): PredictionSums[] =>
+  Array.from({ length: PREDICTION_BLOCKS }, () => new PredictionSums());
 
 /** Returns the time block of each second. Blocks have equally many seconds with data, in order. */
-export function stretchOfEach(length: number, isKnown: (i: number) => boolean): Uint8Array {
+export function blockOfEach(length: number, isKnown: (i: number) => boolean): Uint8Array {
   let known = 0;
   for (let i = 0; i < length; i++) if (isKnown(i)) known++;
   const stretches = new Uint8Array(length);
   let before = 0;
   for (let i = 0; i < length; i++) {
-    stretches[i] = Math.min(FORETOLD_STRETCHES - 1, Math.floor((before * FORETOLD_STRETCHES) / Math.max(1, known)));
+    stretches[i] = Math.min(PREDICTION_BLOCKS - 1, Math.floor((before * PREDICTION_BLOCKS) / Math.max(1, known)));
     if (isKnown(i)) before++;
   }
   return stretches;
@@ -97,8 +98,8 @@ type Fit = { readonly a: number; readonly b: number; readonly c: number };
  * Fits y on x with the control z, from the sums of all time blocks in order. Returns `null` if there is too little
  * data, x never changes, or x and z are redundant (squared correlation above 0.9999).
  */
-export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null {
-  const slopeOf = (of: readonly ForetoldSums[]): number => fitOf(together(of))?.b ?? Number.NaN;
+export function predictionOf(stretches: readonly PredictionSums[]): Prediction | null {
+  const slopeOf = (of: readonly PredictionSums[]): number => fitOf(together(of))?.b ?? Number.NaN;
   const first = stretches.slice(0, FITTED);
   const last = together(stretches.slice(FITTED));
   const slope = estimateOf(stretches, slopeOf);
@@ -123,21 +124,21 @@ export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null 
  * Returns the predictor with the largest ratio of slope to error; `null` if there is none. The ratio is that of the
  * first two thirds, so that the last third stays unused.
  */
-export function strongestPredictor<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {
+export function strongestPredictor<T extends { readonly foretold: Prediction | null }>(of: readonly T[]): T | null {
   let best: T | null = null;
   for (const one of of)
     if (one.foretold !== null && !(one.foretold.firstRatio <= (best?.foretold?.firstRatio ?? -Infinity))) best = one;
   return best;
 }
 
-function together(of: readonly ForetoldSums[]): ForetoldSums {
-  const sums = new ForetoldSums();
+function together(of: readonly PredictionSums[]): PredictionSums {
+  const sums = new PredictionSums();
   for (const one of of) sums.addAll(one);
   return sums;
 }
 
 /** Fits the sums; if `withX` is false, the slope b is 0. */
-function fitOf({ n, x, z, y, xx, xz, zz, xy, zy }: ForetoldSums, withX = true): Fit | null {
+function fitOf({ n, x, z, y, xx, xz, zz, xy, zy }: PredictionSums, withX = true): Fit | null {
   if (!(n > 1)) return null;
   const [vxx, vxz, vzz] = [xx - (x * x) / n, xz - (x * z) / n, zz - (z * z) / n];
   const [vxy, vzy] = [xy - (x * y) / n, zy - (z * y) / n];
@@ -150,8 +151,8 @@ function fitOf({ n, x, z, y, xx, xz, zz, xy, zy }: ForetoldSums, withX = true): 
 }
 
 /** Returns the sum of the squared residuals of a fit. */
-const squares = ({ n, x, z, y, xx, xz, zz, xy, zy, yy }: ForetoldSums, { a, b, c }: Fit): number =>
+const squares = ({ n, x, z, y, xx, xz, zz, xy, zy, yy }: PredictionSums, { a, b, c }: Fit): number =>
   yy + a * a * n + b * b * xx + c * c * zz + 2 * (a * b * x + a * c * z + b * c * xz - a * y - b * xy - c * zy);
 
-const correlation = ({ n, x, y, xx, yy, xy }: ForetoldSums): number =>
+const correlation = ({ n, x, y, xx, yy, xy }: PredictionSums): number =>
   (n * xy - x * y) / Math.sqrt((n * xx - x * x) * (n * yy - y * y));

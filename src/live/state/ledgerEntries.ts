@@ -5,7 +5,7 @@
 import type Database from 'libsql';
 import { CAUSES, causesFrom, type Cause, type Causes, type LedgerEntry, type Millis } from '../../core/index.ts';
 import { entryOf, textOfEntry } from '../recording/ledgerText.ts';
-import { sumOf } from './sums.ts';
+import { sumOf } from './rowChecksums.ts';
 
 /**
  * Maximum number of single entries, enough for some months of a busy bot. Older entries are merged into one. Each entry
@@ -60,7 +60,7 @@ export function foldEntries(db: Database.Database, account: string, max = ENTRIE
 }
 
 /** Throws if the entries do not add up to `causes`. A ledger without entries is not checked. */
-export function holdAgainst(db: Database.Database, account: string, causes: ReadonlyMap<string, Causes>): void {
+export function assertEntriesAddUp(db: Database.Database, account: string, causes: ReadonlyMap<string, Causes>): void {
   const booked = causesFrom(entriesIn(db, account));
   if (booked.size === 0) return;
   for (const currency of new Set([...booked.keys(), ...causes.keys()])) {

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument } from '../../core/index.ts';
 import { tapeRules } from '../model/tapeRules.ts';
-import { inferredTick } from './grid.ts';
+import { inferredTick } from './inferredGrid.ts';
 import { firstLines } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 

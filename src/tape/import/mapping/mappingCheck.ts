@@ -15,7 +15,7 @@ const WORDS_MAX = 200;
 const SHOWN = 8;
 
 /** Counter of the words in a table's columns. */
-export class StatedWords {
+export class MappingCheck {
   readonly #where: readonly Stated[];
   readonly #stated: readonly Stated[];
   /** Count of each word in all rows, by column. */

@@ -2,7 +2,7 @@
 
 const REMEMBERED = 4_096;
 
-export class Remembered {
+export class RecentKeys {
   #recent = new Set<string>();
   #older = new Set<string>();
 
