@@ -3,7 +3,10 @@ import { MEASURES, upwards } from './measures.ts';
 import type { TrialRecord } from './registry.ts';
 import type { Study } from './study.ts';
 
-/** Returns the best by the first objective, the first of equals; `null` if none is feasible. */
+/**
+ * Returns the feasible trial with the best first objective, and the earliest if several are equal; `null` if no trial
+ * is feasible.
+ */
 export function bestTrial(
   made: readonly TrialRecord[],
   { objectives, constraints }: Study['keys'],
@@ -27,13 +30,13 @@ export const rankedTrials = (
     .filter(trial => isFeasible(trial, constraints))
     .sort((a, b) => objectivesOf(b, objectives)[0]! - objectivesOf(a, objectives)[0]! || a.number - b.number);
 
-/** Returns the objectives of a trial; more is better in each. */
+/** Returns the objectives of a trial, each with a sign such that more is better. */
 export const objectivesOf = (
   { measures }: Pick<TrialRecord, 'measures'>,
   objectives: Study['keys']['objectives'],
 ): readonly number[] => objectives.map(name => (measures === null ? -Infinity : upwards(name, measures[name])));
 
-/** Names of the constraints that a trial violates. */
+/** Returns the names of the constraints that a trial violates. */
 export const brokenConstraints = (
   { measures }: Pick<TrialRecord, 'measures'>,
   constraints: Study['keys']['constraints'],

@@ -1,6 +1,6 @@
 /**
- * Trials of a study in order: requested in batches of one size, read from the registry if present, and reported in
- * order of request.
+ * Trials of a study in order. Trials are requested in batches of equal size, read from the registry if present, and
+ * reported in the order of the requests.
  */
 import { newSearch, paretoRanks, textOfPoint, type Point } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
@@ -22,7 +22,7 @@ export type StudyRun = {
   readonly registry: Registry;
   readonly terms: TrialSetting;
   readonly executor: TrialExecutor;
-  /** Signature of a record at the current time. */
+  /** Returns the fields of a new record: study, current time, operator and version. */
   readonly signed: () => Pick<TrialRecord, 'study' | 'at' | 'by' | 'version'>;
   readonly progress: Progress;
   /** Quote currency, for display. */
@@ -30,8 +30,8 @@ export type StudyRun = {
 };
 
 /**
- * Returns the trials by number, from 0. Each is in the registry before the next batch is requested. Rejects with
- * `UsageError` if the holdout rule forbids one.
+ * Returns the trials by number, from 0. Each trial is in the registry before the next batch is requested. Rejects with
+ * `UsageError` if the holdout rule forbids trials.
  */
 export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> {
   const { study, registry, hours, progress } = run;
@@ -66,7 +66,7 @@ export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> 
   return made;
 }
 
-/** Checks that a registered trial equals the requested one; otherwise another program wrote it. */
+/** Checks that a registered trial has the requested point. If not, another program version wrote the trial. */
 function same(record: TrialRecord | undefined, point: Point, { registry }: StudyRun): TrialRecord {
   if (record === undefined) throw new Error(`${registry.file}: a finished trial is missing`);
   if (textOfPoint(record.point) !== textOfPoint(point))
@@ -76,7 +76,7 @@ function same(record: TrialRecord | undefined, point: Point, { registry }: Study
   return record;
 }
 
-/** Returns the next batch of points, after the search has received all previous trials in order. */
+/** Returns the next batch of points, after the search has received the results of all previous trials in order. */
 function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): readonly Point[] {
   const { algorithm, seed, batch } = keys.search;
   const search = newSearch(algorithm, space, { seed, batch });
@@ -86,8 +86,9 @@ function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): reado
 }
 
 /**
- * Values for the search: the objective, more is better, or with several the negative Pareto rank. `null` for trials
- * that were pruned, refused, or violate a constraint.
+ * Returns the values for the search. With one objective, they are its values, with a sign such that more is better.
+ * With several objectives, they are the negative Pareto ranks. `null` for trials that were pruned, refused, or violate
+ * a constraint.
  */
 function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
   const { objectives, constraints } = keys;
@@ -100,8 +101,8 @@ function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (
 }
 
 /**
- * Runs the trials of a batch that are not in the registry. A configuration already tried in this study is not run
- * again.
+ * Runs the trials of a batch that are not in the registry. If a configuration was already tried in this study, its
+ * outcome is copied.
  */
 async function runLeft(
   left: readonly { readonly number: number; readonly point: Point }[],
@@ -138,7 +139,7 @@ async function runLeft(
   );
 }
 
-/** Returns the configuration of a point with its digest, or why it is not run. */
+/** Returns the configuration of a point with its digest, or the reason why it is not run. */
 export function preparedAt(
   point: Point,
   { study, terms }: StudyRun,
@@ -153,7 +154,7 @@ export function preparedAt(
 
 const NOT_RUN = { state: 'refused', measures: null, soFar: [], blocks: [] } as const;
 
-/** Describes the current batch, and the best finished trial. */
+/** Describes the current batch and the best finished trial, for the progress. */
 function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): string {
   const [objective] = study.keys.objectives;
   const { trials, batch } = study.keys.search;

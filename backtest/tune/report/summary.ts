@@ -1,10 +1,10 @@
-/** Summary of a study in sentences: whether its best is better than not trading, and on which basis. */
+/** Summary of a study in sentences: whether its best trial is better than not trading, and the reasons. */
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 import { PBO_MAX, share } from './tuningVerdict.ts';
 
-/** Returns paragraphs; the first is the verdict. */
+/** Returns the summary as paragraphs of plain text; the first is the verdict. */
 export function tuningWords(tuning: Tuning): readonly string[] {
   const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
   const tried = `${numberText(search.trials)} trials (${counts.done} run to the end, ${counts.pruned} stopped early, ${counts.refused} refused)`;
@@ -53,7 +53,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
-/** Returns a sentence on how much of the best result in one half of the time remained in the other half. */
+/** Returns a sentence that compares the profit of one half's best trial in that half and in the other half. */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';

@@ -2,14 +2,14 @@
 import { numberText } from '../../../src/pages/index.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 
-/** Required minimum of the deflated Sharpe ratio. */
+/** Minimum of the deflated Sharpe ratio that a better trial must reach. */
 const DEFLATED_MIN = 0.95;
-/** Permitted maximum of the probability of overfitting. */
+/** Maximum of the probability of overfitting that a better trial may have. */
 export const PBO_MAX = 0.05;
 
 /**
  * Returns whether the best trial is better than not trading, with every objection as a clause. It is better only if
- * there is no objection.
+ * there are no objections.
  */
 export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
   if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
@@ -30,11 +30,11 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
   return { better: words.length === 0, words };
 }
 
-/** Formats a share with two decimals; only exactly 0 and 1 are shown as 0.00 and 1.00. */
+/** Formats a share with two decimals. Only exact values of 0 and 1 become 0.00 and 1.00. */
 export const share = (x: number): string =>
   x > 0.995 && x < 1 ? 'above 0.99' : x > 0 && x < 0.005 ? 'below 0.01' : x.toFixed(2);
 
-/** Returns the median of a non-empty list. */
+/** Returns the median of the values, which must not be empty. */
 function median(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
   const half = ascending.length / 2;
