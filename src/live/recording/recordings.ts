@@ -62,6 +62,8 @@ export function recordingsIn(dir: string): readonly { readonly run: number; read
     .sort((a, b) => a.run - b.run);
 }
 
+/** Maximum number of runs whose recordings are kept. */
+export const RUNS_MAX = 500;
 const HOUR_MS = 3_600_000;
 const MB = 1_000_000;
 

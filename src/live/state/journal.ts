@@ -24,7 +24,7 @@ import { writeHours } from './profitHours.ts';
 import { checkpointOf, textOfCheckpoint, type LedgerCheckpoint } from '../recording/ledgerText.ts';
 import { noteClient, NotOurs, ownerIn, takeOwnership, type Owner } from './owner.ts';
 import { GAP } from '../recording/recording.ts';
-import { forgetOld, recorderIn, recordingsIn, type RunRecorder } from '../recording/recordings.ts';
+import { forgetOld, recorderIn, recordingsIn, RUNS_MAX, type RunRecorder } from '../recording/recordings.ts';
 import { claimStateDir } from '../files/stateDir.ts';
 import type { StateUnits } from './unitConversion.ts';
 import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
@@ -149,8 +149,6 @@ export function openJournal(
  * always kept.
  */
 export const ENDED_MAX = 100_000;
-/** Maximum number of runs whose recordings are kept. */
-export const RUNS_MAX = 500;
 /**
  * Maximum number of lines that are buffered while the disk accepts no line. If there are more, the recording has a gap.
  */
