@@ -13,7 +13,7 @@ import {
 import { durationText, gainText, moneyDigits, sumText, type Plot } from '../../src/pages/index.ts';
 import { figuresOf } from '../../backtest/report/plots.ts';
 import { cutUp, intervalOf, intervalTogether, stretchesIn } from '../../backtest/report/interval.ts';
-import { verdictOf } from '../../backtest/report/verdict.ts';
+import { verdictOf } from '../../backtest/report/summary.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
 import { engineOf, runHedged, tape } from './ladderRun.ts';
 import { runs, whole } from './reports.ts';

@@ -12,7 +12,7 @@ import {
   type Money,
   type ProfitSinceOpening,
 } from '../../core/index.ts';
-import { isBroughtForward } from '../../live/state/entries.ts';
+import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
