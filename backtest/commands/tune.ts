@@ -63,7 +63,7 @@ export function addTuneCommand(program: Command): void {
         ...(out === undefined ? [] : [`page: ${out}`]),
         ...(file === undefined
           ? []
-          : [isWritten ? `configuration: ${file}` : `${file} was not written: nothing is better than not trading`]),
+          : [isWritten ? `configuration: ${file}` : `${file} was not written: no trial is better than not trading`]),
       ];
       print(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
     });

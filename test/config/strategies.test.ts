@@ -75,7 +75,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'glft',
       '500 mxn',
       '500 usd',
-      'strategy.risk: risk.amount must be in mxn, the minor currency of btc_mxn',
+      'strategy.risk: risk.amount must be in mxn, the quote currency of btc_mxn',
     ],
     [
       'a risk without a currency',

@@ -192,7 +192,7 @@ describe('a decision whose process was killed', () => {
       );
       const { lines, check, standing } = await checkPromotion(optionsOf());
       expect([live(), standing.pending]).toEqual([wider(21), null]);
-      expect(lines[0]).toBe('completed the decision of an interrupted command');
+      expect(lines[0]).toBe('completed what an interrupted command had decided:');
       expect(check?.result).toBe('not yet');
       // From now on a person's own change is the person's.
       file('my.yaml', wider(30));

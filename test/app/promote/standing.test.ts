@@ -94,7 +94,9 @@ describe('the machine of promotions', () => {
     go(approved(1, 5, 'smallest', 'whole', 'small'));
     go(placed(1, 6));
     expect([standing.open, standing.live, inPlace(standing)]).toEqual([null, 'whole', 1]);
-    expect(() => after(standing, back(1, 7, 'whole', 'small'))).toThrow('the restored text is not the previous one');
+    expect(() => after(standing, back(1, 7, 'whole', 'small'))).toThrow(
+      'the restored text is not the previous live file',
+    );
     go(back(1, 7, 'whole', 'old'));
     expect([standing.live, inPlace(standing)]).toEqual(['old', null]);
   });

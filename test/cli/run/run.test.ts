@@ -71,7 +71,7 @@ describe('puntas check', () => {
     expect(leaning.stdout).not.toContain('would halt');
     const { code, stdout } = await ran(['check', '-c', wanting('0.5')]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^run would halt immediately: position: 1 btc from the target is beyond its limit$/m);
+    expect(stdout).toMatch(/^the bot would halt immediately: position: 1 btc from the target is beyond its limit$/m);
     expect(stdout).toMatch(/no bid: at the cap \(inventory is at its limit\)/);
   });
 
