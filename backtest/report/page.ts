@@ -114,7 +114,7 @@ function periodTable(rows: readonly (readonly [string, readonly Period[]])[], mi
   const names = [
     `net, ${minor}`,
     'spread captured',
-    'inventory',
+    'inventory gain',
     'fees',
     'hedging',
     'fills',
@@ -161,7 +161,7 @@ function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
     `net after 60 s, ${minor}`,
     'net, bps of traded value',
     'fills',
-    'post-only orders that would have traded on arrival',
+    'canceled post-only orders',
     'both sides quoted',
   ];
   return table(

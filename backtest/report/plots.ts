@@ -160,7 +160,7 @@ function position(report: Shown): Placed {
   return {
     group: 'inventory',
     heading: 'Inventory over time',
-    how: `${report.major} held beyond the target. It should return to zero repeatedly; long times on one side are a bet on the direction.`,
+    how: `Inventory beyond the target, in ${report.major}. A healthy inventory returns to zero repeatedly; long times on one side are a bet on the direction.`,
     plots: [overTime(report, 'position', 'Inventory', report.major, column('position'))],
   };
 }

@@ -126,11 +126,11 @@ function groundsText({ minor }: BacktestReport, main: ReplayReport): string {
   const { model, pnl, hedges } = main;
   const [spread, inventory, fees] = [Number(pnl.spread), Number(pnl.inventory), Number(pnl.fees)];
   const parts = [
-    `against the mid price its fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)}`,
-    `its inventory ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
+    `the fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)} against the mid price`,
+    `the inventory ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
     fees > 0 ? `rebates brought ${moneyText(pnl.fees, minor)}` : `fees took ${moneyText(pnl.fees, minor)}`,
   ];
-  return `In the ${model} run ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${inventoryText(main)}`;
+  return `In the ${model} run, ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${inventoryText(main)}`;
 }
 
 function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
@@ -166,7 +166,7 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   const spread = error === null ? '' : ` (standard error ${bpsText(error)})`;
   const net = mean - feesBps;
   const certain = error !== null && Math.abs(net) > 2 * error;
-  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favor' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', which is less than two standard errors'}.`;
+  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in favor of the fill' : 'against the fill'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', which is less than two standard errors'}.`;
 }
 
 /** Whether the bot quoted both sides for less than half the time. Its few trades then say little about the strategy, so the verdict says so. */
@@ -187,7 +187,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
     ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same
       ? [
-          "Pessimistic and expected agree to the last fill: no recorded order was ahead of the bot's orders that filled.",
+          "The pessimistic and the expected model have identical fills: no recorded order was ahead of the bot's orders that filled.",
         ]
       : []),
     ...(main.recorded.ghosts > 0

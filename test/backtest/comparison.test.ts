@@ -109,7 +109,7 @@ describe('the page of a comparison', () => {
     expect(text).toMatch(/notes\s+no recording recognised/);
     expect(text).toMatch(/shy\s+best\s+do not quote/);
     expect(text).toMatch(/10\s+quote\s+20\s+15 … 30.*12.*no\s/);
-    expect(text).toMatch(/60\s+do not: too dear\s+–\s+–\s+none\s+–\s+not known/);
+    expect(text).toMatch(/60\s+do not quote: too dear\s+–\s+–\s+none\s+–\s+not known/);
     expect(text).toContain('(1 contradicted by the rest of the recording, 95%), and not quoting on 0 recordings');
   });
 

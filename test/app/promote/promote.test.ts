@@ -75,7 +75,7 @@ describe('a promotion', () => {
     expect(next.open?.started).toEqual(standing.open?.started);
     // It is at paper, and the table is of what replay was approved on.
     expect(promotedText(approval, 'my.yaml').join('\n')).toMatch(
-      / is at paper since [^]*\n\ncriteria of replay, at the last check:\n +criterion +expected +found\n/,
+      / is at stage paper since [^]*\n\ncriteria of replay, at the last check:\n +criterion +expected +found\n/,
     );
     expect(promotedJson(approval, 'my.yaml', dir)).toMatchObject({ stage: 'paper', check: { stage: 'replay' } });
     expect(next.open?.evidence[0]?.replay?.measures.fills).toBeGreaterThan(0);
@@ -118,7 +118,9 @@ describe('a promotion', () => {
       /wrong\.yaml:1:10 paper\.hours: unknown key; known here: hoursLeast, /,
     );
     await start(join(dir, 'best.yaml'), criteriaFile());
-    await expect(start(join(dir, 'best.yaml'), criteriaFile())).rejects.toThrow('promotion 1 is under way, at replay');
+    await expect(start(join(dir, 'best.yaml'), criteriaFile())).rejects.toThrow(
+      'promotion 1 is under way, at stage replay',
+    );
     const given = await promotionBack(optionsOf());
     expect([given.end, given.standing.open, live()]).toEqual(['done', null, SANDBOX]);
     const again = await start(join(dir, 'best.yaml'), criteriaFile());
@@ -158,7 +160,7 @@ test('a look that takes long keeps nobody from going back, and is worth nothing 
   let given: ReturnType<typeof promotionBack> | undefined;
   const begin = () => void (given ??= promotionBack(optionsOf()));
   const looking = checkPromotion({ ...optionsOf(), progress: { ...NO_PROGRESS, begin } });
-  await expect(looking).rejects.toThrow('its promotion advanced during this check of replay');
+  await expect(looking).rejects.toThrow('its promotion advanced during this check of the stage replay');
   expect(await given).toMatchObject({ end: 'done', standing: { open: null } });
   expect(promotionJournal(join(dir, 'my.promotions')).records.map(({ kind }) => kind)).toEqual(['started', 'back']);
 });
