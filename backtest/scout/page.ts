@@ -52,7 +52,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
           )
     }
     ${plotted(
-      'By distance',
+      'Net by distance',
       `Net per hour, after fees, of orders at each distance from the mid price, re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. The bar is the interval from the edge that remains ${secondsText(scouting.horizonS)} after a fill, for each distance separately.`,
       byDistance,
     )}
@@ -138,7 +138,7 @@ function bookTable(scouting: Scouting): Html {
     'half-spread, bps',
     'trades per hour',
     `volume per hour, ${currency ?? ''}`,
-    'volatility, bps',
+    'volatility per hour, bps',
     'average maker, bps',
     'maker fee, bps',
     'pays up to, bps',

@@ -59,7 +59,7 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a fee of ${bpsText(feeBps)}: ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
+  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps: ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {

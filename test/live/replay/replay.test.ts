@@ -226,7 +226,7 @@ describe('a replay', () => {
   test('of a folder without a state, or of a run that is not there, says what is', () => {
     expect(() => replay(folders.fresh(), 'last', () => undefined)).toThrow(/no recording of a run in this directory/);
     expect(() => replay(folders.copyOf(recorded), 7, () => undefined)).toThrow(
-      /no recorded run 7; it has \d+, \d+, \d+/,
+      /no recorded run 7; recorded runs: \d+, \d+, \d+/,
     );
   });
 });
