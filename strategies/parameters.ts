@@ -38,13 +38,13 @@ export const amountTolerance = z
   .min(0)
   .max(1)
   .optional()
-  .describe('Amount change (share) that a live order tolerates. If omitted, 0.5; merged levels 0.1.');
+  .describe('Largest amount change (share) without a new order. If omitted, 0.5; merged levels 0.1.');
 
 /** Parameters of every strategy except the ladder, which has its own descriptions. */
 export const levelParameters = {
   amount: aboveZero.describe('Amount of one order (base).'),
   levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
-  refreshToleranceBps: bps.default(2).describe('Price change that a live order tolerates.'),
+  refreshToleranceBps: bps.default(2).describe('Largest price change without a new order.'),
   maxOrderAgeMs: z
     .int()
     .min(1_000)

@@ -345,7 +345,7 @@ function runTable(report: BacktestReport): Html {
       : [['events', numberText(first.events)] as const, ['traded time', `${first.from} to ${first.to}`] as const]),
     ['latency of requests, each way, ms', latencyMs],
     ['minimum latency of market data, ms', feedLatencyMs],
-    ['latency of fill notices, ms', fillLatencyMs ?? 'same as for answers'],
+    ['latency of fill notices, ms', fillLatencyMs ?? 'the latency of answers'],
     ...(warmUpFrom === undefined || first === undefined
       ? []
       : [['before trading', warmUpText(warmUpFrom, first)] as const]),

@@ -9,7 +9,7 @@ export const ladderParameters = z
     reference: z
       .enum(['mid', 'weightedMid', 'bestBidAsk', 'lastTrade'])
       .default('mid')
-      .describe('Price to quote around; weightedMid weights by amounts.'),
+      .describe('Price to quote around; weightedMid weights best prices by amount.'),
     halfSpreadBps: bps
       .optional()
       .describe('Distance of the first level from the reference; required without bidSpreadBps and askSpreadBps.'),
@@ -19,7 +19,7 @@ export const ladderParameters = z
     levelSpacingBps: bps.default(10).describe('Distance between levels.'),
     amount: aboveZero.describe('Amount of the first level (base).'),
     levelAmountStep: decimalText.default('0').describe('Amount increase per level (base).'),
-    refreshToleranceBps: bps.default(2).describe('Price change that a live order tolerates.'),
+    refreshToleranceBps: bps.default(2).describe('Largest price change without a new order.'),
     refreshMs: z.int().min(0).max(3_600_000).default(0).describe('Minimum time between new quotes.'),
     maxOrderAgeMs: z
       .int()

@@ -56,7 +56,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
           warn(
             'left orders',
             `according to the state, ${left.length} orders of an earlier run may still be open: ${left.map(({ id }) => id).join(', ')}`,
-            `the next start cancels them; to cancel now: ${ownCommand('halt --cancel', which)}`,
+            `the next start cancels these orders; to cancel them now: ${ownCommand('halt --cancel', which)}`,
           ),
         ]),
     ...stops(dir, which),

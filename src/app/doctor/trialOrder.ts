@@ -256,7 +256,7 @@ class TrialWatch {
           return fail(
             CHECK,
             `not sent: ${this.#why ?? 'the check was stopped before'}`,
-            'fix it, then run puntas doctor again',
+            'fix the cause, then run puntas doctor again',
           );
         // The warning stays even if the order was found in the meantime.
         return warn(

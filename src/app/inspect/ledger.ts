@@ -70,7 +70,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     throw new UsageError(
       ask.currency === undefined
         ? `${dir}: the ledger is empty`
-        : `${dir}: the ledger has no entry in ${ask.currency}; it has ${all.map(({ currency }) => currency).join(', ')}`,
+        : `${dir}: the ledger has no entry in ${ask.currency}; it has entries in ${all.map(({ currency }) => currency).join(', ')}`,
     );
   const mine = shown.filter(
     ({ changes }) => ask.currency === undefined || changes.some(c => c.currency === ask.currency),

@@ -77,7 +77,7 @@ export function addRecordCommands(program: Command): void {
   sessionHours(program.command('import'))
     .description('convert a recording of another program, or a state directory, to a tape')
     .requiredOption('--from <path>', 'recording file or folder')
-    .requiredOption('--out <dir>', 'folder of the tape; with --append: of one book')
+    .requiredOption('--out <dir>', 'folder of tapes, or of one tape with --append')
     .option('--book <name>', 'book in the recording, or its name if the recording has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
     .option('--mapping <file>', 'YAML file that maps CSV or Parquet columns')

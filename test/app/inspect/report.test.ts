@@ -221,7 +221,7 @@ describe('profit by day', () => {
     const text = reportText(profitReport(fileOf(folded), {}, AT)).join(' ');
     expect(text).toContain('Before 2026-11-20 22:00 the ledger keeps only the sum');
     expect(() => profitReport(fileOf(few), { to: START - 5 * DAY_MS }, AT)).toThrow(
-      'no such day: the ledger has 2026-11-20 to 2026-11-25 (UTC)',
+      'the ledger has no such day; it covers 2026-11-20 to 2026-11-25 (UTC)',
     );
   });
 });

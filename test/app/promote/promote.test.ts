@@ -199,7 +199,7 @@ describe('a decision whose process was killed', () => {
       // From now on a person's own change is the person's.
       file('my.yaml', wider(30));
       expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed manually');
-      await expect(checkPromotion(optionsOf())).rejects.toThrow('changed by hand since the promotion');
+      await expect(checkPromotion(optionsOf())).rejects.toThrow('changed manually since the promotion');
       expect(live()).toBe(wider(30));
     },
   );

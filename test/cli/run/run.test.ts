@@ -80,7 +80,7 @@ describe('puntas check', () => {
     const { state } = parse(readFileSync(file, 'utf8')) as { state: { dir: string } };
     latchIn(state.dir).set({ reason: 'drawdown', at: 0, by: 'bot' });
     expect((await ran(['check', '-c', file])).stdout).toMatch(
-      /^run would not quote: halted by bot: drawdown; investigate/m,
+      /^the bot would not quote: halted by bot: drawdown; investigate/m,
     );
   });
 });
