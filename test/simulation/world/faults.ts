@@ -71,6 +71,8 @@ export const FAULTS = [
   'webhooks duplicated',
   'webhooks forged',
   'transactions',
+  // A book that arrives seconds after it was read, and after it none.
+  'late books',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

@@ -63,6 +63,8 @@ export class Network {
   readonly #latencyMs: number;
   #partitions: Partition[] = [];
   #lockedUntil: Record<'public' | 'private', Millis> = { public: -Infinity, private: -Infinity };
+  /** The next book arrives late, and no book for so long after it. Null: books arrive as usual. */
+  #silenceAfterLateBook: Millis | null = null;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
@@ -73,6 +75,7 @@ export class Network {
     world.often('endpoint partitions', 60_000, chance =>
       this.#partition(chance.pick(ENDPOINTS), chance.between(2_000, 90_000)),
     );
+    world.often('late books', 60_000, chance => (this.#silenceAfterLateBook = chance.between(5_000, 40_000)));
     world.often('lock-outs', 120_000, chance => {
       world.count('lock-outs');
       const scope = chance.hit(0.5) ? 'public' : 'private';
@@ -174,9 +177,24 @@ export class Network {
   #back(reply: WireReply, topic: Topic, answer: (reply: WireReply) => void): void {
     const { world, desk } = this.#options;
     if (this.#isCut('replies', topic) || world.strikes('lost replies', 0.3)) return;
-    const held = desk?.answerHeldMs(topic) ?? 0;
+    const held = topic === 'book' ? this.#lateBookMs() : (desk?.answerHeldMs(topic) ?? 0);
     if (held === null) return;
     world.clock.after(held + this.#latency(), () => answer(reply));
+  }
+
+  /** How long an answer with a book is held back; later books are cut off. */
+  #lateBookMs(): Millis {
+    const { world, deadlineMs } = this.#options;
+    const silence = this.#silenceAfterLateBook;
+    if (silence === null || !world.isFaulty) return 0;
+    this.#silenceAfterLateBook = null;
+    world.count('late books');
+    const held = world.chance('late book').between(0.4 * deadlineMs, 0.9 * deadlineMs);
+    this.#partitions.push({
+      ...{ until: world.clock.elapsed() + held + silence, requests: true, replies: false },
+      topics: ['book'],
+    });
+    return held;
   }
 
   /** At the exchange's door, or at what stands before it. */
