@@ -854,4 +854,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/risk/regimes.test.ts',
     title: 'is wide until the market was calm for the whole time without a break, for any loads',
   },
+  {
+    name: 'unknown orders with known oids are canceled together',
+    file: 'src/core/orders/unknownOrderResolver.ts',
+    from: "      if (order.state === 'canceling') cancels.push(order.id);\n      if (order.state === 'unknown') {",
+    to: "      if (order.state === 'canceling' || (order.state === 'unknown' && order.oid !== null)) cancels.push(order.id);\n      else if (order.state === 'unknown') {",
+    test: 'test/core/orders/unknownOrders.test.ts',
+    title: 'every order ends, however it began, whatever the exchange has of it, and however many there are',
+  },
 ];
