@@ -862,4 +862,28 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/orders/unknownOrders.test.ts',
     title: 'every order ends, however it began, whatever the exchange has of it, and however many there are',
   },
+  {
+    name: 'sells do not end the quote that a ladder holds',
+    file: 'strategies/ladder/strategy.ts',
+    from: 'held?.lastBuy === lastBuy && held.lastSell === lastSell &&',
+    to: 'held !== null && (held.lastBuy ?? held.lastSell)?.at === (lastBuy ?? lastSell)?.at &&',
+    test: 'test/strategies/ladder.test.ts',
+    title: 'refreshMs holds a quote until its time is over or a fill of either side comes, also two at one time',
+  },
+  {
+    name: 'a second fill at one time does not end the quote that a ladder holds',
+    file: 'strategies/ladder/strategy.ts',
+    from: 'held?.lastBuy === lastBuy && held.lastSell === lastSell &&',
+    to: 'held !== null && Math.max(held.lastBuy?.at ?? 0, held.lastSell?.at ?? 0) === Math.max(lastBuy?.at ?? 0, lastSell?.at ?? 0) &&',
+    test: 'test/strategies/ladder.test.ts',
+    title: 'refreshMs holds a quote until its time is over or a fill of either side comes, also two at one time',
+  },
+  {
+    name: 'a changed maker fee never reaches a model that is fixed',
+    file: 'strategies/model.ts',
+    from: 'solved.makerRate !== view.makerRate || ',
+    to: '',
+    test: 'test/strategies/all.test.ts',
+    title: 'quotes by the last view alone where nothing is measured, whatever it saw before',
+  },
 ];
