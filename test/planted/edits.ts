@@ -886,4 +886,22 @@ export const EDITS: readonly Edit[] = [
     test: 'test/strategies/all.test.ts',
     title: 'quotes by the last view alone where nothing is measured, whatever it saw before',
   },
+  {
+    name: 'what rounding leaves is forgotten while something else differs',
+    file: 'src/core/accounting/holdings.ts',
+    from: '    if (!isResidue) return;\n    this.#unsettled = [];\n    if (differences.length === 0) return;',
+    to: '    this.#unsettled = [];\n    if (!isResidue || differences.length === 0) return;',
+    test: 'test/core/accounting/ledger.test.ts',
+    title:
+      'is booked at the first read in which nothing else differs, of each conversion and leg, whatever came before',
+  },
+  {
+    name: 'what rounding leaves of a first leg is forgotten with the second',
+    file: 'src/core/accounting/holdings.ts',
+    from: '[...this.#unsettled, conversion]',
+    to: '[conversion]',
+    test: 'test/core/accounting/ledger.test.ts',
+    title:
+      'is booked at the first read in which nothing else differs, of each conversion and leg, whatever came before',
+  },
 ];

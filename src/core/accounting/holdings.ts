@@ -34,8 +34,8 @@ export class Holdings {
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
-  /** Executed conversion after which balances have not yet been compared. */
-  #unsettled: Conversion | null = null;
+  /** Executed conversions after which balances have not yet been compared, such as the two legs of a route. */
+  #unsettled: readonly Conversion[] = [];
 
   /** `told` receives each booking, except restored state. `fillOf` finds the filled order for the ledger's text. */
   constructor(told: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
@@ -148,24 +148,25 @@ export class Holdings {
       { cause: 'conversions', currency: get.currency, amount: get.amount },
     ];
     if (!this.#ledger.book({ source: `conversion ${id}`, at, why: why ?? null, changes })) return;
-    this.#unsettled = conversion;
+    this.#unsettled = [...this.#unsettled, conversion];
     this.#onBooked({ kind: 'conversion', changes, worth });
   }
 
   /**
-   * Books a difference of one unit of the last digit after a quiet balance read, once per conversion and in its
+   * Books a difference of one unit of the last digit per leg after a quiet balance read, once per conversion and in its
    * currencies.
    */
   settleResidue(at: Millis): void {
-    const conversion = this.#unsettled;
-    if (conversion === null) return;
+    const conversion = this.#unsettled.at(-1);
+    if (conversion === undefined) return;
     const differences = this.differences();
-    const legs = [conversion.give.currency, conversion.get.currency];
-    const isResidue = differences.every(
-      ({ currency, difference }) => legs.includes(currency) && difference <= RESIDUE_MAX && difference >= -RESIDUE_MAX,
-    );
+    const legs = this.#unsettled.flatMap(({ give, get }) => [give.currency, get.currency]);
+    const isResidue = differences.every(({ currency, difference }) => {
+      const residueMax = RESIDUE_MAX * BigInt(legs.filter(leg => leg === currency).length);
+      return difference <= residueMax && difference >= -residueMax;
+    });
     if (!isResidue) return;
-    this.#unsettled = null;
+    this.#unsettled = [];
     if (differences.length === 0) return;
     const changes = differences.map(({ currency, difference }): Change => ({
       cause: 'conversions',
