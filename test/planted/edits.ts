@@ -776,8 +776,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'any surplus after a conversion is its rounding',
     file: 'src/core/accounting/holdings.ts',
-    from: 'legs.includes(currency) && difference <= RESIDUE_MAX && difference >= -RESIDUE_MAX',
-    to: 'difference >= -RESIDUE_MAX',
+    from: 'difference <= residueMax && difference >= -residueMax',
+    to: 'difference >= -residueMax',
     test: 'test/core/accounting/reconciliation.test.ts',
     title: 'of two units is not',
   },
