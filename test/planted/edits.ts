@@ -912,4 +912,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/hedging/takerOrder.test.ts',
     title: 'with all quotes filled leaves the position within its limit and the funds above nothing, whatever happens',
   },
+  {
+    name: 'after a stop only orders in the book keep the figures open',
+    file: 'src/core/engine/figureEvidence.ts',
+    from: 'live.some(mayLive)) this.#liveUntil = at;',
+    to: "live.some(({ state }) => state === 'open' || state === 'partially filled')) this.#liveUntil = at;",
+    test: 'test/core/engine/figureEvidence.test.ts',
+    title:
+      'after a stop figures are exact only when no order is left and they have every fill, for every short history',
+  },
 ];
