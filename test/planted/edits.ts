@@ -921,4 +921,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'after a stop figures are exact only when no order is left and they have every fill, for every short history',
   },
+  {
+    name: 'the worth of a tier outlives the report of the tier',
+    file: 'src/core/engine/bookTerms.ts',
+    from: 'tierWorth: tier ? tierWorth(tier) : 0 }',
+    to: 'tierWorth: tier ? tierWorth(tier) : this.tierWorth }',
+    test: 'test/core/engine/parts.test.ts',
+    title: 'are those of the last read alone, whatever was read before: rules, fees, tier and refusal',
+  },
 ];

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   instrumentOf,
+  money,
+  moneyOf,
   OrderBook,
   silenceReason,
   type Order,
@@ -132,6 +134,49 @@ describe('the rules of the book', () => {
     }
     terms.read(rulesOf(plain, { makerRate: 99_999_999 }));
     expect(terms.hasFees).toBe(true);
+  });
+
+  it('are those of the last read alone, whatever was read before: rules, fees, tier and refusal', () => {
+    const next = { above: money(0n), makerRate: 0, missing: moneyOf('1'), monthly: money(0n) };
+    const tierOf = (volume: string) => ({ currency: 'mxn', volume: moneyOf(volume), makerRate: 60_000, next });
+    const tiers = [undefined, null, tierOf('0'), tierOf('1.5'), tierOf('9'), { ...tierOf('9'), next: null }];
+    const rate = fc.constantFrom(-20, 0, 70, Number.NaN);
+    const rules = fc
+      .record({
+        instrument: fc.constantFrom(
+          instrument('1', '1'),
+          { ...instrument('1', '1'), amountMin: 7 },
+          instrument('5', '1'),
+        ),
+        ...{ makerRate: rate, takerRate: rate, tier: fc.constantFrom(...tiers) },
+      })
+      .map(read => ({ kind: 'rules', at: START, ...read }));
+    const event = fc.oneof({ weight: 4, arbitrary: rules }, fc.constant({ kind: 'book removed', at: START }));
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 1, maxLength: 6 }), events => {
+        const terms = new BookTerms(instrument('1', '1'));
+        let refusal: string | null = null;
+        for (const one of events) {
+          const isTold = terms.read(one as never);
+          expect(isTold).toBe(terms.refusal !== refusal);
+          ({ refusal } = terms);
+        }
+        // What another tick or the removal brings is not taken: before it counts what was read last.
+        const taken = events.filter(one => 'instrument' in one && one.instrument.tick === '1');
+        const fresh = new BookTerms(instrument('1', '1'));
+        for (const one of [taken.at(-1), events.at(-1)]) if (one !== undefined) fresh.read(one as never);
+        const shown = ({
+          instrument: of,
+          makerRate,
+          takerRate,
+          tierWorth,
+          hasFees,
+          refusal: why,
+          isOutdated,
+        }: BookTerms) => ({ of, makerRate, takerRate, tierWorth, hasFees, why, isOutdated });
+        expect(shown(terms)).toEqual(shown(fresh));
+      }),
+    );
   });
 
   it('of another tick or lot are not taken; the engine is told of each change, once', () => {
