@@ -7,6 +7,7 @@ import {
   moneyOf,
   OrderBook,
   silenceReason,
+  tierWorth,
   type Order,
   type OrderState,
   type Side,
@@ -118,6 +119,7 @@ describe('news of quoting', () => {
 });
 
 describe('the rules of the book', () => {
+  const CHANGED = 'rules of the book changed';
   const rulesOf = (instrument = plain, more: object = {}) =>
     ({ kind: 'rules', at: START, instrument, makerRate: -20, takerRate: 70, ...more }) as never;
   const instrument = (tickSize: string, lot: string) =>
@@ -161,20 +163,16 @@ describe('the rules of the book', () => {
           expect(isTold).toBe(terms.refusal !== refusal);
           ({ refusal } = terms);
         }
-        // What another tick or the removal brings is not taken: before it counts what was read last.
-        const taken = events.filter(one => 'instrument' in one && one.instrument.tick === '1');
-        const fresh = new BookTerms(instrument('1', '1'));
-        for (const one of [taken.at(-1), events.at(-1)]) if (one !== undefined) fresh.read(one as never);
-        const shown = ({
-          instrument: of,
-          makerRate,
-          takerRate,
-          tierWorth,
-          hasFees,
-          refusal: why,
-          isOutdated,
-        }: BookTerms) => ({ of, makerRate, takerRate, tierWorth, hasFees, why, isOutdated });
-        expect(shown(terms)).toEqual(shown(fresh));
+        // What comes with another tick or with the removal is not taken.
+        const last = events.flatMap(one => ('instrument' in one && one.instrument.tick === '1' ? [one] : [])).at(-1);
+        const { instrument: of, makerRate, takerRate } = terms;
+        expect([of, makerRate, takerRate, terms.tierWorth]).toEqual([
+          last?.instrument ?? instrument('1', '1'),
+          ...[last?.makerRate ?? Number.NaN, last?.takerRate ?? Number.NaN, last?.tier ? tierWorth(last.tier) : 0],
+        ]);
+        const end = events.at(-1)!;
+        const why = end.kind === 'book removed' ? 'book is not traded any more' : end === last ? null : CHANGED;
+        expect([terms.refusal, terms.isOutdated]).toEqual([why, why === CHANGED]);
       }),
     );
   });
