@@ -1,4 +1,4 @@
-/** Public interface of backtest for the command line. */
+/** Public interface of the replay and its reports, for the research commands and their tasks. */
 export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/models.ts';
 export type { ModelName } from './exchange/models.ts';
 export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsTook, travel } from './rows/latency.ts';

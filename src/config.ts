@@ -74,8 +74,9 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
 }
 
 /**
- * Returns what the checks across keys find in the rest of a file with problems: unknown keys count as the keys
- * probably meant, and checks that would read a wrong value are left out. Empty if a required key is missing.
+ * Returns the problems that checks across keys find in the rest of a file with problems. Unknown keys count as the keys
+ * that were probably meant. Checks that would read a wrong value are omitted. Returns no problem if a required key is
+ * missing.
  */
 function problemsOfTheRest(
   value: unknown,

@@ -1,6 +1,7 @@
 /**
- * Fair value of a book: the price that any strategy quotes around, computed from configured parts. It is added to the
- * view before the strategy runs. If it is unknown, the strategy does not run and the quote is empty, with the reason.
+ * Fair value of a book: the price around which any strategy quotes, computed from configured parts. It is added to the
+ * view before the strategy runs. If the fair value is unknown, the strategy does not run, and the quote is empty with
+ * the reason.
  */
 import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';
@@ -18,7 +19,7 @@ import { silent, totalOf } from './quoteLevels.ts';
 
 /**
  * Wraps a strategy so that its view has the configured fair value. Returns the strategy unchanged if the fair value is
- * the mid price. The parts start with empty memory.
+ * the mid price. The memory of all parts starts empty.
  */
 export function withFairValue(
   p: FairValueParameters | undefined,
@@ -51,7 +52,10 @@ export function withFairValue(
 export const fairValueReachBps = (p: FairValueParameters | undefined): number =>
   p === undefined || partNames(p).every(name => name === 'mid') ? 0 : p.withinBps;
 
-/** Returns an error of one line if the micro-price table is for another tick size than the instrument's, or `null`. */
+/**
+ * Returns an error in one line if the micro-price table is for another tick size than the instrument's; otherwise
+ * `null`.
+ */
 export function fairValueProblem(p: FairValueParameters | undefined, instrument: Instrument): string | null {
   const tick = p?.microprice?.tick;
   if (tick === undefined || Number(tick) === Number(instrument.tick)) return null;
@@ -74,9 +78,9 @@ const partNames = ({ withinBps: _, ...parts }: FairValueParameters): readonly st
   Object.entries(parts).flatMap(([name, part]) => (part === undefined ? [] : [name]));
 
 /**
- * Returns a function that computes the fair value: the mid price, plus the weighted mean of the distances of all parts
- * with a weight, plus all parts without one. The function returns a reason if a part is unknown or the fair value is
- * further than `withinBps` from the mid price.
+ * Returns a function that computes the fair value: the mid price, plus the weighted mean of the parts with a weight,
+ * plus the other parts. The function returns a reason if a part is unknown or the fair value is further than
+ * `withinBps` from the mid price.
  */
 function fairOf(parts: readonly Part[], withinBps: number): (view: View) => Fair | string {
   const weights = parts.reduce((sum, part) => sum + (part.weight ?? 0), 0);

@@ -1,4 +1,4 @@
-/** YAML section `fairValue`: the parts of the price that every strategy quotes around. */
+/** YAML section `fairValue`: parts of the price around which every strategy quotes. */
 import { z } from 'zod';
 import { aboveZero, bps, duration } from './parameters.ts';
 
@@ -38,10 +38,10 @@ const microprice = z
   })
   .describe('Micro-price (Stoikov): corrected by imbalance and spread; from puntas calibrate.');
 
-/** Maximum imbalance that counts, in standard deviations. */
+/** Imbalance, in standard deviations, above which a larger imbalance has no more effect. */
 export const DEVIATIONS_MAX = 3;
 
-/** YAML keys that the part `depthImbalance` and the imbalance maker share. */
+/** YAML keys that the part `depthImbalance` and the strategy `imbalance` share. */
 export const imbalanceKeys = {
   depthBps: z
     .number()

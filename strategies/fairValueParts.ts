@@ -1,4 +1,4 @@
-/** Parts of a fair value: each returns its distance from the mid price in ticks, or why it is unknown. */
+/** Parts of a fair value. Each returns its distance from the mid price in ticks, or the reason why it is unknown. */
 import {
   Basis,
   depthImbalance,
@@ -16,15 +16,15 @@ import { millisOf } from './parameters.ts';
 import { clamp } from './quoteLevels.ts';
 
 /**
- * Part of the fair value. `look` returns the part in ticks, or the reason why it is unknown. It is called at every
- * decision, even if another part is unknown, so that the memory of the part stays current.
+ * Part of the fair value. `look` returns the distance in ticks, or the reason why it is unknown. It is called at every
+ * decision, even if another part is unknown, so that the memory of the part is up to date.
  */
 export type Part = {
   readonly name: string;
-  /** Weight of a price in the mean; if absent, the part is added to the mean. */
+  /** Weight in the mean of the prices; if absent, the part is added to that mean. */
   readonly weight?: number;
   look(view: View): number | string;
-  /** Whether the part has run for less than its memory at the time `at`. */
+  /** Whether, at the time `at`, the part has run for less than its memory. */
   isNew?(at: Millis): boolean;
   trade?(trade: SeenTrade): void;
 };
@@ -35,8 +35,8 @@ type Of<K extends keyof FairValueParameters> = NonNullable<FairValueParameters[K
 export const mid = ({ weight }: Of<'mid'>): Part => ({ name: 'mid', weight, look: () => 0 });
 
 /**
- * Mid price weighted by the best amounts (formulas E5), as ticks from the mid price; a reason if the amounts are
- * unknown.
+ * Mid price weighted by the best amounts (formulas E5), as a distance from the mid price in ticks. Returns a reason if
+ * the amounts are unknown.
  */
 export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
   name: 'weighted mid',
@@ -51,8 +51,8 @@ export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
 });
 
 /**
- * Micro-price from the configured table (formulas E5), as ticks from the mid price; a reason if the table has null for
- * this imbalance and spread.
+ * Micro-price from the configured table (formulas E5), as a distance from the mid price in ticks. Returns a reason if
+ * the table has null for the current imbalance and spread.
  */
 export const microprice = (p: Of<'microprice'>): Part => {
   const { imbalanceBuckets, spreadsTicks } = p;
@@ -74,8 +74,8 @@ export const microprice = (p: Of<'microprice'>): Part => {
 };
 
 /**
- * Mean of the last trades, as ticks from the mid price; a reason before the first trade and if the newest is older than
- * maxAgeMs.
+ * Mean price of the last trades, as a distance from the mid price in ticks. Returns a reason before the first trade,
+ * and if the newest trade is older than maxAgeMs.
  */
 export const lastTrades = (p: Of<'lastTrades'>): Part => {
   const mean = new TradeMean(millisOf(p.memory));
@@ -92,8 +92,8 @@ export const lastTrades = (p: Of<'lastTrades'>): Part => {
 };
 
 /**
- * Reference price after the usual basis, as ticks from the mid price; a reason if it is missing, older than maxAgeMs or
- * further than maxDivergenceBps.
+ * Reference price after the usual basis, as a distance from the mid price in ticks. Returns a reason if the price is
+ * missing, older than maxAgeMs, or further than maxDivergenceBps from the mid price.
  */
 export const referencePart = (p: Of<'reference'>): Part => {
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));
@@ -112,7 +112,7 @@ export const referencePart = (p: Of<'reference'>): Part => {
   };
 };
 
-/** Returns why the reference price is unusable, or `null`. */
+/** Returns why the reference price is unusable; `null` if it is usable. */
 export function unusableReference({ at, reference: seen }: View, maxAgeMs: Millis): string | null {
   if (seen === null) return 'no reference was seen yet';
   if (!(at - seen.at <= maxAgeMs)) return 'the reference is stale';
@@ -121,7 +121,7 @@ export function unusableReference({ at, reference: seen }: View, maxAgeMs: Milli
 
 /**
  * Shift by the depth imbalance, in ticks: bpsPerDeviation of the mid price per standard deviation from the usual
- * imbalance, at most 3. The shift is positive if the bids are larger than usual.
+ * imbalance, up to 3 deviations. The shift is positive if the bids are larger than usual.
  */
 export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
   const memoryMs = millisOf(p.memory);
@@ -138,7 +138,7 @@ export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
 };
 
 /**
- * Shift by order flow, in ticks: bpsPerUnit of the mid price per unit of base currency (E5), at most maxBps either way.
+ * Shift by order flow, in ticks: bpsPerUnit of the mid price per unit of base currency (E5), at most maxBps up or down.
  */
 export const orderFlow = (p: Of<'orderFlowImbalance'>, instrument: Instrument): Part => {
   const memoryMs = millisOf(p.memory);

@@ -1,22 +1,30 @@
-/** Fee constraints on quotes: the minimum distance of a bid and an ask, and suppression of quotes that violate it. */
+/**
+ * Fee constraints on quotes: the minimum distance of a bid and an ask, and the suppression of quotes that are closer.
+ */
 import type { Quote, Strategy, View } from '../src/core/index.ts';
 
-/** Share of money that remains after buying and selling at one price: each fee is a share of the amount received. */
+/**
+ * Returns the share of money that remains after buying and selling at the same price. Each fee is a share of the amount
+ * received.
+ */
 const keptOf = (makerRate: number): number => (1 - makerRate / 1e8) ** 2;
 
 /**
- * Returns the distance between a bid and an ask at which a round trip exactly pays both maker fees, as a share of their
- * mid. `makerRate` in parts of 10^-8.
+ * Returns the minimum distance between bid and ask at which a round trip pays both maker fees, as a share of their mid
+ * price. `makerRate` is in parts of 10^-8.
  */
 export function roundTripShare(makerRate: number): number {
   const kept = keptOf(makerRate);
   return (2 * (1 - kept)) / (1 + kept);
 }
 
-/** Returns how far an ask must be above a bid to pay both maker fees, as a share of the bid: the step of a grid. */
+/**
+ * Returns the distance from a bid up to an ask that exactly pays both maker fees, as a share of the bid. It is the
+ * minimum step of a grid.
+ */
 export const roundTripRise = (makerRate: number): number => 1 / keptOf(makerRate) - 1;
 
-/** Edge check of a strategy whose formula includes the maker fee: always `null`, because its quotes earn the fee. */
+/** Edge check of a strategy whose formula includes the maker fee. Returns `null`, because such quotes earn the fee. */
 export const feeInside = (): null => null;
 
 const WHY = 'cannot earn its fees: buying and selling at these prices costs more than it brings';
@@ -24,9 +32,9 @@ const WHY = 'cannot earn its fees: buying and selling at these prices costs more
 const DUST = 1e-9;
 
 /**
- * Wraps a strategy with a check of its fees. While a round trip at the first bid and the first ask loses money after
- * fees, the side that increases inventory does not quote; at zero inventory neither side quotes. The strategies here
- * keep the distance themselves; the check guards strategies of users. `paysForVolume` disables the check.
+ * Wraps a strategy with a check of its fees. While a round trip at the first bid and the first ask would lose money
+ * after fees, the side that increases inventory does not quote. At zero inventory, neither side quotes. The strategies
+ * in this folder earn their fees without the check; it is for strategies of users. `paysForVolume` disables the check.
  */
 export function earningFees(strategy: Strategy, paysForVolume: boolean): Strategy {
   if (paysForVolume) return strategy;

@@ -1,6 +1,6 @@
 /**
- * Piecewise curve through measured fill rates and profits by distance, and the distance that is optimal for a given
- * cost of inventory.
+ * Piecewise curve of measured fill rates and profits by distance, and the distance that is optimal for a given cost of
+ * inventory.
  */
 
 /** Measured fills on one side of a market, at ascending distances from the fair value, in any consistent units. */
@@ -8,12 +8,12 @@ export type FillProfile = {
   readonly distances: readonly number[];
   /** Fills of one order per unit of time, at each distance; all positive. */
   readonly rates: readonly number[];
-  /** Adverse price move after a fill at each distance: its edge minus its markout. */
+  /** Adverse price move after a fill at each distance: the fill's edge minus its markout. */
   readonly adverse: readonly number[];
 };
 
 export type Best = {
-  /** Best distance; Infinity if no quote pays. */
+  /** Best distance from the fair value; Infinity if no quote pays. */
   readonly distance: number;
   /** Value of quoting at `distance`, per unit of time; 0 if no quote pays. */
   readonly worth: number;
@@ -21,7 +21,9 @@ export type Best = {
   readonly slope: number;
 };
 
-/** Piece of the curve: at x from `start` the rate is `rate` e^(-decay x), and a fill earns `net` + `rise` x. */
+/**
+ * Piece of the curve. At a distance of `start` + x, the rate is `rate` e^(-decay x), and a fill earns `net` + `rise` x.
+ */
 type Piece = {
   readonly start: number;
   /** Lower bound of x; 0 except in the first piece. */
@@ -36,16 +38,16 @@ type Piece = {
 const NOTHING: Best = { distance: Infinity, worth: 0, slope: 0 };
 
 /**
- * Curve that interpolates log rates and adverse moves linearly between the distances. If a rate exceeds the rate at a
- * smaller distance, both become their geometric mean, because an order nearer to the price is filled at least as
- * often. Below the first distance rates grow at the average decay, and the adverse move is constant. Nothing is quoted
- * beyond the last distance.
+ * Curve that interpolates log rates and adverse moves linearly between the distances. An order nearer to the price is
+ * filled at least as often. Therefore, if a rate exceeds the rate at a smaller distance, both become their geometric
+ * mean. Below the first distance, rates grow at the average decay, and the adverse move is constant. The curve ends at
+ * the last distance; no quote is beyond it.
  */
 export class FillCurve {
   readonly #pieces: readonly Piece[];
   /**
-   * Distance at which rate times net is largest, with its rate, net and adverse move. If no distance pays, the distance
-   * with the smallest loss per fill.
+   * Best distance for a risk-neutral maker, at which rate times net is largest, with its rate, net and adverse move. If
+   * no distance pays, it is the distance with the smallest loss per fill.
    */
   readonly calm: { readonly distance: number; readonly rate: number; readonly net: number; readonly adverse: number };
   /** Decay of rates around the distance of `calm`: -d ln(rate) / d(distance). */
@@ -53,7 +55,7 @@ export class FillCurve {
   /** Whether a fill at some distance earns more than it costs. */
   readonly pays: boolean;
 
-  /** Cost of a fill. */
+  /** Cost of a fill, in the unit of the distances. */
   readonly fee: number;
 
   constructor({ distances, rates, adverse }: FillProfile, fee: number) {
@@ -69,7 +71,7 @@ export class FillCurve {
       const to = distances[i + 1]! - d;
       return { ...at(i), from: 0, to, decay: decayOf(i, i + 1), rise: (net[i + 1]! - net[i]!) / to };
     });
-    // On the last piece a larger distance does not increase the profit, so it is never chosen.
+    // On the last piece, a larger distance does not increase the profit, so it is never chosen.
     this.#pieces = [inner, ...between, { ...at(last), from: 0, to: Infinity, decay: 0, rise: 0 }];
     const { distance } = this.worthTo(0).best(0);
     this.pays = distance < Infinity;
@@ -80,13 +82,13 @@ export class FillCurve {
     this.decay = Math.log(this.rate(near) / this.rate(far)) / (far - near) || 1 / distances[last]!;
   }
 
-  /** Returns the fills per unit of time at a distance up to the last. */
+  /** Returns the number of fills per unit of time at a distance up to the last distance. */
   rate(distance: number): number {
     const piece = this.#at(distance);
     return piece.rate * Math.exp(-piece.decay * (distance - piece.start));
   }
 
-  /** Returns the profit of a fill at a distance up to the last, after its fee and the adverse move. */
+  /** Returns the profit of a fill at a distance up to the last distance, after its fee and the adverse move. */
   net(distance: number): number {
     const piece = this.#at(distance);
     return piece.net + piece.rise * (distance - piece.start);
@@ -96,7 +98,7 @@ export class FillCurve {
     return this.#pieces.findLast(({ start }) => start <= distance) ?? this.#pieces[0]!;
   }
 
-  /** Returns the maximization for risk aversion `gamma`, per unit of price and order; 0 is risk-neutral. */
+  /** Returns the Hamiltonian for the risk aversion `gamma`, in 1 / (price unit × order); 0 is risk-neutral. */
   worthTo(gamma: number): Hamiltonian {
     return new Hamiltonian(this.#pieces, gamma);
   }
@@ -104,9 +106,9 @@ export class FillCurve {
 
 /**
  * Maximum of rate(d) (1 - e^(-gamma (net(d) - asked))) / gamma over all distances d, or 0 without a quote. `asked` is
- * the minimum profit of a fill; it pays for the inventory that the fill causes and is negative if the fill reduces
- * risk. Inside a piece the optimum is at net - asked = ln(1 + gamma rise / decay) / gamma. Otherwise it is at a border
- * between two pieces where the value falls on both sides.
+ * the minimum profit of a fill: it pays for the inventory that the fill causes, and is negative if the fill reduces
+ * risk. Inside a piece, the optimum is at net - asked = ln(1 + gamma rise / decay) / gamma. Otherwise, the optimum is
+ * at a border of two pieces from which the value falls on both sides.
  */
 export class Hamiltonian {
   readonly #gamma: number;
@@ -140,7 +142,7 @@ export class Hamiltonian {
   }
 
   /**
-   * Inverse of `best`: returns the `asked` at which quoting has the value `worth` (positive), and the derivative of
+   * Inverse of `best`. Returns the `asked` at which quoting has the positive value `worth`, and the derivative of
    * `worth` with respect to `asked`.
    */
   askedFor(worth: number): { readonly asked: number; readonly slope: number } {
@@ -164,7 +166,9 @@ export class Hamiltonian {
   }
 }
 
-/** Nearest non-increasing values: increasing neighbors become their mean (pool adjacent violators). */
+/**
+ * Returns the nearest non-increasing values. Increasing neighbors are replaced by their mean (pool adjacent violators).
+ */
 function falling(values: readonly number[]): readonly number[] {
   const pools: { sum: number; count: number }[] = [];
   for (const value of values) {

@@ -1,29 +1,30 @@
 /**
- * Strategy parameters derived from one risk and one measured market, so that a comparison gives all strategies equal
- * terms.
+ * Strategy parameters derived from a risk and a measured market, so that a comparison gives all strategies equal terms.
  */
 import { moneyOf, textOfMoney, type Instrument } from '../src/core/index.ts';
 import { FillCurve } from './fillCurve.ts';
 
-/** Checked measurements of a recorded market, in bps and minutes, and the risk that the operator accepts. */
+/** Checked measurements of a recorded market, in bps and minutes, with the risk that the operator accepts. */
 export type MarketTerms = {
   readonly instrument: Instrument;
-  /** Price in the quote currency that converts the risk to an amount of the base currency. */
+  /** Price of one base unit in the quote currency, which converts the risk to an amount of the base currency. */
   readonly price: number;
   readonly volatilityBps: number;
   readonly arrivalsPerMinute: number;
   readonly decayPerBps: number;
   readonly adverseBps: number;
-  /** Predicted price move per standard deviation of the depth imbalance; absent if the imbalance predicts nothing. */
+  /**
+   * Predicted price move per standard deviation of the depth imbalance; absent if the imbalance does not predict moves.
+   */
   readonly imbalance?: { readonly depthBps: number; readonly bpsPerDeviation: number };
-  /** Risk per hour as decimal text, in the quote currency. */
+  /** Accepted loss at a price move of one standard deviation over an hour, as decimal text in the quote currency. */
   readonly riskPerHour: string;
   /**
-   * Best measured distance of a quote from the mid price, fee included. If absent, the distance follows from arrivals
+   * Best measured distance of a quote from the mid price, with the fee. If absent, the distance follows from arrivals
    * and the adverse move.
    */
   readonly distanceBps?: number;
-  /** Fills of one side and adverse moves by distance, as in `market.profile`; absent if there were too few fills. */
+  /** Fills of one side and adverse moves by distance, as in `market.profile`; absent with too few fills. */
   readonly profile?: {
     readonly distancesBps: readonly number[];
     readonly fillsPerMinute: readonly number[];
@@ -37,38 +38,43 @@ export const ORDERS_IN_FULL = 10;
 export const LEVELS_A_SIDE = 3;
 /**
  * Time in seconds in which the price typically moves by the requote tolerance. The request budget allows all six orders
- * (three levels per side) to be replaced that often.
+ * (three levels per side) to be replaced once in this time.
  */
 const LEAVE_S = 4;
 
 /**
- * Returns the value of full inventory in the quote currency: a price move of one standard deviation over an hour costs
- * the risk.
+ * Returns the value of full inventory in the quote currency. At full inventory, a price move of one standard deviation
+ * over an hour costs `riskPerHour`.
  */
 export const fullValueOf = (riskPerHour: number, volatilityBps: number): number => riskPerHour / (volatilityBps / 1e4);
 
-/** Returns full inventory in the base currency. */
+/** Returns the amount of full inventory, in the base currency. */
 export const fullMajor = ({ riskPerHour, volatilityBps, price }: MarketTerms): number =>
   fullValueOf(Number(riskPerHour), volatilityBps) / price;
 
 /**
- * Returns the distance of the first quote from the fair value in bps, without the fee. It maximizes edge times arrivals
- * for a risk-neutral maker (as in GLFT).
+ * Returns the distance of the first quote from the fair value in bps, without the fee. This distance maximizes edge
+ * times arrivals for a risk-neutral maker (as in GLFT).
  */
 const edgeBps = ({ decayPerBps, adverseBps }: MarketTerms): number => 1 / decayPerBps + adverseBps / 2;
 
-/** Returns the measured best distance of the first quote in bps, without the fee; `edgeBps` if not measured. */
+/**
+ * Returns the measured best distance of the first quote in bps, without the fee; that of `edgeBps` if it was not
+ * measured.
+ */
 const edgeAt = (terms: MarketTerms, feeBps: number): number =>
   terms.distanceBps === undefined ? edgeBps(terms) : terms.distanceBps - feeBps;
 
-/** Returns the distance of the first quote with the maker fee, in bps; at least 0.5 bps more than the fee. */
+/** Returns the distance of the first quote in bps, with the maker fee. It exceeds the fee by at least 0.5 bps. */
 export const halfSpreadBps = (terms: MarketTerms, feeBps: number): number =>
   fourDigits(feeBps + Math.max(0.5, edgeAt(terms, feeBps)));
 
 /** Returns the amount of one order in the base currency, as decimal text. */
 export const orderAmount = (terms: MarketTerms): string => eightDecimals(fullMajor(terms) / ORDERS_IN_FULL);
 
-/** Returns the curve of the measured fills after this fee, in bps and minutes; `null` if fills were not measured. */
+/**
+ * Returns the curve of the measured fills at the fee `feeBps`, in bps and minutes; `null` if fills were not measured.
+ */
 const curveOf = ({ profile }: MarketTerms, feeBps: number): FillCurve | null =>
   profile === undefined
     ? null
@@ -77,13 +83,15 @@ const curveOf = ({ profile }: MarketTerms, feeBps: number): FillCurve | null =>
         feeBps,
       );
 
-/** Returns the decay of fills with distance, per bps: around the best distance if fills were measured. */
+/**
+ * Returns the decay of fills with distance, per bps. If fills were measured, it is the decay around the best distance.
+ */
 const decayOf = (terms: MarketTerms, feeBps: number): number => curveOf(terms, feeBps)?.decay ?? terms.decayPerBps;
 
 const toleranceBps = (terms: MarketTerms, feeBps: number): number =>
   fourDigits(Math.max(0.2 / decayOf(terms, feeBps), terms.volatilityBps * Math.sqrt(LEAVE_S / 3600)));
 
-/** Returns levels so far apart that each gets at most e^-0.5 of the fills of the previous one. */
+/** Returns parameters of levels. Each level gets at most e^-0.5 of the fills of the level before it. */
 const levels = (terms: MarketTerms, feeBps: number) => ({
   amount: orderAmount(terms),
   levels: LEVELS_A_SIDE,
@@ -91,7 +99,10 @@ const levels = (terms: MarketTerms, feeBps: number) => ({
   refreshToleranceBps: toleranceBps(terms, feeBps),
 });
 
-/** Returns how many levels earn money at their measured distances, at least 1; all if fills were not measured. */
+/**
+ * Returns the number of levels that earn money at their measured distances, at least 1. If fills were not measured,
+ * returns the number of all levels.
+ */
 function payingLevels(terms: MarketTerms, feeBps: number): number {
   const curve = curveOf(terms, feeBps);
   const { levels: most, levelSpacingBps } = levels(terms, feeBps);
@@ -112,7 +123,7 @@ export const spreadFromMarket = (terms: MarketTerms, feeBps: number) => ({
   skewBpsAtLimit: fourDigits(Math.max(0.5, edgeAt(terms, feeBps))),
 });
 
-/** Returns parameters for model strategies (`model.ts`), which take the measured numbers. */
+/** Returns parameters for model strategies (`model.ts`), which use the measured numbers directly. */
 export const modelFromMarket = (terms: MarketTerms, feeBps: number) => {
   const { instrument, riskPerHour, volatilityBps, arrivalsPerMinute, decayPerBps, adverseBps, profile } = terms;
   return {
@@ -131,7 +142,7 @@ const rounded = (profile: NonNullable<MarketTerms['profile']>) => ({
   adverseBps: profile.adverseBps.map(fourDigits),
 });
 
-/** Rounds to four significant digits, the precision of a recording. */
+/** Rounds to four significant digits, which is the precision of measurements from a recording. */
 export const fourDigits = (x: number): number => Number(x.toPrecision(4));
 
 /** Returns a number as decimal text, rounded down to eight decimals. */

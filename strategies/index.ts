@@ -1,4 +1,4 @@
-/** Registry of all strategies, the only place that lists them. */
+/** Registry of all strategies: no other file lists them. */
 import type { z } from 'zod';
 import type { Instrument, Strategy, RequoteTolerance } from '../src/core/index.ts';
 import { byName } from './defineStrategy.ts';
@@ -28,20 +28,25 @@ export type StrategyParameters = {
   readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']>;
 }[StrategyName];
 
-/** Definition of any strategy, for parameters of any type; callers must pass those of the strategy. */
+/**
+ * Definition of any strategy, without the type of its parameters. Callers must pass the parameters of that strategy.
+ */
 export type StrategyKind = {
   make(parameters: StrategyParameters, instrument: Instrument): Strategy;
-  /** Returns why the parameters cannot earn this maker fee (parts of 10^-8), or `null`. */
+  /** Returns why the parameters cannot earn the maker fee (in parts of 10^-8); `null` if they can. */
   edgeProblem(parameters: StrategyParameters, makerRate: number): string | null;
-  /** Returns conflicts of the parameters with the limits. `book` has the form <base>_<quote>. */
+  /**
+   * Returns the conflicts of the parameters with the limits; empty if there are none. `book` has the form
+   * <base>_<quote>.
+   */
   limitProblems(parameters: StrategyParameters, limits: LimitsAsked, book: string): readonly LimitProblem[];
   tolerance(parameters: StrategyParameters): RequoteTolerance;
   /** Whether the strategy needs a reference price to quote. */
   readonly needsReference?: true;
 };
 /**
- * Returns the definition of a strategy. Quotes that do not earn their fees are dropped, unless a negative minEdgeBps
- * pays for volume.
+ * Returns the definition of a strategy. Its quotes that do not earn their fees are dropped, unless a negative
+ * minEdgeBps allows losses for volume.
  */
 export function kindOf(name: StrategyName): StrategyKind {
   const kind: StrategyKind = strategies[name];
@@ -49,7 +54,7 @@ export function kindOf(name: StrategyName): StrategyKind {
   return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };
 }
 /**
- * Returns a `strategy` section: a ladder of one level at `distanceBps` from the mid price, with a skew of half that
+ * Returns a `strategy` section: a ladder with one level at `distanceBps` from the mid price. Its skew is half that
  * distance. `amount` is in the base currency.
  */
 export const quotingAt = (distanceBps: number, feeBps: number, amount: string): object => ({
@@ -59,7 +64,7 @@ export const quotingAt = (distanceBps: number, feeBps: number, amount: string): 
   levels: 1,
   amount,
   refreshToleranceBps: fourDigits(Math.max(0.5, distanceBps / 20)),
-  // A round trip at this distance earns twice the distance minus two fees; 95% of that is required, at most 1 bps.
+  // A round trip earns twice the distance minus two fees. The minimum edge is 95% of these earnings, and at most 1 bps.
   minEdgeBps: fourDigits(Math.max(0, Math.min(1, 1.9 * (distanceBps - feeBps)))),
   skew: { priceBpsAtLimit: fourDigits(distanceBps / 2) },
 });

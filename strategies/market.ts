@@ -1,6 +1,6 @@
 /**
- * Market inputs of a model: volatility and arrivals, configured or estimated while running. Volatility and distances
- * are shares of the price.
+ * Market inputs of a model: volatility and arrivals, configured or estimated in a run. Volatility and distances are
+ * shares of the price.
  */
 import { z } from 'zod';
 import {
@@ -16,7 +16,7 @@ import {
 import { FillCurve, type FillProfile } from './fillCurve.ts';
 import { bps, duration, millisOf } from './parameters.ts';
 
-/** Fills and adverse moves by distance, as measured by `puntas calibrate`. */
+/** Section `profile`: fills and adverse moves by distance, as measured by `puntas calibrate`. */
 const profileParameters = z
   .strictObject({
     distancesBps: z
@@ -42,7 +42,7 @@ const profileParameters = z
   })
   .describe('Fills and adverse moves by distance, instead of A e^(-k d) and adverseBps.');
 
-/** Market section as written by `puntas calibrate`. */
+/** Section `market`, as written by `puntas calibrate`. */
 export const marketParameters = z
   .strictObject({
     volatilityBps: z.number().gt(0).max(10_000).describe('Volatility per hour (sigma).'),
@@ -68,17 +68,17 @@ export type MarketParameters = z.infer<typeof marketParameters>;
 
 const SAMPLE_MS = 2_000;
 const WINDOW_MS = 20_000;
-/** Distances of virtual orders, in multiples of 1/k: 67% of all arrivals reach the nearest, 5% the farthest. */
+/** Distances of virtual orders, in multiples of 1/k. Of all arrivals, 67% reach the nearest and 5% the farthest. */
 const DISTANCES = [0.4, 0.8, 1.2, 1.6, 2, 2.5, 3];
-/** Weight of the configured arrivals, as a share of the memory. */
+/** Weight of the configured arrivals in a fit, as a share of the memory. */
 const PRIOR_SHARE = 0.5;
-/** Windows between two refits of arrivals: five minutes. */
+/** Number of windows between two fits of arrivals: five minutes. */
 const REFIT_WINDOWS = 15;
-/** Maximum change of an estimate per refit, as a natural logarithm: 0.2 is 22%. */
+/** Maximum change of an estimate per fit, as a natural logarithm: 0.2 is 22%. */
 const REFIT_MAX = 0.2;
-/** Minimum number of remembered arrivals, at all distances together, for a fit. */
+/** Minimum number of arrivals in the memory, at all distances together, for a fit to be used. */
 const REACHED_MIN = 30;
-/** Minimum relative change of volatility that triggers new quotes. */
+/** Minimum change of the volatility that triggers new quotes, as a natural logarithm. */
 const WORTH = 0.05;
 
 /** Source of the arrival parameters A and k in use. */
@@ -123,17 +123,17 @@ export class RollingMarket {
     return this.#sigma;
   }
 
-  /** Arrivals per second at the fair value, on one side. */
+  /** Arrivals per second on one side, extrapolated to the fair value (distance 0). */
   get a(): number {
     return this.#a;
   }
 
-  /** Decay per unit of distance, which is a share of the price. */
+  /** Decay of arrivals per unit of distance, which is a share of the price. */
   get k(): number {
     return this.#k;
   }
 
-  /** Last fit of arrivals while running; `null` before the first. */
+  /** Last fit of arrivals in this run; `null` before the first fit. */
   get fit(): Intensity | null {
     return this.#fit;
   }
@@ -144,7 +144,8 @@ export class RollingMarket {
 
   /**
    * Returns the curve of fills by distance after `fee`, a share of the price; `null` without a profile. The rates are
-   * those of the profile, all scaled by one factor: current by configured arrivals, A e^(-k d), at the best distance.
+   * those of the profile, scaled by one factor. The factor is the ratio of estimated to configured arrivals, A e^(-k
+   * d), at the best distance d.
    */
   curve(fee: number): FillCurve | null {
     if (this.#profile === null) return null;
@@ -191,7 +192,7 @@ export class RollingMarket {
     return true;
   }
 
-  /** Sets the source of A and k; returns true if it changed. */
+  /** Sets the source of A and k; returns true if the source changed. */
   #name(from: ArrivalsFrom): boolean {
     if (from === this.#from) return false;
     this.#from = from;

@@ -1,6 +1,6 @@
 /**
- * Maker that quotes by a model: it tracks the market, solves the model after changes, and places each level where the
- * model would quote after the previous fill.
+ * Maker that quotes by a model. It tracks the market and solves the model after changes. Each level is where the model
+ * would quote after a fill of the level before it.
  */
 import {
   amountFloor,
@@ -31,7 +31,7 @@ import {
 import { unknownIn } from './spread.ts';
 import { linear, among } from './tuning.ts';
 
-/** Meaning of the steps of model makers. */
+/** Meaning of the steps of model strategies, by the name of the step. */
 export const MODEL_STEPS = {
   ...LEVEL_STEPS,
   edge: 'Best distance without risk: earnings per fill times arrivals.',
@@ -40,7 +40,7 @@ export const MODEL_STEPS = {
   inventory: 'Move of this side for the current inventory.',
 };
 
-/** Tunable parameters. Volatility and arrivals are measured, and the risk is the user's choice. */
+/** Tunable parameters of model strategies. Volatility and arrivals are measured, and the user chooses the risk. */
 export const modelTuning = {
   ...levelTuning,
   levelSpacingBps: linear(0, 20),
@@ -48,13 +48,13 @@ export const modelTuning = {
   'market.memory': among('10m', '30m', '2h', '6h'),
 } as const;
 
-/** Returns how far the markouts of the bot's fills move a side away from the fair value, as a share of the price. */
+/** Returns how far markouts move a side away from the fair value, as a share of the price. */
 const widenOf = (side: Side, view: View): number => {
   const bps = view.widenBps[side];
   return bps > 0 && bps < Infinity ? bps / 10_000 : 0;
 };
 
-/** Inputs of a model: distances are shares of the price, times are in seconds, inventory is in orders. */
+/** Inputs of a model. Distances and fees are shares of the price, times are in seconds, inventory is in orders. */
 export type ModelInput = {
   readonly sigma: number;
   readonly a: number;
@@ -64,26 +64,30 @@ export type ModelInput = {
   readonly fee: number;
   /** Shift of quotes per order of inventory, as required by the risk. */
   readonly shift: number;
-  /** Maximum inventory in full orders; at least 1. */
+  /** Maximum inventory in whole orders; at least 1. */
   readonly cap: number;
-  /** Measured fills by distance, which replace `a`, `k`, `adverse` and `fee`; `null` if not measured. */
+  /**
+   * Curve of measured fills by distance, which replaces `a`, `k`, `adverse` and `fee`; `null` if fills were not
+   * measured.
+   */
   readonly curve: FillCurve | null;
 };
 
 export type Solution = {
   readonly gamma: number;
-  /** Parts of both sides' distance from the fair value that do not depend on inventory. */
+  /** Parts of the distance from the fair value that do not depend on inventory and are equal on both sides. */
   readonly parts: readonly { readonly name: string; readonly distance: number }[];
   /**
-   * Returns the distance of a side's first quote at `q` orders of inventory, parts included; Infinity if no quote pays.
+   * Returns the distance of a side's first quote at `q` orders of inventory, including the parts; Infinity if no quote
+   * pays.
    */
   distance(side: Side, q: number, at: number): number;
-  /** Reason for a distance of Infinity. */
+  /** Reason why the distance is Infinity. */
   readonly silence?: string;
 };
 
 /**
- * Returns the quotes that are optimal for measured fills. `asked` returns the minimum profit of a side's fill at `q`
+ * Returns the solution that is optimal for measured fills. `asked` returns the minimum profit of a side's fill at `q`
  * orders of inventory. The parts are those of the best distance for a minimum profit of 0. If no distance pays, they
  * are those of the distance with the smallest loss per fill.
  */
@@ -134,9 +138,9 @@ type Solved = Solution & {
 type Maker = {
   readonly p: ModelParameters;
   readonly instrument: Instrument;
-  /** Amount of one order. */
+  /** Amount of one order, in lots. */
   readonly lots: Amount;
-  /** Risk in ticks times lots, over `perS` seconds. */
+  /** Cost of one standard deviation at full inventory over `perS` seconds, in ticks times lots. */
   readonly budget: number;
   readonly perS: number;
   /** Minimum distance between levels, as a share of the price. */
@@ -146,7 +150,7 @@ type Maker = {
 };
 
 /**
- * Builds a model maker. It calls `solve` after changes of the tracked market, the maker rate or positionMax, not per
+ * Builds a model strategy. It calls `solve` after changes of the tracked market, the maker rate or positionMax, not per
  * quote. It quotes nothing, with a reason, if fair value, inventory or fee is unknown, or if one order exceeds the
  * risk.
  */
@@ -174,7 +178,7 @@ export function modelMaker(
       const fair = fairPrice(view);
       const unknown = unknownIn(view);
       if (unknown !== null) return silent(unknown);
-      // Volatility and arrivals are measured around the mid price, like their calibration.
+      // Volatility and arrivals are measured around the mid price, as in `puntas calibrate`.
       const moved = market.look(view, view.mid);
       if (moved || isStale(solved, view)) solved = solveAt(maker, view, fair);
       if (solved === null || typeof solved === 'string') return silent(solved ?? 'not solved');
@@ -183,7 +187,7 @@ export function modelMaker(
   };
 }
 
-/** Whether there is no solution, or it is for another fee or limit. */
+/** Whether there is no solution, or the solution is for another maker rate or positionMax. */
 function isStale(solved: Solved | string | null, view: View): boolean {
   if (solved === null || typeof solved === 'string') return true;
   return solved.makerRate !== view.makerRate || solved.positionMax !== view.positionMax;
@@ -199,7 +203,7 @@ function solveAt(maker: Maker, view: View, fair: number): Solved | string {
   const fee = makerRate / 1e8;
   const adverse = maker.p.market.adverseBps / 10_000;
   const curve = market.curve(fee);
-  // Fills per second at the distance that a risk-neutral maker quotes.
+  // Fills per second at the distance at which a risk-neutral maker quotes.
   const fillsPerS = curve?.calm.rate ?? a * Math.exp(-1 - k * (fee + adverse / 2));
   const decay = curve?.decay ?? k;
   const shift = shiftFor(decay, full / lots, fillsPerS, perS);
@@ -236,7 +240,7 @@ function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: Vie
   const nearest = of.distance(side, q, view.at);
   if (nearest === Infinity) return [];
   const steps: Step[] = [...fairSteps(view)];
-  // Markouts widen the side by half of the adverse move beyond the configured xi. They do not change the skew.
+  // Markouts widen the side by half of the adverse move beyond the configured xi, without an effect on the skew.
   const own = widenOf(side, view);
   let parts = 0;
   for (const part of of.parts) {
@@ -294,5 +298,5 @@ function figuresOf(
   ];
 }
 
-/** Optimal edge per side from the trade-off of edge and arrivals: (1/gamma) ln(1 + gamma/k). */
+/** Returns the optimal edge per side from the trade-off of edge and arrivals: (1/gamma) ln(1 + gamma/k). */
 export const arrivalEdge = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);

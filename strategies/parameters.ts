@@ -1,4 +1,4 @@
-/** Parameters shared by several strategies: money, durations, levels, and tolerances of live orders. */
+/** Parameters that several strategies share: money, durations, levels, and tolerances of live orders. */
 import { z } from 'zod';
 import { moneyOf, valueFloor, type DecimalText, type Instrument, type RequoteTolerance } from '../src/core/index.ts';
 import { linear, among } from './tuning.ts';
@@ -13,7 +13,7 @@ const DURATION = /^(0*[1-9]\d{0,5})([smhd])$/;
 /** Duration such as 90s, 10m, 1h or 1d. */
 export const duration = z.string().regex(DURATION, 'expected a length of time like 90s, 10m, 1h or 1d');
 
-/** Converts a checked duration to milliseconds. Throws a RangeError for other text. */
+/** Converts a checked duration to ms. Throws a RangeError for other text. */
 export function millisOf(text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined || unit === undefined) throw new RangeError(`${text} is not a duration like 90s or 10m`);
@@ -28,7 +28,7 @@ export const sumOfMoney = z.string().regex(SUM, 'expected a sum above zero with 
 /** Returns the currency of a checked sum. */
 export const currencyOf = (sum: string): string => SUM.exec(sum)?.[2] ?? '';
 
-/** Converts a checked sum of the quote currency to tick-lots, as a float for models only. */
+/** Converts a checked sum in the quote currency to ticks times lots, as a float that only models may use. */
 export const tickLotsOf = (instrument: Instrument, sum: string): number =>
   Number(valueFloor(instrument, SUM.exec(sum)?.[1] ?? '0'));
 
@@ -40,7 +40,7 @@ export const amountTolerance = z
   .optional()
   .describe('Amount change (share) that a live order tolerates. If omitted, 0.5; merged levels 0.1.');
 
-/** Parameters of every strategy except the ladder, which has its own descriptions. */
+/** Parameters of every strategy except the ladder, which has descriptions of its own. */
 export const levelParameters = {
   amount: aboveZero.describe('Amount of one order (base).'),
   levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
@@ -54,7 +54,7 @@ export const levelParameters = {
   amountTolerance,
 };
 
-/** Tunable level parameters. */
+/** Ranges of the tunable level parameters. */
 export const levelTuning = { levels: among(1, 2, 3, 5, 8), refreshToleranceBps: linear(0, 20) };
 
 type Levels = {
@@ -65,7 +65,7 @@ type Levels = {
   readonly amountTolerance?: number | undefined;
 };
 
-/** Returns the tolerance within which the planner keeps a live order. */
+/** Returns the differences up to which the quote reconciler keeps a live order. */
 export const toleranceOf = (
   p: Pick<Levels, 'refreshToleranceBps' | 'maxOrderAgeMs' | 'amountTolerance'>,
 ): RequoteTolerance => ({
@@ -78,14 +78,17 @@ export type LimitsAsked = {
   readonly positionMax: DecimalText;
   readonly ordersMax: number;
   readonly collarBps: number;
-  /** Maximum distance of the configured fair value from the mid price; absent if the fair value is the mid price. */
+  /**
+   * Maximum distance of the configured fair value from the mid price, in bps; absent if the fair value is the mid
+   * price.
+   */
   readonly fairValueBps?: number;
 };
 export type LimitProblem = { readonly key: string; readonly message: string };
 
 /**
- * Returns conflicts of equal-sized levels with the limits. `fromFairBps`: maximum distance of the last level from the
- * fair value, if known.
+ * Returns the conflicts of levels of equal amounts with the limits. `fromFairBps` is the maximum distance of the last
+ * level from the fair value; 0 if unknown.
  */
 export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): readonly LimitProblem[] {
   const furthestBps = fromFairBps + (limits.fairValueBps ?? 0);
@@ -117,8 +120,8 @@ export const plainBps = (x: number): string => String(Math.round(x * 1e6) / 1e6)
 export const feesBps = (makerRate: number): number => (2 * makerRate) / 10_000;
 
 /**
- * Returns why quotes at this distance cannot earn `minEdgeBps` over two maker fees (`fees`, in bps), or `null`. `what`
- * names the distance.
+ * Returns why quotes at a total distance of `totalBps` cannot earn `minEdgeBps` over two maker fees (`fees`, in bps);
+ * `null` if they can. `what` names the distance.
  */
 export function narrowProblem(what: string, totalBps: number, minEdgeBps: number, fees: number): string | null {
   const needed = fees + minEdgeBps;

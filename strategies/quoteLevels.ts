@@ -1,10 +1,13 @@
-/** Construction of a side's levels: amounts within the inventory limit, and steps that add up to each price. */
+/**
+ * Construction of a side's levels: amounts within the inventory limit, and steps that add up to the price of each
+ * level.
+ */
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 
-/** Name of the compensation for adverse price moves after fills. */
+/** Name of the step that compensates adverse price moves after fills. */
 export const ADVERSE = 'adverse selection';
 
-/** Meaning of the steps that every strategy can have; `*` is a placeholder. */
+/** Meaning of the steps that every strategy can have, by the name of the step; `*` is a placeholder. */
 export const LEVEL_STEPS = {
   'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
   [ADVERSE]: 'Further out by the usual move against fills, from `markouts` or the configured model.',
@@ -12,21 +15,21 @@ export const LEVEL_STEPS = {
   'not before the level inside': 'Moved out to the price of the level closer to the mid price.',
 };
 
-/** Sum of the steps, in ticks, not rounded to the grid; 0 without steps. */
+/** Returns the sum of the steps, in ticks, not rounded to the grid; 0 without steps. */
 export function totalOf(steps: readonly Step[]): number {
   let sum = 0;
   for (const { ticks } of steps) sum += ticks;
   return sum;
 }
 
-/** Origin of quotes, in ticks: the configured fair value, by default the mid price. */
+/** Returns the price around which to quote, in ticks: the configured fair value, by default the mid price. */
 export const fairPrice = (view: View): number => view.fair?.price ?? view.mid;
 
 /** Returns the steps that add up to `fairPrice`. */
 export const fairSteps = (view: View): readonly Step[] =>
   view.fair?.steps ?? [{ name: 'fair value: mid', ticks: view.mid }];
 
-/** Direction away from the fair value: -1 for bids, +1 for asks. */
+/** Returns the direction away from the fair value: -1 for bids, +1 for asks. */
 export const awayOf = (side: Side): -1 | 1 => (side === 'buy' ? -1 : 1);
 
 /** Limits x to the bounds; NaN becomes the lower bound. */
@@ -37,15 +40,15 @@ export const silent = (why: string): Quote => ({ bids: [], asks: [], noBid: why,
 
 const NO_STEPS: readonly Step[] = [];
 
-/** Returns the step by which markouts of the bot's fills move a side out; empty if that is not positive and finite. */
+/** Returns the step by which markouts widen a side; empty if that step is not positive and finite. */
 export function adverseSteps(side: Side, view: View, fair: number): readonly Step[] {
   const bps = view.widenBps[side];
   return bps > 0 && bps < Infinity ? [{ name: ADVERSE, ticks: (awayOf(side) * bps * fair) / 10_000 }] : NO_STEPS;
 }
 
 /**
- * Returns how many lots a side can still trade: bids until inventory is `cap` lots above its target, asks until it is
- * `cap` lots below. Returns 0 if a number is NaN.
+ * Returns how many lots a side can still trade. Bids can trade until inventory is `cap` lots above its target, asks
+ * until it is `cap` lots below. Returns 0 if a number is NaN.
  */
 export function inventoryRoom(side: Side, view: View, cap: number): number {
   const room = side === 'buy' ? cap - view.position : cap + view.position;
@@ -53,8 +56,8 @@ export function inventoryRoom(side: Side, view: View, cap: number): number {
 }
 
 /**
- * Builds one level per entry of `prices`, given as steps, best first. Each amount is `lots` or the remaining capacity,
- * rounded down to lots. A level closer to the fair value than the previous level gets a step to the previous price.
+ * Builds one level per entry of `prices`, each given as steps, best price first. Each amount is `lots` or the rest of
+ * `room`. A level closer to the fair value than the level before it gets a step to that level's price.
  */
 export function quoteLevelsOf(side: Side, prices: readonly (readonly Step[])[], lots: Amount, room: number): Level[] {
   const away = awayOf(side);

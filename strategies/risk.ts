@@ -1,4 +1,4 @@
-/** Risk in money and time, with the resulting full inventory and skew. */
+/** Risk in money and time, and the full inventory and skew that follow from it. */
 import { z } from 'zod';
 import { pairOf } from '../src/core/index.ts';
 import { currencyOf, duration, sumOfMoney, type LimitProblem } from './parameters.ts';
@@ -13,8 +13,8 @@ export const riskParameters = z
   .describe('Risk in money and time; it sets the risk aversion gamma.');
 
 /**
- * Returns full inventory in lots: a price move of one standard deviation over `perS` seconds costs the budget, in ticks
- * times lots. `sigma` is a share of the price per square root of a second.
+ * Returns full inventory in lots. At full inventory, a price move of one standard deviation over `perS` seconds costs
+ * `budget`, in ticks times lots. `sigma` is a share of the price per square root of a second.
  */
 export const fullLots = (budget: number, perS: number, sigma: number, fairTicks: number): number =>
   budget / (sigma * Math.sqrt(perS) * fairTicks);
@@ -23,19 +23,19 @@ export const fullLots = (budget: number, perS: number, sigma: number, fairTicks:
 export const DEVIATIONS = 3;
 
 /**
- * Returns the shift of both quotes per order of inventory, as a share of the price, that keeps inventory within the
- * risk. With a shift of r per order and arrivals A e^(-k d), inventory is a birth-death process with balance pi(q+1) /
- * pi(q) = e^(-k r (2q+1)). It is normal with variance 1 / (2 k r) and returns within 1 / (2 k r lambda), lambda being
- * the fills of one side at zero inventory.
+ * Returns the shift of both quotes per order of inventory that keeps inventory within the risk, as a share of the
+ * price. With a shift of r per order and arrivals A e^(-k d), inventory is a birth-death process with balance pi(q+1) /
+ * pi(q) = e^(-k r (2q+1)). It is normal with variance 1 / (2 k r) and returns to zero within 1 / (2 k r lambda), where
+ * lambda are the fills of one side at zero inventory.
  * - Full inventory (`full` orders) at three deviations requires r = 9 / (2 k full^2).
- * - Return within the time of the risk (`perS`) requires r = 1 / (2 k lambda perS), but at most 1 / k, the edge. If
- *   fills are rarer, no shift returns inventory in time, and a larger one would only move quotes out of reach.
- * The result is the larger of the two.
+ * - A return within the time of the risk (`perS`) requires r = 1 / (2 k lambda perS), but at most 1 / k, the edge. If
+ *   fills are rarer, no shift returns inventory in time; a larger shift would only move quotes out of reach.
+ * The result is the larger of the two values of r.
  */
 export const shiftFor = (k: number, full: number, fillsPerS: number, perS: number): number =>
   Math.max((DEVIATIONS * DEVIATIONS) / (2 * k * full * full), Math.min(1, 1 / (2 * fillsPerS * perS)) / k);
 
-/** Returns the standard deviation of inventory, in orders, under a shift of `shift` per order. */
+/** Returns the standard deviation of inventory, in orders, if each order shifts the quotes by `shift`. */
 export const usualOrders = (k: number, shift: number): number => 1 / Math.sqrt(2 * k * shift);
 
 /** Checks that the risk is in the book's quote currency. */

@@ -1,6 +1,6 @@
 /**
- * Quotes at a fixed distance on both sides of a fair value, with a skew against inventory; shared by the makers without
- * a model.
+ * Quotes at a constant distance on both sides of a fair value, with a skew against inventory; shared by the strategies
+ * without a model.
  */
 import { z } from 'zod';
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
@@ -33,7 +33,7 @@ export const spreadParameters = {
   skewBpsAtLimit: bps.default(0).describe('Shift against inventory at positionMax, proportional below.'),
 };
 
-/** Meaning of the steps of `quoteAround`. */
+/** Meaning of the steps of `quoteAround`, by the name of the step. */
 export const SPREAD_STEPS = {
   ...LEVEL_STEPS,
   inventory: 'Both sides moved against inventory: down if it is above the target, up if below.',
@@ -41,7 +41,7 @@ export const SPREAD_STEPS = {
   'minimum edge': 'Further out, until a round trip earns `minEdgeBps` over both maker fees.',
 };
 
-/** Tunable parameters. The minimum edge is never negative: only the user can choose to pay for volume. */
+/** Tunable parameters. The minimum edge is never negative, because only the user may choose losses for volume. */
 export const spreadTuning = {
   halfSpreadBps: linear(0, 300),
   levelSpacingBps: linear(0, 50),
@@ -53,8 +53,8 @@ export const spreadTuning = {
 type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 
 /**
- * Returns a quote around `centre`, the steps of the fair value. The first bid and the first ask move apart by equal
- * parts until a round trip earns minEdgeBps over two maker fees. Then markouts move each side out.
+ * Returns a quote around `centre`, the steps of the fair value. The first bid and the first ask move apart, by equal
+ * parts, so that a round trip earns minEdgeBps over two maker fees. Afterwards, markouts widen each side.
  */
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
   const fair = totalOf(centre);
@@ -82,7 +82,7 @@ export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centr
   };
 }
 
-/** Returns which number of the view is unknown, as a reason not to quote, or `null`. */
+/** Returns a reason not to quote that names the unknown number of the view; `null` if all numbers are known. */
 export function unknownIn(view: View): string | null {
   if (!(view.mid > 0 && view.mid < Infinity)) return 'the fair value is not known';
   if (!Number.isFinite(view.position)) return 'the inventory is not known';
@@ -91,13 +91,15 @@ export function unknownIn(view: View): string | null {
 }
 
 /**
- * Returns why both half spreads together are less than two maker fees plus minEdgeBps, or `null`. `makerRate` is in
- * parts of 10^-8.
+ * Returns why both half-spreads together are less than two maker fees plus minEdgeBps; `null` if they are not.
+ * `makerRate` is in parts of 10^-8.
  */
 export const spreadEdgeProblem = (p: SpreadParameters, makerRate: number): string | null =>
   narrowProblem('the spread', 2 * p.halfSpreadBps, p.minEdgeBps, feesBps(makerRate));
 
-/** Checks that the levels fit the limits. `moreBps`: maximum distance of the fair value from the mid price. */
+/**
+ * Checks that the levels are within the limits. `moreBps` is the maximum distance of the fair value from the mid price.
+ */
 export const spreadLimitProblems = (
   p: SpreadParameters,
   limits: LimitsAsked,

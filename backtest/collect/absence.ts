@@ -1,4 +1,4 @@
-/** Time without a live order of the bot per side, by the engine's reason at its next decision. */
+/** Time without a live order of the bot, per side and by reason. The reason is that of the engine's next decision. */
 import type { Millis } from '../../src/core/index.ts';
 
 /** Time without a live order of the bot that one reason explains. */
@@ -12,11 +12,11 @@ export type Missing = {
   readonly decisions: number;
 };
 
-/** Maximum number of distinct reasons; there are few, but a strategy may generate its own texts. */
+/** Maximum number of distinct reasons. Usually there are few, but a strategy may generate texts of its own. */
 const REASONS_MAX = 100;
-/** Reason that stands for all reasons beyond the maximum. */
+/** Reason under which the time of all further reasons is counted. */
 const OTHERS = 'other reasons';
-/** Reason before the first decision. */
+/** Reason for the time before the first decision. */
 const UNDECIDED = 'before the first decision';
 
 /**
@@ -26,11 +26,11 @@ const UNDECIDED = 'before the first decision';
 export class Absence {
   readonly #reasons = new Map<string, { bid: number; ask: number; decisions: number }>();
   #lookedAt: Millis;
-  /** Time without a bid and without an ask, in ms, for which no decision has given a reason yet. */
+  /** Time without a bid, in ms, for which no decision has given a reason yet; `#ask` is the time without an ask. */
   #bid = 0;
   #ask = 0;
   #lastReasons = { bid: UNDECIDED, ask: UNDECIDED };
-  /** Whether the bid, and whether the ask, was missing at the last sample. */
+  /** Whether the bid was missing at the last sample; `#noAsk` applies to the ask. */
   #noBid = false;
   #noAsk = false;
 
@@ -43,7 +43,7 @@ export class Absence {
     return this.#noBid || this.#noAsk || this.#bid > 0 || this.#ask > 0;
   }
 
-  /** Marks the time up to `at` as closed market, in which no side is missing. */
+  /** Excludes the time up to `at`, in which the market was closed: no side counts as missing. */
   skip(at: Millis): void {
     this.#lookedAt = at;
     this.#noBid = this.#noAsk = false;
@@ -58,7 +58,7 @@ export class Absence {
     if (!hasAsk) this.#ask += passed;
   }
 
-  /** Records why each side is missing at a decision; the reason of a side that is present is ignored. */
+  /** Records why each side is missing at a decision. Ignores the reason of a side that is not missing. */
   explain(bid: string, ask: string): void {
     if (this.#noBid || this.#bid > 0) this.#of(bid).bid += this.#bid;
     if (this.#noAsk || this.#ask > 0) this.#of(ask).ask += this.#ask;
@@ -68,7 +68,7 @@ export class Absence {
     this.#lastReasons = { bid, ask };
   }
 
-  /** Returns the reasons, longest first with both sides together, then by the number of decisions. */
+  /** Returns the reasons, longest total time of both sides first, then by the number of decisions. */
   end(): readonly Missing[] {
     // The last decision's reasons apply until the end.
     if (this.#bid > 0) this.#of(this.#lastReasons.bid).bid += this.#bid;

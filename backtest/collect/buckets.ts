@@ -2,17 +2,23 @@
  * Series of a replay in bounded memory: time buckets of equal width, which are merged in pairs if there are too many.
  */
 
-/** Value that a bucket keeps of all values put into it. */
+/** Value that a bucket keeps: the last, the smallest, the largest or the sum of its values. */
 export type Keep = 'last' | 'min' | 'max' | 'sum';
 
-/** Maximum number of buckets; a long run uses at least half of them. */
+/** Maximum number of buckets. After a merge, half of the buckets are free. */
 export const BUCKETS_MAX = 1024;
 
-/** Time series that depend only on the values and their order. A bucket without a value is NaN, or 0 for sums. */
+/**
+ * Time series in buckets that depend only on the values and their order. A bucket without a value is NaN; in a `sum`
+ * column it is 0.
+ */
 export class Buckets<Name extends string> {
   readonly #from: number;
   readonly #keeps: Readonly<Record<Name, Keep>>;
-  /** Values by bucket. Callers may also write into the bucket from `stretchAt`: set a `last`, or add to a `sum`. */
+  /**
+   * Values of each column by bucket. Callers may also write at the index that `stretchAt` returns: set a `last`, or add
+   * to a `sum`.
+   */
   readonly columns: Readonly<Record<Name, Float64Array>>;
   #width: number;
   #length = 0;
@@ -29,7 +35,7 @@ export class Buckets<Name extends string> {
     this.columns = made;
   }
 
-  /** Duration of a bucket; doubles with every merge. */
+  /** Duration of a bucket in ms; doubles with every merge. */
   get width(): number {
     return this.#width;
   }
@@ -42,7 +48,7 @@ export class Buckets<Name extends string> {
     this.putIn(this.stretchAt(at), name, value);
   }
 
-  /** Puts a value like `put`, for a bucket found earlier by `stretchAt`. */
+  /** Puts a value like `put`, into the bucket with the index `stretch` from `stretchAt`. */
   putIn(stretch: number, name: Name, value: number): void {
     const column = this.columns[name];
     column[stretch] = merged(this.#keeps[name], column[stretch]!, value);
@@ -52,7 +58,7 @@ export class Buckets<Name extends string> {
     return this.columns[name].subarray(0, this.#length);
   }
 
-  /** Returns the bucket of a time; valid until the next call with a later time. */
+  /** Returns the index of the bucket of a time; valid until the next call with a later time. */
   stretchAt(at: number): number {
     let index = Math.floor((at - this.#from) / this.#width);
     if (!(index >= 0 && Number.isSafeInteger(index)))
@@ -71,7 +77,7 @@ export class Buckets<Name extends string> {
     for (const name in this.columns) {
       const column = this.columns[name];
       const keep = this.#keeps[name];
-      // Entries beyond the length are empty, so the last bucket of an odd number keeps its value.
+      // Entries beyond `#length` are empty, so the last bucket of an odd number of buckets keeps its value.
       for (let i = 0; i < half; i++) {
         const second = 2 * i + 1 < column.length ? column[2 * i + 1]! : emptyOf(keep);
         column[i] = merged(keep, column[2 * i]!, second);

@@ -1,6 +1,6 @@
 /**
- * Collector of the figures that the report of a replay shows, at the exchange's time. The profit is exact; the other
- * figures take bounded memory.
+ * Collector of the figures in the report of a replay, by the exchange's clock. The profit is exact; the other figures
+ * take bounded memory.
  */
 import {
   amount as lotsOf,
@@ -40,13 +40,13 @@ export type CollectOptions = {
   readonly gaps: readonly Gap[];
   readonly fees: FeeOptions;
   readonly budget: RequestBudget;
-  /** Tick of place 0. */
+  /** Price of place 0, in ticks. */
   readonly base: number;
-  /** Base currency held beyond the target at the start. */
+  /** Base currency beyond the target at the start. */
   readonly opening: Money;
 };
 
-/** Orders of one level of one side; `level` starts at 1. Amounts in lots, times in ms. */
+/** Statistics of the orders at one level of one side; `level` starts at 1. Amounts are in lots, times in ms. */
 export type LevelOrders = {
   readonly side: Side;
   readonly level: number;
@@ -55,18 +55,18 @@ export type LevelOrders = {
   readonly filledLots: number;
   /** Number of orders with at least one execution. */
   readonly touched: number;
-  /** Number of completely filled orders. */
+  /** Number of orders that were filled completely. */
   readonly filled: number;
-  /** Mean amount ahead in the queue on arrival; `null` if no queue position is known. */
+  /** Mean amount ahead of the orders in the queue on arrival; `null` if no queue position is known. */
   readonly aheadLots: number | null;
-  /** Time from resting to the first execution. */
+  /** Times from the arrival in the book to the first execution. */
   readonly queued: Durations;
-  /** Lifetime of orders that ended without an execution. */
+  /** Lifetimes of the orders that ended without an execution. */
   readonly unfilled: Durations;
 };
 
 export type Collected = {
-  /** Profit at the exchange's own mid price and time; its parts add up exactly. */
+  /** Profit at the exchange's mid price and clock; its parts add up exactly. */
   readonly profit: Profit;
   readonly position: Money;
   readonly cash: Money;
@@ -75,19 +75,19 @@ export type Collected = {
   readonly markouts: readonly MarkoutCurve[];
   readonly levels: readonly LevelOrders[];
   readonly queued: Durations;
-  /** Time in ms by position in lots. */
+  /** Time in ms at each position in lots. */
   readonly positionTime: TimeByValue;
   /** Time-weighted mean size of the position, in lots. */
   readonly positionMeanLots: number;
   readonly spreads: { readonly marketBps: number | null; readonly oursBps: number | null };
-  /** Hours of the day with a spread far beyond that of the others. */
+  /** Hours of the day whose spread is far wider than in the other hours; `null` if there are none. */
   readonly wideHours: WideHours | null;
-  /** Shares of samples with a resting bid, with a resting ask, and with both. */
+  /** Share of the samples with a resting bid, with a resting ask, and with both. */
   readonly quoted: { readonly bid: number; readonly ask: number; readonly both: number };
   /** Maximum number of requests in any minute. */
   readonly requestsMost: number;
   readonly requestsAllowed: number;
-  /** Reasons why a side had no live order, with durations, longest first. */
+  /** Reasons why a side had no live order, with their durations, longest first. */
   readonly missing: readonly Missing[];
   readonly hours: readonly Hour[];
   readonly series: Buckets<SeriesName>;
@@ -148,11 +148,11 @@ export class Collector implements Watcher {
   readonly #positionTime: TimeByValue;
   readonly #levels: Level[] = Array.from({ length: 2 * MARKOUT_LEVELS_MAX }, () => new Level());
   readonly #queued = new Durations();
-  /** One lot, in the base currency. */
+  /** Size of one lot, in the base currency. */
   readonly #lot: number;
-  /** One tick, in the quote currency. */
+  /** Size of one tick, in the quote currency. */
   readonly #tick: number;
-  /** Last profit as numbers, cached because the profit is mostly unchanged. */
+  /** Last profit as numbers, cached because the profit rarely changes. */
   #last: { readonly of: Profit; readonly parts: ProfitNumbers } | null = null;
   #lookAt: Millis;
   #since: Millis;
@@ -192,7 +192,7 @@ export class Collector implements Watcher {
     this.dueAt = from;
   }
 
-  /** Whether `explain` must be called, because a side has no live order for a time that has no reason yet. */
+  /** Whether `explain` must be called, because a side is missing, or was missing for a time without a reason yet. */
   get isMissing(): boolean {
     return this.#absence.isOpen;
   }
@@ -214,7 +214,7 @@ export class Collector implements Watcher {
     const level = this.#levelOf(order);
     level.rested++;
     level.restedLots += order.lots;
-    // The queue position of an order that is not yet displayed is unknown.
+    // The queue position of an order is unknown until the book shows the order.
     if (order.front < Infinity) {
       level.ahead += order.front;
       level.known++;
@@ -225,7 +225,7 @@ export class Collector implements Watcher {
     const { base } = this.#options;
     const ticks = place + base;
     const midTicks = mid === 0 ? 0 : mid / 2 + base;
-    // A taker order was never in a queue, and is not a quote.
+    // A taker order was never in a queue, and is not counted as a quote.
     if (!order.takes) this.#quoted(order, lots, at);
     this.#hold(at);
     this.#hours.reach(at, this.#profitNow);
@@ -244,8 +244,8 @@ export class Collector implements Watcher {
   }
 
   /**
-   * Books an executed conversion; `mid` is as in `filled`. Returns its cost against the mid price in the quote
-   * currency, positive if paid.
+   * Books an executed conversion; `mid` is as in `filled`. Returns its cost against the mid price, in the quote
+   * currency; positive if the bot paid.
    */
   converted(major: Money, minor: Money, at: Millis, mid: number): Money {
     const shownAt = Math.min(at, this.#options.to);
@@ -262,7 +262,7 @@ export class Collector implements Watcher {
     return money(before - this.#position.profit().hedging);
   }
 
-  /** Change of the account per currency since the start. */
+  /** Change of the account's balances since the start, in each currency. */
   get moved(): { readonly major: Money; readonly minor: Money } {
     return { major: money(this.#position.inventory - this.#options.opening), minor: this.#position.cash };
   }
@@ -282,12 +282,12 @@ export class Collector implements Watcher {
     level.filledLots += lots;
   }
 
-  /** Records the reasons for a missing bid and a missing ask at a decision. */
+  /** Records why the bid and the ask are missing at a decision. */
   explain(bid: string, ask: string): void {
     this.#absence.explain(bid, ask);
   }
 
-  /** Returns the results after the tape. */
+  /** Returns the results; must be called after the last row of the tape. */
   end(): Collected {
     const { to } = this.#options;
     this.#hold(to);
@@ -320,7 +320,10 @@ export class Collector implements Watcher {
     };
   }
 
-  /** Books one execution and returns its value. Throws unless the parts of the profit explain the equity exactly. */
+  /**
+   * Books one execution and returns its value. Throws if the parts of the profit do not add up to the change of equity
+   * exactly.
+   */
   #book(order: OwnOrder, lots: number, at: Millis, ticks: number): Money {
     const { instrument } = this.#options;
     const side: Side = order.side === BUY ? 'buy' : 'sell';
@@ -351,7 +354,7 @@ export class Collector implements Watcher {
     const series = this.#series;
     const parts = this.#shown(this.#position.profit());
     const { profit } = parts;
-    // Bucket of this time, for all values below.
+    // Index of the bucket for all values below.
     const stretch = series.stretchAt(at);
     const { columns } = series;
     this.#fell(at, stretch);
@@ -368,7 +371,7 @@ export class Collector implements Watcher {
     columns.position[stretch] = held;
     series.putIn(stretch, 'positionLeast', held);
     series.putIn(stretch, 'positionMost', held);
-    // No quote is due while the market is closed.
+    // A missing quote does not count while the market is closed.
     if (this.#closed.isIn(at)) return this.#absence.skip(at);
     const hasBid = ownBid !== NO_BID;
     const hasAsk = ownAsk !== NO_ASK;
@@ -417,7 +420,7 @@ export class Collector implements Watcher {
     return parts;
   }
 
-  /** Updates the drawdown: the fall of the profit from its maximum. */
+  /** Updates the drawdown, which is the largest fall of the profit below its maximum so far. */
   #fell(at: Millis, stretch = this.#series.stretchAt(at)): void {
     const { total } = this.#position.profit();
     if (total > this.#peak) this.#peak = total;
@@ -428,7 +431,7 @@ export class Collector implements Watcher {
     this.#fallAt = at;
   }
 
-  /** Adds the time until `at` with the current position. */
+  /** Adds the time until `at` to the time at the current position. */
   #hold(at: Millis): void {
     const passed = at - this.#since;
     this.#since = at;
@@ -436,7 +439,7 @@ export class Collector implements Watcher {
     this.#sizeTime += Math.abs(this.#lots) * passed;
   }
 
-  /** Adds the position to the series of its minimum and of its maximum. */
+  /** Puts the position into the series of its minimum and its maximum. */
   #holding(at: Millis): void {
     const held = this.#lots * this.#lot;
     this.#series.put('positionLeast', at, held);
@@ -463,7 +466,7 @@ class Level {
   touched = 0;
   filled = 0;
   ahead = 0;
-  /** Orders with a known queue position. */
+  /** Number of orders with a known queue position. */
   known = 0;
   readonly queued = new Durations();
   readonly unfilled = new Durations();

@@ -1,9 +1,9 @@
-/** Distributions in bounded memory: number of durations by length, and time by value. */
+/** Distributions in bounded memory: counts of durations by length, and time by value. */
 
 const PER_DECADE = 32;
 const DECADES = 10;
 
-/** Durations from 1 ms to 10^10 ms in bins of 7.5%; quantiles are accurate to 4%. */
+/** Durations from 1 ms to 10^10 ms in bins whose ends differ by 7.5%. Quantiles are accurate to 4%. */
 export class Durations {
   readonly #counts = new Float64Array(PER_DECADE * DECADES + 1);
   #total = 0;
@@ -18,7 +18,7 @@ export class Durations {
     this.#total++;
   }
 
-  /** Returns a quantile in ms; `null` without samples. */
+  /** Returns the quantile for `share` (0 to 1), in ms; `null` without samples. */
   quantile(share: number): number | null {
     let left = share * this.#total;
     if (!(this.#total > 0)) return null;
@@ -29,7 +29,7 @@ export class Durations {
     return middleOf(this.#counts.length - 1);
   }
 
-  /** Returns the upper end in ms of every non-empty bin, and the cumulative share. */
+  /** Returns the upper end of every non-empty bin in ms, with the cumulative share of the durations, 0 to 1. */
   curve(): { readonly ms: readonly number[]; readonly share: readonly number[] } {
     const ms: number[] = [];
     const share: number[] = [];
@@ -49,7 +49,10 @@ const middleOf = (bin: number): number => (bin === 0 ? 0.5 : 10 ** ((bin - 0.5) 
 
 const REACH = 40;
 
-/** Time by value, in bars centered on multiples of a width, which triples if a value exceeds the outermost bar. */
+/**
+ * Time at each value, in bars centered on multiples of a width. The width triples if a value is beyond the outermost
+ * bar.
+ */
 export class TimeByValue {
   #width: number;
   readonly #times = new Float64Array(2 * REACH + 1);
@@ -65,7 +68,7 @@ export class TimeByValue {
     this.#times[REACH + Math.round(value / this.#width)]! += time;
   }
 
-  /** Merges three bars into one. */
+  /** Triples the width: merges every three adjacent bars into one. */
   widen(): void {
     this.#width *= 3;
     const before = this.#times.slice();
@@ -73,7 +76,7 @@ export class TimeByValue {
     for (let i = -REACH; i <= REACH; i++) this.#times[REACH + Math.round(i / 3)]! += before[REACH + i]!;
   }
 
-  /** Returns the bars from the first to the last non-empty one: center and time of each. */
+  /** Returns the center and the time of each bar, from the first to the last non-empty bar. */
   bars(): { readonly width: number; readonly values: readonly number[]; readonly times: readonly number[] } {
     let low = 0;
     let high = 2 * REACH;

@@ -18,7 +18,7 @@ export type Hour = {
 const HOUR = 3_600_000;
 const PARTS = ['spread', 'inventory', 'fees', 'hedging', 'total'] as const;
 
-/** Collector of hours. Times must not decrease. `profit` is called only at the end of an hour. */
+/** Collector of the results per hour. Times must not decrease. `profit` is called only at the end of an hour. */
 export class Hours {
   readonly #to: Millis;
   readonly #past: Hour[] = [];
@@ -37,7 +37,10 @@ export class Hours {
     this.#ends = (Math.floor(from / HOUR) + 1) * HOUR;
   }
 
-  /** Ends each hour that ends by `at`, before any event at `at`. Events after the run count in its last hour. */
+  /**
+   * Ends every hour whose end is at or before `at`; must be called before an event at `at` is added. Events after the
+   * run count in its last hour.
+   */
   reach(at: Millis, profit: () => Profit): void {
     while (this.#ends <= at && this.#ends < this.#to) this.#close(this.#ends, profit());
   }

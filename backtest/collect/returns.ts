@@ -1,10 +1,10 @@
-/** Gains of a replay per minute, with its Sharpe and Sortino ratios per year. */
+/** Gains of a replay per minute, with their Sharpe and Sortino ratios per year. */
 
 const MINUTE = 60_000;
 const MINUTES_PER_YEAR = 365 * 24 * 60;
 /**
- * Minimum number of days for a ratio. Its standard error is about one over the square root of the years: 3.5 after 30
- * days, but 19 after 1 day.
+ * Minimum number of days for a ratio per year. Its standard error is about one over the square root of the number of
+ * years: 3.5 after 30 days, but 19 after 1 day.
  */
 export const RATIO_DAYS = 30;
 const MINUTES_MIN = RATIO_DAYS * 24 * 60;
@@ -27,7 +27,7 @@ export class Returns {
    */
   look(at: number, profit: number): void {
     if (at < this.#next) return;
-    // If several minutes passed without a call, one gain covers them all.
+    // If several minutes passed without a call, one gain covers all of them.
     this.#next += MINUTE * (1 + Math.floor((at - this.#next) / MINUTE));
     const gain = profit - this.#before;
     this.#before = profit;
@@ -38,8 +38,8 @@ export class Returns {
   }
 
   /**
-   * Returns mean by standard deviation of the gains, times the square root of the minutes per year; `null` before
-   * `RATIO_DAYS` days, or if all gains are equal.
+   * Returns the mean gain divided by the standard deviation of the gains, times the square root of the minutes per
+   * year. Returns `null` before `RATIO_DAYS` days, or if all gains are equal.
    */
   sharpe(): number | null {
     const mean = this.#sum / this.minutes;
@@ -48,8 +48,8 @@ export class Returns {
   }
 
   /**
-   * Returns the mean gain by the root of the mean squared loss, scaled like `sharpe`; `null` before `RATIO_DAYS` days,
-   * or without a loss.
+   * Returns the mean gain divided by the root of the mean squared loss, scaled like `sharpe`. Returns `null` before
+   * `RATIO_DAYS` days, or without a loss.
    */
   sortino(): number | null {
     return this.#ratio(this.#sum / this.minutes, Math.sqrt(this.#losses / this.minutes));

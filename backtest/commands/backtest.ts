@@ -65,10 +65,10 @@ type CalibrateFlags = {
   readonly out?: string;
 };
 
-/** Latencies of a sweep, in ms. */
+/** Request latencies that a sweep tests by default, in ms. */
 const SWEEP = [0, 25, 100, 500, 2_000];
 
-/** Adds `backtest` and `calibrate`. An unreadable recording is a `UsageError`. */
+/** Adds the commands `backtest` and `calibrate`. Both reject with `UsageError` for an unreadable recording. */
 export function addBacktestCommands(program: Command): void {
   addBacktest(program);
   addCalibrate(program);
@@ -169,7 +169,7 @@ function addCalibrate(program: Command): void {
     });
 }
 
-/** Opens a stored tape without loading it: the replay reads it in a sliding window. */
+/** Opens the tape that the flags name. A stored tape is not loaded, because the replay reads it in a sliding window. */
 async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
   const stored = chosenStored(tape, config, book, session);

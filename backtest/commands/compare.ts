@@ -37,8 +37,8 @@ type CompareFlags = {
 };
 
 /**
- * Adds `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` for
- * invalid flags, configurations and recordings.
+ * Adds the command `compare`. It prints text, or with --json one object; --out writes the page and its JSON. Rejects
+ * with `UsageError` for invalid flags, configurations and recordings.
  */
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
@@ -104,7 +104,7 @@ function pageNames(out: string): { readonly html: string; readonly json: string 
   return { html: out, json: jsonBeside(out) };
 }
 
-/** Default tiers; fees of another exchange have no tiers. */
+/** Returns the default tiers; only one with fees of another exchange, which have no tiers. */
 function tiersWithout({ config, venueFees }: CompareFlags): string {
   if (config.length > 0) return 'config';
   return venueFees === undefined ? 'own,best,entry' : 'entry';

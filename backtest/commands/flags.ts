@@ -1,11 +1,11 @@
-/** Parsers for flags of research commands: text to a checked number, or one line with the expected format. */
+/** Parsers for flags of research commands. They return a checked value, or throw one line with the expected format. */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { QueuePlace } from '../app/queue/queuePlace.ts';
 import type { StoredFiles } from '../app/tapeStore/storedFiles.ts';
 import { recordedTime } from '../../src/cli/terminal/flags.ts';
 import type { Millis } from '../../src/core/index.ts';
 
-/** Drift in bps per hour, from -5000 to 5000; decimals are allowed. */
+/** Parses a drift in bps per hour, from -5000 to 5000; decimals are allowed. */
 export function driftNumber(text: string): number {
   const n = Number(text);
   if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(n) <= 5_000))
@@ -15,7 +15,7 @@ export function driftNumber(text: string): number {
 
 const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 
-/** Bytes of text such as 500MB, 20GB or 1TB; above 0. */
+/** Parses a size above 0, such as 500MB, 20GB or 1TB; returns bytes. */
 export function sizeFlag(text: string): number {
   const [, digits, unit] = /^(\d+(?:\.\d+)?)(MB|GB|TB)$/.exec(text) ?? [];
   const bytes = Number(digits) * UNITS[unit as keyof typeof UNITS];
@@ -26,7 +26,10 @@ export function sizeFlag(text: string): number {
 const SWEEP_MAX_MS = 60_000;
 const SWEEP_MAX = 12;
 
-/** Up to twelve latencies in ms, each at most one minute, separated by commas; sorted and deduplicated. */
+/**
+ * Parses up to twelve latencies in ms, each at most one minute, separated by commas. Returns them sorted and without
+ * duplicates.
+ */
 export function sweepFlag(text: string): readonly number[] {
   const all = text.split(',').map(one => (/^\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
   if (!(all.length <= SWEEP_MAX && all.every(ms => ms >= 0 && ms <= SWEEP_MAX_MS)))
@@ -36,7 +39,10 @@ export function sweepFlag(text: string): readonly number[] {
 
 const FEES_MAX = 8;
 
-/** Up to eight fees in bps, separated by commas; negative for a rebate. Deduplicated, in the given order. */
+/**
+ * Parses up to eight fees in bps, separated by commas; negative for a rebate. Returns them in the given order and
+ * without duplicates.
+ */
 export function feesFlag(text: string): readonly number[] {
   const all = text.split(',').map(one => (/^-?\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
   if (!(all.length <= FEES_MAX && all.every(bps => Math.abs(bps) <= 1_000)))
@@ -44,7 +50,7 @@ export function feesFlag(text: string): readonly number[] {
   return [...new Set(all)];
 }
 
-/** Maker and taker fee as fractions, such as -0.0001,0.0005; negative for a rebate. */
+/** Parses a maker and a taker fee as fractions, such as -0.0001,0.0005; negative for a rebate. */
 export function venueFeesFlag(text: string): { readonly maker: string; readonly taker: string } {
   const [, maker, taker] = /^(-?0(?:\.\d{1,8})?),(-?0(?:\.\d{1,8})?)$/.exec(text) ?? [];
   if (maker === undefined || taker === undefined)
@@ -56,7 +62,7 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
 export const venueFees = (command: Command): Command =>
   command.option('--venue-fees <maker,taker>', 'fees of another exchange, like -0.0001,0.0005', venueFeesFlag);
 
-/** Integer ms from 50 to 60000, like `decideEveryMs`. */
+/** Parses an interval of 50 to 60000 whole ms, like `decideEveryMs`. */
 export function cadenceFlag(text: string): Millis {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n >= 50 && n <= 60_000))
@@ -71,8 +77,8 @@ export const tradedTime = (command: Command): Command =>
     .option('--until <time>', 'end of trading', recordedTime);
 
 /**
- * Parses the queue flags of workers and studies; their modules are loaded only if needed. `tapes`: value of --tapes.
- * Rejects with `UsageError` for an invalid address or store.
+ * Parses the queue flags of workers and studies. The modules for queues and stores are loaded only if needed. `tapes`
+ * is the value of --tapes. Rejects with `UsageError` for an invalid address or store.
  */
 export async function queueFlags(
   address: string,

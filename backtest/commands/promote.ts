@@ -36,8 +36,8 @@ type Flags = {
 };
 
 /**
- * Adds `promote`. Exits with 0 if it was done or shown, with 2 if an approval is refused or the bot kept its
- * configuration. Rejects with `UsageError` for invalid requests.
+ * Adds the command `promote`. Exits with 0 if the step was done or the promotion shown. Exits with 2 if an approval is
+ * rejected or the bot kept its configuration. Rejects with `UsageError` for invalid requests.
  */
 export function addPromoteCommand(program: Command): void {
   const promote = program
@@ -88,7 +88,7 @@ export function addPromoteCommand(program: Command): void {
 const ofLive = (command: Command): Command =>
   command.requiredOption('-c, --config <file>', 'live configuration').option('--json', 'print one JSON object', false);
 
-/** The parent command has the options of the live file. */
+/** Adds a subcommand. The options of the live file belong to the parent command. */
 const verb = (promote: Command, name: string, description: string): Command =>
   promote
     .command(name)

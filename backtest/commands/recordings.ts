@@ -1,4 +1,4 @@
-/** Recordings of a research command, from its flags. */
+/** Recordings of a research command that its flags select. */
 import type { Config } from '../../src/config.ts';
 import { isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
@@ -8,7 +8,7 @@ import { UsageError } from '../../src/wiring/usageError.ts';
 import { bookOf, nameFor, tapeOf, tapeUsageError } from '../../src/cli/commands/source.ts';
 
 /**
- * Opens a stored tape without loading it, otherwise like `chosen`; `null` if --tape is not a stored tape. Throws
+ * Opens a stored tape like `chosen`, but without loading it; returns `null` if --tape is not a stored tape. Throws
  * `UsageError` like `chosen`.
  */
 export function chosenStored(
@@ -31,8 +31,8 @@ export function chosenStored(
 }
 
 /**
- * Opens the recordings of `BOOK=DIR`, by book. Rejects with `UsageError` for other text, duplicate books, and
- * unreadable recordings.
+ * Opens the recordings given as `BOOK=DIR`, by book symbol. Rejects with `UsageError` for other text, duplicate books,
+ * and unreadable recordings.
  */
 export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
   const tapes = new Map<string, Tape>();

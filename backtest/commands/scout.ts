@@ -36,8 +36,8 @@ type ScoutFlags = {
 const HOUR_MS = 3_600_000;
 
 /**
- * Adds `scout`. Exits with 0 also if nothing pays, and after a stop. Rejects with `UsageError` for invalid flags,
- * configurations and recordings, and for an unreadable exchange.
+ * Adds the command `scout`. It exits with 0 also if quoting pays in no book, and after a stop. Rejects with
+ * `UsageError` for invalid flags, configurations and recordings, and if the exchange cannot be read.
  */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))

@@ -33,8 +33,8 @@ type TuneFlags = {
 };
 
 /**
- * Adds `tune`. Exits with 0 also if nothing is better than not trading. Rejects with `UsageError` for invalid flags,
- * studies and recordings, and if the holdout rule forbids it.
+ * Adds the command `tune`. It exits with 0 also if no trial is better than not trading. Rejects with `UsageError` for
+ * invalid flags, studies and recordings, and if the holdout rule forbids trials or the opening.
  */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
@@ -69,7 +69,7 @@ export function addTuneCommand(program: Command): void {
     });
 }
 
-/** Runs the study here or on the workers of a queue, which is connected before any recording is read. */
+/** Runs the study in this process or on the workers of a queue. The queue is connected before any recording is read. */
 async function tuned({
   config,
   registry,
@@ -99,7 +99,7 @@ async function tuned({
   }
 }
 
-/** Operator for the registry; a process without a user name is identified by its number. */
+/** Returns the operator's name and host for the registry. A user without a name is identified by number. */
 function whoami(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

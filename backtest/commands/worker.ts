@@ -1,4 +1,4 @@
-/** Command that runs trials for studies on other machines. */
+/** Command that runs trials of studies from other processes or machines. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Option, type Command } from 'commander';
@@ -21,8 +21,8 @@ type WorkerFlags = {
 };
 
 /**
- * Adds `worker`. Exits with 0 after a stop. Rejects with `UsageError` without a queue, or if a study needs a missing
- * option.
+ * Adds the command `worker`. It exits with 0 after a stop. Rejects with `UsageError` without a queue, or if a study
+ * needs a missing option.
  */
 export function addWorkerCommand(program: Command): void {
   program
@@ -51,7 +51,7 @@ export function addWorkerCommand(program: Command): void {
       signalsToStop('exiting; other workers take over its trials', EXIT.broken).tell(() => stop.abort());
       const { runWorker } = await import('../app/queue/trialWorker.ts');
       const clock = realClock();
-      // In containers, several workers may be process 1 of equally named hosts.
+      // In containers, several workers may have process id 1 and equal host names.
       const who = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
       await runWorker({
         ...{ place, store, cache, cacheBytesMost, threads, graceMs, log, stop: stop.signal },

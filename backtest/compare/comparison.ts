@@ -10,27 +10,30 @@ import { intervalOf, type Interval } from '../report/interval.ts';
 import { mainOf } from '../report/models.ts';
 import type { ReplayReport } from '../report/report.ts';
 
-/** Comparison. Equal recordings, options and configurations give equal fields, except `made`. */
+/** Comparison of bots. Equal recordings, options and configurations give equal fields, except `made`. */
 export type Comparison = {
   readonly made: { readonly puntas: string; readonly node: string };
   readonly latencyMs: string;
   readonly feedLatencyMs: string;
-  /** Latency of notices of the bot's fills; if absent, that of answers. */
+  /** Latency of notices of the bot's fills; if absent, the latency of answers applies. */
   readonly fillLatencyMs?: string;
   readonly seed: number;
   readonly models: readonly string[];
   /**
-   * Cost of one standard deviation of the price per hour at full inventory, in each book's quote currency; `null` if
+   * Cost of one standard deviation of the price per hour at full inventory, in each book's quote currency. `null` if
    * configurations were given.
    */
   readonly riskPerHour: string | null;
-  /** Share of each recording for choosing parameters, which is not traded; `null` if configurations were given. */
+  /**
+   * Share of each recording, 0 to 1, that determines the parameters and is not traded; `null` if configurations were
+   * given.
+   */
   readonly calibratedShare: number | null;
   readonly tapes: readonly ComparedTape[];
-  /** Number of starts of each run at the first tier, spread over one hour; 1 if there are no later starts. */
+  /** Number of starts of each run at the first tier, spread over one hour; 1 if runs start only once. */
   readonly starts: number;
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
-  /** Hash of all runs. */
+  /** Hash of all runs, from `hashOfRuns`. */
   readonly hash: string;
 };
 
@@ -44,57 +47,72 @@ export type ComparedTape = {
   readonly hash: string;
   readonly dirt: readonly DataFlaw[];
   readonly gaps: { readonly count: number; readonly seconds: number };
-  /** Start of the recording, in ISO 8601. Parameters come from the time between it and the start of trading. */
+  /**
+   * Start of the recording, in ISO 8601. Parameters come from the time between the start of the recording and the start
+   * of trading.
+   */
   readonly tapeFrom: string;
   /** Start of trading, in ISO 8601. */
   readonly from: string;
   readonly to: string;
   readonly seconds: number;
   readonly measured: Measured | null;
-  /** Verdicts of the first part at each maker fee of the exchange, best first; empty if configurations were given. */
+  /**
+   * Verdicts of the first part, one per maker fee of the exchange, lowest fee first; empty if configurations were
+   * given.
+   */
   readonly verdicts: readonly ComparedVerdict[];
   readonly runs: readonly ComparedRun[];
 };
 
 /**
- * Verdict of a recording's first part at a fee, tested on the rest. Net per hour is in the quote currency, for one
- * order per side.
+ * Verdict of a recording's first part at a fee, tested on the rest of the recording. Net per hour is in the quote
+ * currency, for one order per side.
  */
 export type ComparedVerdict = {
   readonly feeBps: number;
   readonly quote: boolean;
   /** Reason against quoting; `null` if quoting is advised. */
   readonly why: string | null;
-  /** Distance with the largest profit or smallest loss, and its interval; `null` with too few trades. */
+  /**
+   * Distance with the largest profit or smallest loss, in bps; `null` with too few trades. `distanceInterval` is its
+   * 95% interval.
+   */
   readonly distanceBps: number | null;
   readonly distanceInterval: readonly [number, number] | null;
-  /** Highest fee at which quoting pays, negative for a rebate; `null` if there is none. */
+  /** Highest fee at which quoting pays, in bps, negative for a rebate; `null` if there is none. */
   readonly breakEvenFeeBps: number | null;
   readonly netPerHour: BootstrapInterval | null;
-  /** Net per hour at that distance in the rest of the recording; `null` with too few trades. */
+  /** Net per hour at `distanceBps` in the rest of the recording; `null` with too few trades. */
   readonly rest: (BootstrapInterval & { readonly fills: number; readonly seconds: number }) | null;
-  /** False if the rest significantly contradicts the verdict; `null` if the rest is inconclusive. */
+  /**
+   * False if the rest of the recording significantly contradicts the verdict; `null` if the verdict could not be
+   * tested.
+   */
   readonly right: boolean | null;
 };
 
 /**
- * Measurements of a recording's first part, with standard errors: in bps unless the name says otherwise; `null` with
- * too little data.
+ * Measurements of a recording's first part, with standard errors; in bps unless the name states another unit. `null`
+ * for those with too little data.
  */
 export type Measured = Pick<Calibration, 'seconds' | 'trades' | 'volatilityBps' | 'adverseBps'> & {
   readonly arrivalsPerMinute: Calibration['volatilityBps'];
   readonly decayPerBps: Calibration['volatilityBps'];
   /**
-   * Slope of the mid price's next move on the imbalance down to `depthBps`, in bps per deviation; `null` if it predicts
-   * nothing.
+   * Slope of the mid price's next move on the imbalance down to `depthBps`, in bps per standard deviation. `null` if
+   * the imbalance does not predict the move.
    */
   readonly imbalanceSlope?: { readonly depthBps: number; readonly slope: number } | null;
-  /** Values of full inventory and of one order, which follow from the risk, in the quote currency. */
+  /**
+   * Value of full inventory, in the quote currency, which follows from `riskPerHour`; `orderValue` is that of one
+   * order.
+   */
   readonly fullValue: number | null;
   readonly orderValue: number | null;
 };
 
-/** One bot at one fee tier on one recording. */
+/** Runs of one bot at one fee tier on one recording, with a result per fill model. */
 export type ComparedRun = {
   readonly name: string;
   readonly strategy: string;
@@ -105,22 +123,24 @@ export type ComparedRun = {
   readonly config: string | null;
   /** Full inventory: the configured limit, in the base currency. */
   readonly positionMax: number | null;
-  /** Reason why it did not run; `null` if it did. */
+  /** Reason why the bot did not run; `null` if it did. */
   readonly notRun: string | null;
   /**
-   * Reason that the first part gives against quoting; the net of the run then counts as 0, even if it ran. `null` if
-   * there is no such reason.
+   * Reason that the first part gives against quoting; `null` if it gives none. The net of the run then counts as 0,
+   * even if the bot ran.
    */
   readonly declined: string | null;
   /** Reason why the profit of the run is not scored; `null` if it is scored. */
   readonly unscored: string | null;
-  /** Volume of the bot, scaled to 30 days, and its tier at the exchange; `null` if the bot did not run. */
+  /**
+   * Volume of the bot, scaled to 30 days, and the tier that it reaches at the exchange; `null` if the bot did not run.
+   */
   readonly pace: Pace | null;
-  /** Later starts of the run; only for the first tier, under the main model. */
+  /** Results of later starts under the main model; empty except at the first tier. */
   readonly staggered: readonly StaggeredStart[];
   /**
-   * Net minus that of the first bot at this tier in the same hours, with a 95% interval from equal time blocks; `null`
-   * if there is none.
+   * Net minus the net of the first bot at this tier in the same hours, with a 95% interval from equal time blocks.
+   * `null` for the first bot itself, or if either did not run.
    */
   readonly againstFirst: { readonly value: number; readonly interval: Interval | null } | null;
   /** Obstacles to the bot's trading, in sentences; empty if there were none. */
@@ -157,9 +177,9 @@ export type ComparedModel = Pick<
 > & {
   /** Time-weighted mean size of the position, unsigned, in the base currency. */
   readonly positionMean: number;
-  /** Markouts of both sides and all levels. */
+  /** Markouts of both sides and all levels together. */
   readonly markouts: Omit<MarkoutCurve, 'side' | 'level'>;
-  /** Downsampled: the last value of each interval. */
+  /** Curves over time, downsampled to the last value of each interval. */
   readonly curves: {
     readonly fromMs: number;
     readonly everyMs: number;
@@ -168,7 +188,7 @@ export type ComparedModel = Pick<
   };
 };
 
-/** Returns the representative model: the expected one, or the first; `null` if there are none. */
+/** Returns the representative model: the expected one, or else the first; `null` without models. */
 export const mainModel = (models: readonly ComparedModel[]): ComparedModel | null => mainOf(models);
 
 const CURVE_MAX = 256;
@@ -205,8 +225,8 @@ export function comparedModel(report: ReplayReport): ComparedModel {
 }
 
 /**
- * SHA-256 in hex over each tape's name, hash and start of trading, and each run's hashes by model or its reason for not
- * running. Order matters.
+ * Returns the SHA-256 in hex over all tapes and runs. A tape counts with its name, hash and start of trading; a run
+ * with its hashes by model, or its reason for not running. The order of tapes and runs matters.
  */
 export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   const hash = createHash('sha256');
@@ -218,7 +238,7 @@ export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   return hash.digest('hex');
 }
 
-/** Adds to each run on one tape its net minus that of the first bot at its tier, if both traded the same hours. */
+/** Adds to each run on one tape its net minus the net of the first bot at the same tier, if both ran. */
 export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun[] {
   return runs.map(run => {
     const first = runs.find(({ tier, models }) => tier === run.tier && models.length > 0);
@@ -230,7 +250,9 @@ export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun
   });
 }
 
-/** Returns the comparison without curves over time and configurations, short enough for a terminal or a pipe. */
+/**
+ * Returns the comparison without curves over time and without configurations, short enough for a terminal or a pipe.
+ */
 export const withoutCurves = (comparison: Comparison): object => ({
   ...comparison,
   tapes: comparison.tapes.map(tape => ({

@@ -1,4 +1,4 @@
-/** Page of a comparison: words, tables, plots, and all inputs of each run. */
+/** Page of a comparison: text, tables, plots, and all inputs of each run. */
 import {
   html,
   NO_HTML,
@@ -30,7 +30,9 @@ import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
 import { togetherOf } from './together.ts';
 import { comparisonWords } from './words.ts';
 
-/** Returns a self-contained HTML file with library, style and script; names and texts of the runs are escaped. */
+/**
+ * Returns a self-contained HTML file that includes library, style and script. Names and texts of the runs are escaped.
+ */
 export function comparisonPage(comparison: Comparison, parts: PageParts): string {
   const figures = comparisonFigures(comparison);
   const { tapes } = comparison;
@@ -61,7 +63,7 @@ export function comparisonPage(comparison: Comparison, parts: PageParts): string
 
 const dense = (inside: Html): Html => html`<div class="dense">${inside}</div>`;
 
-/** Table with a row per bot and tier, and a column per recording. */
+/** Returns a table with a row per bot and tier, and a column per recording. */
 function matrix(comparison: Comparison): Html {
   const { tapes } = comparison;
   const head = tapes.map(
@@ -112,7 +114,7 @@ function matrix(comparison: Comparison): Html {
     )}`;
 }
 
-/** Table with two rows per recording: the best fee of the exchange, and the entry fee. */
+/** Returns a table with two rows per recording: the verdict at the exchange's lowest fee, and at the entry fee. */
 function verdictTable(tapes: readonly ComparedTape[]): Html {
   const rows = tapes.flatMap(({ name, minor, verdicts }) =>
     [verdicts[0], verdicts.at(-1)].flatMap(verdict => {
@@ -321,7 +323,7 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
   ]}`;
 }
 
-/** Data-quality flaws: recording, kind, count and treatment. */
+/** Returns the data-quality flaws as table rows: recording, kind, count and treatment. */
 const foundIn = (tapes: readonly ComparedTape[]) =>
   tapes.flatMap(({ name, dirt, gaps }) => [
     ...dirt.map(({ what, count, done }) => [name, what, numberText(count), done] as const),
@@ -352,7 +354,7 @@ const choice = ({ riskPerHour }: Comparison): Html =>
       </p>`
     : html`${CHOICE.map(paragraph => html`<p>${paragraph}</p>`)}`;
 
-/** Lists each text once, because tiers often share it. */
+/** Lists each distinct configuration once, because several tiers often have the same configuration. */
 function configurations(tapes: readonly ComparedTape[]): Html {
   const seen = new Map<string, string>();
   for (const { name, runs } of tapes)
@@ -409,7 +411,7 @@ function runTable({
   );
 }
 
-/** Formats a gain, colored by sign if its interval excludes zero. */
+/** Formats the net of a run, colored by sign if its interval excludes zero. */
 function gain({ pnl, fills, netInterval }: ComparedModel, minor: string): Html {
   if (fills === 0) return html`<span class="soft">no fill</span>`;
   const sign = Number(pnl.total) > 0 ? 'gain' : 'loss';
@@ -424,7 +426,7 @@ const span = (models: readonly ComparedModel[], minor: string): Html =>
         moneyDigits(minor),
       );
 
-/** Formats a 95% interval for the line below its number; empty without an interval. */
+/** Formats a 95% interval for the line below its number; empty if there is no interval. */
 const range = (of: Interval | null, currency: string): Html =>
   of === null
     ? NO_HTML
@@ -435,13 +437,13 @@ const range = (of: Interval | null, currency: string): Html =>
 const againstText = (of: ComparedRun['againstFirst'], minor: string): Html | string =>
   of === null ? '–' : html`${gainText(of.value, minor)}${range(of.interval, minor)}`;
 
-/** Formats the range of net over later starts. */
+/** Formats the lowest and the highest net over later starts. */
 function startsText({ staggered }: ComparedRun, minor: string): string {
   const nets = staggered.map(({ net }) => Number(net));
   return nets.length === 0 ? '–' : `${gainText(Math.min(...nets), minor)} … ${gainText(Math.max(...nets), minor)}`;
 }
 
-/** Formats the range of values, if they differ. */
+/** Formats the lowest and the highest value, if they differ. */
 function spanOf(values: readonly number[], decimals: number): Html {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const texts = [low, high].map(value => groupedNumber(value, decimals));

@@ -1,21 +1,24 @@
-/** Plots of a comparison: a small plot per recording under each heading, so that strategies can be compared. */
+/** Plots of a comparison: under each heading a small plot per recording, so that bots can be compared. */
 import { rangeOf, type Line, type Plot } from '../../src/pages/index.ts';
 import { COLOURS, secondsText, type PlotSection } from '../report/plots.ts';
 import { mainModel, type ComparedModel, type ComparedRun, type ComparedTape, type Comparison } from './comparison.ts';
 
-/** Comparison and captions that all plots share. */
+/** Comparison, with the captions that all plots share. */
 type Drawn = {
   readonly tapes: readonly ComparedTape[];
   readonly bots: readonly string[];
   readonly tiers: readonly string[];
-  /** Tier of the plots that show only one. */
+  /** Tier in the plots that show only one tier. */
   readonly tier: string;
-  /** Captions for the range of fill models and the tier; empty if there is only one. */
+  /**
+   * Caption about the range of fill models; empty with only one model. `at` is the caption about the tier; empty with
+   * only one tier.
+   */
   readonly range: string;
   readonly at: string;
 };
 
-/** Returns the sections in page order. Plots of one tier use the first; a heading without plots is dropped. */
+/** Returns the sections in page order. Plots of one tier use the first tier. A heading without plots is dropped. */
 export function comparisonFigures(comparison: Comparison): readonly PlotSection[] {
   const tiers = tiersOf(comparison);
   const tier = tiers[0] ?? '';
@@ -40,7 +43,7 @@ const scored = (drawn: Drawn): Drawn => ({
   tapes: drawn.tapes.map(tape => (tape.runs.some(({ unscored }) => unscored !== null) ? { ...tape, runs: [] } : tape)),
 });
 
-/** Plots a dot per bot and tier for each recording. */
+/** Returns a plot for each recording, with a dot per bot and tier. */
 const byBot = (
   drawn: Drawn,
   id: string,
@@ -88,7 +91,7 @@ function gainPlots(drawn: Drawn): readonly PlotSection[] {
   ];
 }
 
-/** Plots of inventory and of prices after fills. */
+/** Returns the plots of inventory and of prices after fills. */
 function riskPlots(drawn: Drawn): readonly PlotSection[] {
   const { bots, tier, at } = drawn;
   return [
@@ -146,7 +149,7 @@ function tradingPlots(drawn: Drawn): readonly PlotSection[] {
   ];
 }
 
-/** Names of all bots that ran on any recording or were advised against, in order. */
+/** Returns the names of all bots that ran on any recording or were advised against quoting, in order. */
 export const botsOf = ({ tapes }: Comparison): readonly string[] => [
   ...new Set(
     tapes.flatMap(({ runs }) =>
@@ -154,15 +157,17 @@ export const botsOf = ({ tapes }: Comparison): readonly string[] => [
     ),
   ),
 ];
-/** Names of the fee tiers of all runs, including those that did not run, unique and in order of appearance. */
+/**
+ * Returns the distinct names of the fee tiers of all runs, including runs that did not start, in order of appearance.
+ */
 export const tiersOf = ({ tapes }: Comparison): readonly string[] => [
   ...new Set(tapes.flatMap(({ runs }) => runs.map(({ tier }) => tier))),
 ];
-/** Returns a color of the page, `model-0` to `model-7`, repeating; `name` must be one of `bots`. */
+/** Returns a bot's color on the page, from `model-0` to `model-7`, repeating. `name` must be one of `bots`. */
 export const botColour = (bots: readonly string[], name: string): string => `model-${bots.indexOf(name) % COLOURS}`;
 
 const TIER_COLOURS = ['model-0', 'model-1', 'model-2'];
-/** Horizontal distance between the dots of one name. */
+/** Horizontal distance between the dots of one bot; bots are at a distance of 1. */
 const BESIDE = 0.15;
 
 type Dots = {
@@ -175,7 +180,7 @@ type Dots = {
   readonly range?: readonly [number, number];
 };
 
-/** Plots a dot per bot and tier over a bar for the range of the fill models. */
+/** Returns a plot with a dot per bot and tier; a bar behind the dot shows the range over the fill models. */
 function dots({ id, tape, label, bots, groups, value, range }: Dots): Plot | null {
   if (!tape.runs.some(({ models }) => models.length > 0)) return null;
   const lines = groups.map((tier, g): Line => {
@@ -286,11 +291,11 @@ const mainRuns = (tape: ComparedTape, tier: string) =>
     return model === null ? [] : [{ run, model }];
   });
 
-/** Longest name that fits in a plot. */
+/** Maximum length of a name in a plot, in characters. */
 const NAME_MAX = 11;
 const shortened = (name: string): string => (name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX - 1)}…`);
 
-/** Returns the horizontal positions of the values of one name, centered around the name. */
+/** Returns the horizontal positions of the values of each bot, centered around its name. */
 function placesOf(names: readonly string[], beside: number): Plot['x'] {
   const values = names.flatMap((_, at) =>
     Array.from({ length: beside }, (__, g) => at + (g - (beside - 1) / 2) * BESIDE),

@@ -8,9 +8,9 @@ const FEW_FILLS = 30;
 const REASONS_SHOWN = 2;
 
 /**
- * Returns remarks: halts of every model, and for the main model both sides quoted for under 90% of the time, requests
- * over the budget, and fewer than 30 fills. Empty if nothing ran. Of the recording's `flaws`, only locked and crossed
- * books are mentioned, if a crossed book is the main reason.
+ * Returns remarks about halts under any model. For the main model, adds remarks about both sides quoted for under 90%
+ * of the time, requests over the budget, and fewer than 30 fills. Empty if no model ran. Of the recording's `flaws`,
+ * locked and crossed books are mentioned if a crossed book is the main reason for missing quotes.
  */
 export function remarksOf(models: readonly ComparedModel[], flaws: readonly DataFlaw[]): readonly string[] {
   const main = mainModel(models);

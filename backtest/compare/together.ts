@@ -1,36 +1,37 @@
 /**
- * Combined results of all recordings of a comparison: net of a bot at a tier, with an interval, and in units of its
+ * Combined results of all recordings of a comparison: net of a bot at a tier, with an interval, and relative to its
  * risk.
  */
 import { intervalOf, intervalTogether, type Interval } from '../report/interval.ts';
 import { mainModel, type ComparedModel, type ComparedTape, type Comparison } from './comparison.ts';
 
 /**
- * Sums over recordings. Amounts in different quote currencies are added one to one, because every recording has the
- * same number as its risk.
+ * Sums over recordings. Amounts in different quote currencies are added one to one, because the risk in each is the
+ * same number.
  */
 export type Together = {
   /** Number of scored runs. */
   readonly runs: number;
   /** Number of runs with a fill. */
   readonly filled: number;
-  /** Number of runs advised against, whose net counts as 0. */
+  /** Number of runs whose recording advised against quoting; their net counts as 0. */
   readonly declined: number;
   readonly net: number;
   readonly netInterval: Interval;
-  /** Net of fills valued after 60 s. */
+  /** Net, with fills valued 60 s after they occur. */
   readonly after60: number;
   readonly after60Interval: Interval;
   /**
-   * Mean of net divided by the cost of one standard deviation at full inventory over the traded time; `null` if no risk
-   * was given.
+   * Mean over runs of the net divided by the risk: the cost of one standard deviation at full inventory over the traded
+   * time. `null` if no risk was given.
    */
   readonly inRisk: number | null;
 };
 
 /**
- * Combines runs; `null` if none was scored. `anyway`: runs advised against count with their results if they ran.
- * Recordings of the same hours are added block by block, as one market; others count as independent.
+ * Combines the runs of a bot at a tier; `null` if none was scored. With `anyway`, runs that were advised against count
+ * with their results. Recordings of the same hours are added block by block, like one market; other recordings count as
+ * independent.
  */
 export function togetherOf(
   { tapes, riskPerHour }: Comparison,
@@ -54,7 +55,7 @@ export function togetherOf(
         const mains = group.map(i => scored[i]!.main);
         return {
           value: mains.reduce((all, main) => all + total(main), 0),
-          // Few blocks are enough here: a wide interval is better than none.
+          // Two blocks are enough here, because a wide interval is better than none.
           interval: intervalOf(
             parts(mains[0]!).map((_, at) => mains.reduce((all, main) => all + parts(main)[at]!, 0)),
             2,
@@ -75,10 +76,10 @@ export function togetherOf(
   };
 }
 
-/** Maximum difference of starts and of ends for recordings to count as equal hours. */
+/** Maximum difference in ms, of starts and of ends, between recordings that count as having equal hours. */
 const ALIKE_MS = 60_000;
 
-/** Groups the indices of tapes of equal hours. */
+/** Groups the indices of the tapes that have equal hours. */
 function sameHours(tapes: readonly ComparedTape[]): readonly (readonly number[])[] {
   const groups: number[][] = [];
   for (const [i, { from, to }] of tapes.entries()) {

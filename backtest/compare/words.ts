@@ -6,7 +6,7 @@ import { counted } from '../../src/pages/index.ts';
 
 type Ran = { readonly run: ComparedRun; readonly main: ComparedModel };
 
-/** Returns paragraphs of plain text. */
+/** Returns the summary as paragraphs of plain text. */
 export function comparisonWords(comparison: Comparison): readonly string[] {
   const { tapes, models } = comparison;
   const bots = botsOf(comparison);
@@ -54,7 +54,10 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
   ].filter(paragraph => paragraph !== '');
 }
 
-/** Returns a sentence that counts gains and losses; only results whose interval excludes zero count as either. */
+/**
+ * Returns a sentence that counts the runs that made or lost money. Only runs whose interval excludes zero count as
+ * gains or losses.
+ */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)
     return declined === 0 ? '' : `At the ${tier} tier, quoting was advised against in all ${counted(declined, 'run')}.`;
@@ -77,7 +80,8 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
 }
 
 /**
- * Returns how many verdicts on the first part of a recording the rest of it contradicts, at the exchange's best fee.
+ * Returns a sentence about the verdicts at the exchange's lowest fee: how many advise to quote, and how many the rest
+ * of the recording contradicts.
  */
 function verdictsText(tapes: Comparison['tapes']): string {
   const verdicts = tapes.flatMap(({ verdicts: [best] }) => best ?? []);
@@ -94,7 +98,7 @@ function verdictsText(tapes: Comparison['tapes']): string {
   return `At the best fee of the exchange the first parts advise ${told(true)} and ${told(false)}.`;
 }
 
-/** Counts the strategies that differ significantly from the first. */
+/** Counts the runs whose net differs significantly from that of the first bot. */
 function differences(ran: readonly Ran[]): string {
   const known = ran.flatMap(({ run }) => run.againstFirst?.interval ?? []);
   const apart = known.filter(excludesZero).length;
@@ -105,7 +109,7 @@ function differences(ran: readonly Ran[]): string {
 
 const MARKOUT_SECONDS = 60;
 
-/** Explains the result from all trades at one tier. */
+/** Explains the result at one tier by the mean spread, price move and fee of its trades. */
 function groundsText(tier: string, ran: readonly Ran[]): string {
   const traded = ran.filter(({ run, main }) => run.tier === tier && main.fills > 0);
   const sum = (of: (main: ComparedModel) => number) => traded.reduce((total, { main }) => total + of(main), 0);

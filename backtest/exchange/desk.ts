@@ -1,6 +1,6 @@
 /**
- * Desk inside a replay: the embedded exchange's desk, quoting around the recorded book, with requests that take time
- * and can fail.
+ * Conversion desk inside a replay: the embedded exchange's desk, which quotes around the recorded book. Its requests
+ * take time and can fail.
  */
 import {
   money,
@@ -45,25 +45,27 @@ import { recordedDeskBook } from './recordedBests.ts';
 import type { SimulatedExchange } from './simulatedExchange.ts';
 import type { Travel } from '../rows/latency.ts';
 
-/** Options of the desk: plain data, so that they can be sent to another thread. Shares are from 0 to 1. */
+/** Options of the desk. They are plain data, so that a job can be sent to another thread. Shares are from 0 to 1. */
 export type ReplayDeskOptions = {
-  /** Spread, quote life, refill, delays and failures of both interfaces. Default: those of the embedded exchange. */
+  /**
+   * Spread, quote life, refill, delays and failures of RFQ and conversions. Default: those of the embedded exchange.
+   */
   readonly switches?: Partial<Switches>;
   /**
-   * Capacity of RFQ in one direction until its refill, in the quote currency, as decimal text. Default: that of the
-   * embedded exchange.
+   * Capacity of RFQ in one direction until it refills, in the quote currency, as decimal text. Default: the capacity of
+   * the embedded exchange.
    */
   readonly capacity?: string;
-  /** One-way latency; if absent, that of orders. */
+  /** One-way latency of requests and answers; if absent, the latency of orders applies. */
   readonly latencyMs?: Millis;
-  /** Timeout of a request without an answer. */
+  /** Time in ms after which a request without an answer counts as unknown. */
   readonly timeoutMs: Millis;
-  /** Share of quotes and acceptances that are refused at random. */
+  /** Share of quotes and acceptances that are rejected at random. */
   readonly refusedShare: number;
-  /** Share of requests without an answer: half of them never arrive. */
+  /** Share of requests without an answer; half of these requests never arrive. */
   readonly lostShare: number;
   readonly seed: number;
-  /** Recordings of the books for conversions over third currencies; if absent, there are none. */
+  /** Recordings of other books, for conversions over third currencies. */
   readonly beside?: readonly RecordedBests[];
 };
 
@@ -71,15 +73,15 @@ export type DeskScene = {
   readonly clock: Clock;
   readonly instrument: Instrument;
   readonly exchange: SimulatedExchange;
-  /** Tick of place 0. */
+  /** Price of place 0, in ticks. */
   readonly base: number;
   readonly there: Travel;
   readonly back: Travel;
-  /** Balance of the account at the exchange. */
+  /** Returns the balance of the account at the exchange. */
   readonly total: (currency: string) => Money;
   /** Executes a conversion at the exchange. */
   readonly swap: (pay: DeskSum, receive: DeskSum) => void;
-  /** Returns why a request cannot be sent, or is rejected; `null` if it is admitted. */
+  /** Returns the refusal if a request cannot be sent or is rejected; `null` if it is admitted. */
   readonly admit: () => Extract<Outcome<never>, { kind: 'refused' }> | null;
   /** Whether the recording has market data now. */
   readonly isKnown: () => boolean;
@@ -94,7 +96,7 @@ export class ReplayDesk implements ConversionDesk {
   readonly #scene: DeskScene;
   readonly #random: Random;
   readonly #rfq: RfqDesk;
-  /** Used only for the list of pairs. */
+  /** Desk that only lists the pairs. */
   readonly #listed: RfqDesk;
   readonly #conversions: VenueConversions;
   readonly #account: Account;
@@ -184,7 +186,8 @@ export class ReplayDesk implements ConversionDesk {
     });
 
   /**
-   * Sends a request: it travels, is executed at the exchange's time, and its answer travels back; each step can fail.
+   * Sends a request and resolves with its answer. The request is executed when it arrives, at the exchange's time.
+   * Request and answer can be lost.
    */
   async #ask<T>(kind: 'read' | 'write', work: () => Outcome<T>): Promise<Outcome<T>> {
     const { clock, there, back, admit } = this.#scene;
@@ -208,7 +211,7 @@ export class ReplayDesk implements ConversionDesk {
   }
 }
 
-/** Account at the exchange: fills, conversions, and the amounts locked by resting orders. */
+/** Account at the exchange: its balances after fills and conversions, and the amounts locked by resting orders. */
 class Funds extends Account {
   readonly #scene: DeskScene;
 
@@ -237,7 +240,7 @@ function worldOf({ switches, capacity, beside = [] }: ReplayDeskOptions, scene: 
   const { clock, exchange, base, instrument, isKnown, swap } = scene;
   const ticks = (place: number, none: number): number => (place === none || !isKnown() ? 0 : place + base);
   const book: DeskBook = {
-    // The desk derives its capacity from the largest order value, so a given capacity replaces that.
+    // The desk derives its capacity from the largest order value, so a given capacity replaces that value.
     instrument: capacity === undefined ? instrument : { ...instrument, valueMax: valueFloor(instrument, capacity) },
     rules: { book: instrument.symbol },
     engine: {
@@ -271,9 +274,9 @@ function worldOf({ switches, capacity, beside = [] }: ReplayDeskOptions, scene: 
 
 const ONE_TO_ONE = { over: 1n, under: 1n };
 const NO_RATE = { over: 0n, under: 1n };
-/** Whether a single book prices the pair: a chain over an unrecorded book would invent a price. */
+/** Whether a single book prices the pair. A chain of books would invent a price for a book without a recording. */
 const isRecorded = ({ cross }: DeskPair): boolean => cross.path.length === 1;
-/** The list of pairs does not depend on current recordings. */
+/** Prices that are always present, so that the list of pairs does not depend on the time. */
 const SOME_PRICE: DeskBook['engine'] = { bestBid: () => 1, bestAsk: () => 2, eachLevel: () => undefined };
 const done = <T>(value: T): Outcome<T> => ({ kind: 'done', value });
 const refused = (code: string): Outcome<never> => ({

@@ -1,4 +1,7 @@
-/** Recorded book at the exchange, at exchange time. It is read once for all replays whose orders rest in it. */
+/**
+ * Recorded book at the exchange, at exchange time. The rows are read once for all replays whose orders rest in the
+ * book.
+ */
 import { InvalidatedLevels } from './invalidatedLevels.ts';
 import { NO_ASK, NO_BID, type OwnSide } from './ownOrders.ts';
 import { Unrecorded } from './unrecorded.ts';
@@ -6,21 +9,25 @@ import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.t
 import { TickBook } from '../rows/tickBook.ts';
 import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 
-/** Replay with orders next to the recorded ones. It never changes the recorded book or sees other replays' orders. */
+/**
+ * Replay whose orders rest next to the recorded ones. It never changes the recorded book, and does not receive other
+ * replays' orders.
+ */
 export type Resident = {
   readonly bids: OwnSide;
   readonly asks: OwnSide;
   /** Called for each taker execution; `sell` is the taker's side. */
   traded(row: number, sell: boolean, place: number, lots: number): void;
   /**
-   * Called for each change of a level that has a resident's order, or is at or beyond the best order on the other side.
+   * Called if a level with a replay's order changes. Also called if a growing level locks or crosses the best order of
+   * a replay.
    */
   levelChanged(row: number, side: SideIndex, place: number, before: number, lots: number): void;
   /** Called after a snapshot, when the recorded book is complete. */
   seen(): void;
 };
 
-/** Flags of plain level rows, which nearly all rows are: of a bid, then of an ask. */
+/** Flags of plain rows of a bid level; nearly all rows are plain. `PLAIN_ASK`: flags of plain rows of an ask level. */
 const PLAIN_BID = 0;
 const PLAIN_ASK = FLAG.sell;
 
@@ -35,26 +42,27 @@ export class ExchangeBook {
   readonly unrecorded = new Unrecorded();
   /** Taker of the last execution. */
   readonly taker = new Sweep(SWEEP_MS);
-  /** Whether the book last came from a snapshot, which executions may invalidate. */
+  /** Whether the last level row is from a snapshot, whose levels later executions may invalidate. */
   isPicture = false;
-  /** Stale levels removed from the recording, because executions passed them and they remained. */
+  /** Number of stale levels that were removed from the recording, because executions passed them and they remained. */
   ghosts = 0;
   /**
-   * Time at which a best place last moved; `midBefore` is the mid price before it times two, or 0 if a side was empty.
+   * Time at which a best price last moved. `midBefore` is twice the mid price before that time, as a place, or 0 if a
+   * side was empty.
    */
   movedAt = -Infinity;
   midBefore = 0;
   readonly #residents: Resident[] = [];
-  /** Places of the best bid and of the best ask of all residents. */
+  /** Place of the best bid of all residents; `#ownAsk` is that of the best ask. */
   #ownBid = NO_BID;
   #ownAsk = NO_ASK;
-  /** Total time with a crossed recorded book. */
+  /** Total time in ms during which the recorded book was crossed, without the current crossing. */
   #crossed = 0;
-  /** Start of the current crossing; Infinity if the book is not crossed. */
+  /** Start of the current crossing; Infinity if the recorded book is not crossed. */
   #crossedSince = Infinity;
-  /** Whether a plain step only sets its level. */
+  /** Whether a row with plain flags needs no more than setting its level. */
   #isPlain = true;
-  /** Best places at the last check. */
+  /** Place of the best bid at the last check; `#ask` is that of the best ask. */
   #bid = 0;
   #ask: number;
   #next = 0;
@@ -73,38 +81,41 @@ export class ExchangeBook {
     this.#residents.push(resident);
   }
 
-  /** Removes a resident without orders; it receives no more events. */
+  /** Removes a resident that has no orders; afterwards, it receives no events. */
   leave(resident: Resident): void {
     this.#residents.splice(this.#residents.indexOf(resident), 1);
     this.ownChanged();
   }
 
-  /** Next row to read. */
+  /** Index of the next row to read. */
   get next(): number {
     return this.#next;
   }
 
-  /** Adjusts to rows that moved by `places` to the front. */
+  /** Adjusts the next row after the rows were moved by `places` indices to the front. */
   moved(places: number): void {
     this.#next -= places;
   }
 
-  /** Mid price of the recorded book times two, as places; 0 if a side is empty. */
+  /** Twice the mid price of the recorded book, as a place; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#bid === 0 || this.#ask === this.book.last ? 0 : this.#bid + this.#ask;
   }
 
-  /** Returns the mid price times two, as places, just before `at`, the time of the last row. */
+  /** Returns twice the mid price, as a place, just before `at`, which is the time of the last row. */
   twiceMidBefore(at: number): number {
     return at === this.movedAt ? this.midBefore : this.twiceMid;
   }
 
-  /** Duration of crossed books up to `at`, which is not before the last row. */
+  /**
+   * Returns the total time in ms during which the recorded book was crossed, up to `at`, which is not before the last
+   * row.
+   */
   crossedUpTo(at: number): number {
     return this.#crossed + Math.max(0, at - this.#crossedSince);
   }
 
-  /** Updates the best orders after a resident's order was added or removed. */
+  /** Updates the best places after a resident's order was added or removed. */
   ownChanged(): void {
     let bid = NO_BID;
     let ask = NO_ASK;
@@ -116,13 +127,16 @@ export class ExchangeBook {
     this.#ownAsk = ask;
   }
 
-  /** Requests a stop at `time` while rows are read, before any later row. */
+  /** Requests a stop while rows are read, so that no row later than `time` is read. */
   stopBefore(time: number): void {
     this.#isStopped = true;
     if (time < this.#until) this.#until = time;
   }
 
-  /** Reads the rows up to and including `time`, or until a resident stops it; returns true if one may have. */
+  /**
+   * Reads the rows up to and including `time`, or until a resident requests a stop. Returns whether a stop was
+   * requested.
+   */
   readTo(time: number): boolean {
     this.#until = time;
     this.#isStopped = false;
@@ -187,7 +201,7 @@ export class ExchangeBook {
     if ((flags & FLAG.ghost) !== 0) this.ghosts++;
     if (((flags & FLAG.crossed) !== 0) !== this.#crossedSince < Infinity) this.#crossing(this.rows.at[row]!);
     const isPicture = (flags & FLAG.snapshot) !== 0;
-    // First step after a snapshot: the book was unchanged until this row.
+    // At this row, the first after a snapshot, it is certain that the snapshot was complete and unchanged until now.
     const goesOn = this.isPicture && !isPicture;
     if (goesOn) this.#seen();
     this.isPicture = isPicture;
@@ -226,7 +240,7 @@ export class ExchangeBook {
     this.#ask = this.book.ask;
   }
 
-  /** Returns the lots of a side's last recorded level if `place` is beyond it; 0 if `place` is a recorded level. */
+  /** Returns the lots of a side's last recorded level if `place` is beyond that level; otherwise 0. */
   lastBefore(side: SideIndex, place: number): number {
     if (this.rows.depth === Infinity) return 0;
     const last = this.lastPlace(side, place);

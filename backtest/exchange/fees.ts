@@ -1,4 +1,4 @@
-/** Fees inside a replay: charged on the received currency, at the tier of the 30-day volume. */
+/** Fees inside a replay: charged in the received currency, at the tier of the 30-day volume. */
 import {
   money,
   moneyOf,
@@ -17,21 +17,21 @@ import {
 } from '../../src/core/index.ts';
 
 export type FeeOptions = {
-  /** Ascending by volume; each tier's volume is its upper bound. */
+  /** Fee tiers, ascending by volume; each tier's volume is its upper bound. */
   readonly tiers: readonly FeeTier[];
-  /** Volume of the previous 30 days, in the quote currency; it does not expire. */
+  /** Volume before the replay, in the quote currency; it counts for the whole replay. */
   readonly volume30d: string;
 };
 
-/** Volume scaled to 30 days, with its tier's index in the schedule and maker fee. */
+/** Volume scaled to 30 days, with the index of its tier and the maker fee of that tier. */
 export type Pace = { readonly volume30d: number; readonly tier: number; readonly makerBps: number };
 
-/** Returns the tier's maker fee in bps, rounded up to the exchange's smallest step. */
+/** Returns the tier's maker fee in bps, rounded up to the exchange's smallest step of a rate. */
 export const makerBpsOf = ({ maker }: FeeTier): number => signedRateCeil(maker) / 1e4;
 
 /**
- * Extrapolates `traded`, in the quote currency over `seconds`, to 30 days. Approximate. `tiers` as in `FeeOptions`, at
- * least one.
+ * Extrapolates `traded`, in the quote currency over `seconds`, to 30 days; approximate. `tiers` must have at least one
+ * tier, ascending by volume.
  */
 export function paceOf(traded: number, seconds: number, tiers: readonly FeeTier[]): Pace {
   const volume30d = seconds > 0 ? (traded * DAYS * DAY) / 1000 / seconds : 0;
@@ -42,11 +42,11 @@ export function paceOf(traded: number, seconds: number, tiers: readonly FeeTier[
 
 const DAY = 86_400_000;
 const DAYS = 30;
-/** The exchange keeps eight decimals. */
+/** Smallest step of an amount at the exchange, which has eight decimals. */
 const SMALLEST = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 
-/** Rounds half up to integer units, also for negative numbers, which BigInt division would round towards zero. */
+/** Rounds half up to integer units, also for negative numbers, for which BigInt division rounds towards zero. */
 function halfUp(value: bigint, unit: bigint): bigint {
   const raised = value + unit / 2n;
   const whole = raised / unit;
@@ -77,7 +77,7 @@ export class Fees {
     return this.#tiers[this.#index]!.maker;
   }
 
-  /** Position of the account in the tiers. */
+  /** Fee tier of the account, and the volume that it lacks for the next tier. */
   get tier(): AccountTier {
     const { makerRate } = this;
     const volume = money(this.#base + this.#traded);
@@ -94,8 +94,8 @@ export class Fees {
   }
 
   /**
-   * Returns the amounts exchanged in one execution, and its fee, rounded half up to eight decimals; negative for a
-   * rebate.
+   * Returns the amounts exchanged in one execution, and its fee, which is rounded half up to eight decimals. The fee is
+   * negative for a rebate.
    */
   fill(
     side: Side,
@@ -111,7 +111,7 @@ export class Fees {
     return { major, minor, fee: money(halfUp(scaled, unit) * SMALLEST) };
   }
 
-  /** Adds a traded volume; returns true if it, or the expiry of old volume, changed the tier. */
+  /** Adds a traded volume. Returns true if this volume, or the expiry of old volume, changed the tier. */
   traded(minor: Money, at: Millis): boolean {
     const day = Math.floor(at / DAY);
     this.#days.set(day, (this.#days.get(day) ?? 0n) + minor);

@@ -1,16 +1,16 @@
-/** Levels of the last book snapshot that later executions have invalidated, until a row updates them. */
+/** Levels of the last book snapshot that later executions have invalidated and no later row has updated. */
 import { BUY, SELL, type SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
 /**
- * Invalidated levels. A snapshot is outdated quickly: a taker consumes all better prices, and no opposite order can
- * rest at or beyond the execution price.
+ * Invalidated levels of a snapshot. A taker consumes all better prices, and no opposite order can rest at or beyond the
+ * execution price.
  */
 export class InvalidatedLevels {
-  /** Executed lots by place: of bids, then of asks; Infinity if an execution passed the level. */
+  /** Executed lots by place, for bids and for asks; Infinity if an execution passed the level. */
   readonly #gone = [new Map<number, number>(), new Map<number, number>()] as const;
 
-  /** Records an execution of `lots` of `side` at a place. */
+  /** Records an execution of `lots` resting on `side` at a place. */
   traded(book: TickBook, side: SideIndex, place: number, lots: number): void {
     const [goneBids, goneAsks] = this.#gone;
     const isAsk = side === SELL;
@@ -32,7 +32,7 @@ export class InvalidatedLevels {
     if (gone.size > 0) gone.delete(place);
   }
 
-  /** Returns how many of the displayed lots can remain at a place. */
+  /** Returns how many of the `shown` lots can remain at a place. */
   left(side: SideIndex, place: number, shown: number): number {
     const gone = this.#gone[side];
     return gone.size === 0 ? shown : Math.max(0, shown - (gone.get(place) ?? 0));

@@ -1,15 +1,15 @@
-/** Messages in transit: a ring of preallocated entries, each with its arrival time. */
+/** Messages in transit between bot and exchange: a ring of preallocated entries, each with its arrival time. */
 import type { OwnOrder } from './ownOrders.ts';
 
 export const MESSAGE = {
-  /** Requests. */
+  /** Request to place an order. `cancel` and `take` are also requests. */
   place: 0,
   cancel: 1,
-  /** Order that trades immediately at its price or better; the remainder is canceled. */
+  /** Order that trades immediately at its price or better; the remaining amount is canceled. */
   take: 7,
   /**
-   * Answers, in order: accepted into the book; rejected, because it would have traded; canceled; cancel of an order
-   * that was already gone; execution; end of a taker order.
+   * Answer that an order was accepted into the book. The other answers, in order: rejected, because the order would
+   * have traded; canceled; nothing to cancel; execution; end of a taker order.
    */
   accepted: 2,
   refused: 3,
@@ -22,9 +22,9 @@ export type MessageKind = (typeof MESSAGE)[keyof typeof MESSAGE];
 
 const SIZE_MAX = 1 << 16;
 
-/** First-in, first-out: a later message never arrives before an earlier one, as on one connection. */
+/** Messages in order of sending: a later message never arrives before an earlier one, as on one connection. */
 export class MessageRing {
-  /** Arrival of the oldest message; Infinity if there is none. */
+  /** Arrival time of the oldest message; Infinity without messages. */
   headAt = Infinity;
   #at = new Float64Array(64);
   #kind = new Uint8Array(64);
@@ -42,8 +42,8 @@ export class MessageRing {
   }
 
   /**
-   * Adds a message. `at`: arrival; `sent`: time of sending; `mid`: twice the exchange's mid price at that time, as
-   * places, or 0; `place`: place of an execution.
+   * Adds a message. `at` is its arrival time, `sent` the time of sending. `mid` is twice the exchange's mid price at
+   * the time of sending, as a place, or 0 if unknown. `place` is the place of an execution.
    */
   push(
     at: number,
@@ -69,7 +69,7 @@ export class MessageRing {
     if (this.#count++ === 0) this.headAt = arrival;
   }
 
-  /** Fields of the oldest message; valid only if there is one. */
+  /** Kind of the oldest message. This field and those below are valid only if there is a message. */
   get kind(): MessageKind {
     return this.#kind[this.#head]! as MessageKind;
   }

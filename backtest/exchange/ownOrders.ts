@@ -1,12 +1,12 @@
 /**
- * The bot's orders inside a replay: pooled objects of one shape, and the resting orders of a side in order of
- * execution.
+ * The bot's orders inside a replay: pooled objects of one shape, and the resting orders of a side in order of execution
+ * priority.
  */
 import { BUY, type SideIndex } from '../rows/rows.ts';
 
-/** State of an order at both ends, the exchange and the bot, in one object; each end writes only its own part. */
+/** State of an order at the exchange and at the bot, in one object. Each of the two writes only its own part. */
 export class OwnOrder {
-  /** Positive integer; unique per order, also if the object is reused. */
+  /** Id of the order: a positive integer, unique even if the object is reused. */
   id = 0;
   side: SideIndex = BUY;
   place = 0;
@@ -16,33 +16,34 @@ export class OwnOrder {
   /** Whether the order takes liquidity immediately and never rests. */
   takes = false;
 
-  // Remaining lots. The exchange's end writes this field and those below.
+  // Remaining lots. Only the exchange writes this field and those below, up to `unseen`.
   left = 0;
   resting = false;
   /** Estimated lots of other orders ahead in the queue. */
   front = 0;
   /**
-   * Lots traded at the order's price since the level last changed; the next change of the level includes them again.
+   * Lots traded at the order's price since the level last changed. The next change of the level includes these lots
+   * again.
    */
   traded = 0;
-  /** First row after the order joined the queue. */
+  /** Index of the first row after the order joined the queue. */
   joined = 0;
-  /** Time at which the order started resting. */
+  /** Time at which the order started to rest. */
   restedAt = 0;
   /** Whether no row has recorded the order's place since it arrived. */
   unseen = false;
 
-  // State at the bot's end, which writes this field and those below.
+  // State known to the bot. Only the bot writes this field and those below.
   state: LocalState = LOCAL.sent;
   filled = 0;
-  /** Number of messages in transit about the order; while there are any, the object is not reused. */
+  /** Number of messages about the order in transit. The object is reused only if there are none. */
   messages = 0;
 }
 
 export const LOCAL = { sent: 0, live: 1, canceling: 2, done: 3 } as const;
 export type LocalState = (typeof LOCAL)[keyof typeof LOCAL];
 
-/** Maximum number of orders in transit or live; more indicates a bug. */
+/** Maximum number of orders that are live or in transit; more orders indicate a bug. */
 const ORDERS_MAX = 10_000;
 
 export class OrderPool {
@@ -75,7 +76,7 @@ export class OrderPool {
     return order;
   }
 
-  /** Called by the bot's end if an order is done and no message refers to it. */
+  /** Returns an order to the pool. The order must be done, and no message may refer to it. */
   release(order: OwnOrder): void {
     if (order.messages !== 0 || order.resting) throw new Error(`order ${order.id} is released while it is in use`);
     this.#free.push(order);
@@ -83,22 +84,22 @@ export class OrderPool {
 }
 
 /**
- * Places for a side without resting orders, beyond all prices. They are small integers, with which the loop over rows
- * compares. A quote far from the market may rest outside the window of places.
+ * Places for a side without resting orders, beyond all prices: small integers, because the loop over rows compares with
+ * them. A quote far from the market may rest outside the window of places.
  */
 export const NO_BID = -(2 ** 30);
 export const NO_ASK = 2 ** 30;
 
-/** Resting orders of one side by best price, then by age. */
+/** Resting orders of one side, by price and then by age. */
 export class OwnSide {
   readonly orders: OwnOrder[] = [];
   readonly #at: Uint32Array;
-  /** Place of the best order; NO_BID or NO_ASK if none rests. */
+  /** Place of the best order; NO_BID or NO_ASK if no order rests. */
   best: number;
   readonly #sign: 1 | -1;
   readonly #none: number;
 
-  /** `at`: number of resting orders per place, shared by all owners of this side. */
+  /** `at` contains the number of resting orders per place; all owners of this side share it. */
   constructor(side: SideIndex, at: Uint32Array) {
     this.#sign = side === BUY ? -1 : 1;
     this.#none = side === BUY ? NO_BID : NO_ASK;

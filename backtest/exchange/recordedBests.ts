@@ -1,12 +1,12 @@
-/** Another recorded book for the desk of a replay: its best prices, without depth. */
+/** Recorded book other than the bot's, for the desk of a replay: its best prices, without depth. */
 import type { Clock, Value } from '../../src/core/index.ts';
 import type { DeskBook } from '../../src/sandbox/index.ts';
 import type { RecordedBests } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 
 /**
- * Returns the desk book. It has no price in its gaps, before its first price and after its end. `valueMax` replaces the
- * book's own limit and is evaluated each time. Times must not decrease.
+ * Returns a book for the desk. The book has no price in gaps, before its first and after its last price. `valueMax`
+ * replaces the instrument's own limit and is evaluated at each use. Times must not decrease.
  */
 export function recordedDeskBook(recorded: RecordedBests, clock: Clock, valueMax?: () => Value): DeskBook {
   const { at, bid, ask, to, instrument } = recorded;

@@ -1,17 +1,17 @@
-/** Request limit of the exchange inside a replay: a number per any 60 seconds. */
+/** Request limit of the exchange inside a replay: a number of requests in any 60 seconds. */
 
 const WINDOW_MS = 60_000;
 
 export class RequestBudget {
-  /** Number of rejected requests. */
+  /** Number of refusals by `take`. */
   refused = 0;
   readonly #times: Float64Array;
   #next = 0;
-  /** Total number of requests. */
+  /** Number of requests since the start. */
   #taken = 0;
-  /** Number of requests outside the window at the last query. */
+  /** Number of requests that were older than the window at the last query. */
   #gone = 0;
-  /** Time of the last query. */
+  /** Time of the last query of the used requests. */
   #askedAt = -Infinity;
 
   constructor(perMinute: number) {
@@ -25,11 +25,11 @@ export class RequestBudget {
     return this.#times.length;
   }
 
-  /** Number of requests in the 60 s before `at`. */
+  /** Returns the number of requests in the 60 s before `at`. */
   usedAt(at: number): number {
     const times = this.#times;
     const kept = Math.max(0, this.#taken - times.length);
-    // Expired requests stay expired, unless the time of the query decreases.
+    // Expired requests remain expired, unless the query is for an earlier time than the last query.
     let gone = at >= this.#askedAt ? Math.max(this.#gone, kept) : kept;
     while (gone < this.#taken && !(at - times[gone % times.length]! < WINDOW_MS)) gone++;
     this.#gone = gone;
@@ -37,10 +37,10 @@ export class RequestBudget {
     return this.#taken - gone;
   }
 
-  /** Reserves `count` requests at `at`, or none and counts a rejection. */
+  /** Reserves `count` requests at `at`. If they exceed the limit, reserves none, counts a refusal and returns false. */
   take(at: number, count: number): boolean {
     const times = this.#times;
-    // `count` requests fit if the `count` oldest entries are older than the window.
+    // `count` requests fit if the `count` oldest entries are outside the window.
     const last = times[(this.#next + count - 1) % times.length]!;
     if (!(count <= times.length && at - last >= WINDOW_MS)) {
       this.refused++;

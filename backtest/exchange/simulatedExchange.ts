@@ -1,7 +1,4 @@
-/**
- * The exchange's end of a replay: the recorded book at exchange time, with the bot's resting orders, requests and
- * answers.
- */
+/** Exchange of a replay: the recorded book at exchange time, with the bot's resting orders, requests and answers. */
 import type { Amount, Price, Side } from '../../src/core/index.ts';
 import { ExchangeBook, type Resident } from './exchangeBook.ts';
 import { Sweep, SWEEP_MS, type FillModel } from '../../src/fills/index.ts';
@@ -12,12 +9,12 @@ import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.t
 import type { TickBook } from '../rows/tickBook.ts';
 import { NO_WATCHER, type Watcher } from './watch.ts';
 
-/** Time for which liquidity taken by the bot stays unavailable. */
+/** Time in ms during which the liquidity that the bot took stays unavailable. */
 const TAKEN_MS = 60_000;
 
 /**
- * Exchange of one replay. Orders are post-only limits, which are rejected if they would trade on arrival, except taker
- * orders of hedges. Rows precede requests that arrive at their time.
+ * Exchange of one replay. Orders are post-only limit orders, which are rejected if they would trade on arrival; taker
+ * orders of hedges are the exception. Rows precede requests that arrive at the same time.
  */
 export class SimulatedExchange implements Resident {
   readonly bids: OwnSide;
@@ -36,17 +33,17 @@ export class SimulatedExchange implements Resident {
     this.#watcher.filled(order, lots, now, mid, order.place);
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
     if (order.left === 0) this.#ends.push(order);
-    // Stops the exchange, so that the bot's end receives the answer before it acts on later events.
+    // Stops the exchange, so that the bot receives the answer before it acts on later events.
     this.#there.stopBefore(this.dueAt);
   };
-  /** Lots that the bot's orders took, by place, with the time of the execution. */
+  /** Lots that the bot's taker orders took, by place, with the time of the execution. */
   readonly #taken = new Map<number, { lots: number; at: number }>();
   #now = -Infinity;
   #eager = false;
-  /** Time to which the exchange advances. */
+  /** Time up to which the exchange advances. */
   #end = -Infinity;
 
-  /** `market`: rows read only by this replay, or a shared book. */
+  /** `market` contains rows that only this replay reads, or is a book that several replays share. */
   constructor(market: MarketRows | ExchangeBook, model: FillModel, latency: Latency, watcher = NO_WATCHER) {
     this.#there = market instanceof ExchangeBook ? market : new ExchangeBook(market);
     this.#model = model;
@@ -61,19 +58,19 @@ export class SimulatedExchange implements Resident {
     return this.#there.book;
   }
 
-  /** Whether no rows and no requests in transit are left. */
+  /** Whether all rows are read and no request is in transit. */
   get isDone(): boolean {
     return this.#there.next >= this.#there.rows.length && this.requests.count === 0;
   }
 
-  /** Mid price of the recorded book times two, as places; 0 if a side is empty. */
+  /** Twice the mid price of the recorded book, as a place; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#there.twiceMid;
   }
 
   /**
-   * Public best prices, with the bot's orders and without executed liquidity; 0, and the book's last place, for an
-   * empty side.
+   * Place of the public best bid, with the bot's orders and without executed liquidity; 0 if there is no bid. `seenAsk`
+   * is that of the best ask, or the book's last place if there is no ask.
    */
   get seenBid(): number {
     return Math.max(this.#bidLeft(), this.bids.best, 0);
@@ -84,8 +81,8 @@ export class SimulatedExchange implements Resident {
   }
 
   /**
-   * Calls `visit` for each available level without the bot's orders, best first, until it returns false. `base`: tick
-   * of place 0.
+   * Calls `visit` for each available level without the bot's orders, best first, until `visit` returns false. `base` is
+   * the price of place 0, in ticks.
    */
   eachLevel(base: number, side: Side, visit: (price: Price, total: Amount) => boolean): void {
     const { book } = this;
@@ -98,29 +95,29 @@ export class SimulatedExchange implements Resident {
     }
   }
 
-  /** Next row to process. */
+  /** Index of the next row to process. */
   get next(): number {
     return this.#there.next;
   }
 
-  /** Adjusts to rows that moved by `places` to the front. */
+  /** Adjusts the next row after the rows were moved by `places` indices to the front. */
   moved(places: number): void {
     this.#there.moved(places);
   }
 
-  /** Processes everything up to and including `time`. */
+  /** Processes all rows and requests up to and including `time`. */
   runTo(time: number): void {
     this.aim(time, false);
     this.run();
   }
 
-  /** Advances like `runTo`, but only to the first answer that arrives at the bot's end; returns the time reached. */
+  /** Advances like `runTo`, but stops at the first answer that arrives at the bot. Returns the time reached. */
   runToAnswer(time: number): number {
     this.aim(time, true);
     return this.run();
   }
 
-  /** Advances to the aimed time; returns the time reached. */
+  /** Advances to the target that `aim` has set; returns the time reached. */
   run(): number {
     const there = this.#there;
     do there.readTo(this.dueAt);
@@ -129,24 +126,24 @@ export class SimulatedExchange implements Resident {
   }
 
   /**
-   * Sets the target of the next `act`s: `time`, or if `eager` the first answer that arrives at the bot's end before it.
+   * Sets the target of the following calls of `act`: `time`, or if `eager`, an earlier arrival of an answer at the bot.
    */
   aim(time: number, eager: boolean): void {
     this.#eager = eager;
     this.#end = time;
   }
 
-  /** Time of the next `act`: exactly the rows up to it must have been read. */
+  /** Time of the next call of `act`. By then, the rows up to this time, and no later rows, must have been read. */
   get dueAt(): number {
     return Math.min(this.#reach(), this.requests.headAt, this.#watcher.dueAt);
   }
 
-  /** Time reached, once `act` returns true. */
+  /** Time that the exchange has reached, once `act` returns true. */
   get reached(): number {
     return this.#end;
   }
 
-  /** Processes the due event; returns true at the target. */
+  /** Processes the event that is due; returns true at the target. */
   act(): boolean {
     const { requests } = this;
     const watcher = this.#watcher;
@@ -163,7 +160,7 @@ export class SimulatedExchange implements Resident {
     return false;
   }
 
-  /** A request that has just arrived may have been answered. */
+  /** The target may be earlier now, because a request that has just arrived was answered. */
   #reach(): number {
     return this.#eager && this.answers.headAt < this.#end ? this.answers.headAt : this.#end;
   }
@@ -251,7 +248,7 @@ export class SimulatedExchange implements Resident {
     else queue.joined(order, guess);
   }
 
-  /** The recorded book is complete now, so it includes the orders ahead. */
+  /** Updates queue positions from the complete recorded book, which includes the orders ahead. */
   seen(): void {
     for (const { orders } of [this.bids, this.asks]) {
       for (const order of orders) {
@@ -264,8 +261,8 @@ export class SimulatedExchange implements Resident {
   }
 
   /**
-   * Executes an order against the recorded levels, best first. The recording still shows the taken lots, so they are
-   * unavailable for `TAKEN_MS`.
+   * Executes an order against the recorded levels, best first. The recording still contains the lots taken, so these
+   * lots are unavailable for `TAKEN_MS`.
    */
   #take(order: OwnOrder): void {
     const now = this.#now;
@@ -293,7 +290,10 @@ export class SimulatedExchange implements Resident {
     if (order.left > 0) this.#answer(MESSAGE.spent, order, order.left);
   }
 
-  /** Best available price: recorded levels at or through a resting order of the bot have been executed against it. */
+  /**
+   * Returns the place of the best available ask. Recorded levels at or through a resting order of the bot are skipped,
+   * because they have traded with that order.
+   */
   #askLeft(): number {
     const { book } = this;
     const { asks, last } = book;

@@ -1,6 +1,6 @@
 /**
- * Levels that moved beyond the depth of a recording's snapshots: their last amounts, until they are recorded or traded
- * again.
+ * Levels that moved beyond the depth of a recording's snapshots, with their last amounts. A level is removed when it is
+ * recorded or traded again.
  */
 import { RecordedSide } from '../../src/tape/index.ts';
 import { SELL, type SideIndex } from '../rows/rows.ts';
@@ -13,14 +13,14 @@ export class Unrecorded {
     this.#sides[side].set(place, lots);
   }
 
-  /** Removes the levels that are recorded again: those not worse than `place`. */
+  /** Removes the levels that are recorded again, which are those at `place` or better. */
   recorded(side: SideIndex, place: number): void {
     const levels = this.#sides[side];
     const sign = side === SELL ? 1 : -1;
     while (levels.length > 0 && levels.priceAt(0) * sign <= place * sign) levels.set(levels.priceAt(0), 0);
   }
 
-  /** Applies an execution of `met` lots at a place, which also consumed all better levels. */
+  /** Applies an execution of `met` lots at a place; the execution also consumed all better levels. */
   traded(side: SideIndex, place: number, met: number): void {
     const levels = this.#sides[side];
     if (levels.length === 0) return;
@@ -32,7 +32,7 @@ export class Unrecorded {
     return this.#sides[side].length === 0;
   }
 
-  /** Lots at a place; 0 if unknown. */
+  /** Returns the last lots of a place; 0 if unknown. */
   at(side: SideIndex, place: number): number {
     return this.#sides[side].amountOf(place);
   }

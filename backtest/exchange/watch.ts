@@ -1,21 +1,23 @@
-/** Interface of observers at the exchange's end of a replay; they choose their sample times and change nothing. */
+/**
+ * Interface of observers at the exchange of a replay. Observers choose their sample times and do not change the replay.
+ */
 import type { OwnOrder } from './ownOrders.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
-/** Observer; all times are the exchange's. */
+/** Observer of a replay. All times are by the exchange's clock, in epoch ms. */
 export interface Watcher {
-  /** Time of the observer's next sample; Infinity for none. Every call may change it. */
+  /** Time of the observer's next sample; Infinity for none. Every call of a method may change this time. */
   readonly dueAt: number;
   /**
-   * Called when everything up to and including `at` has happened. `ownBid` and `ownAsk` are the bot's best places;
-   * NO_BID and NO_ASK if none rests.
+   * Called after all events up to and including `at`. `ownBid` and `ownAsk` are the places of the bot's best orders;
+   * NO_BID or NO_ASK without an order.
    */
   look(at: number, book: TickBook, ownBid: number, ownAsk: number): void;
-  /** Called when an order starts resting; `front` of the order is the amount ahead in the queue. */
+  /** Called when an order starts to rest. The order's `front` is the amount ahead of it in the queue. */
   rested(order: OwnOrder, at: number): void;
   /**
-   * Called at each execution, which is at `place`. `mid` is the mid price just before it times two, as places; 0 if a
-   * side was empty.
+   * Called at each execution, which is at `place`. `mid` is twice the mid price just before the execution, as a place;
+   * 0 if a side was empty.
    */
   filled(order: OwnOrder, lots: number, at: number, mid: number, place: number): void;
   canceled(order: OwnOrder, at: number): void;

@@ -1,6 +1,6 @@
 /**
- * Value of fills by distance: virtual orders on both sides of a recorded market, re-pegged with a bot's cadence and
- * latency at each of several distances.
+ * Value of fills by distance, from virtual orders on both sides of a recorded market. At each of several distances, the
+ * orders are re-pegged with a bot's cadence and latency.
  */
 import { blockBootstrap, randomOf, type BootstrapInterval, type Millis, type Random } from '../../src/core/index.ts';
 import { wideHoursOf, wideHoursText, type Tape } from '../../src/tape/index.ts';
@@ -12,58 +12,63 @@ import { VirtualOrders, type DistanceSums } from './virtualOrders.ts';
 export const PROFILE_HORIZONS_S: readonly number[] = [0.5, 1, 5, 15, 60, 300];
 
 export type ProfileOptions = {
-  /** Interval of re-pegging. Default: 1,000. */
+  /** Interval between two pegs, in ms. Default: 1,000. */
   readonly cadenceMs?: Millis;
   /** Latency of requests and answers. Default: 25 ms each way. */
   readonly latency?: Latency;
-  /** Age of the visible book. Default: 0. */
+  /** Age of the book that the bot sees, in ms. Default: 0. */
   readonly feedMs?: Millis;
-  /** Distances from the visible mid price, in bps. Default: derived from the tape. */
+  /** Distances from the mid price that the bot sees, in bps. Default: derived from the tape. */
   readonly distancesBps?: readonly number[];
   /** Value of each virtual order, in the quote currency. Default: the median execution. */
   readonly orderValue?: number;
   /** Times after a fill at which it is valued, in seconds, ascending. Default: `PROFILE_HORIZONS_S`. */
   readonly horizons?: readonly number[];
-  /** Length of the bootstrap blocks. Default: 1/40 of the recording, between 2 and 30 minutes. */
+  /** Length of the bootstrap blocks, in ms. Default: 1/40 of the recording, between 2 and 30 minutes. */
   readonly blockMs?: Millis;
   readonly seed?: number;
   readonly onShare?: (share: number) => void;
 };
 
 export type DistancePoint = {
-  /** Requested distance from the visible mid price; orders are rounded to the tick away from it. */
+  /**
+   * Requested distance from the mid price that the bot sees, in bps. Orders are rounded to the tick away from that
+   * price.
+   */
   readonly distanceBps: number;
-  /** Value-weighted distance from the mid price just before the fill; `null` without fills. */
+  /** Value-weighted distance from the mid price just before the fill, in bps; `null` without fills. */
   readonly edgeBps: number | null;
-  /** Fills of both sides. A taker counts once per order. */
+  /** Number of fills of both sides. A taker counts once per order. */
   readonly fills: number;
   readonly fillsPerHour: number;
   /** Filled value per hour of both sides together, in the quote currency. */
   readonly valuePerHour: number;
-  /** By horizon: the value-weighted edge after the adverse move, before fees; `null` with too little data. */
+  /**
+   * Value-weighted edge that remains after the price move, in bps before fees, by horizon; `null` with too little data.
+   */
   readonly markoutBps: readonly (BootstrapInterval | null)[];
   readonly blocks: DistanceSums;
 };
 
 export type DistanceProfile = {
-  /** Time with pegged orders. */
+  /** Time with pegged orders, in seconds. */
   readonly seconds: number;
   readonly cadenceMs: Millis;
-  /** Mean latency of a request plus the mean age of the visible book. */
+  /** Mean latency of a request plus the age of the book that the bot sees, in ms. */
   readonly latencyMs: Millis;
   readonly orderValue: number;
   readonly blockMs: Millis;
   readonly horizonsS: readonly number[];
-  /** Ascending by distance; empty if `limits` explains why nothing can be measured. */
+  /** Results by distance, ascending; empty if `limits` explains why nothing can be measured. */
   readonly points: readonly DistancePoint[];
   /** Limitations of this recording, in sentences. */
   readonly limits: readonly string[];
 };
 
 /**
- * Computes the profile. Each distance is independent: its orders receive every execution in full, whatever the orders
- * at other distances received. Queues and fills are those of the backtest model `expected`, or `exact` if the tape has
- * only single orders. Fills do not change the recorded market.
+ * Computes the profile. Distances are independent: the orders of each receive every execution in full. Queues and fills
+ * are those of the backtest model `expected`, which is exact if the tape has only single orders. Fills do not change
+ * the recorded market.
  */
 export function distanceProfileOf(tape: Tape, options: ProfileOptions = {}): DistanceProfile {
   const { cadenceMs = 1_000, horizons = PROFILE_HORIZONS_S, feedMs = 0, seed = 1 } = options;
@@ -126,7 +131,7 @@ function pointOf(distanceBps: number, blocks: DistanceSums, random: Random): Dis
   };
 }
 
-/** Returns the ratio of two sums over blocks with its bootstrap interval; `null` if it is unknown. */
+/** Returns the ratio of two sums over blocks with its bootstrap interval; `null` if there are too few blocks. */
 function ratioOf(above: readonly number[], below: readonly number[], random: Random): BootstrapInterval | null {
   const of = above.map((x, b) => ({ above: x, below: below[b]! })).filter(block => block.below > 0);
   return blockBootstrap(of, ratio, { random });

@@ -1,22 +1,22 @@
-/** Default distances of a profile: from the best prices to where executions become too rare. */
+/** Default distances of a profile: from half the spread to the distance that executions reach too rarely. */
 import type { Millis } from '../../src/core/index.ts';
 import { walk, type Tape } from '../../src/tape/index.ts';
 
 /** Number of distances in a default grid. */
 const POINTS = 14;
 /**
- * Minimum number of cadence intervals in which executions reach the farthest distance, both sides together. The orders
- * at that distance get about as many fills.
+ * Minimum number of cadence intervals in which executions reach the farthest distance, on both sides together. The
+ * orders at that distance get about as many fills.
  */
 export const REACHED_MIN = 20;
 /** Minimum ratio of the farthest distance to the nearest. */
 const RANGE_MIN = 1.5;
 
-/** Distances at which a tape has executions, and the usual value of one. */
+/** Distances at which a tape has executions, and the median value of an execution. */
 export type TapeScale = {
   /**
-   * Distances from the mid price in bps, ascending: from half the median spread to where executions are too rare. Empty
-   * without executions or a book.
+   * Distances from the mid price in bps, ascending: from half the median spread to the farthest that executions reach
+   * often enough. Empty without executions or a book.
    */
   readonly distancesBps: readonly number[];
   /** Median value of an execution, in the quote currency; NaN without executions. */
@@ -36,7 +36,9 @@ export function scaleOf(tape: Tape, cadenceMs: Millis): TapeScale {
   const { tick, lot } = tape.instrument;
   const unit = Number(tick) * Number(lot);
   let stretch = -1;
-  /** Mid price, and half the spread in bps, now and at the start of the interval; NaN if unknown. */
+  /**
+   * Current mid price, and half the spread in bps; NaN if unknown. `from` has the values at the start of the interval.
+   */
   let now = { mid: Number.NaN, half: Number.NaN };
   let from = now;
   let [up, down] = [0, 0];
@@ -69,8 +71,8 @@ export function scaleOf(tape: Tape, cadenceMs: Millis): TapeScale {
 }
 
 /**
- * Returns distances in equal steps of their square root, so that they are denser near the best prices, where more
- * orders are filled. A step is at least a tick, because closer orders would have one price.
+ * Returns distances whose square roots are evenly spaced, so that they are denser near the best prices, where more
+ * orders are filled. A step is at least one tick, because closer orders would have equal prices.
  */
 function gridOf(near: number, far: number, tickBps: number): readonly number[] {
   const grid = [near];

@@ -1,21 +1,21 @@
 /** Section `market.profile` of a configuration, for model strategies: fills and adverse moves by distance. */
 import type { DistanceProfile } from './distanceProfile.ts';
 
-/** Columns of one length, ascending by distance. */
+/** Columns of equal length, ascending by distance. */
 export type MarketProfile = {
   readonly distancesBps: readonly number[];
-  /** Filled value of one side per minute, in orders of the profile's order value. */
+  /** Filled value of one side per minute, as a multiple of the profile's order value. */
   readonly fillsPerMinute: readonly number[];
-  /** Loss of a fill relative to the requested distance after the horizon: distance minus markout. */
+  /** Adverse price move within the horizon after a fill, in bps: distance minus markout. */
   readonly adverseBps: readonly number[];
 };
 
-/** Minimum number of fills at a distance. */
+/** Minimum number of fills at a distance in the profile. */
 const FILLS_MIN = 10;
 
 /**
- * Returns the distances with at least ten fills and a markout; `null` if there are fewer than two. `horizonS` must be
- * one of the profile's horizons.
+ * Returns the distances that have at least ten fills and a markout; `null` if there are fewer than two such distances.
+ * `horizonS` must be one of the profile's horizons.
  */
 export function marketProfileOf(profile: DistanceProfile, horizonS = 60): MarketProfile | null {
   const h = profile.horizonsS.indexOf(horizonS);

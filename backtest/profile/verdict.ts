@@ -1,11 +1,11 @@
-/** Verdict on whether a market maker earns more than its fee: the best distance, the profit and their intervals. */
+/** Verdict on whether fills earn more than the maker fee: the best distance, the profit and their intervals. */
 import { studentQuantile, type BootstrapInterval, type Random } from '../../src/core/index.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
 
 export type VerdictOptions = {
-  /** Maker fee of each fill; negative for a rebate. */
+  /** Maker fee of each fill, in bps; negative for a rebate. */
   readonly feeBps: number;
-  /** Time after a fill at which it is valued, in seconds: one of the profile's horizons. Default: 60. */
+  /** Time after a fill at which it is valued, in seconds; must be one of the profile's horizons. Default: 60. */
   readonly horizonS?: number;
   readonly random: Random;
   /** Number of bootstrap samples. Default: 1,000. */
@@ -13,15 +13,15 @@ export type VerdictOptions = {
 };
 
 /**
- * Verdict on quoting. `netPerHour` is in the quote currency: filled value per hour times the difference of remaining
- * edge and fee. Its 95% interval accounts for the choice of the best distance and for the volume. `breakEvenFeeBps` is
- * the highest fee at which quoting pays, rounded down to 0.01 bps; it is negative if a rebate is needed.
+ * Verdict on quoting. `netPerHour` is in the quote currency: filled value per hour, times remaining edge minus fee. Its
+ * 95% interval accounts for the choice of the best distance and for the volume. `breakEvenFeeBps` is the highest fee at
+ * which quoting pays, rounded down to 0.01 bps; it is negative if a rebate is needed.
  */
 export type QuoteVerdict =
   | {
       readonly quote: true;
       readonly distanceBps: number;
-      /** Interval of the distance with the largest profit. */
+      /** 95% interval of the distance with the largest profit, in bps. */
       readonly distanceInterval: readonly [low: number, high: number];
       readonly netPerHour: BootstrapInterval;
       readonly breakEvenFeeBps: number;
@@ -30,8 +30,8 @@ export type QuoteVerdict =
       readonly quote: false;
       readonly why: string;
       /**
-       * Distance with the smallest loss or largest possible profit. This field and those below are `null` if nothing
-       * was measured.
+       * Distance with the smallest loss or the largest profit that may be chance, in bps. This field and those below
+       * are `null` if nothing was measured.
        */
       readonly bestDistanceBps: number | null;
       readonly distanceInterval: readonly [low: number, high: number] | null;
@@ -39,19 +39,19 @@ export type QuoteVerdict =
       readonly breakEvenFeeBps: number | null;
     };
 
-/** Minimum number of fills for evaluating a distance. */
+/** Minimum number of fills at a distance that is evaluated. */
 const FILLS_MIN = 10;
-/** Minimum number of time blocks with fills for evaluating a distance. */
+/** Minimum number of time blocks with fills at a distance that is evaluated. */
 const BLOCKS_MIN = 8;
-/** Tail of a 95% interval on each side. */
+/** Probability outside a 95% interval, on each side. */
 const TAIL = 0.025;
-/** Number of standard errors from the center of a normal distribution to the tail `TAIL`. */
+/** Number of standard errors from the center of a normal distribution to the end of a 95% interval. */
 const NORMAL = 1.96;
 
 /**
- * Computes the verdict. The bootstrap resamples time blocks, the same blocks for every distance. The best distance has
- * the largest profit over the recording. Its interval covers the best distances of 95% of the samples, extended halfway
- * to the adjacent distances.
+ * Computes the verdict. The bootstrap resamples time blocks, with the same blocks for every distance. The best distance
+ * has the largest profit over the recording. Its interval covers the best distances of 95% of the samples, extended
+ * halfway to the adjacent distances.
  *
  * Quoting pays if the lower bound of the remaining edge exceeds the fee. One of several distances is chosen, so the
  * lower bounds are set by the largest deviation of any distance in each sample, in standard errors. (White, "A reality
@@ -59,8 +59,8 @@ const NORMAL = 1.96;
  * 2005.)
  *
  * The standard error from few blocks is itself uncertain, so Student's t distribution is used. Its degrees of freedom
- * are the equivalent number of equal blocks minus one (Kish, "Survey Sampling", 1965). If no distance pays, the verdict
- * is still `quote` in 1 of 40 recordings, and in 1 of 25 if fills are few and skewed.
+ * are the equivalent number of equal blocks minus one (Kish, "Survey Sampling", 1965). On recordings where no distance
+ * pays, 1 of 40 verdicts is still `quote`, and 1 of 25 if fills are few and skewed.
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, random, samples = 1_000 } = options;
@@ -113,17 +113,17 @@ type Part = {
   readonly perHour: number;
   /** Standard error of `perHour`. */
   readonly perHourError: number;
-  /** Edge that remains after the horizon, in bps. */
+  /** Edge of the fills that remains after the horizon, in bps. */
   readonly left: number;
-  /** Standard error of `left`. */
+  /** Standard error of `left`, in bps. */
   readonly leftError: number;
   /** Degrees of freedom of `leftError`. */
   readonly freedom: number;
-  /** Contribution of each block to the deviation of the net per hour: at a fee of 0, and per bps of the fee. */
+  /** Contribution of each block to the deviation of the net per hour: first at a fee of 0, then per bps of the fee. */
   readonly moves: readonly [Float64Array, Float64Array];
   /**
    * Values of each bootstrap sample: filled value per hour, remaining edge, and the first-order deviation of that edge
-   * from the edge of the recording.
+   * from `left`.
    */
   readonly sampled: { readonly perHour: Float64Array; readonly left: Float64Array; readonly off: Float64Array };
 };
@@ -158,11 +158,14 @@ function partOf({ blocks, valuePerHour }: DistancePoint, h: number, draws: reado
 
 const sum = (of: readonly number[]): number => of.reduce((all, x) => all + x, 0);
 
-/** Standard error of a sum over blocks whose deviations sum to 0, of which `count` carry information. */
+/**
+ * Returns the standard error of a sum over blocks. The deviations of the blocks sum to 0, and `count` blocks carry
+ * information.
+ */
 const errorOf = (parts: readonly number[], count: number): number =>
   Math.sqrt((sum(parts.map(x => x * x)) * count) / (count - 1));
 
-/** Returns the number of standard errors between the estimates and their lower bounds. */
+/** Returns the number of standard errors between the remaining edges and their lower bounds. */
 function reachOf(parts: readonly Part[], samples: number): number {
   const most = Array.from({ length: samples }, (_, i) =>
     Math.max(...parts.map(({ sampled, leftError }) => sampled.off[i]! / leftError)),
@@ -191,7 +194,8 @@ function distancesOf(
 }
 
 /**
- * Multiplies the bounds of volume and margin to bounds of the net per hour; the bound of the margin decides the sign.
+ * Returns the interval of the net per hour: bounds of the volume times bounds of the margin. The sign is that of the
+ * margin's bound.
  */
 function netOf(
   { perHour, perHourError, left, leftError, moves }: Part,

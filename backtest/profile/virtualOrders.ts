@@ -1,6 +1,6 @@
 /**
- * Virtual orders of a profile: one per side and distance. Each is re-pegged to the visible mid price, and the simulated
- * exchange fills it as if it were the only order.
+ * Virtual orders of a profile: one per side and distance. Each order is re-pegged to the mid price that the bot sees.
+ * The simulated exchange fills each order as if there were no other virtual orders.
  */
 import type { Millis } from '../../src/core/index.ts';
 import {
@@ -25,19 +25,19 @@ import { rowsOfTape } from '../rows/tapeRows.ts';
 import { TickBook } from '../rows/tickBook.ts';
 
 /**
- * Sums of one distance, one entry per time block with orders; their ratios can be bootstrapped. Values are in the quote
- * currency.
+ * Sums at one distance, with one entry per time block with orders, so that their ratios can be bootstrapped. Values are
+ * in the quote currency.
  */
 export type DistanceSums = {
   /** Time with pegged orders, in seconds. */
   readonly seconds: readonly number[];
   readonly fills: readonly number[];
   readonly value: readonly number[];
-  /** Value times edge in bps. */
+  /** Sum of the fills' values times their edges in bps. */
   readonly edge: readonly number[];
-  /** Value of the fills whose markout is known, by horizon, then by block. */
+  /** Value of the fills with a known markout, by horizon, then by block. */
   readonly known: readonly (readonly number[])[];
-  /** Sum of the same fills' values times their markouts in bps, by horizon, then by block. */
+  /** Sum over fills with a known markout: value times markout in bps, by horizon, then by block. */
   readonly markout: readonly (readonly number[])[];
 };
 
@@ -46,7 +46,7 @@ export type VirtualOrdersOptions = {
   readonly cadenceMs: Millis;
   readonly latency: Latency;
   readonly feedMs: Millis;
-  /** Distances from the visible mid price in bps, ascending. */
+  /** Distances from the mid price that the bot sees, in bps, ascending. */
   readonly distances: readonly number[];
   readonly orderValue: number;
   /** Times after a fill at which it is valued, in seconds, ascending. */
@@ -54,7 +54,7 @@ export type VirtualOrdersOptions = {
   readonly blockMs: Millis;
 };
 
-/** Order of one distance on one side, as known at the bot's end. */
+/** Order at one distance on one side, as the bot knows it. */
 type Peg = { readonly level: number; readonly side: SideIndex; order: OwnOrder | null };
 
 type Fill = {
@@ -80,7 +80,7 @@ export class VirtualOrders {
   readonly #gaps: GapIterator;
   /** Book that the bot has received. */
   readonly #seen: TickBook;
-  /** Next row that the bot receives. */
+  /** Index of the next row that the bot receives. */
   #next = 0;
   #there = 0;
   #requests = 0;
@@ -99,12 +99,12 @@ export class VirtualOrders {
     this.#seen = new TickBook(this.#rows);
   }
 
-  /** Mean latency of the requests plus that of the feed. */
+  /** Mean latency of the requests plus the latency of market data, in ms. */
   get latencyMs(): Millis {
     return this.#options.feedMs + (this.#requests > 0 ? this.#there / this.#requests : 0);
   }
 
-  /** Replays the tape and returns the sums of each distance over the time blocks with pegged orders. */
+  /** Replays the tape and returns the sums of each distance, by time block with pegged orders. */
   run(onShare: (share: number) => void = () => undefined): readonly DistanceSums[] {
     const { cadenceMs } = this.#options;
     const { at, length } = this.#rows;
@@ -120,7 +120,7 @@ export class VirtualOrders {
     return this.#fills.sums();
   }
 
-  /** Processes arrived answers and releases orders that ended. */
+  /** Processes arrived answers and releases the orders that ended. */
   #hear(now: Millis): void {
     const { answers } = this.#exchange;
     while (answers.headAt <= now) {
@@ -169,8 +169,8 @@ export class VirtualOrders {
   }
 
   /**
-   * Returns the place at a peg's distance from the mid price, rounded away from it to the tick, never across the book;
-   * `null` outside the window of prices.
+   * Returns the place at a peg's distance from the mid price, rounded away from the mid price to the tick. The order
+   * never crosses the book. Returns `null` if the place is outside the window of prices.
    */
   #placeOf({ level, side }: Peg, bid: number, ask: number): number | null {
     const { base, places } = this.#rows;
@@ -188,8 +188,8 @@ export class VirtualOrders {
 }
 
 /**
- * Queue model for books without amounts: every order is last in its queue, so only executions through its price fill
- * it.
+ * Queue model for books without amounts. Every order is last in its queue, so that only executions through its price
+ * fill it.
  */
 const LAST: QueueModel = {
   name: 'behind everybody',
@@ -209,7 +209,8 @@ const THROUGH: FillModel = {
 };
 
 /**
- * Returns a model of independent orders: each receives every execution in full. `level` identifies an order's distance.
+ * Returns a model in which orders are independent: each receives every execution in full. `level` identifies an order's
+ * distance.
  */
 function independentFills({ name, queue, rule }: FillModel, distances: number): FillModel {
   const sweeps = Array.from({ length: 2 * distances }, () => new Sweep(SWEEP_MS));
@@ -244,7 +245,7 @@ type Sums = {
 
 /** Observer that sums the fills and their markouts by distance and time block. */
 class Fills implements Watcher {
-  /** Value of one lot at one tick, in the quote currency. */
+  /** Value of one lot at a price of one tick, in the quote currency. */
   readonly unit: number;
   readonly #options: VirtualOrdersOptions;
   readonly #rows: MarketRows;
@@ -253,7 +254,7 @@ class Fills implements Watcher {
   readonly #seconds: Float64Array;
   readonly #sums: readonly Sums[];
   readonly #fills: Fill[] = [];
-  /** Index of the first fill whose markout is not yet due, by horizon. */
+  /** Index of the first fill whose markout is not due yet, by horizon. */
   readonly #waiting: number[];
   /** Time of the latest fill, by distance and side. */
   readonly #metAt: Float64Array;
@@ -288,7 +289,7 @@ class Fills implements Watcher {
     return this.#dueAt;
   }
 
-  /** Adds one cadence to the time with pegged orders. */
+  /** Adds one cadence interval to the time with pegged orders. */
   addOrderTime(now: Millis): void {
     this.#seconds[this.#blockOf(now)]! += this.#options.cadenceMs / 1_000;
   }
@@ -355,7 +356,7 @@ class Fills implements Watcher {
     return Math.floor((at - this.#from) / this.#options.blockMs);
   }
 
-  /** Start of the current or next gap. */
+  /** Returns the start of the gap at `at`, or of the next gap. */
   #nextGap(at: Millis): Millis {
     while (this.#gap < this.#gaps.length && this.#gaps[this.#gap]!.to <= at) this.#gap++;
     return this.#gaps[this.#gap]?.from ?? Infinity;

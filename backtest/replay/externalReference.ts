@@ -1,5 +1,5 @@
 /**
- * Simulated reads of other books in a replay: recorded mid prices, one book after another, with latency in both
+ * Simulated reads of other books in a replay: recorded mid prices, read one book after another, with latency in both
  * directions.
  */
 import { priceAcross, type Instrument, type Leg, type Millis } from '../../src/core/index.ts';
@@ -7,14 +7,17 @@ import type { RecordedMids } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
 
-/** `mids` of each leg, in order. */
+/** Inputs of the reads. `mids` has the recorded mid prices of each leg, in order of the legs. */
 export type ExternalReferenceOptions = {
   readonly legs: readonly Leg[];
   readonly mids: readonly RecordedMids[];
   readonly everyMs: Millis;
 };
 
-/** Reading: its answer time, and the price in ticks of the bot's book; `null` if a recording has no price. */
+/**
+ * Result of a read: the time of the answer, and the price in ticks of the bot's book. The price is `null` if a
+ * recording has none at that time.
+ */
 export type ExternalReferenceReading = { readonly at: Millis; readonly price: number | null };
 
 export class ExternalReferenceReplay {
@@ -33,7 +36,7 @@ export class ExternalReferenceReplay {
     this.#tick = Number(instrument.tick);
   }
 
-  /** Reads the price; times must not decrease. */
+  /** Reads every book from `startedAt` on and returns the reference price. Times must not decrease. */
   read(startedAt: Millis): ExternalReferenceReading {
     let at = startedAt;
     const prices = this.#cursors.map(cursor => {
@@ -57,7 +60,7 @@ class MidCursor {
     this.#gaps = new GapIterator(recorded.gaps);
   }
 
-  /** Mid price at a time; NaN if unknown. */
+  /** Returns the mid price at a time; NaN if unknown. */
   at(time: Millis): number {
     const { at, mid, to } = this.#recorded;
     while (this.#next < at.length && at[this.#next]! <= time) this.#next++;

@@ -1,20 +1,20 @@
 /**
- * Delayed fill notices: executions are held, with all later messages about the order, until a notice or a read of the
- * account delivers them.
+ * Delayed fill notices. Executions, and all later messages about the same order, are held until a notice or a read of
+ * the account delivers them.
  */
 import { MESSAGE, type MessageKind } from '../exchange/messages.ts';
 import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { Travel } from '../rows/latency.ts';
 import type { Millis } from '../../src/core/index.ts';
 
-/** Maximum delay: after the end of a tape everything must still be delivered. */
+/** Maximum delay, so that every notice is delivered in the time after the end of a tape. */
 const NOTICE_MAX_MS = 60_000;
 
 type Told = { readonly kind: MessageKind; readonly order: OwnOrder; readonly sent: Millis };
 
 /**
- * Queue of fill notices. Notices do not overtake each other, and messages about an order do not overtake its notices:
- * the bot never learns of an order's end before its fills.
+ * Queue of fill notices. Notices do not overtake each other, and messages about an order do not overtake its notices.
+ * The bot therefore never learns of an order's end before its fills.
  */
 export class FillNotices<Message extends Told> {
   readonly #travel: Travel | null;
@@ -23,12 +23,12 @@ export class FillNotices<Message extends Told> {
   /** Time of the next due notice; Infinity for none. */
   dueAt = Infinity;
 
-  /** `null`: messages are delivered on arrival. */
+  /** `travel` is the delay of a notice; if `null`, messages are delivered on arrival. */
   constructor(travel: Travel | null) {
     this.#travel = travel;
   }
 
-  /** Whether an arrived message must wait; if so, holds it. */
+  /** Holds an arrived message if it must wait; returns whether it was held. */
   holdBack(message: Message, now: Millis): boolean {
     if (this.#travel === null) return false;
     const before = this.#held.findLast(({ message: { order } }) => order === message.order)?.at ?? -Infinity;
@@ -49,8 +49,8 @@ export class FillNotices<Message extends Told> {
   }
 
   /**
-   * Returns the messages delivered by now, in order of arrival. The first due notice triggers a read of the account,
-   * which delivers all others.
+   * Returns the messages that are delivered by `now`, in order of arrival. The first due notice triggers a read of the
+   * account, which delivers all other messages.
    */
   due(now: Millis): readonly Message[] {
     if (this.dueAt > now) return [];

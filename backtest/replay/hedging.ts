@@ -1,5 +1,6 @@
 /**
- * Hedger inside a replay: the bot's own, on a virtual clock driven by the replay, with a desk at the exchange's end.
+ * Hedger inside a replay: the hedger of the live bot on a virtual clock that the replay drives, with a simulated desk
+ * at the exchange.
  */
 import {
   money,
@@ -33,10 +34,10 @@ import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
 
-/** Options of the hedger: plain data, so that they can be sent to another thread. */
+/** Options of the hedger: plain data, so that a job can be sent to another thread. */
 export type HedgeOptions = {
   readonly setup: Omit<HedgeSetup, 'desk'>;
-  /** Prefix of the origin ids of taker orders. */
+  /** Prefix of the client ids of taker orders. */
   readonly orderPrefix: string;
   readonly desk: ReplayDeskOptions;
 };
@@ -56,8 +57,8 @@ export type HedgingScene = Pick<DeskScene, 'admit' | 'base'> & {
 };
 
 /**
- * Finished hedge. `stranded`: the proceeds of its first leg are in a third currency. Money as decimal text; `wanted` is
- * in the base currency, positive to sell.
+ * Finished hedge. In the state `stranded`, the proceeds of the first leg are in a third currency. Money is decimal
+ * text. `wanted` is in the base currency, positive to sell.
  */
 export type ReplayedHedge = {
   readonly id: string;
@@ -65,31 +66,31 @@ export type ReplayedHedge = {
   readonly at: Millis;
   readonly state: 'completed' | 'failed' | 'stranded';
   readonly wanted: string;
-  /** Chosen route; `null` if there was none. */
+  /** Chosen route; `null` if no route was chosen. */
   readonly way: string | null;
   readonly gave: string | null;
   readonly gaveCurrency: string | null;
   readonly got: string | null;
   readonly gotCurrency: string | null;
-  /** Cost of the offer against the mid price at the decision. */
+  /** Cost of the offer against the mid price at the decision, in bps. */
   readonly weighedBps: number | null;
   readonly acceptedAt: Millis | null;
   /**
-   * Execution time at the exchange, and the cost against its mid price, including fees, in the quote currency; `null`
-   * if it was not executed.
+   * Execution time at the exchange; `null` if the hedge was not executed. `cost` is against the exchange's mid price at
+   * that time, including fees, in the quote currency.
    */
   readonly executedAt: Millis | null;
   readonly cost: string | null;
   readonly heardAt: Millis;
-  /** Reason why it was not executed. */
+  /** Reason why the hedge was not executed. */
   readonly why: string | null;
-  /** All routes with their costs and the reasons against them. */
+  /** All routes, with their costs and the reasons against them, as text. */
   readonly weighed: string;
 };
 
 /**
- * Totals of all hedges of a replay: executed conversions and stranded first legs. `begun`, `completed` and `reasons`
- * count hedges.
+ * Totals of the hedges of a replay. Amounts include executed conversions and stranded first legs. `begun`, `completed`
+ * and `reasons` count hedges.
  */
 export type Hedged = {
   readonly requests: number;
@@ -97,7 +98,7 @@ export type Hedged = {
   readonly completed: number;
   readonly major: Money;
   readonly minor: Money;
-  /** Cost against the mid price at that time, including taker fees. */
+  /** Cost against the mid price at each execution, including taker fees, in the quote currency. */
   readonly cost: Money;
   /** Reasons of unexecuted hedges, most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly hedges: number }[];
@@ -109,12 +110,15 @@ const SILENT_LOG = { info: () => undefined, warn: () => undefined };
 
 type Executed = {
   readonly at: Millis;
-  /** Change per currency; the engine counts holdings of a third one in the quote currency. */
+  /**
+   * Change of the base currency; `minor` is that of the quote currency. The engine counts holdings of a third currency
+   * in the quote currency.
+   */
   readonly major: bigint;
   readonly minor: bigint;
   readonly cost: Money;
 };
-/** Execution of the desk, with the amounts that it exchanged. */
+/** Conversion that the desk executed, with the amounts that it exchanged. */
 type Swapped = Executed & { readonly pay: DeskSum; readonly receive: DeskSum };
 
 export class Hedging {
@@ -128,13 +132,13 @@ export class Hedging {
   #isDone = false;
   #broken: { readonly error: unknown } | null = null;
   /**
-   * Executed by the desk but not yet in the bot's ledger, and the last execution in the ledger, which may also be a
-   * taker order.
+   * Conversion that the desk has executed but the bot's ledger does not contain yet. `#heard` is the last execution in
+   * the ledger, which may also be of a taker order.
    */
   #unheard: Swapped | null = null;
   #heard: Executed | null = null;
   #balancesAt = -Infinity;
-  /** Gains of the account in third currencies, and their total value in the quote currency. */
+  /** Balance changes of the account in third currencies; `#worth` is their total value in the quote currency. */
   readonly #thirds = new Map<string, bigint>();
   #worth = 0n;
   #begun = 0;
@@ -192,22 +196,25 @@ export class Hedging {
     );
   }
 
-  /** Value of third currencies in the quote currency, in which they are counted but not held. */
+  /**
+   * Value of the third currencies. The bot counts it in the quote currency, although the account does not hold that
+   * currency.
+   */
   get thirdCurrencyValue(): Money {
     return money(this.#worth);
   }
 
-  /** Time of the next event. */
+  /** Time of the hedger's next event; Infinity for none. */
   get dueAt(): Millis {
     return this.#scene.from + (this.#clock.nextDue() ?? Infinity);
   }
 
-  /** Whether nothing is pending after a stop. */
+  /** Whether the hedger was stopped and no hedge is pending. */
   get isDone(): boolean {
     return this.#isDone;
   }
 
-  /** Processes everything due by `time`, which both ends have reached. */
+  /** Processes all events of the hedger up to `time`, which the exchange and the bot have reached. */
   async liveTo(time: Millis): Promise<void> {
     while (this.dueAt <= time) {
       this.#clock.runNext();
@@ -222,8 +229,8 @@ export class Hedging {
   }
 
   /**
-   * Records an execution of a taker order of the hedger: the change per currency, fees included; `mid` as in
-   * `Watcher.filled`.
+   * Records an execution of a taker order of the hedger. `major` and `minor` are changes per currency after fees; `mid`
+   * is as in `Watcher.filled`.
    */
   onTakerExecution(major: bigint, minor: bigint, at: Millis, mid: number): void {
     const { instrument, base } = this.#scene;
@@ -232,7 +239,7 @@ export class Hedging {
     this.#add({ at, major, minor, cost });
   }
 
-  /** Adds to the sums, because a hedge may be executed in parts. */
+  /** Adds an execution to the sums of the hedge, because a hedge may be executed in parts. */
   #add({ at, major, minor, cost }: Executed): void {
     const before = this.#heard ?? { at, major: 0n, minor: 0n, cost: 0n };
     this.#heard = {
@@ -243,7 +250,7 @@ export class Hedging {
     };
   }
 
-  /** Stops new hedges; pending ones are completed. */
+  /** Stops new hedges; pending hedges are completed. */
   stop(): void {
     this.#stopped = true;
   }
@@ -282,7 +289,7 @@ export class Hedging {
     this.#broken ??= { error };
   };
 
-  /** Balance of the account at the exchange. */
+  /** Returns the account's balance of a currency at the exchange. */
   #total(currency: string): Money {
     const { balances, collector, instrument } = this.#scene;
     const { major, minor } = collector.moved;
@@ -308,8 +315,8 @@ export class Hedging {
   }
 
   /**
-   * Applies one side of a route's leg. Returns the increase of the value in its third currency as counted by the
-   * hedger; 0 for the book's two currencies.
+   * Applies one side of a route's leg. Returns the increase of the value in the third currency, as the hedger counts
+   * it; 0 for the book's two currencies.
    */
   #throughThird({ currency, sum }: DeskSum, sign: bigint): bigint {
     const { major, minor } = this.#scene.instrument;
@@ -326,7 +333,7 @@ export class Hedging {
     this.#unheard = null;
   }
 
-  /** Delivers the bot's balances, including executions at the exchange. */
+  /** Delivers the balances to the engine, including executions that its ledger does not contain yet. */
   #readBalances(): void {
     const { engine, instrument, step } = this.#scene;
     const at = (this.#balancesAt = this.#clock.now());
@@ -340,7 +347,7 @@ export class Hedging {
     step({ kind: 'balances', at, startedAt: at, quiet: true, balances });
   }
 
-  /** Reports rows that ended since the last call. */
+  /** Reports the hedges that ended since the last call. */
   #tell(): void {
     const { rows } = this.#hedger;
     if (rows === this.#told) return;
@@ -393,11 +400,11 @@ export class Hedging {
   }
 }
 
-/** Change of a currency by a swap. */
+/** Returns the change of a currency's balance by a conversion. */
 const changeOf = (currency: string, pay: DeskSum, receive: DeskSum): bigint =>
   (receive.currency === currency ? receive.sum : 0n) - (pay.currency === currency ? pay.sum : 0n);
 
-/** Amounts exchanged by the first leg of a route. */
+/** Returns the amounts that the first leg of a route exchanged. */
 function firstLegOf(
   executed: Executed | null,
   { via, holds, worth }: HedgeRoute,
@@ -408,7 +415,7 @@ function firstLegOf(
   return [give, { currency: via, amount: holds }];
 }
 
-/** Amounts given and received. */
+/** Returns the amount given and the amount received; `null` if the hedge was not executed. */
 function legsOf(executed: Executed | null, instrument: Instrument): readonly [ConversionLeg, ConversionLeg] | null {
   if (executed === null) return null;
   const { major, minor } = executed;

@@ -1,4 +1,4 @@
-/** The bot's end of a replay's orders: sends requests, and tracks the orders by the answers. */
+/** Orders of a replay as the bot knows them. The class sends requests and tracks the orders by the answers. */
 import { MESSAGE } from '../exchange/messages.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import type { Latency } from '../rows/latency.ts';
@@ -6,7 +6,7 @@ import { LOCAL, OrderPool, type OwnOrder } from '../exchange/ownOrders.ts';
 import type { SideIndex } from '../rows/rows.ts';
 
 export class LocalOrders {
-  /** All placed orders that are not yet forgotten, oldest first. */
+  /** All orders that were placed and not dropped yet, oldest first. */
   readonly orders: OwnOrder[] = [];
   readonly #exchange: SimulatedExchange;
   readonly #latency: Latency;
@@ -38,7 +38,7 @@ export class LocalOrders {
     this.#exchange.requests.push(at + this.#latency.cancel(at), MESSAGE.cancel, order, 0, at, 0);
   }
 
-  /** Processes every answer that has arrived by `time`; `onFill` receives executions in order of arrival. */
+  /** Processes every answer that arrives by `time`. `onFill` receives executions in order of arrival. */
   hear(time: number, onFill: (order: OwnOrder, lots: number) => void): void {
     const { answers } = this.#exchange;
     while (answers.headAt <= time) {
@@ -59,7 +59,7 @@ export class LocalOrders {
     } else order.state = LOCAL.done;
   }
 
-  /** Drops the orders that ended. */
+  /** Drops the orders that are done. */
   forgetDone(): void {
     const { orders } = this;
     let kept = 0;

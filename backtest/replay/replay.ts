@@ -1,5 +1,5 @@
 /**
- * Replay driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill
+ * Driver of a replay: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill
  * model.
  */
 import {
@@ -43,39 +43,48 @@ import { BUY, FLAG, SELL, type MarketRows } from '../rows/rows.ts';
 import type { RowWindow } from '../rows/rowWindow.ts';
 import { ReplayMarket, type RowCursor } from './replayMarket.ts';
 
-/** Times in milliseconds. */
+/** Options of a replay; times are in ms. */
 export type ReplayOptions = {
   readonly instrument: Instrument;
   /** Rows in memory, or a sliding window. */
   readonly rows: MarketRows | RowWindow;
-  /** Times without recorded data, in which the book is not refreshed. */
+  /** Times without recorded data, during which the bot receives no book. */
   readonly gaps: readonly Gap[];
   readonly model: FillModel;
   readonly latency: Latency;
-  /** Delay from an execution to the bot's receipt, if longer than that of an answer; if absent, that of an answer. */
+  /**
+   * Delay from an execution to the bot's receipt of its notice. If this is absent or shorter, the delay of an answer
+   * applies.
+   */
   readonly fillNotice?: Travel | undefined;
   readonly fees: FeeOptions;
-  /** Opening balances, decimal text by currency. */
+  /** Opening balances as decimal text, by currency. */
   readonly balances: Readonly<Record<string, string>>;
   readonly decideEveryMs: Millis;
   readonly privatePollMs: Millis;
-  /** Limit of private requests per any 60 s that the bot sets itself; cancels are exempt. */
+  /** Limit of private requests in any 60 s that the bot applies to itself; cancels are exempt. */
   readonly privatePerMinute: number;
-  /** The exchange's own limit, and its reaction to excess requests. Default: that of the exchange. */
+  /** Limit that the exchange applies, and its reaction to excess requests. Default: that of the embedded exchange. */
   readonly exchangeLimits?: Partial<Pick<Switches, 'privatePerMinute' | 'lockoutMs' | 'rateWindow'>>;
-  /** Creates the engine for this run with its rates; it must report its news to `onNews`. */
+  /** Creates the engine for this run at the given fee rates. The engine must report its news to `onNews`. */
   readonly engine: (
     rates: { readonly makerRate: number; readonly takerRate: number },
     onNews: (news: EngineNews) => void,
   ) => Engine;
-  /** Start and end of trading within the tape. Default: its first and last row. Sliding rows require `to`. */
+  /**
+   * Start of trading within the tape; `to` is its end. Defaults: the first and the last row. A sliding window requires
+   * `to`.
+   */
   readonly from?: Millis;
   readonly to?: Millis;
-  /** Hedges inventory by conversion. If absent, only quotes reduce it. */
+  /** Options of hedges by conversion and taker orders. If absent, only quotes reduce the inventory. */
   readonly hedge?: HedgeOptions | undefined;
-  /** Reference price from other recordings; if absent, there is none. */
+  /** Reference price from other recordings. If absent, the bot has no reference price. */
   readonly elsewhere?: ExternalReferenceOptions | undefined;
-  /** Whether the volume towards the next fee tier is reported as it grows, not only when the tier changes. */
+  /**
+   * Whether each growth of the volume towards the next fee tier is reported. If false, only a change of the tier is
+   * reported.
+   */
   readonly followsTier?: boolean;
   readonly sink?: ReplaySink;
   /** Receives the share of the tape processed, from 0 to 1. */
@@ -85,13 +94,13 @@ export type ReplayOptions = {
 /** Receiver of executions, finished orders and finished hedges. */
 export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void; hedge?(row: ReplayedHedge): void };
 
-/** Money and prices as decimal text. */
+/** Execution of an order of the bot. Money and prices are decimal text. */
 export type FillRow = {
   readonly tid: string;
   readonly orderId: string;
-  /** Level of the strategy that its order was placed for, from 1; 0 for a taker order. */
+  /** Level of the strategy for which the order was placed, from 1; 0 for a taker order. */
   readonly level: number;
-  /** Time of execution at the exchange, and of the bot's receipt. */
+  /** Time of the execution at the exchange; `heardAt` is the time at which the bot received it. */
   readonly at: Millis;
   readonly heardAt: Millis;
   readonly side: Side;
@@ -100,9 +109,12 @@ export type FillRow = {
   readonly value: string;
   readonly fee: string;
   readonly feeCurrency: string;
-  /** Mid price of the recorded book just before it, in ticks, without the bot's orders; `null` if a side was empty. */
+  /**
+   * Mid price of the recorded book just before the execution, in ticks, without the bot's orders; `null` if a side was
+   * empty.
+   */
   readonly midTicks: number | null;
-  /** Change of the base currency since the start, including it. */
+  /** Change of the base currency since the start, including this execution. */
   readonly held: string;
 };
 
@@ -123,7 +135,7 @@ export type ReplayResult = {
   readonly to: Millis;
   readonly events: number;
   readonly decisions: number;
-  /** Balances at the start, decimal text by currency. */
+  /** Balances at the start as decimal text, by currency. */
   readonly opening: ReplayOptions['balances'];
   readonly feeTiers: FeeOptions['tiers'];
   readonly requests: {
@@ -136,38 +148,39 @@ export type ReplayResult = {
   readonly volume: { readonly major: string; readonly minor: string };
   readonly snapshot: Snapshot;
   readonly collected: Collected;
-  /** `null` without a hedger. */
+  /** Totals of the hedges; `null` without a hedger. */
   readonly hedged: Hedged | null;
   /**
-   * Flaws in the replayed time: stale levels removed because executions passed them, and ms with the best bid above the
-   * best ask.
+   * Flaws of the recording in the replayed time. `ghosts`: number of stale levels that were removed because executions
+   * passed them. `crossedMs`: time with the best bid above the best ask.
    */
   readonly recorded: { readonly ghosts: number; readonly crossedMs: Millis };
   readonly haltedBecause: string | null;
-  /** Orders still live after the tape and the stop. */
+  /** Number of orders that were still live when the replay ended. */
   readonly left: number;
-  /** Hash of every fill, order and final number: equal for equal tape, configuration and seed. */
+  /** Hash of every fill, order and final number. Equal tapes, configurations and seeds give equal hashes. */
   readonly hash: string;
 };
 
-/** Time after the tape for answers to the last cancels. */
+/** Time after the tape for answers to the last cancels, in ms. */
 const STOP_MS = 120_000;
 /**
- * Time after the tape, with a hedger: enough to resolve an acceptance with a lost answer, which takes the request
+ * Time after the tape with a hedger, in ms: enough to resolve an acceptance with a lost answer. It includes the request
  * delay, the quote's life and the settlement.
  */
 const HEDGES_END_MS = 3_600_000;
 /**
- * Reason if the engine quotes a side but has no live order: it is in transit, was just filled, or is being replaced.
+ * Reason if the engine quotes a side without a live order: the order is in transit, was just filled, or is being
+ * replaced.
  */
 const UNDER_WAY = 'an order was in transit or being replaced';
 const PROGRESS_EVERY = 1_000;
-/** Interval at which the bot reads its fees. */
+/** Interval at which the bot reads its fees, in ms. */
 const RATES_EVERY_MS = 300_000;
 const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'the request budget was used up' } as const;
 const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
-/** Types of the facts that follow in the hash. */
+/** Numbers that precede a fact in the hash and identify its type. */
 const HASHED = { order: 0, fill: 1, hedge: 2 } as const;
 
 type Placed = {
@@ -175,16 +188,19 @@ type Placed = {
   readonly oid: string;
   readonly order: OwnOrder;
   readonly amount: Amount;
-  /** Last report and its filled lots, reused because mostly nothing has changed. */
+  /** Last report; `reportedFilled` are its filled lots. Reused, because most reports are unchanged. */
   report: OrderReport | null;
   reportedFilled: number;
 };
 
-/** Uses the strategy's own text if it is constant: a number in it would split one reason into many. */
+/**
+ * Returns the reason for a missing side. The strategy's own text is used if it contains no number, which would split
+ * one reason into many.
+ */
 const reasonOf = (unshown: Snapshot['unshown'][Side]): string =>
   unshown === null ? UNDER_WAY : unshown.words === null || /\d/.test(unshown.words) ? unshown.reason : unshown.words;
 
-/** Answer that has arrived at the bot's end. */
+/** Answer that has arrived at the bot. */
 type Heard = {
   readonly kind: MessageKind;
   readonly placed: Placed;
@@ -196,19 +212,20 @@ type Heard = {
 };
 
 /**
- * Answer in transit. `event` is evaluated on arrival; `ids` are its orders if it is irrelevant once they have ended.
+ * Answer in transit. `event` is evaluated on arrival. If all orders in `ids` have ended before, the answer is dropped.
+ * `ids` is `null` for an answer that is never dropped.
  */
 type Later = { readonly at: Millis; readonly event: () => EngineEvent; readonly ids: readonly string[] | null };
 
 type ConsumedLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
 const NO_LEVELS: readonly ConsumedLevel[] = [];
 
-/** Phase of a replay: before trading, trading, the time of the stop, and answers after it. */
+/** Phase of a replay: before trading, trading, the time of the stop, waiting for the remaining answers, over. */
 type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
 
 /**
- * One replay, driven from outside: `exchange` advances to the target of the replay, then `turn` processes that time at
- * the bot's end.
+ * One replay, driven from outside. First `exchange` advances to the target of the replay, then `turn` processes that
+ * time at the bot.
  */
 export class TapeReplay {
   readonly #options: ReplayOptions;
@@ -216,25 +233,25 @@ export class TapeReplay {
   readonly #market: ReplayMarket;
   readonly #span: { readonly from: Millis; readonly to: Millis };
   readonly #engine: Engine;
-  /** Recorded book as known at the bot's end, without the bot's orders. */
+  /** Recorded book as the bot knows it, without the bot's orders. */
   readonly #feed: FeedBook;
   readonly #collector: Collector;
   readonly #gaps: GapIterator;
-  /** Gaps, queried with times at the exchange. */
+  /** Gaps of the recording, by the exchange's clock. */
   readonly #gapsThere: GapIterator;
-  /** The exchange's end of the replay. */
+  /** Exchange of the replay. */
   readonly exchange: SimulatedExchange;
   readonly #orders: LocalOrders;
   readonly #fees: Fees;
   #ratesAt = -Infinity;
   readonly #budget: RequestBudget;
   readonly #hash = new RunHash();
-  /** Orders by origin id, until they have ended on both ends. */
+  /** Orders by client id, until they have ended at the exchange and at the bot. */
   readonly #byId = new Map<string, Placed>();
   readonly #byOrder = new Map<OwnOrder, Placed>();
-  /** Levels of the placements just decided by the engine, by id. */
+  /** Levels of the placements that the engine has just decided, by client id. */
   readonly #levels = new Map<string, number>();
-  /** Answers other than about an order's life at the exchange, by arrival. */
+  /** Answers to look-ups, to reads of the reference, and to requests in a lockout, in order of arrival. */
   readonly #later: Later[] = [];
   readonly #hedging: Hedging | null;
   readonly #notices: FillNotices<Heard>;
@@ -248,19 +265,19 @@ export class TapeReplay {
   #turns = 0;
   /** Latest time up to which rows were requested. */
   #latest = -Infinity;
-  /** Time that both ends have reached. */
+  /** Time that the exchange and the bot have reached. */
   #reached = 0;
   #now = 0;
-  /** Numbers of rows, levels and trades received from the feed. */
+  /** Number of rows received from the feed; the next two fields count its levels and trades. */
   #rowsHeard = 0;
   #levelsHeard = 0;
   #tradesHeard = 0;
-  /** Reader of all trades, if the engine uses them. */
+  /** Position in the rows for reading all trades; `null` if the engine does not use them. */
   readonly #trades: RowCursor | null;
   #lastTrade = 0;
   /** Whether levels were hidden when the engine last received the book. */
   #hid = false;
-  /** Levels just taken by the bot's orders, hidden until the recording has news. */
+  /** Levels that the bot's taker orders have just consumed. They are hidden from the engine until rows arrive. */
   #took: readonly ConsumedLevel[] = NO_LEVELS;
   #tids = 0;
   #decisions = 0;
@@ -271,7 +288,7 @@ export class TapeReplay {
   #major = 0n;
   #minor = 0n;
 
-  /** `market`: of these options' rows; it may be shared with other replays. */
+  /** `market` is the market of `options.rows`, which other replays may share. */
   constructor(options: ReplayOptions, market: ReplayMarket) {
     const { instrument, model, latency, fees, gaps } = options;
     const { rows } = market;
@@ -314,7 +331,7 @@ export class TapeReplay {
   run(): ReplayResult {
     while (this.aim()) {
       const hedgeAt = this.turn(this.exchange.run());
-      // Only a hedger needs an asynchronous replay.
+      // Only a replay with a hedger must be asynchronous.
       if (hedgeAt !== null) throw new Error(`a hedge is due at ${hedgeAt}`);
     }
     return this.result();
@@ -328,12 +345,12 @@ export class TapeReplay {
     return this.result();
   }
 
-  /** Advances the hedger to a time that both ends have reached. */
+  /** Advances the hedger to a time that the exchange and the bot have reached. */
   async liveTo(at: Millis): Promise<void> {
     await this.#hedging?.liveTo(at);
   }
 
-  /** Sets the exchange's target to the next event at the bot's end; returns false when the replay is over. */
+  /** Sets the exchange's target to the bot's next event; returns false when the replay is over. */
   aim(): boolean {
     const { from, to } = this.#span;
     const hedging = this.#hedging;
@@ -359,7 +376,7 @@ export class TapeReplay {
       case 'over':
     }
     if (this.#phase === 'over') {
-      // Releases the rows: an ended replay reads no more.
+      // Releases the rows, because an ended replay reads no more rows.
       if (this.#trades !== null) this.#trades.next = Infinity;
       return false;
     }
@@ -376,7 +393,10 @@ export class TapeReplay {
     return Math.max(this.#now, next);
   }
 
-  /** Processes `now` at the bot's end, after the exchange. Returns the time of the hedger's next event, or `null`. */
+  /**
+   * Processes the time `now` at the bot, after the exchange. Returns the time of the hedger's next event; `null` if
+   * none is due.
+   */
   turn(now: Millis): Millis | null {
     this.#hearRows(now);
     switch (this.#phase) {
@@ -411,7 +431,7 @@ export class TapeReplay {
     const { privatePollMs, onProgress } = this.#options;
     const { from, to } = this.#span;
     this.#hear(now);
-    // The engine always decides on the newest book.
+    // The engine must decide on the newest book.
     if (this.#engine.decidesAt <= now) this.#showBook(now, true);
     if (this.#readAt <= now) {
       this.#readAccount(now);
@@ -421,7 +441,7 @@ export class TapeReplay {
     if (onProgress && ++this.#turns % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
   }
 
-  /** Shows the newest book, on which the hedger prices its routes. */
+  /** Sends the newest book to the engine, because the hedger prices its routes on that book. */
   #hedgeAt(now: Millis): Millis {
     this.#showBook(now, false);
     return (this.#now = now);
@@ -475,7 +495,10 @@ export class TapeReplay {
     this.#step({ kind: 'balances', at, startedAt: at, quiet: true, balances: list });
   }
 
-  /** Processes the feed up to now. Rows before trading only build the book; the engine runs from then on. */
+  /**
+   * Processes the rows that have arrived by `now`. Rows before trading only build the book. The engine receives trades
+   * only from the start of trading.
+   */
   #hearRows(now: Millis): void {
     const feed = this.#feed;
     feed.hear(now);
@@ -507,7 +530,7 @@ export class TapeReplay {
     if (price > 0) this.#step({ kind: 'public trade', at, price, amount, side });
   }
 
-  /** Sends the book to the engine, or only the time while the recording has a gap. */
+  /** Sends the book to the engine, or only the time during a gap of the recording. */
   #showBook(at: Millis, always: boolean): void {
     if (this.#lastTrade > 0) {
       this.#step({ kind: 'public trade', at, price: this.#lastTrade as Price });
@@ -560,8 +583,8 @@ export class TapeReplay {
   }
 
   /**
-   * Removes levels from the engine's book that the bot's resting orders have executed: those at their price or through
-   * it.
+   * Hides levels from the engine's book at or through the price of a resting order of the bot, because they have traded
+   * with that order.
    */
   #hideConsumed(): readonly ConsumedLevel[] {
     const { book } = this.#feed;
@@ -587,7 +610,7 @@ export class TapeReplay {
     return met;
   }
 
-  /** Processes all answers that have arrived. */
+  /** Processes all answers and notices that have arrived. */
   #hear(now: Millis): void {
     const { answers } = this.exchange;
     if (answers.headAt > now && this.#notices.dueAt > now) return;
@@ -600,7 +623,7 @@ export class TapeReplay {
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
       const message = { kind, placed, order, lots, sent, mid, place };
       if (!this.#notices.holdBack(message, now)) heard.push(message);
-      // The bot looks up the order despite the held notice: it learns the end and the filled amount, but not the
+      // The bot looks up the order although its notice is held. It learns the end and the filled amount, but not the
       // trades.
       else if (kind === MESSAGE.canceled || kind === MESSAGE.missed) closed.push({ placed, left: lots });
     }
@@ -616,7 +639,7 @@ export class TapeReplay {
       if (kind === MESSAGE.accepted || kind === MESSAGE.refused) {
         const outcome = { kind: 'done', value: { oid: placed.oid } } as const;
         this.#step({ kind: 'placed', at: now, id: placed.id, outcome });
-        // The exchange accepts a post-only order that would trade, and cancels it (public facts 16.1).
+        // The exchange first accepts a post-only order that would trade, and then cancels it (public facts 16.1).
         if (kind === MESSAGE.refused) {
           this.#refusedPostOnly++;
           gone.push(placed);
@@ -642,7 +665,7 @@ export class TapeReplay {
     this.#forget();
   }
 
-  /** Reports orders that ended, including those with a fill notice in transit. */
+  /** Reports orders that ended. Those in `closed` have a fill notice that the bot has not received yet. */
   #tellEnds(
     ended: readonly Placed[],
     closed: readonly { readonly placed: Placed; readonly left: number }[],
@@ -736,7 +759,7 @@ export class TapeReplay {
     return (placed.report = this.#reportAs(placed, status, order.filled, at));
   }
 
-  /** `filled`: lots. */
+  /** Returns a report of an order with `filled` lots. */
   #reportAs(
     { id, oid, order, amount, report }: Placed,
     status: OrderReport['status'],
@@ -744,7 +767,7 @@ export class TapeReplay {
     at: Millis,
   ): OrderReport {
     const { instrument } = this.#options;
-    // The texts of an order are constant, so earlier ones are reused.
+    // Texts of an order are constant, so those of the last report are reused.
     const price = report?.price ?? textOfPrice(instrument, (order.place + this.#rows.base) as Price);
     const originalAmount = report?.originalAmount ?? textOfAmount(instrument, amount);
     return {
@@ -762,7 +785,7 @@ export class TapeReplay {
   }
 
   /**
-   * Delivers the bot's orders and trades as read from the account, so that the engine considers the account watched.
+   * Delivers the bot's orders and trades as reads of the account, so that the engine considers the account data fresh.
    */
   #readAccount(at: Millis): void {
     this.#now = at;
@@ -779,7 +802,7 @@ export class TapeReplay {
     this.#step({ kind: 'open orders', at, startedAt: at, complete: true, orders: reports });
   }
 
-  /** Whether the exchange accepts `count` requests now. It locks out clients with too many. */
+  /** Whether the exchange accepts `count` requests now. It locks out clients with too many requests. */
   #isAdmitted(count: number): boolean {
     let admitted = true;
     for (let n = 0; n < count; n++) {
@@ -842,7 +865,7 @@ export class TapeReplay {
       case 'look': {
         const { latency } = this.#options;
         const { ids } = command;
-        // Requests over the budget are not sent: the engine asks again.
+        // A request over the budget is not sent, and the engine requests the look-up again.
         if (!this.#budget.take(at, 1)) return;
         const answeredAt = at + latency.there(at) + latency.back(at);
         const admitted = this.#isAdmitted(1);
@@ -859,7 +882,7 @@ export class TapeReplay {
     }
   }
 
-  /** Answers a placement during a lockout by the exchange. */
+  /** Answers a placement that the exchange rejects during a lockout. */
   #refuse(id: string, at: Millis): void {
     const { latency } = this.#options;
     this.#levels.delete(id);
@@ -878,7 +901,7 @@ export class TapeReplay {
     this.#byOrder.set(order, placed);
   }
 
-  /** Forgets orders that ended and are not referred to by messages. */
+  /** Drops the orders that ended and to which no message refers. */
   #forget(): void {
     for (const order of this.#orders.orders) {
       if (order.state !== LOCAL.done || order.messages > 0) continue;
@@ -886,8 +909,8 @@ export class TapeReplay {
       this.#byOrder.delete(order);
     }
     this.#orders.forgetDone();
-    // Drop pending look-up answers whose orders have all ended. A canceled order is also looked up, but the answer to
-    // its cancel has already reported its end.
+    // Drops answers to look-ups whose orders have all ended. A canceled order is also looked up, but the answer to its
+    // cancel has already reported the end.
     for (let i = this.#later.length - 1; i >= 0; i--) {
       const { ids } = this.#later[i]!;
       if (ids !== null && !ids.some(id => this.#byId.has(id))) this.#later.splice(i, 1);
@@ -912,7 +935,7 @@ export class TapeReplay {
     hash.number(placedAt);
     hash.number(endedAt);
     hash.text(ending);
-    // Formats texts only for the sink.
+    // Texts are formatted only if there is a sink.
     sink?.order({
       orderId,
       side,
@@ -926,8 +949,8 @@ export class TapeReplay {
   }
 
   /**
-   * Stops trading and cancels. The exchange continues without new rows until all answers have arrived and every hedge
-   * has ended.
+   * Stops trading and cancels all orders. The exchange continues without new rows until all answers have arrived and
+   * every hedge has ended.
    */
   #stop(now: Millis): void {
     this.#hear(now);
@@ -945,7 +968,7 @@ export class TapeReplay {
     const snapshot = this.#engine.snapshot(to);
     const { profit, inventory, holdings } = snapshot.booked;
     const collected = this.#collector.end();
-    // Compares the accounts of both ends, which are computed from the same fills.
+    // The accounts of exchange and bot are computed from the same fills and must be equal.
     const { instrument, balances } = this.#options;
     const cash = (holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
     const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);

@@ -1,13 +1,10 @@
-/**
- * Recorded market of replays: decoded once, with its book at the exchange and at the bot's end, for one or several
- * replays.
- */
+/** Recorded market of one or several replays: decoded once, with its book at the exchange and its book at the bot. */
 import { ExchangeBook } from '../exchange/exchangeBook.ts';
 import { FeedBook } from '../rows/feedBook.ts';
 import type { MarketRows } from '../rows/rows.ts';
 import { RowWindow } from '../rows/rowWindow.ts';
 
-/** Independent reader of rows; unread rows stay in memory. */
+/** Position of an independent reader in the rows. Rows stay in memory until it has read them. */
 export type RowCursor = { next: number };
 
 export class ReplayMarket {
@@ -26,7 +23,7 @@ export class ReplayMarket {
     this.here = new FeedBook(this.rows);
   }
 
-  /** Whether the rows are a sliding window, whose end is unknown. */
+  /** Whether the rows are a sliding window, which does not contain the end of the tape yet. */
   get isSliding(): boolean {
     return this.#window !== null;
   }
@@ -36,7 +33,7 @@ export class ReplayMarket {
     return this.#window?.totalFor(time) ?? this.rows.length;
   }
 
-  /** Keeps rows until a reader has read them. */
+  /** Keeps rows in memory until `reader` has read them. */
   readBy(reader: RowCursor): void {
     this.#readers.push(reader);
   }

@@ -1,6 +1,6 @@
 /**
- * Hash of a run's facts. They are hashed in batches, because a call of the hash costs as much as a decision, and as
- * numbers, because decimal text would double that.
+ * Hash of a run's facts. The facts are hashed in batches, because a call of the hash takes as long as a decision. They
+ * are hashed as numbers, because decimal text would take twice as long.
  */
 import { createHash } from 'node:crypto';
 
@@ -31,7 +31,7 @@ export class RunHash {
     }
   }
 
-  /** Returns the final hash in hex; nothing can be added afterwards. */
+  /** Returns the final hash in hex; no fact can be added afterwards. */
   digest(): string {
     this.#flush();
     return this.#hash.digest('hex');

@@ -1,6 +1,6 @@
 /**
- * Several replays over one market that is decoded and read once, each with its own engine, orders, account and time.
- * They are independent of each other.
+ * Several independent replays over one market that is decoded and read once. Each has its own engine, orders, account
+ * and time.
  */
 import { ReplayMarket } from './replayMarket.ts';
 import { TapeReplay, type ReplayOptions, type ReplayResult } from './replay.ts';
@@ -11,8 +11,8 @@ import type { RowWindow } from '../rows/rowWindow.ts';
 export type SideBySideOptions = Omit<ReplayOptions, 'rows'>;
 
 /**
- * Runs the replays; results are in the order of the options and byte-identical to separate runs. Rejects with any
- * replay's error.
+ * Runs the replays. Results are in the order of `all` and byte-identical to those of separate runs. Rejects with the
+ * error of any replay.
  */
 export async function runSideBySide(
   rows: MarketRows | RowWindow,
@@ -25,13 +25,13 @@ export async function runSideBySide(
 }
 
 /**
- * Scheduler that runs events in order of exchange time, so that the market advances only if no replay has an event
- * before its next row.
+ * Scheduler that runs the events of all replays in order of exchange time. The market advances only if no replay has an
+ * event before the next row.
  */
 class Side {
   readonly #market: ReplayMarket;
   readonly #replays: readonly TapeReplay[];
-  /** Time of each replay's next event; Infinity if it is over. */
+  /** Time of each replay's next event; Infinity for a replay that is over. */
   readonly #due: Float64Array;
 
   constructor(market: ReplayMarket, replays: readonly TapeReplay[]) {
@@ -45,7 +45,7 @@ class Side {
     const due = this.#due;
     for (let i = 0; i < due.length; i++) this.#aim(i);
     for (let i = this.#first(); i >= 0; i = this.#first()) {
-      // An execution may cause an earlier event.
+      // An execution may cause an event that is due earlier.
       if (there.readTo(due[i]!)) {
         this.#lookAgain();
         i = this.#first();
@@ -60,7 +60,7 @@ class Side {
     }
   }
 
-  /** Index of the replay that is due first, the lowest of equals; -1 if all are over. */
+  /** Returns the index of the replay that is due first, the lowest index if several are; -1 if all are over. */
   #first(): number {
     const due = this.#due;
     let first = -1;

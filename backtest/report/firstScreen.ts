@@ -1,4 +1,4 @@
-/** Tiles of the page's first screen: five numbers of the main run, each with context. */
+/** Tiles of the page's first screen: five numbers of the main run, each with explanatory lines. */
 import {
   durationText,
   gainText,
@@ -13,7 +13,7 @@ import { STRETCHES_MIN, type Interval } from './interval.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import { isCrossed } from './verdict.ts';
 
-/** Name, number, and lines below it. */
+/** Tile with a name, a number, and lines below the number. */
 export type Tile = { readonly name: string; readonly value: string; readonly notes: readonly string[] };
 
 /**
@@ -83,7 +83,7 @@ function tilesOfTrading(
   ];
 }
 
-/** Returns the tiles as markup, under the name of their run. */
+/** Returns the tiles as HTML. */
 export const tilesOf = (report: BacktestReport, main: ReplayReport): Html =>
   html`<div class="tiles">
     ${tilesTextOf(report, main).map(
@@ -98,7 +98,7 @@ export const tilesOf = (report: BacktestReport, main: ReplayReport): Html =>
 
 const returnText = (pct: number | null): string =>
   pct === null ? '' : `${pct > 0 ? '+' : ''}${percentOf(pct / 100)} on capital`;
-/** Formats three significant digits of a share that may be tiny. */
+/** Formats a share as a percentage with three significant digits, because it may be tiny. */
 const percentOf = (share: number): string =>
   `${Number((share * 100).toPrecision(3))
     .toLocaleString('en-US', { maximumFractionDigits: 6 })

@@ -1,4 +1,4 @@
-/** Headline numbers of a report: profit with its uncertainty, the trading behind it, and the gain of holding. */
+/** Headline numbers of a report: profit with its uncertainty, volume and orders, and the gain of holding. */
 import { approximately, type Instrument, type MarkoutCurve } from '../../src/core/index.ts';
 import type { Collected, SeriesName } from '../collect/collect.ts';
 import { paceOf, type Pace } from '../exchange/fees.ts';
@@ -11,8 +11,8 @@ export const AFTER_SECONDS = 60;
 const DAY = 86_400;
 
 /**
- * Splits a run of `seconds` into time blocks. Fills without a known market 60 s later count with the mean of the
- * others.
+ * Splits a run of `seconds` into time blocks. A fill without a known mid price 60 s later counts with the mean of the
+ * other fills.
  */
 export function stretchesOf(
   { series, profit }: Pick<Collected, 'series' | 'profit'>,
@@ -32,8 +32,9 @@ export function stretchesOf(
 }
 
 /**
- * Returns the profit if each fill had been closed at the mid price 60 s later: mean markout minus the fee, times the
- * traded value (E8). It excludes later gains of the inventory, and hedges. `null` without a known markout.
+ * Returns the profit as if each fill had been closed at the mid price 60 s later. It is the mean markout minus the fee,
+ * times the traded value (E8). Excludes later gains of the inventory, and hedges. Returns `null` without a known
+ * markout.
  */
 export function netAfterMinute(
   markouts: readonly MarkoutCurve[],
@@ -47,7 +48,7 @@ export function netAfterMinute(
   return { total: short(((mean - feesBps) * traded) / 10_000), fills: all?.fills[at] ?? 0 };
 }
 
-/** Numbers of the run; `null` if unknown, otherwise approximate. */
+/** Headline numbers of a run, approximate; `null` if unknown. */
 export type Headline = {
   readonly netInterval: Interval | null;
   readonly net60s: (NonNullable<ReturnType<typeof netAfterMinute>> & { readonly interval: Interval | null }) | null;
@@ -55,11 +56,11 @@ export type Headline = {
   /** Volume scaled to 30 days in the quote currency, and the maker fee of its tier. */
   readonly pace: Pace;
   readonly fillsPerDay: number | null;
-  /** Placements and cancels per fill. */
+  /** Number of placements and cancels per fill. */
   readonly orderToTrade: number | null;
   /**
-   * Account at the start, as decimal text per currency; its value at the first known mid price, in the quote currency;
-   * and the profit in percent of that value.
+   * Balances at the start, as decimal text. `value` is their value at the first known mid price, in the quote currency.
+   * `returnPct` is the profit in percent of `value`.
    */
   readonly capital: {
     readonly major: string;
@@ -68,13 +69,13 @@ export type Headline = {
     readonly returnPct: number | null;
   };
   /**
-   * Gain without fees of buying the largest position of the run at the first known mid price and holding it to the
-   * last.
+   * Gain, without fees, of buying `amount` at the first known mid price and holding it to the last. `amount` is the
+   * largest position of the run.
    */
   readonly hold: { readonly amount: number; readonly total: number | null };
 };
 
-/** `columns`: those of the run's series. */
+/** Returns the headline numbers. `columns` are those of the run's series. */
 export function headlineOf(
   { major, minor }: Instrument,
   { from, to, volume, snapshot, collected, requests, opening, feeTiers }: ReplayResult,

@@ -2,12 +2,12 @@
 import { blockBootstrap, randomOf } from '../../src/core/index.ts';
 import { short } from '../../src/pages/index.ts';
 
-/** Approximate, in the quote currency. */
+/** Interval in the quote currency, approximate. */
 export type Interval = { readonly low: number; readonly high: number };
 
 /**
- * Results of equal time blocks of `seconds`: net, and with fills valued after 60 s. Runs of the same time have the same
- * blocks.
+ * Results of equal time blocks of `seconds`: net, and net with fills valued after 60 s. Runs over the same time have
+ * the same blocks.
  */
 export type Stretches = {
   readonly seconds: number;
@@ -21,12 +21,12 @@ const STRETCHES_MAX = 40;
 const STRETCH_S = 60;
 const SEED = 1;
 
-/** Returns the number of time blocks for a run of this length; 0 below one minute. */
+/** Returns the number of time blocks for a run of `seconds`; 0 below one minute. */
 export const stretchesIn = (seconds: number): number => Math.min(STRETCHES_MAX, Math.floor(seconds / STRETCH_S));
 
 /**
- * Splits values at equal steps into `count` equal parts. `sum`: values are increments; `last`: values are cumulative,
- * NaN if unchanged.
+ * Splits values at equal time steps into `count` equal parts and returns the increase in each. With `sum`, values are
+ * increments. With `last`, values are cumulative, and NaN if unchanged.
  */
 export function cutUp(values: ArrayLike<number>, keep: 'sum' | 'last', count: number): number[] {
   const parts = new Array<number>(count).fill(0);
@@ -43,7 +43,7 @@ export function cutUp(values: ArrayLike<number>, keep: 'sum' | 'last', count: nu
 
 /**
  * Returns the 95% interval of the sum of equal time blocks: what a similar time could have earned, if blocks are alike
- * and nearly independent. `null` with fewer than `least`, or if all are equal.
+ * and nearly independent. Returns `null` for fewer than `least` blocks, or if all blocks are equal.
  */
 export function intervalOf(gains: readonly number[], least = STRETCHES_MIN): Interval | null {
   if (gains.length < least) return null;
@@ -56,8 +56,8 @@ export const excludesZero = (interval: Interval | null): boolean =>
   interval !== null && (interval.low > 0 || interval.high < 0);
 
 /**
- * Returns the interval of a sum of independent parts: the distances to each bound are added as squares (Zou, Donner
- * 2008, Statistics in Medicine 27). A part without an interval counts as certain.
+ * Returns the interval of a sum of independent parts. The distances from each value to its bounds are added as squares
+ * (Zou, Donner 2008, Statistics in Medicine 27). A part without an interval counts as certain.
  */
 export function intervalTogether(
   parts: readonly { readonly value: number; readonly interval: Interval | null }[],

@@ -1,4 +1,4 @@
-/** Table of the fill models: all totals of a run, with a column per distinct model. */
+/** Table of the fill models: all totals of a run, with a column per fill model. */
 import { RATIO_DAYS } from '../collect/returns.ts';
 import {
   gainText,
@@ -18,7 +18,7 @@ import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 
 type Row = { readonly name: string; readonly of: (model: ReplayReport) => string | Html };
 
-/** `models`: the distinct models of the report. */
+/** Returns the table. `models` are the models with different results. */
 export function modelTable(report: BacktestReport, models: readonly ShownModel[]): Html {
   const head = models.map(({ label }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${label}</th>`);
   return table(

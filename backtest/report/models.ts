@@ -1,17 +1,20 @@
-/** Choice of the main model of a report, and of the models shown next to it: equal ones appear once. */
+/**
+ * Choice of the main model of a report, and of the models in its columns and plots. Models with equal results appear
+ * once.
+ */
 import type { ReplayReport } from './report.ts';
 
-/** Returns the main model: the expected one, or the first; `null` if there are none. */
+/** Returns the main model: the expected one, or else the first; `null` without models. */
 export function mainOf<Model extends { readonly model: string }>(models: readonly Model[]): Model | null {
   return models.find(({ model }) => model === 'expected') ?? models[0] ?? null;
 }
 
-/** `label` names all models that it represents. */
+/** Model with a label that names all models with equal results. */
 export type ShownModel = ReplayReport & { readonly label: string };
 
 /**
- * Merges models whose runs have equal fills and orders, by hash. The main one represents its group, at the position of
- * the first.
+ * Merges models whose runs have equal hashes, and therefore equal fills and orders. The main model of a group
+ * represents it, at the position of the group's first model.
  */
 export function shownModels<Model extends { readonly model: string; readonly hash: string }>(
   models: readonly Model[],

@@ -1,4 +1,4 @@
-/** Page of a backtest report: a first screen, with everything else collapsed below it. */
+/** Page of a backtest report: a first screen, and below it all other sections, collapsed. */
 import {
   durationText,
   gainText,
@@ -29,7 +29,7 @@ import { colourOf, figuresOf, type PlotGroup } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
 import { verdictOf, warmUpText } from './verdict.ts';
 
-/** Returns a self-contained HTML file with library, style and script; all texts of the report are escaped. */
+/** Returns a self-contained HTML file that includes library, style and script. All texts of the report are escaped. */
 export function reportPage(report: BacktestReport, parts: PageParts): string {
   const figures = figuresOf(report);
   const models = shownModels(report.models);
@@ -85,7 +85,7 @@ export function reportPage(report: BacktestReport, parts: PageParts): string {
 const modelHead = (models: readonly ShownModel[]): readonly Html[] =>
   models.map(({ label }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${label}</th>`);
 
-/** Longer runs show hours of the day instead of every hour. */
+/** Maximum number of hours with a row each; longer runs have a row per hour of the day. */
 const HOURS_SHOWN = 48;
 
 function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayReport): Html {

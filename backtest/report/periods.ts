@@ -5,9 +5,9 @@ import type { Hour } from '../collect/hours.ts';
 /** Money as exact decimal text; the parts add up to the total. */
 export type Parts = Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
 
-/** Results of a period; all periods add up to the run. */
+/** Results of a period; the values of all periods add up to those of the run. */
 export type Period = {
-  /** ISO 8601. Hours and days are in UTC; the first and the last may be partial. */
+  /** Start of the period, in ISO 8601. Hours and days are in UTC; the first and the last may be partial. */
   readonly from: string;
   readonly seconds: number;
   readonly pnl: Parts;
@@ -18,7 +18,7 @@ export type Period = {
   readonly both: number | null;
 };
 
-/** Converts a profit to exact text. */
+/** Converts a profit to exact decimal text. */
 export const partsOf = ({ spread, inventory, fees, hedging, total }: Profit): Parts => ({
   spread: textOfMoney(spread),
   inventory: textOfMoney(inventory),

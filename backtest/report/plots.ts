@@ -4,13 +4,13 @@ import { mainOf, shownModels, type ShownModel } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import type { SeriesColumn } from './series.ts';
 
-/** Position of a section on the page. */
+/** Group of plots, which determines the position of a section on the page. */
 export type PlotGroup = 'first' | 'latency' | 'profit' | 'inventory' | 'fills' | 'quotes';
-/** Section under one heading: a sentence for the reader, and its plots. */
+/** Section under one heading: its plots, and in `how` a sentence on how to read them. */
 export type PlotSection = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
 type Placed = PlotSection & { readonly group: PlotGroup };
 
-/** Report with distinct models only. */
+/** Report in which models with equal results are merged. */
 type Shown = Omit<BacktestReport, 'models'> & { readonly models: readonly ShownModel[] };
 
 /** Number of model colors on the page, in order of the runs. */
@@ -19,8 +19,8 @@ const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
 /**
- * Returns the sections in page order. Headings without a plot are dropped. Without fills there are no markouts, fill
- * ratios and waits.
+ * Returns the sections in page order. Sections without a plot are dropped, and without fills also those about markouts,
+ * fill ratios and waits.
  */
 export function figuresOf(whole: BacktestReport): readonly Placed[] {
   const report = { ...whole, models: shownModels(whole.models) };
@@ -58,7 +58,7 @@ function equity(report: Shown): Placed {
   };
 }
 
-/** Line of holding; `null` for a run without a position or a known market. */
+/** Returns the line of the gain of holding; `null` for a run without a position or without a known mid price. */
 function holdLine({ hold, series }: ReplayReport, major: string, length: number): Line | null {
   const { middle } = series.columns;
   const first = middle.find(value => value !== null);
@@ -189,8 +189,8 @@ function positionBars(report: Shown): Placed {
 }
 
 /**
- * Merges a model's inventory histogram into the widest bars of all models. Bar widths of models differ by a factor of 3
- * or 9.
+ * Converts the time by position into bars of `width`, the widest of all models. Bar widths of models differ by factors
+ * of 3.
  */
 function inBars(
   values: readonly number[],
@@ -338,7 +338,7 @@ function waits(report: Shown): Placed {
   };
 }
 
-/** Step curve, evaluated at every x of all curves. */
+/** Returns the share of fills, in percent, that waited at most x seconds, for each x in `xs`. */
 function shareUpTo({ waits: { seconds, share } }: ReplayReport, xs: readonly number[]): (number | null)[] {
   let i = -1;
   return xs.map(x => {
@@ -414,7 +414,7 @@ const column =
   ({ series }: ReplayReport): readonly (number | null)[] =>
     series.columns[name];
 
-/** Plots one line per model; all models have the same tape and times. */
+/** Plots one line per model. All models have the same tape and the same period. */
 function overTime(
   report: Shown,
   id: string,
@@ -453,14 +453,16 @@ const lengthOf = ({ series }: ReplayReport): number => series.columns.profit.len
 const padded = (values: readonly (number | null)[], length: number): readonly (number | null)[] =>
   values.length >= length ? values : [...values, ...Array.from({ length: length - values.length }, () => null)];
 
-/** Overlapping lines stay visible, because later ones are thinner. */
+/** Returns the width of a model's line. Later lines are thinner, so that overlapping lines stay visible. */
 const widthOf = (model: number, models: number): number => 1.25 + 1.25 * (models - 1 - model);
-/** Returns a color of the page by the model's index: `model-0` to `model-7`, repeating. */
+/** Returns a color of the page by the model's index, from `model-0` to `model-7`, repeating. */
 export const colourOf = (model: number): string => `model-${model % COLOURS}`;
-/** Formats seconds: `5 s` below a minute, otherwise `1.5 min`; exact. */
+/** Formats seconds exactly: `5 s` below a minute, otherwise `1.5 min`. */
 export const secondsText = (s: number): string => (s < 60 ? `${s} s` : `${s / 60} min`);
 const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
   everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;
 
-/** Whether all values are zero: the library would draw them at the edge of a plot up to 100. */
+/**
+ * Whether all values are zero. Without a given range, the library would draw them at the edge of a plot from 0 to 100.
+ */
 const isFlat = (values: readonly (number | null)[]): boolean => values.every(value => value === null || value === 0);

@@ -1,4 +1,4 @@
-/** Result of a backtest as plain numbers and text for JSON, with its fills and orders as CSV lines. */
+/** Result of a backtest as numbers and text for JSON, with its fills, orders and hedges as CSV lines. */
 import {
   approximately,
   money,
@@ -19,13 +19,13 @@ import { daysOf, partsOf, periodsOf, type Parts, type Period } from './periods.t
 import { seriesOf, type Series } from './series.ts';
 import type { FillRow, OrderRow, ReplayResult } from '../replay/replay.ts';
 
-/** Report of one command run. Equal for equal tape, configuration, seed and options, except `made`. */
+/** Report of one backtest. Equal tapes, configurations, seeds and options give equal reports, except `made`. */
 export type BacktestReport = {
   readonly book: string;
   readonly strategy: string;
   /**
-   * Currencies: amounts and positions are in the base currency (`major`), money without a stated currency is in the
-   * quote currency (`minor`).
+   * Base currency (`major`) and quote currency (`minor`). Amounts and positions are in the base currency; money without
+   * a stated currency is in the quote currency.
    */
   readonly major: string;
   readonly minor: string;
@@ -35,32 +35,32 @@ export type BacktestReport = {
     readonly dirt: readonly DataFlaw[];
     readonly gaps: readonly Gap[];
   };
-  /** Recordings behind the reference price; absent if there were none. */
+  /** Recordings of other books that the reference or hedge routes used; absent if there are none. */
   readonly reference?: readonly { readonly book: string; readonly source: string }[];
-  /** Warning that the configured reference price was not given. */
+  /** Warning that the configured reference has no recordings. */
   readonly noReference?: string;
   /** Hedge routes without recordings, one sentence each. */
   readonly noRoutes?: readonly string[];
-  /** As requested: ms, or their source. */
+  /** Latency of requests and market data, as requested: in ms, or the source of the values. */
   readonly latencyMs: string;
   readonly feedLatencyMs: string;
-  /** Latency of notices of the bot's fills; if absent, that of answers. */
+  /** Latency of notices of the bot's fills; if absent, the latency of answers applies. */
   readonly fillLatencyMs?: string;
   /** Start of the rows that built the book before trading; absent if trading started with the recording. */
   readonly warmUpFrom?: string;
-  /** Seed of the recorded flow if there was no tape; otherwise `null`. */
+  /** Seed of the seeded flow; `null` if a tape was replayed. */
   readonly seed: number | null;
   /** Text of the configuration file. */
   readonly config: string;
   readonly made: { readonly puntas: string; readonly node: string };
   readonly models: readonly ReplayReport[];
-  /** Runs with other request latencies, shortest first; absent if not requested. */
+  /** Runs with other request latencies, shortest first; absent without a latency sweep. */
   readonly latencySweep?: readonly SweptLatency[];
-  /** Hash of every fill, order and final number of every model. */
+  /** Hash over the hashes of all models. */
   readonly hash: string;
 };
 
-/** Run with this constant latency of requests and answers, in ms each way, otherwise like that of `model`. */
+/** Run like that of `model`, but with a constant latency of requests and answers, in ms each way. */
 export type SweptLatency = { readonly latencyMs: number } & Pick<
   ReplayReport,
   | 'model'
@@ -77,8 +77,8 @@ export type SweptLatency = { readonly latencyMs: number } & Pick<
 >;
 
 /**
- * Report of one run. Money is decimal text, in the quote currency unless the name says otherwise; paid fees are
- * negative. Parts add up to the total.
+ * Report of one run. Money is decimal text, in the quote currency unless the name states another unit. Fees paid are
+ * negative. Parts of a sum add up exactly.
  */
 export type ReplayReport = Headline & {
   readonly model: string;
@@ -90,22 +90,27 @@ export type ReplayReport = Headline & {
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
   readonly fills: number;
   readonly volume: { readonly major: string; readonly minor: string };
-  /** Profit at the exchange's mid price and time. Hedging is the result of conversions against it. */
+  /** Profit at the exchange's mid price and clock. `hedging` is the result of hedges against the mid price. */
   readonly pnl: Parts;
-  /** Profit and fees relative to the traded value; `null` without trades. */
+  /**
+   * Profit relative to the traded value; `null` without trades. `feesBps` are the fees relative to the traded value.
+   */
   readonly profitBps: number | null;
   readonly feesBps: number | null;
-  /** Maximum fall of the profit from its previous peak, and its time. */
+  /** Maximum fall of the profit below its previous peak, and the time of that fall. */
   readonly drawdown: { readonly most: string; readonly at: string | null };
-  /** Ratio of gains per minute, annualized; `null` with fewer than `RATIO_DAYS` days or without deviation. */
+  /** Ratios of the gains per minute, annualized; `null` for fewer than `RATIO_DAYS` days or without deviation. */
   readonly sharpe: number | null;
   readonly sortino: number | null;
   /** Base currency held beyond the target at the end. */
   readonly inventory: string;
   readonly holdings: Readonly<Record<string, string>>;
-  /** Conversions; `null` without a hedger. */
+  /** Totals of the hedges; `null` without a hedger. */
   readonly hedges: HedgeReport | null;
-  /** Time-weighted mean and maximum size, unsigned, and bars of time by position, whose centers are `width` apart. */
+  /**
+   * Time-weighted mean and maximum size of the position, unsigned, and the time in bars by position. The centers of the
+   * bars are `width` apart.
+   */
   readonly position: {
     readonly meanSize: number;
     readonly mostSize: number;
@@ -113,29 +118,29 @@ export type ReplayReport = Headline & {
     readonly values: readonly number[];
     readonly seconds: readonly number[];
   };
-  /** Shares of samples, one per second, with resting quotes at the exchange. */
+  /** Share of the samples, one per second, with a resting bid, a resting ask, or both at the exchange. */
   readonly uptime: Readonly<Record<'bid' | 'ask' | 'both', number>>;
-  /** Reasons for missing quotes with durations, longest first. */
+  /** Reasons for missing quotes with their durations, longest first. */
   readonly missing: readonly Missing[];
   readonly days: readonly Period[];
   readonly hours: readonly Period[];
-  /** Time-weighted means of the best ask minus the best bid; `null` if both never existed. */
+  /** Time-weighted mean spread of the market and of the bot's quotes; `null` if there was none. */
   readonly spreadBps: { readonly market: number | null; readonly ours: number | null };
-  /** Hours of the day with a spread far beyond that of the others; absent if there are none. */
+  /** Hours of the day whose spread is far wider than in the other hours; absent if there are none. */
   readonly wideHours?: WideHours;
   readonly requests: ReplayResult['requests'] & { readonly mostPerMinute: number; readonly allowedPerMinute: number };
   readonly refusedPostOnly: number;
   readonly markouts: readonly MarkoutCurve[];
-  /** Orders that rested, by side and level. */
+  /** Statistics of the orders that rested, by side and level. */
   readonly levels: readonly LevelReport[];
   /**
-   * Distribution of times from resting to the first execution: the share of filled orders that waited at most this
-   * time.
+   * Distribution of the times from the arrival in the book to the first execution: `share[i]` of the filled orders
+   * waited at most `seconds[i]`.
    */
   readonly waits: Waits & { readonly seconds: readonly number[]; readonly share: readonly number[] };
   /**
-   * Flaws of the recording: stale levels removed because executions passed them, and time with its best bid above its
-   * best ask.
+   * Flaws of the recording. `ghosts`: number of stale levels that were removed because executions passed them.
+   * `crossedSeconds`: time with the best bid above the best ask.
    */
   readonly recorded: { readonly ghosts: number; readonly crossedSeconds: number };
   readonly haltedBecause: string | null;
@@ -145,8 +150,8 @@ export type ReplayReport = Headline & {
 };
 
 /**
- * Totals of executed hedges; `begun` and `notDone` count all. `cost` is against the mid price at that time, including
- * taker fees.
+ * Totals of the executed hedges; `begun` and `notDone` count all hedges. `cost` is against the mid price at the
+ * execution, including taker fees.
  */
 export type HedgeReport = {
   readonly requests: number;
@@ -161,8 +166,8 @@ export type HedgeReport = {
 export type Waits = { readonly medianSeconds: number | null; readonly p90Seconds: number | null };
 
 /**
- * `fillRatio`: share of orders with an execution. `volumeRatio`: filled share of the displayed amount. `ahead`: mean
- * amount ahead on arrival, `null` if not recorded.
+ * Statistics of one level and side. `fillRatio`: share of orders with an execution. `volumeRatio`: filled share of the
+ * displayed amount. `ahead`: mean amount ahead in the queue on arrival; `null` if unknown.
  */
 export type LevelReport = {
   readonly side: Side;
@@ -177,7 +182,7 @@ export type LevelReport = {
   readonly unfilled: Waits;
 };
 
-/** Extracts the fields of a run for a latency sweep. */
+/** Returns the fields of a run that a latency sweep contains. */
 export const sweptLatency = (
   latencyMs: number,
   {
@@ -333,8 +338,8 @@ function curveOf(durations: Durations): { readonly seconds: readonly number[]; r
 export const FILLS_HEADER =
   'tid,order_id,level,at,heard_at,side,price,amount,value,fee,fee_currency,mid_ticks,held_since_start';
 /**
- * Formats a fill in the order of `FILLS_HEADER`, without a line end. Times in epoch ms, money and amounts as decimal
- * text; empty for an unknown mid price.
+ * Formats a fill as a line with the columns of `FILLS_HEADER`, without a line end. Times are in epoch ms, money and
+ * amounts are decimal text. An unknown mid price is empty.
  */
 export const fillLine = (f: FillRow): string =>
   [
@@ -355,8 +360,8 @@ export const fillLine = (f: FillRow): string =>
 
 export const ORDERS_HEADER = 'order_id,side,price,amount,filled,placed_at,ended_at,ending';
 /**
- * Formats an order in the order of `ORDERS_HEADER`, without a line end. Times in epoch ms, prices and amounts as
- * decimal text.
+ * Formats an order as a line with the columns of `ORDERS_HEADER`, without a line end. Times are in epoch ms, prices and
+ * amounts are decimal text.
  */
 export const orderLine = (o: OrderRow): string =>
   [o.orderId, o.side, o.price, o.amount, o.filled, o.placedAt, o.endedAt, o.ending].join(',');
@@ -364,8 +369,8 @@ export const orderLine = (o: OrderRow): string =>
 export const HEDGES_HEADER =
   'hedge_id,at,state,wanted,way,gave,gave_currency,got,got_currency,weighed_bps,accepted_at,executed_at,cost,heard_at,why,weighed';
 /**
- * Formats a hedge in the order of `HEDGES_HEADER`, without a line end. Times in epoch ms, amounts as decimal text;
- * empty for `null`, sentences in quotes.
+ * Formats a hedge as a line with the columns of `HEDGES_HEADER`, without a line end. Times are in epoch ms, amounts are
+ * decimal text, sentences are in quotes. A `null` is empty.
  */
 export const hedgeLine = (h: ReplayedHedge): string =>
   [
@@ -388,5 +393,5 @@ export const hedgeLine = (h: ReplayedHedge): string =>
   ]
     .map(cell => cell ?? '')
     .join(',');
-/** Quotes a sentence, which may contain commas. */
+/** Returns a sentence in quotes, because it may contain commas. */
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

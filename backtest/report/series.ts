@@ -1,9 +1,12 @@
-/** Curves of a report: a run in time buckets of equal width. */
+/** Curves of a report: values of a run in time buckets of equal width. */
 import { approximately, type Instrument } from '../../src/core/index.ts';
 import type { Collected } from '../collect/collect.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
 
-/** Entry i covers the time from `fromMs` + i × `everyMs`; `null` if unknown. Money and amounts are approximate. */
+/**
+ * Curves over time. Entry i of a column covers the time from `fromMs` + i × `everyMs`, or is `null` if unknown. Money
+ * and amounts are approximate.
+ */
 export type Series = {
   readonly fromMs: number;
   readonly everyMs: number;
@@ -32,7 +35,7 @@ export type SeriesColumn =
   | 'sold'
   | 'soldAt';
 
-/** Converts the series with nine digits; tick and lot convert prices and amounts to currency. */
+/** Converts the series to numbers of nine digits; converts prices and amounts to currency by tick and lot. */
 export function seriesOf(instrument: Instrument, fromMs: number, { series }: Collected): Series {
   const tick = approximately(instrument.tickMoney);
   const lot = approximately(instrument.lotMoney);

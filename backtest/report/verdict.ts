@@ -1,6 +1,6 @@
 /**
- * Summary of a backtest in a few sentences: whether it earned money, under which fill model, on which basis, with which
- * cautions.
+ * Summary of a backtest in a few sentences: whether it earned money, under which fill models, the reasons and the
+ * caveats.
  */
 import { isClosed, wideHoursText } from '../../src/tape/index.ts';
 import { durationText, minuteText, sumText } from '../../src/pages/index.ts';
@@ -10,10 +10,10 @@ import { mainOf } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 
 const FEW_FILLS = 30;
-/** Share above which a part counts as most of a whole. */
+/** Share above which a part counts as most of the result. */
 const MOSTLY = 0.6;
 
-/** Returns paragraphs of plain text; the first is the verdict. */
+/** Returns the summary as paragraphs of plain text; the first is the verdict. */
 export function verdictOf(report: BacktestReport): readonly string[] {
   const main = mainOf(report.models);
   if (main === null) return ['No fill model was run.'];
@@ -28,8 +28,8 @@ export function verdictOf(report: BacktestReport): readonly string[] {
 }
 
 /**
- * Shares of time with a crossed recorded book: above the first the verdict starts with it, above the second it does not
- * score the profit.
+ * Share of time with a crossed recorded book above which the verdict starts with a warning.
+ * Above `CROSSED_MAX`, the profit is not scored.
  */
 const CROSSED_SHARE = 0.01;
 const CROSSED_MAX = 0.2;
@@ -37,11 +37,11 @@ const CROSSED_MAX = 0.2;
 const crossedShare = ({ recorded, seconds }: Pick<ReplayReport, 'recorded' | 'seconds'>): number =>
   recorded.crossedSeconds / seconds;
 
-/** Whether the book was crossed for too long to score the profit. */
+/** Whether the recorded book was crossed for too long to score the profit. */
 export const isCrossed = (main: Pick<ReplayReport, 'recorded' | 'seconds'>): boolean =>
   crossedShare(main) > CROSSED_MAX;
 
-/** Describes a book that was crossed for long, as one sentence; empty if it was not. */
+/** Returns a sentence about a recorded book that was crossed for long; empty if it was not. */
 export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): string[] {
   const share = crossedShare(main);
   if (!(share > CROSSED_SHARE)) return [];
@@ -50,7 +50,7 @@ export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): s
   return [`${found}: the following numbers include times when the book could not be traded.`];
 }
 
-/** Caveats that precede all numbers. */
+/** Returns the caveats that precede all numbers. */
 function firstCaveats({ models, noReference }: BacktestReport): string[] {
   return [
     ...(noReference === undefined ? [] : [`${noReference.charAt(0).toUpperCase()}${noReference.slice(1)}.`]),
@@ -69,7 +69,7 @@ function result(report: BacktestReport, main: ReplayReport): string {
     const fills = model.fills === 1 ? '1 fill' : `${model.fills.toLocaleString('en-US')} fills`;
     const total = Number(model.pnl.total);
     if (total === 0) return `came out even with ${fills}`;
-    // A result that may be chance is not called made or lost.
+    // The words "made" and "lost" are only for results that are significantly different from zero.
     if (excludesZero(model.netInterval)) return `${total > 0 ? 'made' : 'lost'} ${sum} with ${fills}`;
     return `ended ${sum} ${total > 0 ? 'above' : 'below'} its start, with ${fills}`;
   };
@@ -106,7 +106,7 @@ function underModels(models: readonly ReplayReport[], main: ReplayReport): strin
     : ['It ended above zero under every model.'];
 }
 
-/** Says whether the profit could be chance. */
+/** Returns a sentence about whether the profit could be chance. */
 function chanceText({ netInterval, stretches }: ReplayReport, minor: string): string[] {
   if (netInterval === null) return [];
   const { low, high } = netInterval;
@@ -141,7 +141,8 @@ function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
 }
 
 /**
- * If most of the result comes from inventory, says whether it arose within a minute of the fills or from market drift.
+ * If most of the result comes from inventory, returns a sentence about its source: price moves soon after the fills, or
+ * later market moves.
  */
 function inventoryText({ pnl, markouts, volume }: ReplayReport): string {
   const inventory = Number(pnl.inventory);
@@ -167,10 +168,13 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favor' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', less than two standard errors'}.`;
 }
 
-/** Whether the bot quoted both sides for less than half the time. Its few trades then say little about the strategy, so the verdict says so. */
+/**
+ * Whether the bot quoted both sides for less than half the time. Its few trades then say little about the strategy, and
+ * the verdict mentions the reason.
+ */
 const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
 
-/** Share of time with quotes; the verdict says so if a run has less. */
+/** Minimum share of time with quotes; below it, the verdict mentions the reason. */
 const QUOTED_MIN = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {
@@ -202,12 +206,12 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   ];
 }
 
-/** Describes the rows before trading. */
+/** Describes the time before trading, in which rows only built the book. */
 export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
   `Trading began at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before that only built the book, and the strategy's estimates began with trading.`;
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
-/** Describes the longest measured obstacle to quotes per side. */
+/** Describes the longest reason for missing quotes, per side. */
 function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
   if (Math.min(uptime.bid, uptime.ask) >= QUOTED_MIN) return [];
   const whole = (share: number): string => `${(share * 100).toFixed(0)} %`;
@@ -222,7 +226,8 @@ function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
 type Longest = { readonly reason: string; readonly seconds: number; readonly of: number };
 
 /**
- * Returns the reason with the most seconds of a missing side, and all its missing seconds; `null` if there were none.
+ * Returns the reason with the longest time of a missing side, and the total time; `null` if the side was never missing.
+ * Times are in seconds.
  */
 export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): Longest | null {
   const secondsOf = (one: ReplayReport['missing'][number]): number => one[`${side}Seconds`];
@@ -234,7 +239,7 @@ export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): 
 const longestText = ({ reason, seconds, of }: Longest): string =>
   `${reason} (${durationText(seconds)} of ${durationText(of)})`;
 
-/** Formats money without its sign, in the digits of the currency. */
+/** Formats money without its sign, with the decimals of the currency. */
 const moneyText = (text: string, currency: string): string =>
   `${sumText(text.replace(/^-/, ''), currency)} ${currency}`;
 

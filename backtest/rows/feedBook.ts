@@ -1,11 +1,11 @@
 /**
- * Recorded book as received from a feed, at the bot's time, without the bot's orders. It is kept once for any number of
- * replays.
+ * Recorded book as the bot receives it from market data, without the bot's orders. All replays of a market share one
+ * book.
  */
 import { OrderBook, type Amount, type Price } from '../../src/core/index.ts';
 import { FLAG, sideOf, type MarketRows } from './rows.ts';
 
-/** Feed book with counters per kind of row, which callers compare to detect news. */
+/** Received book with counters per kind of row. Callers compare the counters to detect new rows. */
 export class FeedBook {
   readonly book = new OrderBook();
   /** Number of rows received. */
@@ -14,9 +14,9 @@ export class FeedBook {
   levels = 0;
   /** Number of trades received. */
   trades = 0;
-  /** Exchange time of the last level row. */
+  /** Exchange time of the last level row that was received. */
   changedAt = 0;
-  /** Price of the last trade, in ticks. */
+  /** Price of the last trade that was received, in ticks. */
   lastTrade = 0;
   readonly #rows: MarketRows;
   #next = 0;
@@ -25,17 +25,17 @@ export class FeedBook {
     this.#rows = rows;
   }
 
-  /** Next row to receive. */
+  /** Index of the next row to receive. */
   get next(): number {
     return this.#next;
   }
 
-  /** Adjusts to rows that moved by `places` to the front. */
+  /** Adjusts the next row after the rows were moved by `places` indices to the front. */
   moved(places: number): void {
     this.#next -= places;
   }
 
-  /** Processes everything received by `now`, which must not decrease. */
+  /** Processes all rows that the bot receives by `now`, which must not decrease. */
   hear(now: number): void {
     const { at: times, local, place, lots, flags, base, places } = this.#rows;
     const { book } = this;

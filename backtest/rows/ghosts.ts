@@ -2,7 +2,9 @@
 import { BUY, SELL, type SideIndex } from './rows.ts';
 import type { TickBook } from './tickBook.ts';
 
-/** Time in ms after which a level that executions passed is stale, if it has neither traded nor changed since. */
+/**
+ * Time in ms after which a level that executions passed counts as stale, if it has neither traded nor changed since.
+ */
 const STAYS_MS = 10_000;
 
 type Suspect = { readonly since: number; toldAgain: boolean };
@@ -10,12 +12,12 @@ type Place = { readonly side: SideIndex; readonly place: number };
 
 export class Ghosts {
   readonly #book: TickBook;
-  /** Best recorded places, crossed or not. */
+  /** Place of the best recorded bid, even if the book is crossed; `#ask` is that of the best ask. */
   #bid = 0;
   #ask: number;
-  /** Levels that an execution passed and that have not changed since, by place: bids, then asks. */
+  /** Levels that an execution passed and that have not changed since, by place; bids, then asks. */
   readonly #suspects = [new Map<number, Suspect>(), new Map<number, Suspect>()] as const;
-  /** Amounts of the removed levels, by place: bids, then asks. */
+  /** Amounts of the removed levels, in lots by place; bids, then asks. */
   readonly #ghosts = [new Map<number, number>(), new Map<number, number>()] as const;
 
   constructor(book: TickBook) {
@@ -27,7 +29,7 @@ export class Ghosts {
     return this.#bid > this.#ask;
   }
 
-  /** Whether a level row repeats a removed level, which then stays removed. */
+  /** Whether a level row repeats a removed level unchanged, which then remains removed. */
   isGhost({ side, place }: Place, lots: number): boolean {
     const ghosts = this.#ghosts[side];
     if (ghosts.size === 0 || !ghosts.has(place)) return false;
@@ -36,7 +38,7 @@ export class Ghosts {
     return false;
   }
 
-  /** Processes each recorded level, after it is in the book. */
+  /** Processes a recorded level after it was set in the book. */
   told({ side, place }: Place, before: number, lots: number): void {
     const suspects = this.#suspects[side];
     if (suspects.size > 0) {
@@ -52,14 +54,16 @@ export class Ghosts {
     else if (this.#bid > 0 && bids[this.#bid] === 0) this.#bid = this.#book.bidBelow(this.#bid);
   }
 
-  /** Forgets the removed levels that are missing from a snapshot of their side. */
+  /**
+   * Drops the removed levels that a snapshot of their side does not contain, so that a later row can add them again.
+   */
   pictured(side: SideIndex, isShown: (place: number) => boolean): void {
     for (const place of this.#ghosts[side].keys()) if (!isShown(place)) this.#ghosts[side].delete(place);
   }
 
   /**
-   * Processes an execution at a place, which proves that no ask was below it and no bid above. Returns the levels to
-   * remove from the book. `steps`: whether every change is recorded as it happens, not in snapshots.
+   * Processes an execution at a place, which proves that no ask was below this place and no bid above it. Returns the
+   * levels to remove from the book. `steps`: whether every change is recorded when it happens, instead of in snapshots.
    */
   traded(at: number, place: number, steps: boolean): readonly Place[] {
     const { bids, asks } = this.#book;

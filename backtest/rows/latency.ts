@@ -1,17 +1,14 @@
 /** Latency between the bot and the exchange: constant, random, or recorded. */
 import { normal, type Random } from '../../src/core/index.ts';
 
-/**
- * Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually
- * milliseconds.
- */
+/** Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually ms. */
 export type LatencySpec =
   | { readonly kind: 'constant'; readonly ms: number }
-  /** Minimum time plus an exponential time; `mean` is the mean of both together. */
+  /** Sum of a constant minimum time `least` and an exponential time; `mean` is the mean of the sum. */
   | { readonly kind: 'exponential'; readonly least: number; readonly mean: number }
-  /** `sigma` is the standard deviation of the logarithm of the time. */
+  /** Lognormal time; `sigma` is the standard deviation of its logarithm. */
   | { readonly kind: 'lognormal'; readonly median: number; readonly sigma: number }
-  /** Ascending sending times of requests, with their round-trip times; one way takes half of a round trip. */
+  /** Sending times of requests, ascending, with their round-trip times. Each direction takes half of the round trip. */
   | { readonly kind: 'recorded'; readonly sent: Float64Array; readonly took: Float64Array };
 
 /** Returns the transit time of a message sent at `at`. */
@@ -26,7 +23,10 @@ export interface Latency {
   back(at: number): number;
 }
 
-/** Returns transit times; random ones use `random` in call order. Throws a RangeError for an invalid latency. */
+/**
+ * Returns the function for transit times. Random times use `random` in the order of the calls. Throws a RangeError for
+ * an invalid latency.
+ */
 export function travel(spec: LatencySpec, random: Random): Travel {
   switch (spec.kind) {
     case 'constant': {
@@ -55,7 +55,9 @@ export function travel(spec: LatencySpec, random: Random): Travel {
   }
 }
 
-/** Interpolates one-way times linearly between requests. Times outside the recording repeat it. */
+/**
+ * Interpolates one-way times linearly between recorded requests. Outside the recorded time, the recording is repeated.
+ */
 function recorded(sent: Float64Array, took: Float64Array): Travel {
   const n = sent.length;
   const first = sent[0];
@@ -76,7 +78,7 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
     const time = first + (into < 0 ? into + span : into);
     let low = 0;
     let high = n - 1;
-    // Finds the last request sent at or before the time.
+    // Finds the last request sent at or before `time`.
     while (low < high) {
       const pivot = (low + high + 1) >> 1;
       if (sent[pivot]! <= time) low = pivot;
@@ -89,12 +91,12 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   };
 }
 
-/** Combines the transit times of placements and queries, of answers, and of cancels. */
+/** Combines the transit times of placements and queries (`there`), of answers, and of cancels. */
 export const latencyOf = (there: Travel, back: Travel, cancel: Travel): Latency => ({ there, back, cancel });
 
 /**
- * Returns a constant latency in ms each way; a cancel defaults to that of a placement. Throws a RangeError for negative
- * or infinite values.
+ * Returns a constant latency in ms each way. By default, a cancel takes as long as a placement. Throws a RangeError for
+ * negative or infinite values.
  */
 export function constantLatency(there: number, back: number, cancel = there): Latency {
   const [go, come, out] = [there, back, cancel].map(ms => travel({ kind: 'constant', ms }, NO_RANDOM)) as [
@@ -108,8 +110,8 @@ export function constantLatency(there: number, back: number, cancel = there): La
 const NO_RANDOM: Random = { next: () => 0, integer: from => from };
 
 /**
- * Parses text of the command line, in ms: `25`, `exponential:5,20` (minimum and mean), `lognormal:20,0.5` (median, and
- * deviation of the logarithm), or a file of recorded requests. Throws an Error of one line.
+ * Parses a latency flag, in ms: `25`, `exponential:5,20` (minimum and mean), `lognormal:20,0.5` (median, and standard
+ * deviation of the logarithm), or a file of recorded requests. Throws an Error with one line.
  */
 export function latencySpecOf(text: string, read: (path: string) => LatencySpec): LatencySpec {
   const drawn = /^(exponential|lognormal):([\d.]+),([\d.]+)$/.exec(text);
@@ -124,7 +126,10 @@ export function latencySpecOf(text: string, read: (path: string) => LatencySpec)
   return spec;
 }
 
-/** Parses lines of `sent,answered` in epoch ms, in any order, with that header. Throws an Error that names the line. */
+/**
+ * Parses a CSV file with the header `sent,answered` and times in epoch ms, in any order. Throws an Error that names the
+ * invalid line.
+ */
 export function recordedLatencies(csv: string, source: string): LatencySpec {
   const [head, ...lines] = csv.split(/\r?\n/).filter(line => line.trim() !== '');
   if (head?.trim() !== 'sent,answered') {
@@ -144,7 +149,10 @@ export function recordedLatencies(csv: string, source: string): LatencySpec {
   );
 }
 
-/** Converts requests in any order, with times in epoch ms. Throws an Error of one line if there are none. */
+/**
+ * Converts recorded requests, in any order and with times in epoch ms, to a latency. Throws an Error with one line if
+ * there are none.
+ */
 export function requestsTook(
   requests: readonly { readonly sent: number; readonly answered: number }[],
   source: string,

@@ -1,6 +1,6 @@
 /**
- * Conversion of a tape of levels to rows: snapshots become changes, unchanged levels are dropped, unknown takers get a
- * side.
+ * Conversion of a tape of levels to rows. Snapshots become changes, unchanged levels are dropped, and trades with an
+ * unknown taker get a side.
  */
 import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
@@ -9,11 +9,11 @@ import { BUY, FLAG, SELL, type RowsOut, type SideIndex } from './rows.ts';
 import { TickBook } from './tickBook.ts';
 
 export type LevelRowsOptions = {
-  /** Tick of place 0. */
+  /** Price of place 0, in ticks. */
   readonly base: number;
-  /** Number of places in the window. Prices outside are far from all trades and are dropped. */
+  /** Number of places in the window. Prices outside the window are far from all trades and are dropped. */
   readonly places: number;
-  /** Maximum levels per side in a snapshot. */
+  /** Maximum number of levels per side in a snapshot. */
   readonly depth: number;
   /** Minimum delay from the exchange to the bot at a time, in the unit of the rows. */
   readonly feed: Travel;
@@ -28,12 +28,12 @@ export class LevelRows {
   readonly #options: LevelRowsOptions;
   readonly #out: RowsOut;
   readonly #book: TickBook;
-  /** Ticks with an amount: bids, then asks; maintained only if there may be snapshots. */
+  /** Prices with an amount, in ticks; bids, then asks. Maintained only if there may be snapshots. */
   readonly #there = [new Set<number>(), new Set<number>()] as const;
-  /** Snapshot whose levels may not all have been read. */
+  /** Snapshot that is being read; `null` if there is none. */
   #snapshot: LevelSnapshot | null = null;
   readonly #ghosts: Ghosts;
-  /** Whether the book last came from a snapshot. */
+  /** Whether the last level was part of a snapshot. */
   #isPicture = false;
   /** Whether executions occurred since the last snapshot. */
   #traded = false;
@@ -45,7 +45,7 @@ export class LevelRows {
     this.#ghosts = new Ghosts(this.#book);
   }
 
-  /** Processes the next rows of the tape; they are not used after the call. */
+  /** Processes the next rows of the tape. The columns are not used after the call. */
   take({ kind, side, at, local, price, amount, length }: Columns): void {
     for (let row = 0; row < length; row++) {
       const what = kind[row]!;
@@ -62,7 +62,7 @@ export class LevelRows {
     }
   }
 
-  /** Completes the open snapshot, if any; must be called when no rows are left. */
+  /** Completes the snapshot that is being read, if any; must be called after the last row. */
   end(): void {
     const snapshot = this.#snapshot;
     if (snapshot === null) return;
@@ -126,7 +126,9 @@ export class LevelRows {
     return this.#ghosts.isCrossed ? FLAG.crossed : 0;
   }
 
-  /** Adds a trade. An unknown taker counts as a seller below the mid price, otherwise as a buyer. */
+  /**
+   * Adds a trade row. An unknown taker counts as a seller if the price is below the mid price, otherwise as a buyer.
+   */
   #trade(at: number, local: number, side: number, tick: number, lots: number): void {
     const { base, feed } = this.#options;
     const { bid, ask } = this.#book;

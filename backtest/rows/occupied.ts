@@ -1,8 +1,8 @@
-/** Bit set of places with an amount, for finding the next one without checking every empty tick. */
+/** Bit set of the places with an amount. It finds the next such place without checking every empty tick. */
 export class Occupied {
-  /** One bit per place: whether it has an amount. */
+  /** One bit per place, which is set if the place has an amount. */
   readonly #bits: Int32Array;
-  /** One bit per word of `#bits`: whether the word is nonzero. */
+  /** One bit per word of `#bits`, which is set if that word is nonzero. */
   readonly #words: Int32Array;
 
   constructor(places: number) {
@@ -22,7 +22,7 @@ export class Occupied {
     if ((this.#bits[word]! &= ~(1 << (place & 31))) === 0) this.#words[word >>> 5]! &= ~(1 << (word & 31));
   }
 
-  /** Returns the lowest place with an amount above `place`, or `none`. */
+  /** Returns the lowest place above `place` with an amount, or `none`. */
   above(place: number, none: number): number {
     let word = place >>> 5;
     let bits = this.#bits[word]! & (-2 << (place & 31));
@@ -40,7 +40,7 @@ export class Occupied {
     return (word << 5) + lowest(bits);
   }
 
-  /** Returns the highest place with an amount below `place`, or `none`. */
+  /** Returns the highest place below `place` with an amount, or `none`. */
   below(place: number, none: number): number {
     let word = place >>> 5;
     let bits = this.#bits[word]! & ((1 << (place & 31)) - 1);

@@ -1,6 +1,6 @@
 /**
- * Conversion of a tape of single orders to rows: levels as sums of orders, executions at their places, and the queue
- * position of each order.
+ * Conversion of a tape of single orders to rows. Levels become sums of their orders, and executions are at the prices
+ * of the resting orders. Each row refers to the row at which its order joined the queue.
  */
 import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
@@ -11,25 +11,26 @@ import { TradeRows } from './tradeRows.ts';
 
 type Resting = { readonly side: number; readonly tick: number; lots: number; born: number };
 type Taker = { readonly side: number; readonly tick: number; readonly lots: number; readonly since: number };
-/** Order removed from the book as stale, because executions passed it. */
+/** Order that was removed from the book as stale, because executions passed it. */
 type GhostOrder = { readonly side: number; readonly tick: number; readonly lots: number };
 
 /**
  * Converts the orders of a tape to rows. `feed`: minimum delay from the exchange to the bot.
- * - An order that shrinks, or is removed with amount 0, was executed where it rested. It becomes a trade row of the
- *   other side, then the changed level. The tape's own trade rows, if any, confirm the execution and are dropped.
- * - An order that arrives at, or moves to, a price that trades is the taker of the following rows. Its remainder rests
- *   from the next trade row on at which it crosses nothing.
- * - A taker without an execution, and one that still crosses after a second, rests as recorded: the book is then
+ * - An order that shrinks, or is removed with amount 0, was executed where it rested. It becomes a trade row with the
+ *   other side as taker, followed by a row of the changed level. The tape's own trade rows, if any, confirm the
+ *   execution and are dropped.
+ * - An order that arrives at, or moves to, a price that trades is the taker of the following rows. Its remaining amount
+ *   rests as soon as it crosses no price at a trade row.
+ * - A taker without an execution, and a taker that still crosses after a second, rests as recorded. The book is then
  *   crossed.
- * - Orders that remain although executions passed them are removed, like levels.
- * - Orders that rested before the tape are added at the first row, if later rows mention them.
+ * - Orders that remain although executions passed them are removed as stale.
+ * - Orders that rested before the tape are added at the first row, if later rows refer to them.
  */
 export function rowsOfOrders(columns: Columns, feed: Travel): MarketRows {
   return new OrderRows(columns, feed).build();
 }
 
-/** Time since its last execution after which a taker that still crosses rests as recorded. */
+/** Time in ms since its last execution after which a taker that still crosses rests as recorded. */
 const TAKES_MS = 1_000;
 
 class OrderRows {
@@ -38,14 +39,14 @@ class OrderRows {
   readonly #rows = new RowBuilder();
   readonly #resting = new Map<number, Resting>();
   readonly #takers = new Map<number, Taker>();
-  /** Book of the summed orders, which hides crossed levels and detects stale ones. */
+  /** Book of the summed orders. It hides crossed levels, and detects stale levels. */
   readonly #book: TickBook;
   readonly #base: number;
   readonly #ghosts: Ghosts;
   readonly #ghostOrders = new Map<number, GhostOrder>();
   readonly #bids = new Map<number, number>();
   readonly #asks = new Map<number, number>();
-  /** Whether the tape also has levels; `clear` rows then refer to the levels. */
+  /** Whether the tape also has levels; `clear` rows then apply to the levels instead of the orders. */
   readonly #hasLevels: boolean;
   readonly #trades: TradeRows;
   readonly #born: number[] = [];
@@ -80,7 +81,10 @@ class OrderRows {
     });
   }
 
-  /** Adds orders that rested before the tape. Their amount is that of the first row about them, plus its execution. */
+  /**
+   * Adds orders that rested before the tape. The amount is that of the first row about the order, plus the executed
+   * amount if that row is an execution.
+   */
   #takeUp(): void {
     const { kind, side, price, amount, id, length } = this.#columns;
     const seen = new Set<number>();
@@ -100,7 +104,7 @@ class OrderRows {
     this.#traded(row, this.#columns.price[row]!);
   }
 
-  /** Resets the book after a gap, or where two recordings meet. */
+  /** Removes all orders after a gap, or at the start of another recording. */
   #onClear(row: number): void {
     this.#takers.clear();
     for (const order of this.#resting.values()) this.#shrink(row, order, 0, false);
@@ -141,7 +145,7 @@ class OrderRows {
     if (moved) this.#enter(row, name, order.side, price[row]!, amount[row]!);
   }
 
-  /** Rests an order, or makes it a taker if it is at or through a price of the other side. */
+  /** Adds an order to the book, or makes it a taker if it is at or through a price of the other side. */
   #enter(row: number, id: number, side: number, tick: number, lots: number): void {
     if (this.#crosses(side, tick) && this.#takes(row, id, side, tick))
       this.#takers.set(id, { side, tick, lots, since: this.#columns.at[row]! });
@@ -149,8 +153,8 @@ class OrderRows {
   }
 
   /**
-   * Whether rows soon after the order at `row` show that it was a taker: its own rows, those of orders that it reaches,
-   * or trades.
+   * Whether rows soon after the order at `row` show that it was a taker. These are rows of the order itself, executions
+   * of orders that it reaches, or trades.
    */
   #takes(row: number, name: number, side: number, tick: number): boolean {
     const { kind, side: sides, at, price, amount, id, length } = this.#columns;
@@ -170,14 +174,14 @@ class OrderRows {
   }
 
   /**
-   * Whether an order that shrank was executed: a trade row at its price confirms it. Without that row the order was
-   * itself the taker. If the tape has no trade rows, every such order was executed.
+   * Whether an order that shrank was executed, which a trade row at its price confirms. Without that row, the order
+   * itself was the taker. If the tape has no trade rows, every such order was executed.
    */
   #isExecuted(row: number, { tick, side }: Resting, lots: number): boolean {
     return this.#trades.isEmpty || this.#trades.take(row, tick, lots, side);
   }
 
-  /** Rests takers with a remainder once they cross nothing. */
+  /** Adds takers with a remaining amount to the book, if they no longer cross. */
   #restTakers(row: number): void {
     for (const [id, { side, tick, lots }] of this.#takers) {
       if (this.#crosses(side, tick)) continue;
@@ -186,7 +190,7 @@ class OrderRows {
     }
   }
 
-  /** Rests takers that still cross a second after their last execution. */
+  /** Adds takers to the book that still cross a second after their last execution. */
   #endTakers(row: number): void {
     const at = this.#columns.at[row]!;
     for (const [id, { side, tick, lots, since }] of this.#takers) {
@@ -196,7 +200,7 @@ class OrderRows {
     }
   }
 
-  /** Processes an execution at a price: orders that earlier executions passed and that remained are removed. */
+  /** Processes an execution at a price. Removes orders that remained although earlier executions passed them. */
   #traded(row: number, tick: number): void {
     const place = tick - this.#base;
     if (!(place > 0 && place < this.#book.last)) return;
@@ -215,8 +219,8 @@ class OrderRows {
   }
 
   /**
-   * Handles a row about a removed order. A cancel only forgets it; otherwise the order is restored, because it existed
-   * after all.
+   * Handles a row about a removed order. If the row is a cancel, the order stays removed; otherwise it is restored,
+   * because it existed after all. Returns the restored order.
    */
   #backFromGhosts(row: number): Resting | undefined {
     const { kind, amount, id } = this.#columns;
@@ -234,7 +238,10 @@ class OrderRows {
     this.#shrink(row, order, lots, false, born);
   }
 
-  /** Changes an order to `lots`; one that grew moves to the end of the queue, as if it arrived with this row. */
+  /**
+   * Changes the amount of an order to `lots`. An order that grew moves to the end of the queue, as if it arrived with
+   * this row.
+   */
   #shrink(row: number, order: Resting, lots: number, executed: boolean, born = this.#rows.length, flags = 0): void {
     const less = order.lots - lots;
     if (less === 0) return;
@@ -262,7 +269,7 @@ class OrderRows {
     return level;
   }
 
-  /** Whether a price is at or through the visible best price of the other side. */
+  /** Whether a price is at or through the best price of the other side. */
   #crosses(side: number, tick: number): boolean {
     const { bid, ask, last } = this.#book;
     const place = tick - this.#base;
@@ -278,7 +285,9 @@ class OrderRows {
   }
 }
 
-/** Window of all prices of orders and trades if they fit; otherwise around the executions. */
+/**
+ * Returns a window of all prices of orders and trades if it is not too large; otherwise a window around the executions.
+ */
 function windowOfOrders({ kind, price, amount, length }: Columns): Pick<MarketRows, 'base' | 'places'> {
   const all = { low: Infinity, high: -Infinity };
   const traded = { low: Infinity, high: -Infinity };

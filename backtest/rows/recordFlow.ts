@@ -1,12 +1,13 @@
 /**
- * Tape of the embedded exchange's seeded market, recorded in memory in virtual time, for backtests without a recording.
+ * Tape of the embedded exchange's seeded market, recorded in memory and in virtual time, for backtests without a
+ * recording.
  */
 import { VirtualClock, type BookRules, type Millis } from '../../src/core/index.ts';
 import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.ts';
 import { finishTape, sideCodeOf, TapeBuilder, type Tape } from '../../src/tape/index.ts';
 
 /**
- * Records a tape. `onShare` receives the share recorded so far, from 0 to 1. Throws a RangeError if the embedded
+ * Records a tape. `onShare` receives the share that is recorded, from 0 to 1. Throws a RangeError if the embedded
  * exchange has no flow for the book.
  */
 export function recordFlow(

@@ -1,12 +1,13 @@
 /**
- * Sliding window of rows: only those between the slower view of a replay and slightly beyond its time are in memory.
+ * Sliding window of rows. Only the rows from the slowest reader's position to slightly beyond the time of the replay
+ * are in memory.
  */
 import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 import { FLAG, type MarketRows, type RowsOut } from './rows.ts';
 
 type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
 
-/** Initial capacity in rows: twice the first chunk of a stored tape. */
+/** Initial capacity in rows, which is twice the first chunk of a stored tape. */
 const CAPACITY_MIN = 1 << 17;
 
 /** Flags of a row, indexed by its kind + 16 × its side. */
@@ -15,16 +16,18 @@ const FLAGS = Uint8Array.from({ length: 48 }, (_, mark) => {
   return (mark & 15) === KIND.trade ? FLAG.trade | side : side;
 });
 
-/** Rows loaded in chunks. `rows` is always the same object; its columns and its length change when rows are loaded. */
+/**
+ * Rows loaded in chunks. `rows` is always the same object; its columns and its length change when a chunk is loaded.
+ */
 export class RowWindow implements RowsOut {
   readonly #rows: Sliding;
-  /** Appends rows, or returns false if there are none left. */
+  /** Appends the next rows; returns false after the last rows. */
   readonly #more: (window: RowWindow) => boolean;
   #ended = false;
   #at = -Infinity;
   #local = -Infinity;
   #total = 0;
-  /** After each chunk: the time of its last row, and the total number of rows. */
+  /** Time of the last row of each loaded chunk, with the total number of rows up to that row. */
   readonly #loads: { readonly at: number; readonly total: number }[] = [];
 
   constructor(
@@ -41,14 +44,14 @@ export class RowWindow implements RowsOut {
     return this.#rows;
   }
 
-  /** Rows appended so far. */
+  /** Number of rows appended since the start. */
   get total(): number {
     return this.#total;
   }
 
   /**
-   * Loads until a row later than `time` is available, or none are left. May drop rows before `keep`: returns by how
-   * many places the others moved to the front.
+   * Loads chunks until a row later than `time` is available, or no row is left. May drop the rows before `keep`.
+   * Returns the number of dropped rows, by which the indices of the other rows decrease.
    */
   load(time: number, keep: number): number {
     if (this.#ended || this.#at > time) return 0;
@@ -63,12 +66,12 @@ export class RowWindow implements RowsOut {
     return moved;
   }
 
-  /** Total number of rows after loading up to `time`. */
+  /** Returns the total number of rows after loading up to `time`. */
   totalFor(time: number): number {
     return this.#loads.find(({ at }) => at > time)?.total ?? this.#total;
   }
 
-  /** Loads all rows, for repeated reads. */
+  /** Loads all rows and returns them, for repeated reads. */
   whole(): MarketRows {
     this.load(Infinity, 0);
     const { length, base, places, depth, at, local, place, lots, flags, orders } = this.#rows;
@@ -83,7 +86,7 @@ export class RowWindow implements RowsOut {
     };
   }
 
-  /** Reserves capacity for `count` more rows. */
+  /** Increases the capacity for `count` more rows if necessary. */
   reserve(count: number): void {
     const rows = this.#rows;
     const { length } = rows;
@@ -98,8 +101,8 @@ export class RowWindow implements RowsOut {
   }
 
   /**
-   * Appends level and trade rows unchanged; the capacity must be reserved. A local time that is before its exchange
-   * time, or decreases, moves to the earliest possible time.
+   * Appends level and trade rows; the capacity must be reserved. A local time that decreases, or is before its exchange
+   * time, is replaced by the earliest possible time.
    */
   append({ length, kind, side, at, local, price, amount }: Columns): void {
     const rows = this.#rows;
@@ -114,7 +117,7 @@ export class RowWindow implements RowsOut {
       const place = price[row]! - base;
       toLocal[n] = heard;
       toPlace[n] = place < 0 ? 0 : place >= places ? places - 1 : place;
-      // Table lookup, because sides are random and the branch would be mispredicted half of the time.
+      // Looks the flags up in a table, because sides are random and a branch would be mispredicted half of the time.
       toFlags[n] = FLAGS[kind[row]! | (side[row]! << 4)]!;
     }
     toAt.set(at, rows.length);
@@ -125,7 +128,7 @@ export class RowWindow implements RowsOut {
     this.#total += length;
   }
 
-  /** Appends one row like `append`; reserves the capacity. */
+  /** Appends one row like `append`, but also reserves the capacity. */
   add(at: number, local: number, tick: number, lots: number, flags: number): void {
     const rows = this.#rows;
     const n = rows.length;

@@ -1,60 +1,62 @@
 /**
- * Columns of a replay: one row per event, prices as places in a window of ticks, exchange times and receive times. The
- * simulated exchange and the bot read the same columns.
+ * Columns of a replay, with one row per event: its place in a window of ticks, its exchange time and its receive time.
+ * The simulated exchange and the bot read the same columns.
  */
 
 /**
  * Bits of a row's flags.
  * - `unseen`: the level moved beyond the recorded depth, and may still exist.
- * - `snapshot`: from a book snapshot.
- * - `again`: repeats a level that executions had contradicted.
- * - `end`: last row of a snapshot, which is a repetition.
- * - `ghost`: removed as stale, because executions passed it.
+ * - `snapshot`: the row is from a snapshot of the book.
+ * - `again`: the row repeats a level that executions may have invalidated.
+ * - `end`: last row of a snapshot, which repeats a level.
+ * - `ghost`: the level is removed as stale, because executions passed it.
  * - `crossed`: the recorded best bid is above the best ask.
  */
 export const FLAG = { trade: 1, sell: 2, unseen: 4, snapshot: 8, again: 16, end: 32, ghost: 64, crossed: 128 } as const;
 export const BUY = 0;
 export const SELL = 1;
 export type SideIndex = typeof BUY | typeof SELL;
-/** Returns the side in these flags. */
+/** Returns the side in the flags of a row. */
 export const sideOf = (flags: number): SideIndex => ((flags & FLAG.sell) >> 1) as SideIndex;
 
 /**
- * Rows of a market. A level row has the total amount at a place, 0 for none; a trade row is one execution with the
- * taker's side. Place p is tick `base` + p. A place outside 1 .. `places` - 2 is far from all trades. All times have
- * one unit, that of the source.
+ * Rows of a market. A level row has the total amount at a place, 0 for none. A trade row is one execution with the
+ * taker's side. The price of place p is `base` + p ticks. Places outside 1 .. `places` - 2 are far from all trades. All
+ * times are in the unit of the source.
  */
 export type MarketRows = {
   readonly length: number;
   readonly base: number;
   readonly places: number;
-  /** Recorded levels per side; Infinity for a complete book. Deeper levels are unknown. */
+  /** Number of recorded levels per side; Infinity for a complete book. Deeper levels are unknown. */
   readonly depth: number;
-  /** Exchange time, never decreasing, followed by one entry of Infinity, so that a loop needs no other end. */
+  /** Exchange times, never decreasing. A last entry of Infinity ends loops over the rows. */
   readonly at: Float64Array;
-  /** Receive time at the bot: never before the exchange time, never decreasing; also followed by Infinity. */
+  /**
+   * Receive times at the bot: never before the exchange time, never decreasing. The last entry is Infinity, as in `at`.
+   */
   readonly local: Float64Array;
   readonly place: Int32Array;
   readonly lots: Float64Array;
   readonly flags: Uint8Array;
-  /** Orders of the rows; `null` unless the tape has single orders. */
+  /** Columns about the orders that caused the rows; `null` for a tape without single orders. */
   readonly orders: OrderColumns | null;
 };
 
 /**
- * Orders of a tape of single orders, one entry per row. Each execution is a trade row, followed by the level row that
- * it caused.
+ * Columns for a tape of single orders, with one entry per row. Each execution is a trade row, followed by the level row
+ * that it caused.
  */
 export type OrderColumns = {
-  /** Row at which the resting order joined the queue; -1 if it rested before the tape. */
+  /** Index of the row at which the resting order joined the queue; -1 if it rested before the tape. */
   readonly born: Int32Array;
-  /** Lots by which the order shrank; negative if it grew or arrived. */
+  /** Lots by which the order shrank; negative if it arrived or grew. */
   readonly gone: Float64Array;
   /** 1 if the order shrank by an execution, otherwise 0. */
   readonly executed: Uint8Array;
 };
 
-/** Copies the rows to memory shared between threads. */
+/** Copies the rows to memory that several threads can share. */
 export function rowsInShared(rows: MarketRows): MarketRows {
   if (rows.at.buffer instanceof SharedArrayBuffer) return rows;
   const { length, base, places, depth, at, local, place, lots, flags, orders } = rows;
@@ -80,12 +82,12 @@ export function rowsInShared(rows: MarketRows): MarketRows {
   };
 }
 
-/** Receiver of rows, with prices in ticks. */
+/** Receiver of rows, whose prices are in ticks. */
 export interface RowsOut {
   add(at: number, local: number, tick: number, lots: number, flags: number): void;
 }
 
-/** Collector of rows; it makes local times causal and monotonic. */
+/** Collector of rows. It makes local times monotonic, and never earlier than exchange times. */
 export class RowBuilder implements RowsOut {
   #length = 0;
   #at = new Float64Array(1024);
@@ -115,7 +117,7 @@ export class RowBuilder implements RowsOut {
     this.#length = n + 1;
   }
 
-  /** Returns the rows with a window: all prices if they fit, otherwise around the trades. */
+  /** Returns the rows. The default window is the result of `windowOf`. */
   rows(orders: OrderColumns | null = null, window?: Pick<MarketRows, 'base' | 'places'>, depth = Infinity): MarketRows {
     const n = this.#length;
     const { base, places } = window ?? windowOf(this.#tick.subarray(0, n), this.#flags);
@@ -145,17 +147,20 @@ export class RowBuilder implements RowsOut {
   }
 }
 
-/** Maximum number of places in a window; 8-byte numbers for all of them take 32 MB. */
+/** Maximum number of places in a window. One column of 8-byte numbers for all places takes 32 MB. */
 const PLACES_MAX = 1 << 22;
 /** Number of places without prices at each end of a window. */
 const MARGIN = 1024;
 
-/** Prices outside the window share the two outermost places, which the books ignore. */
+/**
+ * Returns the place inside the window. Prices outside the window share the two outermost places, which the books
+ * ignore.
+ */
 const placeIn = (place: number, places: number): number => Math.min(Math.max(place, 0), places - 1);
 
 /**
- * Returns a window of all prices if at most `PLACES_MAX` places hold them. Otherwise it extends the traded prices, or
- * the median price if there are no trades, by up to a quarter of the price on each side.
+ * Returns a window of all prices if they fit into `PLACES_MAX` places. Otherwise, returns the range of traded prices,
+ * or the median price without trades, extended by up to a quarter of the price on each side.
  */
 export function windowOf(
   ticks: Float64Array | Int32Array,
@@ -180,7 +185,7 @@ export function windowOf(
 
 type Range = { readonly low: number; readonly high: number };
 
-/** Returns a window for these ranges of all prices and of traded prices. */
+/** Returns a window from the range of all prices and the range of traded prices, by the rule of `windowOf`. */
 export function windowOfRange(
   prices: Range,
   traded: Range | null,

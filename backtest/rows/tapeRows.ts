@@ -7,7 +7,7 @@ import { RowBuilder, windowOfRange, type MarketRows } from './rows.ts';
 import { RowWindow } from './rowWindow.ts';
 
 export type TapeRowsOptions = {
-  /** Rows that define the book if a tape has levels and single orders. Default: levels, if there are any. */
+  /** Rows that define the book if a tape has both levels and single orders. Default: levels. */
   readonly from?: 'levels' | 'orders';
   /** Minimum delay from the exchange to the bot, in ms, for tapes without receive times. */
   readonly feed?: Travel;
@@ -15,7 +15,7 @@ export type TapeRowsOptions = {
 
 const AT_ONCE: Travel = () => 0;
 
-/** Builds rows with times in milliseconds. Throws on a tape without amounts. */
+/** Builds rows with times in ms. Throws a RangeError for a tape of best prices without amounts. */
 export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRows {
   refuseQuotes(tape);
   const { columns, depth } = tape;
@@ -31,8 +31,8 @@ export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRow
 }
 
 /**
- * Returns a sliding window over a stored tape of levels, decoded ahead. Throws if the tape has only single orders, or
- * if its tick changed.
+ * Returns a sliding window over a stored tape of levels, whose chunks are decoded ahead. Throws if the tape has only
+ * single orders. Loading throws if the tick size changes.
  */
 export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWindow {
   refuseQuotes(tape);
@@ -61,7 +61,10 @@ function refuseQuotes({ quotesOnly, source }: Pick<Tape, 'quotesOnly' | 'source'
   if (quotesOnly) throw new RangeError(`${source}: has best prices without amounts; it cannot be replayed`);
 }
 
-/** Returns the window for prices of levels, orders and trades, as computed for the blocks of a stored tape. */
+/**
+ * Returns the window for the prices of levels, orders and trades. It is equal to the window of a stored tape with the
+ * same rows.
+ */
 function windowOfColumns({ kind, price, length }: Columns): { readonly base: number; readonly places: number } {
   const all = { low: Infinity, high: -Infinity };
   const traded = { low: Infinity, high: -Infinity };

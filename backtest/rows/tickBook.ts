@@ -1,10 +1,10 @@
-/** Book as arrays over a window of ticks, with its best prices, for minimal work per level. */
+/** Book as arrays over a window of ticks, so that setting a level and finding the best prices takes minimal work. */
 import { Occupied } from './occupied.ts';
 import type { MarketRows } from './rows.ts';
 
 /**
- * Book in which a level placed at or beyond the other side's best price hides what it crosses, because recordings
- * contain stale levels. `bid` 0 and `ask` `places` - 1 mean that the side is empty.
+ * Book in which a new level at or beyond the other side's best price hides the levels that it crosses, because
+ * recordings contain stale levels. `bid` 0, or `ask` `places` - 1, means that the side is empty.
  */
 export class TickBook {
   readonly bids: Float64Array;
@@ -24,7 +24,7 @@ export class TickBook {
     this.#askPlaces = new Occupied(rows.places);
   }
 
-  /** Sets the amount at a place and returns the previous one; ignores the outermost places. */
+  /** Sets the amount at a place and returns the previous amount. Ignores the outermost places. */
   setBid(place: number, lots: number): number {
     if (!(place > 0 && place < this.last)) return lots;
     const before = this.bids[place]!;
@@ -53,12 +53,12 @@ export class TickBook {
     return before;
   }
 
-  /** Next lower place with bids; 0 if there is none. */
+  /** Returns the next lower place with a bid; 0 if there is none. */
   bidBelow(place: number): number {
     return this.#bidPlaces.below(place, 0);
   }
 
-  /** Next higher place with asks; the book's last place if there is none. */
+  /** Returns the next higher place with an ask; the book's last place if there is none. */
   askAbove(place: number): number {
     return this.#askPlaces.above(place, this.last);
   }

@@ -1,13 +1,16 @@
-/** Trade rows of a tape of single orders, matched to the executed orders. Each lot of a trade belongs to one order. */
+/**
+ * Trade rows of a tape of single orders, matched to the executed orders. Each lot of a trade belongs to one resting
+ * order.
+ */
 import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 
-/** Maximum time between a trade row and the rows of its orders. */
+/** Maximum time between a trade row and the rows of its orders, in ms. */
 const APART_MS = 1_000;
 
 type AtPrice = {
-  /** Trade rows at the price, ascending. */
+  /** Indices of the trade rows at the price, ascending. */
   readonly rows: number[];
-  /** Index of the first trade row that may still be near a row of an order. */
+  /** Position in `rows` of the first trade row that may still be near a row of an order. */
   from: number;
 };
 
@@ -33,7 +36,7 @@ export class TradeRows {
     return this.#prices.size === 0;
   }
 
-  /** Returns the lots of the first trade after a row at the price of its order; 0 if none follows within a second. */
+  /** Returns the lots of the first trade after `row` at the price of its order; 0 if there is none within a second. */
   amountAfter(row: number): number {
     const { at, price, amount } = this.#columns;
     const rows = this.#prices.get(price[row]!)?.rows ?? [];
@@ -43,8 +46,8 @@ export class TradeRows {
 
   /**
    * Whether trades near a row show that `lots` of an order at a price were executed; these lots then count as matched.
-   * A trade of exactly these lots is preferred to several trades or a larger one, and a later one to an earlier one.
-   * Must be called in row order.
+   * A single trade of exactly `lots` is preferred to a larger trade or several trades, and a later trade to an earlier
+   * trade. Must be called in row order.
    */
   take(row: number, price: number, lots: number, side: number): boolean {
     const near = this.#near(row, price);
@@ -54,8 +57,8 @@ export class TradeRows {
       this.#left.delete(exact);
       return true;
     }
-    // No trade has exactly these lots. They can be part of a larger trade, or the sum of several trades, but only of
-    // trades whose taker was not on the side of the order.
+    // No trade has exactly `lots`. The lots can be part of a larger trade, or the sum of several trades. The taker of
+    // such a trade must not be on the side of the order.
     const own = near.filter(trade => this.#columns.side[trade] === SIDE.unknown || this.#columns.side[trade] !== side);
     if (own.reduce((sum, trade) => sum + this.#left.get(trade)!, 0) < lots) return false;
     let missing = lots;
@@ -69,7 +72,7 @@ export class TradeRows {
     return true;
   }
 
-  /** Returns the trades at a price, at most a second away, with unmatched lots. */
+  /** Returns the trade rows at a price with unmatched lots, at most a second from `row`. */
   #near(row: number, price: number): readonly number[] {
     const there = this.#prices.get(price);
     if (there === undefined) return [];
@@ -83,7 +86,7 @@ export class TradeRows {
   }
 }
 
-/** Index of the first of ascending numbers above `than`. */
+/** Returns the index of the first number above `than` in an ascending list. */
 function placeAfter(ascending: readonly number[], than: number): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {

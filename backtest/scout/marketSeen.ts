@@ -1,33 +1,34 @@
-/**
- * Market of a recording from a maker's view: spread, trades, volatility, and the value of each execution to its maker.
- */
+/** Market of a recording from a maker's view: spread, trades, volatility, and the profit of each execution's maker. */
 import { Markouts, opposite, subgridsFor, twoScaleVariance, type Millis } from '../../src/core/index.ts';
 import { walk, type Tape } from '../../src/tape/index.ts';
 
-/** Seconds after an execution; the first uses the mid price just before it. */
+/**
+ * Seconds after an execution at which its maker's profit is measured. The first horizon uses the mid price just before
+ * the execution.
+ */
 export const MAKER_HORIZONS_S: readonly number[] = [0, 0.5, 1, 5, 15, 60, 300];
 
 /**
- * Results in bps of the mid price and in the quote currency; `null` if unknown. Approximate: for display, never for
- * money.
+ * Measurements of a market, in bps of the mid price and in the quote currency; `null` if unknown. Approximate: only for
+ * display, not for money.
  */
 export type MarketSeen = {
-  /** Time without gaps. */
+  /** Length of the recording without its gaps, in seconds. */
   readonly seconds: number;
   readonly gaps: { readonly count: number; readonly seconds: number };
-  /** Median over seconds. */
+  /** Median of one sample per second, in bps. */
   readonly halfSpreadBps: number | null;
-  /** Trades outside gaps. */
+  /** Number of trades outside gaps. */
   readonly trades: number;
   readonly tradesPerHour: number;
   readonly valuePerHour: number;
-  /** Median taker order: executions of one time and side count as one. */
+  /** Median value of a taker order. Executions of the same time and side count as one order. */
   readonly takerValue: number | null;
-  /** One standard deviation over an hour, two-scale (formulas E6). */
+  /** Standard deviation of the mid price's change over an hour, in bps, by the two-scale method (formulas E6). */
   readonly volatilityBps: number | null;
   /** Mid price at the end, in the quote currency. */
   readonly mid: number | null;
-  /** Value-weighted profit of the makers of all executions, before fees, after each of `MAKER_HORIZONS_S`. */
+  /** Value-weighted profit of the makers of all executions, in bps before fees, after each of `MAKER_HORIZONS_S`. */
   readonly maker: readonly {
     readonly seconds: number;
     readonly bps: number | null;
@@ -35,7 +36,7 @@ export type MarketSeen = {
   }[];
 };
 
-/** Measures a market; `onShare` receives the share done, from 0 to 1. */
+/** Measures a market. `onShare` receives the share of the tape that is processed, from 0 to 1. */
 export function marketSeen(tape: Tape, onShare?: (share: number) => void): MarketSeen {
   const { columns, gaps } = tape;
   const seen = new Sight(tape);
@@ -47,14 +48,14 @@ export function marketSeen(tape: Tape, onShare?: (share: number) => void): Marke
   return seen.end((end - start - missingMs) / 1_000, { count: gaps.length, seconds: missingMs / 1_000 });
 }
 
-/** Accumulator for one walk through a tape. */
+/** Accumulator of the measurements during one walk through a tape. */
 class Sight {
   readonly #tape: Tape;
   readonly #tick: number;
   readonly #lot: number;
   readonly #markouts = new Markouts({ horizons: MAKER_HORIZONS_S });
   readonly #halfSpreads: number[] = [];
-  /** Logarithm of the mid price at the end of each second; one list per time range without gaps. */
+  /** Logarithm of the mid price at the end of each second; one list per time range without a gap. */
   readonly #logMids: number[][] = [[]];
   readonly #takers: number[] = [];
   #takerAt: Millis = Number.NaN;
@@ -63,7 +64,7 @@ class Sight {
   #value = 0;
   #bid = 0;
   #ask = 0;
-  /** First gap that may reach beyond the previous row. */
+  /** Index of the first gap that may reach beyond the previous row. */
   #gap = 0;
   #before: Millis = -Infinity;
   #second: number;
@@ -90,7 +91,7 @@ class Sight {
 
   trade(at: Millis, price: number, amount: number, side: 'buy' | 'sell'): void {
     const mid = this.#midAt(at);
-    // Trades inside gaps do not count, because the time of gaps does not count either.
+    // Trades inside gaps do not count, because the time of gaps does not count.
     if (!(mid > 0)) return;
     const value = price * amount * this.#tick * this.#lot;
     this.#trades++;
@@ -131,7 +132,7 @@ class Sight {
     } else if (this.#logMids.at(-1)!.length > 0) this.#logMids.push([]);
   }
 
-  /** Current mid price in ticks, at a time since the previous row; 0 before the first book and inside gaps. */
+  /** Returns the mid price in ticks at a time since the previous row; 0 before the first book and inside gaps. */
   #midAt(at: Millis): number {
     const { gaps } = this.#tape;
     for (let i = this.#gap; i < gaps.length && gaps[i]!.from < at; i++) if (at < gaps[i]!.to) return 0;
@@ -139,7 +140,7 @@ class Sight {
   }
 }
 
-/** Volatility; `null` for less than a minute without gaps, and if there is only noise. */
+/** Returns the volatility in bps per hour; `null` for less than a minute without gaps, or if all changes are noise. */
 function volatilityOf(stretches: readonly (readonly number[])[]): number | null {
   let [variance, seconds] = [0, 0];
   for (const logs of stretches) {

@@ -1,4 +1,4 @@
-/** Page of a scout: words, a table, plots, and each book by distance. */
+/** Page of a scout: text, a table, plots, and the results of each book by distance. */
 import {
   durationText,
   numberText,
@@ -20,7 +20,10 @@ import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 import { bpsText, scoutWords, shownIn } from './words.ts';
 
-/** Returns a self-contained HTML file with library, style and script; names and texts of the market are escaped. */
+/**
+ * Returns a self-contained HTML file that includes library, style and script. Names and texts of the market are
+ * escaped.
+ */
 export function scoutPage(scouting: Scouting, parts: PageParts): string {
   const { books, currency } = scouting;
   const title = 'Where quoting pays';
@@ -156,13 +159,15 @@ function bookTable(scouting: Scouting): Html {
   );
 }
 
-/** Formats three significant digits, with a sign. */
+/** Formats a number with three significant digits and its sign. */
 const signedText = (x: number): string => {
   const text = numberText(Number(Math.abs(x).toPrecision(3)));
   return text === '0' ? text : `${x > 0 ? '+' : '−'}${text}`;
 };
 
-/** Reason against quoting, and limitations of the recording. */
+/**
+ * Returns a table row with the reason against quoting and the limitations of the recording; empty if there are none.
+ */
 function note({ verdict, limits }: ScoutedBook, cells: number): Html {
   const words = [...(verdict.quote ? [] : [verdict.why]), ...limits];
   return words.length === 0
@@ -201,7 +206,10 @@ function nets({ books, currency }: Scouting): Plot {
   };
 }
 
-/** Clips intervals to twice the largest value: very uncertain ones would compress the plot. */
+/**
+ * Returns the range of a plot. Intervals are clipped to twice the largest value, because very uncertain ones would
+ * compress the plot.
+ */
 function rangeAround(lines: readonly Line[]): readonly [number, number] | null {
   const values = lines.flatMap(line => line.values);
   const most = 2 * Math.max(0, ...values.map(value => Math.abs(value ?? 0)));
@@ -232,7 +240,7 @@ function fees(books: readonly ScoutedBook[]): Plot {
   };
 }
 
-/** Plots net by distance; `null` if no distance has a known markout. */
+/** Plots the net per hour by distance; `null` if no distance has a known markout. */
 function netByDistance(book: ScoutedBook, i: number, currency: string | null): Plot | null {
   const { rate, currency: shown } = shownIn(book, currency);
   const points = book.curve.filter(({ left }) => left !== null);

@@ -1,4 +1,4 @@
-/** Results of a scout as plain numbers and text for JSON: each book evaluated at the account's fee, best first. */
+/** Results of a scout as numbers and text for JSON: each book evaluated at the account's fee, best book first. */
 import { randomOf, type FeeTier, type Millis } from '../../src/core/index.ts';
 import { wideHoursOf, type Tape, type WideHours } from '../../src/tape/index.ts';
 import { distanceProfileOf, type DistancePoint } from '../profile/distanceProfile.ts';
@@ -9,63 +9,67 @@ import { marketSeen, type MarketSeen } from './marketSeen.ts';
 /** Result of a scout. Equal recordings and options give equal fields, except `made`. */
 export type Scouting = {
   readonly made: { readonly puntas: string; readonly node: string };
-  /** Address of the exchange, or the recordings as named. */
+  /** Address of the exchange, or the paths of the recordings as the operator named them. */
   readonly looked: string;
-  /** As requested: config, best, entry, or bps. */
+  /** Fees as requested: config, best, entry, or a number of bps. */
   readonly fees: string;
-  /** Interval of re-pegging orders, request latency each way, and horizon at which fills are valued. */
+  /**
+   * Interval between two pegs of an order. `latencyMs` is the request latency each way, and `horizonS` the time after a
+   * fill at which it is valued.
+   */
   readonly cadenceMs: Millis;
   readonly latencyMs: Millis;
   readonly horizonS: number;
-  /** Currency for comparing the nets of books: `netPerHour` times `rate`. `null` without books. */
+  /** Currency in which the nets of books are compared: `netPerHour` times `rate`. `null` without books. */
   readonly currency: string | null;
   /**
-   * Best first: books that pay by their net per hour, then the others by the excess of their fee over the break-even fee.
+   * Books, best first. Books in which quoting pays are sorted by net per hour, the others by the excess of the fee over
+   * the remaining edge.
    */
   readonly books: readonly ScoutedBook[];
   readonly leftOut: readonly { readonly what: string; readonly why: string }[];
 };
 
-/** Values are in the quote currency, approximate. */
+/** Result of one book. Amounts of money are approximate and in the quote currency. */
 export type ScoutedBook = Omit<MarketSeen, 'takerValue'> & {
-  /** Hours of the day with a spread far beyond that of the others; absent if there are none. */
+  /** Hours of the day whose spread is far wider than in the other hours; absent if there are none. */
   readonly wideHours?: WideHours;
-  /** Short and unique. */
+  /** Short, unique name of the book in the report. */
   readonly name: string;
   readonly book: string;
   readonly major: string;
   readonly minor: string;
-  /** Times of the first and the last row. */
+  /** Times of the first and of the last row, in epoch ms. */
   readonly from: Millis;
   readonly to: Millis;
-  /** Rate of the quote currency in the currency of the comparison; `null` if no books of the same time connect them. */
+  /** Value of one unit of the quote currency in `currency`; `null` if no books of the same time connect the two. */
   readonly rate: number | null;
-  /** Maker fee. */
+  /** Maker fee in bps. */
   readonly feeBps: number;
-  /** Value of one order: the median taker order; `null` without trades. */
+  /** Value of one order, which is the median taker order; `null` without trades. */
   readonly orderValue: number | null;
-  /** Capital for ten orders per side, half of it in each currency. */
+  /** Capital for ten orders per side, half in each currency. */
   readonly capital: number | null;
   readonly verdict: QuoteVerdict;
   readonly curve: readonly CurvePoint[];
-  /** Tier at the distance of the verdict; `null` without one. */
+  /** Tier that the volume at the distance of the verdict reaches; `null` without such a distance. */
   readonly reached: ReachedTier | null;
   /** Limitations of the recording, in sentences. */
   readonly limits: readonly string[];
 };
 
-/** One distance of the curve, without the results per time block. Fills are valued at the scout's horizon after each fill. */
+/** Results at one distance, without the results per time block. Fills are valued at the scout's horizon. */
 export type CurvePoint = Pick<DistancePoint, 'distanceBps' | 'edgeBps' | 'fills' | 'fillsPerHour' | 'valuePerHour'> & {
-  /** Edge after the adverse move, before fees, in bps; `null` with too little data. */
+  /** Edge that remains after the price move within the horizon, before fees, in bps; `null` with too little data. */
   readonly left: { readonly value: number; readonly low: number; readonly high: number } | null;
 };
 
-/** Fee tier of the account after a month at this distance. */
+/** Fee tier of the account after a month of quoting at the distance of the verdict. */
 export type ReachedTier = {
-  /** Volume of 30 days, plus the account's earlier volume. */
+  /** Volume of 30 days at that distance, plus the account's earlier volume. */
   readonly volume30d: number;
   readonly feeBps: number;
-  /** Change of net per hour by the tier's fee; negative if the fee is higher than assumed. */
+  /** Change of the net per hour because of the tier's fee; negative if that fee is higher than the assumed fee. */
   readonly worthPerHour: number;
 };
 
@@ -73,7 +77,7 @@ export type ScoutOptions = {
   readonly cadenceMs: Millis;
   readonly latencyMs: Millis;
   readonly feeBps: number;
-  /** Ascending by volume. */
+  /** Fee tiers of the book, ascending by volume. */
   readonly tiers: readonly FeeTier[];
   /** Volume of the account in the last 30 days, in the currency of the tiers. */
   readonly volume30d: number;
@@ -81,12 +85,12 @@ export type ScoutOptions = {
   readonly onShare?: (share: number) => void;
 };
 
-/** Orders per side at full inventory. */
+/** Number of orders per side at full inventory. */
 export const ORDERS_PER_SIDE = 10;
 export const HORIZON_S = 60;
 const HOURS_30D = 720;
 
-/** Evaluates a book; `rate` is still `null`. */
+/** Evaluates a book. `rate` is `null`, because it depends on the other books. */
 export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): ScoutedBook {
   const { cadenceMs, latencyMs, feeBps, seed, onShare = () => undefined } = options;
   const { symbol: book, major, minor } = tape.instrument;
@@ -124,7 +128,10 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
   };
 }
 
-/** Returns the distance at which to quote, or the most favorable one; `null` if nothing could be evaluated. */
+/**
+ * Returns the distance at which to quote, or the best distance if quoting does not pay; `null` if no distance could be
+ * evaluated.
+ */
 export const verdictDistance = (verdict: QuoteVerdict): number | null =>
   verdict.quote ? verdict.distanceBps : verdict.bestDistanceBps;
 
@@ -141,13 +148,14 @@ function reachedTier(
 }
 
 /**
- * Sorts the books, best first, with the currency for comparing nets: `preferred`, or the most common quote currency.
+ * Sorts the books, best first, and returns the currency for comparing their nets. It is `preferred`, or the most common
+ * quote currency.
  */
 export function ranked(books: readonly ScoutedBook[], preferred?: string): Pick<Scouting, 'currency' | 'books'> {
   const currency = preferred ?? mostCommon(books.map(({ minor }) => minor));
   if (currency === null) return { currency, books: [] };
   const rated = books.map(book => {
-    // Only books of the same time give a rate.
+    // A rate must come from books of the same time.
     const beside = books.filter(({ from, to }) => from <= book.to && to >= book.from);
     return { ...book, rate: ratesTo(currency, beside).get(book.minor) ?? null };
   });
@@ -155,8 +163,8 @@ export function ranked(books: readonly ScoutedBook[], preferred?: string): Pick<
 }
 
 /**
- * Negative if the first is better. Among those that pay, books without a rate come last, by net per hour on their
- * capital.
+ * Compares two books; negative if `a` is better. Among books in which quoting pays, those without a rate come last,
+ * sorted by net per hour relative to their capital.
  */
 function comesBefore(a: ScoutedBook, b: ScoutedBook): number {
   if (a.verdict.quote !== b.verdict.quote) return a.verdict.quote ? -1 : 1;
@@ -168,13 +176,19 @@ function comesBefore(a: ScoutedBook, b: ScoutedBook): number {
 
 const netOf = ({ verdict }: ScoutedBook): number => verdict.netPerHour?.value ?? Number.NEGATIVE_INFINITY;
 
-/** Excess of the fee over the break-even, in bps; largest for books that cannot be evaluated. */
+/**
+ * Returns the excess of the fee over the remaining edge at the best distance, in bps. It is largest for a book without
+ * such a distance.
+ */
 function short({ verdict, feeBps, curve }: ScoutedBook): number {
   const left = curve.find(({ distanceBps }) => distanceBps === verdictDistance(verdict))?.left;
   return left ? feeBps - left.value : 1e9;
 }
 
-/** Values of one unit of each currency in `currency`, through the mid prices of the books, by the shortest chain. */
+/**
+ * Returns the value of one unit of each currency in `currency`. Each rate uses the mid prices of the shortest chain of
+ * books.
+ */
 function ratesTo(currency: string, books: readonly ScoutedBook[]): ReadonlyMap<string, number> {
   const rates = new Map([[currency, 1]]);
   for (const known of rates.keys()) {

@@ -1,31 +1,33 @@
-/** Summary of a scout in sentences, and short formats of its numbers. */
+/** Summary of a scout in sentences, and formats of its numbers. */
 import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
 import { verdictDistance, type ScoutedBook, type Scouting } from './scouting.ts';
 
-/** Formats three significant digits, with k, M or G; a dash if unknown. */
+/** Formats a number with three significant digits and k, M or G; a dash if unknown. */
 export function compact(x: number | null): string {
   if (x === null || !Number.isFinite(x)) return '–';
   const size = Math.abs(x);
   const step = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, Number(size.toPrecision(3)))) / 3)));
   const text = String(Number((x / 1_000 ** step).toPrecision(3)));
-  // Tiny numbers would otherwise be formatted in powers of ten.
+  // `String` would format tiny numbers in powers of ten.
   return size < 0.001
     ? '0'
     : `${text.includes('e') ? (x / 1_000 ** step).toFixed(0) : text}${['', 'k', 'M', 'G'][step] ?? ''}`;
 }
 
-/** Formats like `compact`, with a plus before a gain. */
+/** Formats like `compact`, with a plus sign before a gain. */
 export const signed = (x: number | null): string => `${x !== null && x > 0 ? '+' : ''}${compact(x)}`;
 
-/** Formats bps with one decimal, hundreds with none, less than a tenth with two. */
+/** Formats bps with one decimal; hundreds without decimals, values below a tenth with two. */
 export function bpsText(x: number | null): string {
   if (x === null) return '–';
   const size = Math.abs(x);
   return x.toFixed(size >= 99.95 ? 0 : size < 0.095 ? 2 : 1).replace(/^-(0(?:\.0+)?)$/, '$1');
 }
 
-/** Returns the currency of the comparison with its rate if known, otherwise the book's quote currency. */
+/**
+ * Returns the currency of the comparison with its rate if known, otherwise the book's quote currency with the rate 1.
+ */
 export const shownIn = (
   book: ScoutedBook,
   currency: string | null,
@@ -34,7 +36,10 @@ export const shownIn = (
 
 const paying = ({ books }: Scouting): readonly ScoutedBook[] => books.filter(({ verdict }) => verdict.quote);
 
-/** Returns paragraphs of plain text; the first says whether anything pays, and what is best. */
+/**
+ * Returns the summary as paragraphs of plain text. The first says whether quoting pays in any book, and which book is
+ * best.
+ */
 export function scoutWords(scouting: Scouting): readonly string[] {
   const { books } = scouting;
   if (books.length === 0) return ['There was no data: no book can be judged.'];
@@ -76,14 +81,14 @@ function nothingPays(books: readonly ScoutedBook[]): string {
   return `${start} Nearest is ${name}: ${when}.`;
 }
 
-/** Describes the measured time per book, without gaps. */
+/** Describes the measured time of the books, without gaps. */
 function seenText({ books, looked }: Scouting): string {
   const times = books.map(({ seconds }) => seconds).sort((a, b) => a - b);
   const [least, most] = [times[0] ?? 0, times.at(-1) ?? 0].map(durationText);
   return `Observed at ${looked}: ${least === most ? '' : `${least} to `}${most}${books.length > 1 ? ' of each book' : ''}.`;
 }
 
-/** Describes the assumed fees, by currency. */
+/** Describes the assumed fees per quote currency. */
 function feesText({ books, fees }: Scouting): string {
   const byMinor = new Map<string, Set<string>>();
   for (const { minor, feeBps } of books) byMinor.set(minor, (byMinor.get(minor) ?? new Set()).add(bpsText(feeBps)));
@@ -92,7 +97,7 @@ function feesText({ books, fees }: Scouting): string {
   return `Maker fees ${asked ?? 'as given'}: ${parts.join(', ')}.`;
 }
 
-/** Describes the reached tier; `null` if it has the assumed fee. */
+/** Describes the reached tier; `null` if its fee is the assumed fee. */
 function tierText(book: ScoutedBook, compared: string | null): string | null {
   const { name, minor, feeBps, reached } = book;
   if (reached === null || Math.abs(reached.feeBps - feeBps) < 1e-6) return null;

@@ -82,7 +82,7 @@ export class Alerts {
     if (ms > SLOW_DECISION_MS) this.#decisions.slow++;
   }
 
-  /** Starts the checks twice per second, and the daily digest with `dayText`. */
+  /** Starts the checks, which run twice per second, and the daily digest, whose text `dayText` returns. */
   watch(now: () => Omit<Look, 'elapsed' | 'requests' | 'decisions'>, dayText: () => string): void {
     const { clock, log, config } = this.#options;
     let nextDigest = nextAt(config.alerts!.digestAt, clock.now());
@@ -163,7 +163,7 @@ export async function testAlerts(
 const titleOf = ({ config, isPaper = false }: Pick<AlertsOptions, 'config' | 'isPaper'>): string =>
   `${isPaper ? 'paper: ' : ''}${config.instance} ${config.book}`;
 
-/** Returns a text with the number of occurrences of each event, and the number not delivered. */
+/** Returns a text with the number of occurrences of each event, and with the number of undelivered alerts. */
 function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
   const words = ALERT_EVENT_NAMES.filter(event => counts.has(event) && event !== 'digest').map(event => {
     const { happened, dropped } = counts.get(event)!;

@@ -1,5 +1,6 @@
 /**
- * Alert conditions of a running bot, checked twice per second: those of config/prometheus/alerts.yml and each regime.
+ * Alert conditions of a running bot, checked twice per second: the conditions of config/prometheus/alerts.yml, and one
+ * condition for each regime.
  */
 import { textOfMoney, type LimitUse, type Millis, type Snapshot } from '../core/index.ts';
 import type { AlertEvent } from '../config.ts';
@@ -29,7 +30,10 @@ type Cause = { readonly key: string; readonly text: string };
 
 type Condition = {
   readonly event: AlertEvent;
-  /** Times after which a lasting event is reported, and reported with sound, in ms. */
+  /**
+   * `holdMs`: time after which a lasting event is reported, in ms. `loudMs`: time after which it is reported with
+   * sound.
+   */
   readonly holdMs: Millis;
   readonly loudMs: Millis;
   readonly cause: (look: Look, past: Past) => Cause | null;
@@ -145,7 +149,7 @@ function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | n
   return isOther ? null : causeOfText(`not quoting: ${quoting}`);
 }
 
-/** Returns a cause if quoting is allowed but neither side is shown. */
+/** Returns a cause if quoting is allowed but neither side has a quote. */
 function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look): Cause | null {
   if (quoting !== null || unshown.buy === null || unshown.sell === null) return null;
   const key = `${unshown.buy.reason} ${unshown.sell.reason}`;
@@ -179,7 +183,7 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
   };
 }
 
-/** Returns a check of a share over five minutes, if there are enough cases. */
+/** Returns a cause if `which` exceeds the share `most` of `all` over five minutes, with at least 20 cases in `all`. */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
     const [of, some] = [past.rise(5 * MINUTE, all), past.rise(5 * MINUTE, which)];

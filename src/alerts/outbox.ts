@@ -1,8 +1,8 @@
 /**
  * Pending alerts of one channel: events are grouped, none is lost, and the rates of lines and messages are limited.
- * There is no queue: one record per event has its last reported state and the number of occurrences since, so that a
- * flood needs no space. One message is sent at a time. Failed messages are retried with a growing delay; abandoned
- * messages are logged and counted.
+ * There is no queue, so a flood needs no space: one record per event has its last reported state and the number of
+ * occurrences since that report. One message is sent at a time. Failed messages are retried with a growing delay;
+ * abandoned messages are logged and counted.
  */
 import type { Clock, Millis, Timer } from '../core/index.ts';
 import { ALERT_EVENT_NAMES, alertKind, type AlertEvent, type AlertMode } from '../config.ts';
@@ -74,7 +74,7 @@ type Known = {
   readonly toldAt: Millis[];
 };
 
-/** Counts of one event since the last `takeCounts`. */
+/** Counts of one event since the last call of `takeCounts`. */
 export type Count = { happened: number; dropped: number };
 
 export class Outbox {
@@ -206,7 +206,7 @@ export class Outbox {
     else this.#send(pending.filter(event => this.#lineAt(event) <= now));
   }
 
-  /** Returns the earliest time of a message because of this event. */
+  /** Returns the earliest time at which this event may cause a message. */
   #mayAt(event: AlertEvent): Millis {
     const { messagesPer10Min } = this.#options;
     const allowed =
@@ -215,7 +215,7 @@ export class Outbox {
     return Math.max(slot, this.#lineAt(event), this.#of(event).pendingSince + GROUP_MS);
   }
 
-  /** Returns the earliest time of another line about this event. */
+  /** Returns the earliest time at which another line about this event may be sent. */
   #lineAt(event: AlertEvent): Millis {
     return (this.#of(event).toldAt.at(-LINES_MAX) ?? -Infinity) + WINDOW_MS;
   }

@@ -1,4 +1,7 @@
-/** Command line: adds every command and converts each result to an exit code. `main.ts` runs it by importing it. */
+/**
+ * Command line: adds every command and converts each result to an exit code. `main.ts` imports this file, which runs
+ * the command line.
+ */
 import { Command, CommanderError, Help } from 'commander';
 import { refuseUncheckedCertificates } from '../wiring/safeProcess.ts';
 import { addCommands, guardsMoney } from './commands/index.ts';

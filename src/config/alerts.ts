@@ -1,4 +1,4 @@
-/** Keys of alerts: the channels, and which events are loud, silent or off. */
+/** Keys of alerts: the channels, and which events are on, silent or off. */
 import { z } from 'zod';
 import { httpAddress } from './values.ts';
 
@@ -16,8 +16,8 @@ type Kind = {
 };
 
 /**
- * All events. Those that are also in config/prometheus/alerts.yml have the same name there: `bookStale` is
- * PuntasBookStale.
+ * Alert events. An event that is also an alert in config/prometheus/alerts.yml has the prefix Puntas there: `bookStale`
+ * is PuntasBookStale.
  */
 export const ALERT_EVENTS = {
   down: {

@@ -11,7 +11,10 @@ export type ConfigChange = {
   readonly takesEffect: TakesEffect;
 };
 
-/** Returns the differences in the key order of `from`, then those of keys only in `to`. A list counts as one value. */
+/**
+ * Returns the differences in the key order of `from`, then the differences in keys that only `to` has. A list counts as
+ * one value.
+ */
 export function configChanges(from: Config, to: Config): readonly ConfigChange[] {
   const [before, after] = [leavesOf(from), leavesOf(to)];
   const effect = takesEffectIn(configSchema);
@@ -22,7 +25,10 @@ export function configChanges(from: Config, to: Config): readonly ConfigChange[]
   });
 }
 
-/** Whether a section that is empty on one side has keys on the other side. These keys are reported instead. */
+/**
+ * Whether a key is absent from this configuration, but keys below it are present. Only the nested keys are then
+ * reported.
+ */
 const hasNestedKeys = (key: string, leaves: ReadonlyMap<string, string>): boolean =>
   !leaves.has(key) && [...leaves.keys()].some(each => each.startsWith(`${key}.`));
 
@@ -30,7 +36,7 @@ const hasNestedKeys = (key: string, leaves: ReadonlyMap<string, string>): boolea
 function leavesOf(value: unknown, path = ''): ReadonlyMap<string, string> {
   const isTree = typeof value === 'object' && value !== null && !Array.isArray(value);
   const keys = isTree ? Object.entries(value).filter(([, each]) => each !== undefined) : [];
-  // The presence of an empty section is a value too.
+  // An empty section counts as a value, so that adding or removing an empty section is a difference.
   if (keys.length === 0) return new Map(value === undefined ? [] : [[path, JSON.stringify(value)]]);
   return new Map(keys.flatMap(([key, each]) => [...leavesOf(each, path === '' ? key : `${path}.${key}`)]));
 }

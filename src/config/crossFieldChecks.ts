@@ -1,4 +1,7 @@
-/** Checks across keys: whether the parts of a configuration fit together, and cover the account's fees. */
+/**
+ * Checks across keys: whether the keys of a configuration fit together, and whether its spreads cover the account's
+ * fees.
+ */
 import { pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
@@ -19,10 +22,13 @@ export function crossProblems(config: Config, venues?: readonly string[]): reado
   });
 }
 
-/** A check read a value that the file has wrong; its problem is reported already. */
+/** Thrown if a check reads a value that is invalid in the file. Another problem already reports the value. */
 class InvalidValue extends Error {}
 
-/** Returns a copy in which no check can read the values at these paths, or below them; such a check finds nothing. */
+/**
+ * Returns a copy of the configuration for the checks. A check that reads a value at or below one of these paths reports
+ * no problem.
+ */
 export function withoutValues(config: Config, paths: readonly (readonly PropertyKey[])[]): Config {
   const copy = structuredClone(config);
   const isBelow = (path: readonly PropertyKey[]) =>
@@ -49,7 +55,7 @@ export const isSection = (value: unknown): value is Record<PropertyKey, unknown>
 
 /**
  * Returns why the configured spreads lose money at this maker fee (in units of 10^-8, as from `rateCeil`); `null` if
- * they do not. For callers that have read the account's fees.
+ * the spreads cover the fee. For callers that have read the account's fees.
  */
 export function edgeProblem(config: Config, makerRate: number): string | null {
   const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
@@ -138,7 +144,7 @@ function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   return [{ path: ['backtest', 'desk', 'delayMaxMs'], message }];
 }
 
-/** Finds RFQ prices that are unused, or older than allowed before the next read. */
+/** Finds RFQ prices that no other key uses, or that become too old before the next read. */
 function rfqReferenceProblems({ rfqReference }: Config): readonly Problem[] {
   if (!rfqReference) return [];
   const problems: Problem[] = [];
@@ -169,7 +175,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
     'bookPollMs',
     `a read every ${bookPollMs} ms is more than budgets.publicPerMinute ${budgets.publicPerMinute}: at least ${Math.ceil(60_000 / budgets.publicPerMinute)}`,
   );
-  // Two requests per round: open orders and trades of the account.
+  // Each round needs two requests: open orders and trades of the account.
   demand(
     120_000 / privatePollMs <= budgets.privatePerMinute,
     'privatePollMs',

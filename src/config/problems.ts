@@ -58,7 +58,8 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   const here = [...above, key].join('.');
   const elsewhere = pathsOfKey(schema, currentKeyName(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
-  // A key of another kind of this section (`exchange.seed` with `kind: remote`) is at its correct place.
+  // The key is valid in this section with another `kind`, such as `exchange.seed` with `kind: embedded`. It is not
+  // misplaced.
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],
@@ -206,10 +207,10 @@ function nearest(word: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** Returns a key such that max_order_value and maxOrderValue become equal. */
+/** Returns a key without `-`, `_` and upper case, so that max_order_value and maxOrderValue are equal. */
 const comparableKey = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
 
-/** Returns a key such that max_order_value and orderValueMax become equal. */
+/** Returns the sorted words of a key, so that max_order_value and orderValueMax are equal. */
 const wordKey = (word: string): string =>
   word
     .split(/[-_]|(?=[A-Z])/)
@@ -218,8 +219,8 @@ const wordKey = (word: string): string =>
     .join('');
 
 /**
- * Returns the Levenshtein distance, computed row by row. Not worth a package in each image (leven 4.1.0 and
- * fastest-levenshtein 1.0.16 give equal numbers).
+ * Returns the Levenshtein distance, computed row by row. A package would not earn its place in each image (leven 4.1.0
+ * and fastest-levenshtein 1.0.16 give equal numbers).
  */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -83,8 +83,8 @@ export type ExternalReference = {
 };
 
 /**
- * Returns the composition of the reference price; `null` if unconfigured, or if the books do not lead to the traded
- * book. A feed without a book gives the price of the traded book; of two feeds for one book, the last applies.
+ * Returns the composition of the reference price; `null` if unconfigured, or if the books do not form a chain for the
+ * traded book. A feed without a book gives the price of the traded book; of two feeds for one book, the last applies.
  * `referenceProblems` reports errors.
  */
 export function externalReferenceOf({
@@ -130,7 +130,10 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   return problems;
 }
 
-/** Returns the number of public requests per minute, possibly a fraction. Books with feeds need no requests. */
+/**
+ * Returns the number of public requests per minute for the reference price, possibly a fraction. Books with feeds need
+ * no requests.
+ */
 export const readsPerMinute = (elsewhere: ExternalReference | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 

@@ -1,7 +1,7 @@
 /** Renamed YAML keys. Old names are accepted for one version, with a warning that contains the new name. */
 import { strategies } from '../../strategies/index.ts';
 
-/** First version that rejects the old names. The table must be emptied for its release. */
+/** First version that rejects the old names. `RENAMED` must be empty in the release of this version. */
 export const OLD_KEYS_END = '0.2.0';
 
 /** New last part of a key, by the old path of the key. */
@@ -27,8 +27,8 @@ const KEYS: readonly RenamedKey[] = Object.entries(RENAMED).map(([path, key]) =>
 });
 
 /**
- * Returns the value with current key names. `taken`: old names that were used; `twice`: old names that were ignored
- * because the file also has the new name.
+ * Returns the parsed file with current key names. `taken`: old names that were used; `twice`: old names that were
+ * ignored because the file also has the new name.
  */
 export function withCurrentKeys(given: unknown): {
   readonly value: unknown;

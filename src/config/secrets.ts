@@ -25,8 +25,8 @@ export function readSecrets<S>(
 }
 
 /**
- * Reads the last part of the callback path: PUNTAS_WEBHOOK_TOKEN and, while it is being changed, the previous one in
- * PUNTAS_WEBHOOK_TOKEN_OLD. Each may also be in a file, as in `readSecrets`.
+ * Reads the last part of the callback path: PUNTAS_WEBHOOK_TOKEN and, while the token is being changed, the previous
+ * token in PUNTAS_WEBHOOK_TOKEN_OLD. Each token can also be in a file, as in `readSecrets`.
  */
 export function readWebhookTokens(
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +39,7 @@ export function readWebhookTokens(
   const hasOld = env[old] !== undefined || env[`${old}_FILE`] !== undefined;
   const tokens = [name, ...(hasOld ? [old] : [])].map(each => {
     const token = readOne(each, env, readFile, errors);
-    // 22 characters of 64 kinds have 132 bits.
+    // 22 random characters of an alphabet of 64 have 132 bits.
     if (token !== null && !/^[A-Za-z0-9_-]{22,128}$/.test(token))
       errors.push(`${each}: expected 22 to 128 random letters, digits, - or _, as from openssl rand -hex 24`);
     return token;
@@ -48,7 +48,7 @@ export function readWebhookTokens(
 }
 
 /**
- * Reads PUNTAS_QUEUE_PASSWORD of the trial queue; `null` if not set. The password may also be in a file, as in
+ * Reads PUNTAS_QUEUE_PASSWORD of the trial queue; `null` if not set. The password can also be in a file, as in
  * `readSecrets`.
  */
 export function readQueuePassword(
@@ -63,10 +63,10 @@ export function readQueuePassword(
   return password === null ? { ok: false, errors } : { ok: true, password };
 }
 
-/** Secrets of alerts; `null` for those that the configuration does not need. `S` as in `Secrets`. */
+/** Secrets of alerts. A secret that the configuration does not need is `null`. `S` as in `Secrets`. */
 export type AlertSecrets<S> = {
   readonly telegramToken: S | null;
-  /** Key that signs alert webhooks; `null` for unsigned ones. */
+  /** Key that signs alert webhooks; `null` if they are sent unsigned. */
   readonly webhookSecret: S | null;
   /** URL of the alert webhook; `null` if it is in the YAML. */
   readonly webhookUrl: S | null;
@@ -74,7 +74,7 @@ export type AlertSecrets<S> = {
 
 /**
  * Reads PUNTAS_TELEGRAM_TOKEN, the optional PUNTAS_ALERT_WEBHOOK_SECRET, and PUNTAS_ALERT_WEBHOOK_URL, if `settings`
- * needs them. Each may also be in a file, as in `readSecrets`.
+ * needs them. Each value can also be in a file, as in `readSecrets`.
  */
 export function readAlertSecrets<S>(
   settings: {

@@ -1,6 +1,6 @@
 /**
- * Time at which a running bot applies a changed key: marked in the schema, on the key or a parent. A key without a mark
- * needs a restart.
+ * Time at which a running bot applies a changed key: `takesEffect` in the schema of the key or of its nearest parent.
+ * Without `takesEffect`, a change needs a restart.
  */
 import { z } from 'zod';
 
@@ -25,8 +25,8 @@ type Node = {
 };
 
 /**
- * Returns a function for the mark of the key at a path: its own mark, or the nearest parent's; `restart` without a
- * mark. Reads the schema only once.
+ * Returns a function that returns `takesEffect` of the key at a path, or of its nearest parent; `restart` if none has
+ * it. Reads the schema only once.
  */
 export function takesEffectIn(schema: z.ZodType): (path: readonly string[]) => TakesEffect {
   const root = z.toJSONSchema(schema, { io: 'input' }) as Node;

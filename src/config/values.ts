@@ -10,7 +10,7 @@ export const signedRate = z
 
 export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
 export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
-/** Whole milliseconds, both bounds inclusive. */
+/** Schema of whole milliseconds between `from` and `to`, both included. */
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
 /**
  * URL whose protocol (with colon, as `https:`) matches `protocols`. Rejects unencrypted URLs except to this machine,
@@ -58,7 +58,7 @@ function refusal(text: string, protocols: RegExp, example: string): string {
   return `expected an encrypted address, except on this machine (127.0.0.1, localhost, [::1]); write ${encrypted}`;
 }
 
-/** Whether the text is an IP address, optionally with a number of leading bits. */
+/** Whether the text is an IP address, optionally with a prefix length. */
 function isAddressRange(text: string): boolean {
   const [ip = '', bits, ...more] = text.split('/');
   const v4 = z.ipv4().safeParse(ip).success;

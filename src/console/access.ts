@@ -1,4 +1,4 @@
-/** Access to the console: two tokens for reading and acting, a session for each login, and a limit of wrong tokens. */
+/** Access to the console: two tokens for reading and acting, a session for each login, and a limit on wrong tokens. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Pool, senderOf } from '../guard/index.ts';
 
@@ -45,8 +45,8 @@ export const SESSION_MS = 8 * 3_600_000;
 export const WRONG_MAX = 5;
 const MINUTE_MS = 60_000;
 /**
- * Maximum number of logins of each role. A further login ends the oldest login of the sender with the most, so a viewer
- * never ends an operator's login.
+ * Maximum number of logins of each role. A further login ends the oldest login of the sender with the most logins of
+ * this role, so a viewer never ends an operator's login.
  */
 const SESSIONS_MAX = { viewer: 64, operator: 64 };
 /** Maximum number of senders with recorded wrong tokens; the least recently used is dropped first. */
@@ -132,7 +132,7 @@ export class Sessions {
   }
 }
 
-/** Whether the texts are equal, in constant time. False if `secret` is null. */
+/** Whether the texts are equal, compared in constant time. False if `secret` is null. */
 export function isSame(given: string, secret: string | null): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const equal = timingSafeEqual(digest(given), digest(secret ?? ''));

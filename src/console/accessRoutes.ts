@@ -10,7 +10,7 @@ import type { ShownSession } from './page/view.ts';
 
 export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confirm'] as const;
 
-/** Decides the access of requests. */
+/** Access check of requests. */
 export type Doorkeeper = {
   /**
    * Returns `null` if the sender may not read. Otherwise returns a function that repeats this check, because a stream
@@ -145,8 +145,8 @@ function addActions(
 }
 
 /**
- * Answers with one line of JSON. If the replay takes long, progress lines precede it; a later error is a line instead
- * of a status code.
+ * Answers with one line of JSON. If the replay takes long, progress lines precede this line. An error after the first
+ * progress line is sent as a line, because the status code has been sent.
  */
 async function replyWithProgress(
   reply: FastifyReply,
@@ -224,7 +224,10 @@ function accessBlockedReason({ headers, socket }: FastifyRequest, { behindTls }:
   return 'read-only from this address: log in from this machine (ssh -L), or use a TLS proxy and set console.behindTls';
 }
 
-/** Returns the caller's address: that of the connection, or the last one that the TLS proxy added. */
+/**
+ * Returns the caller's address: the last address in X-Forwarded-For if a TLS proxy is in front, otherwise the address
+ * of the connection.
+ */
 function callerOf({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string {
   const passed = behindTls
     ? String(headers['x-forwarded-for'] ?? '')

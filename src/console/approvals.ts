@@ -23,7 +23,7 @@ export type Prepared = {
 export type OnReplayed = (share: number) => void;
 
 export type ConsoleActions = {
-  /** Actions available now. */
+  /** Names of the actions available now. */
   readonly names: readonly string[];
   /** Previews an action without executing it. Rejects with a message for the operator. */
   readonly prepare: (request: ActionRequest, onShare: OnReplayed) => Promise<Prepared>;
@@ -45,7 +45,7 @@ type Approval = {
 
 /** Time in which a preview can be confirmed, in ms. */
 export const APPROVAL_MS = 60_000;
-/** Maximum number of previews kept; the oldest are dropped first. */
+/** Maximum number of stored previews; the oldest are dropped first. */
 const PREVIEWS_MAX = 64;
 
 export class Approvals {

@@ -6,8 +6,8 @@ import type { ServerResponse } from 'node:http';
 import { Pool, senderOf, type CallerRole } from '../guard/index.ts';
 
 /**
- * Maximum number of pages of each role. A further page closes the oldest page of the sender with the most; its browser
- * reconnects.
+ * Maximum number of pages of each role. A further page closes the oldest page of the sender with the most pages; the
+ * browser then reconnects.
  */
 const PAGES_MAX: Readonly<Record<CallerRole, number>> = { anonymous: 200, viewer: 100, operator: 32 };
 

@@ -19,7 +19,10 @@ export type ConsoleSource = {
   readonly libraryStyle: string;
   /** Returns points and fills of the current run as JSON, or null before the first run. */
   history(): string | null;
-  /** Resolves to a past view and history as JSON on one line, or `null`. Rejects if the recording cannot be read. */
+  /**
+   * Resolves to JSON on one line: a past view and history, or `null` if there is no view at that time. Rejects if the
+   * recording cannot be read.
+   */
   past(at: number, signal: AbortSignal, onProgress: (share: number) => void): Promise<string>;
 };
 
@@ -48,8 +51,8 @@ export type ConsoleOptions = {
 };
 
 /**
- * Maximum number of connections of each role: its open pages plus requests. Only another operator's connection can
- * replace an operator's.
+ * Maximum number of connections of each role: open pages plus requests. Only another operator's connection can replace
+ * an operator's connection.
  */
 const CONNECTIONS = { anonymous: { all: 264 }, viewer: { all: 164 }, operator: { all: 96 } };
 

@@ -32,7 +32,7 @@ export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
   readonly transport: Transport;
   /** Prefix of every REST path. Default: `/api`. */
   readonly basePath?: string;
-  /** Base endpoints of the other two interfaces. Default: the REST host, without a base path. */
+  /** Base endpoints of the RFQ and webhook interfaces. Default: the REST host, without a base path. */
   readonly rfq?: ApiEndpoint;
   readonly webhooks?: ApiEndpoint;
   /** API key and secret. If omitted, only public endpoints work. */

@@ -6,16 +6,16 @@ export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
  * Maximum time between two executions of one taker, in ms. In the Bitstamp log of 2015, 114 executions follow another
- * within that time. In 107 cases, no order was created in between.
+ * execution within 200 ms. In 107 of the 114 cases, no order was created in between.
  */
 export const SWEEP_MS = 200;
 
 /**
  * One taker order, possibly reported as several executions: on one side, close in time, at prices that never improve.
  *
- * The bot's simulated fills replace fills of other orders that the tape reports, so lots of these other orders remain.
- * The taker trades against them before worse prices, so less of its amount reaches those prices. Orders that came to
- * rest after the first execution do not take part.
+ * A simulated fill of the bot replaces reported fills of other orders, so lots of the other orders remain. The taker
+ * trades against the remaining lots before it reaches worse prices, so less of its amount trades at worse prices.
+ * Orders that came to rest after the first execution do not take part.
  */
 export class Sweep {
   readonly #window: number;
@@ -26,7 +26,7 @@ export class Sweep {
   /** Prices of remaining lots; `#lots` has the amounts. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
-  /** Arrival number of the order of each remaining lot, if known. */
+  /** Arrival number of the order that each entry of `#lots` belongs to; 0 if unknown. */
   readonly #born: number[] = [];
   #sum = 0;
   /** Number of taker orders so far. */
@@ -34,20 +34,20 @@ export class Sweep {
 
   /**
    * `window` is the maximum time between two executions of one taker, in the time unit of the rows. If 0, only
-   * executions of equal time are one taker.
+   * executions of equal time belong to one taker.
    */
   constructor(window = 0) {
     this.#window = window;
   }
 
-  /** Whether lots remain. Executions that do not reach the bot's orders must then also be reported. */
+  /** Whether lots remain. If true, the caller must also report executions that do not reach the bot's orders. */
   get isOpen(): boolean {
     return this.#sum > 0;
   }
 
   /**
    * Starts an execution; call this before each execution, even if it does not reach the bot's orders. `sign` is +1 if
-   * it traded against asks.
+   * the taker trades against asks.
    */
   begin(at: number, sign: 1 | -1, place: number): void {
     const since = at - this.#at;
@@ -62,8 +62,8 @@ export class Sweep {
   }
 
   /**
-   * Replaces `begin`: copies the state of another sweep that has just begun and receives every execution. Remaining
-   * lots are not shared.
+   * Replaces a call of `begin`: copies the current execution and taker of another sweep, which receives every
+   * execution. Remaining lots are not copied.
    */
   follow(other: Sweep): void {
     this.#at = other.#at;
@@ -116,7 +116,10 @@ export class Sweep {
     return most - left;
   }
 
-  /** Trades at most `most` of the remaining lots at a price that arrived before `born`; returns the traded lots. */
+  /**
+   * Trades at most `most` of the lots that remain at a price from orders that arrived before `born`; returns the traded
+   * lots.
+   */
   at(place: number, most: number, born = Infinity): number {
     if (!(this.#sum > 0)) return 0;
     let left = most;
@@ -127,8 +130,8 @@ export class Sweep {
   }
 
   /**
-   * Records lots of an execution that traded with earlier remaining lots or the bot instead of the reported order.
-   * `born` is the arrival number of the reported order.
+   * Records that `lots` of the reported order remain, because the taker traded with earlier remaining lots or with the
+   * bot instead. `born` is the arrival number of the reported order.
    */
   end(place: number, lots: number, born = 0): void {
     if (!(lots > 0)) return;
@@ -151,8 +154,8 @@ export class Sweep {
 }
 
 /**
- * Rule for simulated fills. `orders` are the bot's orders on the hit side, best first; they may leave the list only
- * after the call. `sign` is +1 for asks.
+ * Rule for simulated fills. `orders` are the bot's orders on the side that the taker hits, best price first. Callers
+ * remove orders from the list only after the call. `sign` is +1 for asks.
  *
  * `traded`: a taker traded `lots` at `place`, reported by row `row`. `crossed`: `lots` appeared on the other side at
  * `place`, at or beyond the price of at least one order.
@@ -173,8 +176,8 @@ export interface FillRule {
 
 /**
  * Default rule. The bot's orders share the lots of an execution, best price and oldest first, after the lots ahead of
- * each. Executions beyond an order's price fill at most their traded amount. A level that crosses an order fills at
- * most its displayed amount.
+ * each order. An execution beyond an order's price fills at most the traded amount. A level that crosses an order fills
+ * at most the displayed amount of the level.
  */
 export function sharedVolume(queue: QueueModel): FillRule {
   return {
@@ -245,7 +248,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
         rest -= passed;
         if (order.place === place && born < order.joined) {
           order.front = Math.max(0, order.front - passed - rest);
-          // The filled order is also ahead of the next orders in the list, which arrived later.
+          // The reported order is also ahead of the bot's next orders at this price, because they arrived later.
           continue;
         }
         const part = take(order, rest, fill);
@@ -286,8 +289,8 @@ function fillPassed<O extends Queued>(
 }
 
 /**
- * Records lots that traded ahead of an order at its price. The change of the level includes all lots of the execution,
- * also those that did not trade ahead.
+ * Records the lots of an execution that traded ahead of an order at its price. Also adds the other lots to
+ * `order.traded`, because the next change of the level includes all lots of the execution.
  */
 function recordTradedAhead(queue: QueueModel, order: Queued, met: number, lots: number): void {
   queue.traded(order, met);
@@ -309,7 +312,7 @@ function crossing<O extends Queued>(
   }
 }
 
-/** Fills complete lots, up to the remaining amount; returns the filled lots. */
+/** Fills an order with complete lots, up to `available` and its remaining amount; returns the filled lots. */
 function take<O extends Queued>(order: O, available: number, fill: OnFill<O>): number {
   const lots = Math.min(order.left, Math.floor(available));
   if (!(lots > 0)) return 0;

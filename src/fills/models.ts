@@ -5,10 +5,10 @@ import { logarithmic, power, riskAverse, type QueueModel } from './queue.ts';
 export type FillModel = { readonly name: string; readonly queue: QueueModel; readonly rule: FillRule };
 
 /**
- * Names of the bounds.
+ * Names of the lower bound, the estimate and the upper bound of the fills.
  * - pessimistic: only trades advance an order in the queue.
  * - expected: cancels are split between the lots ahead and behind.
- * - optimistic: every execution that reaches an order's price fills it completely; a bound, not an estimate.
+ * - optimistic: every execution that reaches an order's price fills the complete order; a bound, not an estimate.
  */
 export const BOUNDS = ['pessimistic', 'expected', 'optimistic'] as const;
 export type Bound = (typeof BOUNDS)[number];
@@ -16,8 +16,8 @@ export const LEVEL_MODELS = [...BOUNDS, 'power1', 'power2', 'power3', 'log'] as 
 export type LevelModelName = (typeof LEVEL_MODELS)[number];
 
 /**
- * Returns a fill model by name. Queues use formulas E7; `expected` is `power2` under another name. In all models except
- * `optimistic`, orders share the volume of an execution.
+ * Returns a fill model by name. Its queue uses the formulas E7; `expected` is `power2` under another name. In all
+ * models except `optimistic`, orders share the volume of an execution.
  */
 export function levelModel(name: LevelModelName): FillModel {
   const shared = (queue: QueueModel): FillModel => ({ name, queue, rule: sharedVolume(queue) });

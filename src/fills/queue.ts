@@ -18,13 +18,13 @@ export type Queued = {
 export interface QueueModel {
   readonly name: string;
   /**
-   * Initializes an order in a visible queue of `displayed` lots. Later, a negative front means that an execution at its
-   * price has reached the order.
+   * Initializes an order in a visible queue of `displayed` lots. Later, `front` is negative if an execution at the
+   * order's price has reached the order.
    */
   joined(order: Queued, displayed: number): void;
   /**
-   * Initializes an order in a queue that the recording does not show, or shows only in its next snapshot; `guess` is
-   * its likely length in lots.
+   * Initializes an order in a queue that the recording does not show, or shows only in its next snapshot. `guess` is
+   * the likely length of the queue in lots.
    */
   joinedUnseen(order: Queued, guess: number): void;
   traded(order: Queued, lots: number): void;
@@ -36,14 +36,15 @@ export interface QueueModel {
 type Behind = (front: number, back: number) => number;
 
 /**
- * Returns the model in which every cancel is behind the order until the level is smaller than the lots ahead. Only
- * trades advance the order.
+ * Returns the model in which only trades advance the order. Every cancel counts as behind the order, until the level is
+ * smaller than the lots ahead.
  */
 export function riskAverse(): QueueModel {
   return {
     name: 'risk-averse',
     joined: joinQueue,
-    // Infinite until the queue is seen, so that fewer levels or rarer snapshots never increase fills.
+    // The lots ahead are infinite until the recording shows the queue, so that fewer levels or rarer snapshots never
+    // increase fills.
     joinedUnseen: order => joinQueue(order, Infinity),
     traded,
     changed(order, _before, after) {
@@ -59,7 +60,7 @@ export const power = (n: number): QueueModel =>
     ? shared('power 2', (front, back) => (back * back) / (back * back + front * front))
     : shared(`power ${n}`, (front, back) => back ** n / (back ** n + front ** n));
 
-/** Returns the model that splits cancels by logarithms. */
+/** Returns the model that splits cancels by the logarithms of the lots ahead and behind (formulas E7). */
 export const logarithmic = (): QueueModel =>
   shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
 
@@ -80,7 +81,8 @@ function shared(name: string, behind: Behind): QueueModel {
     joinedUnseen: joinQueue,
     traded,
     changed(order, before, after) {
-      // The level's change includes the lots that `traded` has already subtracted.
+      // The level's change includes the lots in `order.traded`, which `traded` has already subtracted from the lots
+      // ahead.
       const shrunk = before - after - order.traded;
       order.traded = 0;
       if (shrunk < 0) {

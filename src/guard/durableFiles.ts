@@ -22,7 +22,7 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 type NewFileOptions = {
-  /** Temporary name. */
+  /** Path of the temporary file. Default: the path of the file with the suffix `.new`. */
   readonly beside?: string;
   readonly mode?: number;
   /** Permissions of folders that are created. */
@@ -30,8 +30,8 @@ type NewFileOptions = {
 };
 
 /**
- * File under construction: its content is in a temporary file next to it until `finish`, so no reader sees a part, also
- * after a kill. The next `NewFile` of the same name removes the temporary file of a killed process.
+ * File under construction. Until `finish`, its content is in a temporary file next to it, so that no reader sees a
+ * partial file, even after a kill. The next `NewFile` of the same name removes the temporary file of a killed process.
  */
 export class NewFile {
   readonly #file: string;
@@ -48,7 +48,7 @@ export class NewFile {
     this.#fd = openSync(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   }
 
-  /** Whether another process that writes the same file has replaced the temporary one by its own. */
+  /** Whether another process that writes the same file has replaced this temporary file. */
   get isReplaced(): boolean {
     return statSync(this.#beside, { throwIfNoEntry: false })?.ino !== fstatSync(this.#fd).ino;
   }
@@ -63,14 +63,16 @@ export class NewFile {
     writeAll(this.#fd, content, this.#beside);
   }
 
-  /** Syncs the content and gives it its name, atomically. After a power cut, the previous version may be there. */
+  /**
+   * Syncs the content and renames the temporary file, atomically. After a power cut, the previous version may be there.
+   */
   finish(): void {
     fsyncSync(this.#fd);
     renameSync(this.#beside, this.#file);
     this.#close();
   }
 
-  /** Removes an unfinished file. Without effect on a finished one. */
+  /** Removes an unfinished file. Has no effect on a finished file. */
   discard(): void {
     if (!this.#isOpen) return;
     const { isReplaced } = this;
@@ -107,7 +109,9 @@ export function writeDurablyAlone(file: string, text: string): void {
 export const writeWhole = (file: string, text: string, beside?: string): void =>
   replaceBy(text, file, beside === undefined ? {} : { beside });
 
-/** Writes a file as `writeDurably` does, with these permissions less the umask. Throws EEXIST if it exists. */
+/**
+ * Writes a file as `writeDurably` does, with the permissions `mode` less the umask. Throws EEXIST if the file exists.
+ */
 export function createDurably(file: string, text: string, mode: number): void {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
     throw Object.assign(new Error(`EEXIST: file already exists, ${file}`), { code: 'EEXIST' });
@@ -142,7 +146,7 @@ function addLine(file: string, line: string, isDurable: boolean): void {
     const last = Buffer.alloc(1, '\n');
     const { size } = fstatSync(fd);
     if (size > 0) readSync(fd, last, 0, 1, size - 1);
-    // A single write, so that lines of two processes do not mix.
+    // One call writes the complete line, so that lines of two processes do not mix.
     const bytes = Buffer.from(`${last.toString() === '\n' ? '' : '\n'}${line}\n`, 'utf8');
     if (writeSync(fd, bytes) !== bytes.length) throw new Error(`${file}: the disk is full`);
     if (!isDurable) return;
@@ -153,7 +157,10 @@ function addLine(file: string, line: string, isDurable: boolean): void {
   }
 }
 
-/** Overwrites a file from its start, durable on return. Text no longer than the file needs no space on a full disk. */
+/**
+ * Overwrites a file from its start, durable on return. A text that is not longer than the file needs no free disk
+ * space.
+ */
 export function overwrite(file: string, text: string): void {
   const fd = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
@@ -184,7 +191,7 @@ export function syncFolder(dir: string): void {
   }
 }
 
-/** Writes all bytes or throws. A nearly full disk may accept only a part and report that only by its count. */
+/** Writes all bytes or throws. On a nearly full disk, a system call may write fewer bytes without an error. */
 export function writeAll(fd: number, content: string | Uint8Array, shown: string): void {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   for (let done = 0; done < bytes.length;) {

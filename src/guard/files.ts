@@ -11,8 +11,8 @@ export const TEXT_FILE = 1_048_576;
 export const LARGE_FILE = 67_108_864;
 
 /**
- * Returns the text of a regular file. Throws as `openSync` does. For other kinds of files and above `bytesMax` bytes,
- * throws a one-clause message, also as `code`.
+ * Returns the text of a regular file. Throws as `openSync` does. If the file is not regular or has more than `bytesMax`
+ * bytes, throws an error whose message and `code` are a clause.
  */
 export function readRegularFile(path: string | URL, bytesMax: number): string {
   const fd = openRegularFile(path);
@@ -37,7 +37,9 @@ export function openRegularFile(path: string | URL): number {
   }
 }
 
-/** Reads a regular file as a stream. Throws at once if it is not a regular file: a pipe cannot be read a second time. */
+/**
+ * Reads a regular file as a stream. Throws immediately if the file is not regular, because a pipe cannot be read twice.
+ */
 export const regularFileStream = (path: string, highWaterMark?: number): ReadStream =>
   createReadStream(path, { fd: openRegularFile(path), ...(highWaterMark === undefined ? {} : { highWaterMark }) });
 

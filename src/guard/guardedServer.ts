@@ -28,7 +28,8 @@ export type GuardOptions = {
   readonly isProxy?: (address: string) => boolean;
   readonly bodyMax: number;
   /**
-   * Maximum ms from the first byte of a request to the end of its headers; `requestWithinMs`: to the end of its body.
+   * `headersWithinMs`: maximum time from the first byte of a request to the end of its headers. `requestWithinMs`:
+   * maximum time to the end of its body.
    */
   readonly headersWithinMs: number;
   readonly requestWithinMs: number;
@@ -119,8 +120,8 @@ export const textAnswer = (reply: FastifyReply, code: number, text: string): Fas
   reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`);
 
 /**
- * Returns a check of host names. On a wildcard address it accepts any IP address, as in a container's probe, because
- * DNS rebinding needs a name.
+ * Returns a check of host names. On a wildcard address, the check accepts any IP address, as in a container's probe,
+ * because DNS rebinding needs a name.
  */
 function hostNameCheck(host: string, allowed: readonly string[]): (name: string) => boolean {
   const names = new Set(['localhost', '127.0.0.1', '::1', host, ...allowed].map(name => name.toLowerCase()));

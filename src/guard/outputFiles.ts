@@ -19,9 +19,9 @@ import { NewFile, writeAll } from './durableFiles.ts';
 /** Output under construction. */
 export type OutputFile = {
   write(content: string | Uint8Array): void;
-  /** Gives the file its name. */
+  /** Moves the content to the output's path. Throws if another process writes the same output. */
   finish(): void;
-  /** Removes an unfinished file. Without effect on a finished one. */
+  /** Removes an unfinished file. Has no effect on a finished file. */
   discard(): void;
 };
 

@@ -59,8 +59,8 @@ export class Pool<Key> {
   }
 
   /**
-   * Closes a member of the sender, or of any sender if `null`: the longest idle member, otherwise the longest busy one.
-   * Returns false if none.
+   * Closes a member of the sender, or of any sender if `null`: the longest idle member, otherwise the longest busy
+   * member. Returns `false` if no member can be closed.
    */
   #makeRoom(sender: string | null): boolean {
     let found: Key | undefined;
@@ -77,7 +77,7 @@ export class Pool<Key> {
     return true;
   }
 
-  /** Returns the sender with the most members; if equal, `own`. */
+  /** Returns the sender with the most members; `own` if no sender has more members than `own`. */
   #largest(own: string): string {
     let [found, most] = [own, this.#held.get(own) ?? 0];
     for (const [sender, held] of this.#held) if (held > most) [found, most] = [sender, held];

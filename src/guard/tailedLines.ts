@@ -59,7 +59,7 @@ export class TailedLines<Line> {
     }
     this.#at = from + end + 1;
     const lines = bytes.toString('utf8', 0, end).split('\n');
-    // The first line lacks its start.
+    // If bytes were skipped, the first line lacks its start.
     for (const line of isCut ? lines.slice(1) : lines) {
       const parsed = this.#parse(line);
       if (parsed !== null) this.#kept.push(parsed);

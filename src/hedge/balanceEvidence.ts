@@ -1,12 +1,12 @@
-/** Outcome of a conversion, judged by the balances, for cases in which no look-up can determine it. */
+/** Outcome of a conversion, judged by the balances, for cases in which no look-up can determine the outcome. */
 import type { Conversion, Millis, Money } from '../core/index.ts';
 
 /**
- * Returns the outcome that the balances show; `null` if they show none or contradict each other.
+ * Returns the outcome that the balances show; `null` if they show no outcome or contradict each other.
  *
- * `differences` are the reported balances minus those of the ledger, which does not contain the conversion. The
+ * `differences` are the reported balances minus the ledger's balances, which do not contain the conversion. The
  * balances of its two currencies are independent evidence: if another transfer hides the conversion in one balance, the
- * other still counts.
+ * other balance still counts.
  */
 export function outcomeFromBalances(
   { give, get }: Conversion,
@@ -22,7 +22,8 @@ export function outcomeFromBalances(
 }
 
 /**
- * Measures for how long a verdict has been constant. A single read may see only half of an event; several reads do not.
+ * Measures how long a verdict has been constant. A single balance read may show only half of an event; several reads
+ * show all of it.
  */
 export class StableVerdict {
   #current: { readonly word: string; readonly since: Millis } | null = null;

@@ -22,7 +22,7 @@ export type BandModel = {
    * size. Gamma is 2 / risk.
    */
   readonly risk: number;
-  /** Standard deviation of the price over an hour. */
+  /** Standard deviation of the price over an hour, in bps. */
   readonly volatilityBps: number;
   /** Fills per minute on one side at zero inventory, counted in complete orders. */
   readonly fillsPerMinute: number;
@@ -61,7 +61,7 @@ export class BandFollower {
   readonly #volatility: EwmaVolatility;
   /** Number of orders filled, both sides together, with exponentially decaying weight. */
   #filled = 0;
-  /** Observed time with the same weight, in seconds. */
+  /** Observed time, with the same weight as `#filled`, in seconds. */
   #seconds = 0;
   /** Time of the last update. */
   #at = Number.NaN;
@@ -78,13 +78,13 @@ export class BandFollower {
     });
   }
 
-  /** Adds a maker fill of the bot. */
+  /** Adds a maker fill of the bot; `major` is the filled amount of the base currency. */
   fill(at: Millis, major: Money): void {
     this.#passTo(at);
     this.#filled += Number(major) / Number(this.#model.order);
   }
 
-  /** Records the cost of the cheapest route. The average with the previous cost counts. */
+  /** Records the cost of the cheapest route, as the average of this cost and the previous average. */
   recordCost(at: Millis, bps: number): void {
     this.#cost = { bps: this.#cost === null ? bps : (this.#cost.bps + bps) / 2, at };
   }

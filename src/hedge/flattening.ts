@@ -37,8 +37,8 @@ export class Flattening {
   }
 
   /**
-   * Returns true if no order of this book could close the remaining inventory at the worst accepted price. Then ends
-   * the request and logs the reason.
+   * Returns true if no order of this book could close the remaining inventory at the worst accepted price. If true,
+   * ends the request and logs the reason.
    */
   isDone({ inventory, instrument, mid }: HedgeView): boolean {
     const { flatten, pair, run, setup } = this.#options;

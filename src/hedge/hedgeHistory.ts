@@ -19,7 +19,7 @@ export class HedgeHistory {
   }
 
   /**
-   * Restores the hedges of the last run. A hedge without an acceptance fails. Accepted hedges and those between legs
+   * Restores the hedges of the last run. A hedge without an acceptance fails. Accepted hedges and hedges between legs
    * restart their waiting time, because the clock may have changed.
    */
   restore(waitMs: Millis): void {

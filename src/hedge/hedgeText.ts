@@ -36,7 +36,8 @@ export function describeHedge({ id, state, why, offer }: HedgeRow, conversion?: 
 }
 
 /**
- * Converts the comparison to text. Costs become decimals of the quote currency, negative for a gain; bps are unchanged.
+ * Converts the comparison of routes to text. Costs become decimals of the quote currency, negative for a gain; bps
+ * remain numbers.
  */
 export const comparisonRows = ({ compared }: HedgeDecision): HedgeRow['weighed'] =>
   compared.map(({ way, cost, bps, rejectedReason }) => ({
@@ -46,7 +47,7 @@ export const comparisonRows = ({ compared }: HedgeDecision): HedgeRow['weighed']
     not: rejectedReason,
   }));
 
-/** Formats the comparison in one line. */
+/** Formats the comparison of routes in one line. */
 export const hedgeComparisonText = (weighed: HedgeRow['weighed']): string =>
   weighed
     .map(({ way, bps, not }) =>

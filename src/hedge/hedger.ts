@@ -133,8 +133,9 @@ export class Hedger {
   }
 
   /**
-   * Ends a hedge that no look-up can settle, as the operator states; books the offered amounts. Returns `busy` during a
-   * check or while the hedge may still be in flight. Returns `not open` if the hedge has ended or can be looked up.
+   * Ends a hedge that no look-up can settle, with the outcome that the operator states. `executed` books the offered
+   * amounts. Returns `busy` during a check or while the hedge may still be in flight. Returns `not open` if the hedge
+   * has ended or can be looked up.
    */
   settleAs(id: string, as: 'executed' | 'failed', why: string): 'settled' | 'busy' | 'not open' {
     if (this.#rows.list.some(row => row.id === id && row.why === why && isOver(row))) return 'settled';
@@ -251,7 +252,7 @@ export class Hedger {
     this.#options.persist();
   }
 
-  /** Starts a taker order. The order's intent becomes durable with this row, before the order is sent. */
+  /** Starts a taker order. The order's intent becomes durable with the hedge's row, before the order is sent. */
   #take({ take, out }: Extract<ExecutableRoute, { by: 'take' }>, costMax: Money): void {
     const { kept, persist, mayAct } = this.#options;
     const { time, step } = this.#run;
@@ -308,8 +309,8 @@ export class Hedger {
   #settleByBalances(row: HedgeRow, isNowhere: boolean): void {
     const { at: readAt, differences } = this.#options.view().balances;
     const verdict = outcomeFromBalances(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
-    // Only a different verdict restarts the time: between a fill and the next read, the balances show nothing for a
-    // moment.
+    // A read without a verdict does not restart the time, because the balances show nothing for a moment between a fill
+    // and the next read.
     if (verdict === null || !this.#isOutcomeDue(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
     if (verdict === 'completed') this.#done(row, 'the balances show it');
@@ -321,8 +322,8 @@ export class Hedger {
   }
 
   /**
-   * Whether the outcome is due: the offer has expired, no request can still be under way, and the exchange must show
-   * its records.
+   * Whether the outcome is due. Then the offer has expired, no request can still be under way, and the exchange must
+   * show the record of an execution by now.
    */
   #isOutcomeDue({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = this.#setup;
@@ -361,7 +362,10 @@ export class Hedger {
     this.#options.persist();
   }
 
-  /** Requests the second leg of a route, until its price is within the limits of the route or its time has passed. */
+  /**
+   * Requests the second leg of a route, until its price is within the limits of the route or the route's waiting time
+   * has passed.
+   */
   async #requestSecondLeg(row: HedgeRow): Promise<void> {
     const { clock, log, time } = this.#run;
     const { route } = row;

@@ -77,8 +77,8 @@ export class Offers {
 const TOO_MUCH = 'the exchange cannot confirm this amount';
 
 /**
- * Returns the largest amount that can be confirmed, in the currency of the request. The exchange reports it in either
- * currency.
+ * Returns the largest amount that can be confirmed, in the currency of the request. The exchange reports this maximum
+ * in either currency.
  */
 function confirmableAmount(
   { most, give, get }: ConversionOffer,
@@ -93,7 +93,9 @@ function confirmableAmount(
   return money((size * sum * 999n) / (other * 1_000n));
 }
 
-/** Rounds down to whole steps of `unit`; both in 10^-18. Only for sums of 0 or more. Throws RangeError if `unit` is 0. */
+/**
+ * Rounds down to whole steps of `unit`; both in 10^-18. Only for sums of 0 or more. Throws RangeError if `unit` is 0.
+ */
 export const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));
 /** Rounds up to whole steps of `unit`, with the restrictions of `floorTo`. */
 export const ceilTo = (sum: Money, unit: Money): Money => floorTo(money(sum + unit - 1n), unit);

@@ -23,7 +23,10 @@ export type ExecutableRoute =
 
 type RouteSources = Pick<HedgeSetup, 'venues' | 'routes'>;
 
-/** Requests all allowed offers from the desk in parallel. A positive `amount` is sold, a negative one bought. */
+/**
+ * Requests all allowed offers from the desk in parallel. A positive `amount` of the base currency is sold, a negative
+ * one bought.
+ */
 export async function requestRoutes(
   offers: Offers,
   { venues, routes }: RouteSources,
@@ -51,8 +54,8 @@ export async function requestRoutes(
 }
 
 /**
- * Returns the book route as a taker order. Without `mayTake`, the price is only for comparison. A positive `amount` is
- * sold.
+ * Returns the book route as a taker order. Without `mayTake`, the price is only for comparison. A positive `amount` of
+ * the base currency is sold, a negative one bought.
  */
 export function bookRoute(
   { venues, rules }: Pick<HedgeSetup, 'venues' | 'rules'>,

@@ -13,7 +13,7 @@ import type { HedgeView } from './view.ts';
 
 /**
  * Limits `wanted`: to funds that the bot's orders do not lock, and to the position limit in the worst case. A positive
- * amount is sold, a negative one bought.
+ * amount of the base currency is sold, a negative one bought.
  */
 export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
   const sells = wanted > 0n;
@@ -25,13 +25,13 @@ export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
   return money(size > 0n ? (sells ? size : -size) : 0n);
 }
 
-/** Returns by how much base currency the position of a side may still grow in the worst case. */
+/** Returns the base currency, in 10^-18, by which orders on a side may still change the position in the worst case. */
 export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
   BigInt(sides[side].room) * instrument.lotMoney;
 
 /**
- * Returns the cost, at most, of the hedges on the UTC day of `at`, in the quote currency. The last row stores the cost
- * of the day's earlier hedges.
+ * Returns the maximum cost of the hedges on the UTC day of `at`, in the quote currency. The last row stores the cost of
+ * the day's earlier hedges.
  */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
@@ -40,7 +40,7 @@ export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
 }
 
 /**
- * Returns the cost, at most, of a flatten request's hedges, in the quote currency. The last row stores the cost of the
+ * Returns the maximum cost of a flatten request's hedges, in the quote currency. The last row stores the cost of the
  * request's earlier hedges.
  */
 export function spentOnFlatten(rows: readonly HedgeRow[], id: string): Money {
@@ -70,7 +70,7 @@ export function remainingBudget(
     : { left: rest, budgetName: 'flatten', ...of };
 }
 
-/** Returns the possible cost of a hedge; 0 only if it was certainly not executed. */
+/** Returns the maximum cost of a hedge; 0 only if the hedge was certainly not executed. */
 const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 0n : moneyOf(costMax ?? '0'));
 
 const dayNumber = (at: Millis): number => Math.floor(at / 86_400_000);

@@ -36,7 +36,10 @@ export type HedgeSetup = {
   readonly tradeReportDelayMaxMs: Millis;
 };
 
-/** Run of the hedger. `time` is engine time; `step` passes an event to the engine and its recording. */
+/**
+ * Clock, log and engine access of the hedger. `time` is engine time; `step` passes an event to the engine and its
+ * recording.
+ */
 export type HedgeRun = {
   readonly clock: Clock;
   readonly time: () => Millis;
@@ -73,8 +76,8 @@ export type FlattenRequest = {
   /** Returns the request's id and its maximum total cost in the quote currency; `null` if none. */
   readonly current: () => { readonly id: string; readonly costMax: Money } | null;
   /**
-   * Ends the request, once inventory is at its target or differs by less than the smallest order. Returns false if that
-   * could not be stored; the hedger then retries.
+   * Ends the request, once inventory is at its target or differs by less than the smallest order. Returns false if the
+   * end could not be stored; the hedger then retries.
    */
   readonly end: (why: string) => boolean;
 };

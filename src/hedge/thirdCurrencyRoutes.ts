@@ -28,7 +28,7 @@ export type RouteRules = {
   readonly waitMs: Millis;
 };
 
-/** Offer for the first leg, which alone is binding, and the current price of the complete route. */
+/** Binding offer for the first leg, and the current price of the complete route, which is not binding. */
 export type RouteOffer = {
   readonly via: string;
   readonly first: ConversionOffer;
@@ -116,9 +116,9 @@ export async function requestSecondLeg(
 }
 
 /**
- * Returns the route's record. `worth` is the value of the third currency in the quote currency: the proceeds in the
- * current offer of the second leg if the hedge sells, the amount paid if it buys. `least` is the minimum result of the
- * second leg at which the complete route costs at most `costMax`.
+ * Returns the route's record. `worth` is the value of the third currency in the quote currency. If the hedge sells,
+ * `worth` is what the current offer of the second leg pays; otherwise it is the amount paid in the first leg. `least`
+ * is the minimum result of the second leg at which the complete route costs at most `costMax`.
  */
 export function routeRecord({ via, holds, out }: RouteOffer, amount: Money, mid: Money, costMax: Money): HedgeRoute {
   const [give, get] = [moneyOf(out.give.amount), moneyOf(out.get.amount)];

@@ -14,7 +14,7 @@ import {
   type Snapshot,
 } from '../core/index.ts';
 
-/** View of the bot; money is in 10^-18. */
+/** View of the bot; sums of money are in units of 10^-18. */
 export type HedgeView = {
   readonly instrument: Instrument;
   /** Fee rate of the bot's taker orders, in 10^-8. */
@@ -49,7 +49,7 @@ export type SideRoom = {
 export type BalancesSeen = {
   /** Start of the read, in engine time. */
   readonly at: Millis;
-  /** Reported minus ledger, for currencies that differ. */
+  /** Reported balance minus ledger balance, for each currency with a difference. */
   readonly differences: readonly { readonly currency: string; readonly difference: Money }[];
 };
 
@@ -101,7 +101,7 @@ function freeOf(
   return money((holdings.get(sells ? major : minor) ?? 0n) - locked);
 }
 
-/** Copies the depth, because the engine overwrites its own with the next book. */
+/** Copies the depth, because the engine overwrites its own depth with the next book. */
 const copyOf = ({ bidPrices, bidAmounts, askPrices, askAmounts, bids, asks }: Readonly<Depth>): Readonly<Depth> => ({
   bidPrices: bidPrices.slice(0, bids),
   bidAmounts: bidAmounts.slice(0, bids),

@@ -23,7 +23,7 @@ export class ConnectivityLog {
     this.#clock = clock;
   }
 
-  /** Records that the exchange answered, with any content. */
+  /** Records an answer of the exchange, regardless of its content. */
   answered(): void {
     const since = this.#since;
     this.#since = null;

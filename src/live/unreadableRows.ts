@@ -76,7 +76,7 @@ export function isAboutCurrency({ currencies, book }: UnreadableRow, own: readon
   return about.some(currency => own.includes(currency)) ? 'yes' : 'no';
 }
 
-/** Returns the failure of the read of a list that an unreadable row causes. */
+/** Returns the failure of a list read that an unreadable row causes. */
 export const failedBy = (list: string, row: UnreadableRow): Failed => ({
   kind: 'unknown',
   reason: `${list}: ${describeRow(row)}`,
@@ -115,7 +115,7 @@ class RowWarnings {
 
 /** Rules for judging unreadable rows, and the report of omitted rows. */
 export type RowJudgment = Omit<OwnOrders, 'book'> & {
-  /** Returns whether the ledger has none of a currency, so that the exchange need not list it. */
+  /** Returns whether the ledger has no amount of a currency, so that the exchange need not list it. */
   readonly isZero?: (currency: string) => boolean;
   /** Returns whether the account may have a currency; absent if unknown. */
   readonly hasCurrency?: (currency: string) => boolean;

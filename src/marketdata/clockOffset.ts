@@ -9,8 +9,8 @@ export class ClockOffset {
   #before = Infinity;
 
   /**
-   * Records a message with exchange time `sentAt`, received at local time `now`. Returns its delay beyond that of the
-   * fastest message so far.
+   * Records a message with exchange time `sentAt`, received at local time `now`. Returns the delay of the message
+   * beyond the delay of the fastest message so far.
    */
   recordMessage(now: Millis, sentAt: Millis): Millis {
     this.#minimum = Math.min(this.#minimum, now - sentAt);
@@ -29,8 +29,8 @@ export class ClockOffset {
   }
 
   /**
-   * Converts local time to exchange time, too early by the delay of the fastest message; `null` before the first
-   * message.
+   * Converts local time to exchange time. The result is too early by the delay of the fastest message; `null` before
+   * the first message.
    */
   theirs(ours: Millis): Millis | null {
     return this.#known < Infinity ? ours - this.#known : null;

@@ -1,4 +1,6 @@
-/** Public interface of the market-data supervisor: one book from stream and polls, and its public trades without gaps. */
+/**
+ * Public interface of the market-data supervisor: one book from stream and polls, and its public trades without gaps.
+ */
 export { ClockOffset } from './clockOffset.ts';
 export { damagedBook, levelsOf, writeLevels } from './polledBook.ts';
 export { MarketDataSupervisor } from './supervisor.ts';

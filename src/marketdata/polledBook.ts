@@ -26,8 +26,8 @@ export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into
 }
 
 /**
- * Returns each price level once, best first. Caps amounts that are too large to count exactly, counts unreadable amounts as one lot, and
- * omits an ask above the largest tick.
+ * Returns each price level once, best first. Caps amounts that are too large to count exactly, counts unreadable
+ * amounts as one lot, and omits an ask above the largest tick.
  *
  * If a price is damaged within the depth that decisions use, returns the reason as text.
  */
@@ -63,5 +63,5 @@ export const unusedBook = (message: string): UnusedBook => ({
   message,
   status: 200,
 });
-/** `why` is the damaged row, from `levelsOf`. */
+/** Returns the outcome of a read whose book is damaged. `why` is the reason from `levelsOf`. */
 export const damagedBook = (why: string): UnusedBook => unusedBook(`the book cannot be used: ${why}`);

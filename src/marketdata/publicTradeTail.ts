@@ -13,7 +13,7 @@ export type TradeWay = 'page' | 'early' | 'live';
 /** Receiver of the trades. */
 export type TradeListener = {
   readonly trade: (trade: PublicTrade | StreamTrade, way: TradeWay) => void;
-  /** Called when reads of pages start: every trade until this call is reported before `closed`. */
+  /** Called when reads of pages start. Every trade that happens before this call is reported before `closed`. */
   readonly opened?: () => void;
   /** Called if a row of a page was unreadable, so that its execution is missing. */
   readonly unreadable?: (row: string) => void;
@@ -52,7 +52,7 @@ export class PublicTradeTail {
     return this.#source === 'pages';
   }
 
-  /** Handles the start of the stream: it reports every later trade; pages cover earlier trades. */
+  /** Handles the start of the stream. The stream reports every later trade, and pages contain the earlier trades. */
   up(): void {
     this.#begin([]);
   }
@@ -73,7 +73,7 @@ export class PublicTradeTail {
       if (this.#source === 'stream') this.#tell(trade, 'live');
       else this.#early?.push(trade);
     }
-    // Pages cover the dropped trades: they include all trades up to their read.
+    // Pages contain the dropped trades, because a page contains all trades before its read.
     if (this.#early !== null && this.#early.length > KEPT_MAX) this.#early = this.#early.slice(-KEPT_MAX / 2);
     if (this.#makers.size <= KEPT_MAX) return;
     for (const old of [...this.#makers].slice(0, KEPT_MAX / 2)) this.#makers.delete(old);
@@ -85,10 +85,10 @@ export class PublicTradeTail {
   }
 
   /**
-   * Reads all trades since the newest reported one; the first call only finds that trade.
+   * Reads all trades after the newest reported trade. The first call only finds the newest trade.
    *
-   * Returns false if it could not read to the end. The trades read so far are reported, and the next call continues
-   * from there. Do not run two calls at once.
+   * Returns false if some trades could not be read. The trades read so far are reported, and the next call continues
+   * after them. Do not run two calls at once.
    */
   async fill(): Promise<boolean> {
     const { exchange, book, listener } = this.#options;
@@ -112,7 +112,7 @@ export class PublicTradeTail {
     }
     listener.closed?.();
     if (this.#early === null) return true;
-    // If the stream lost a trade during these reads, the pages may lack it. The pages are then read again.
+    // If the stream lost a trade during these reads, the pages may lack that trade too, and are read again.
     if (this.#doubts !== doubts) return false;
     for (const trade of this.#early) this.#tell(trade, 'early');
     this.#early = null;

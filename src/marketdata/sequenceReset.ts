@@ -3,7 +3,7 @@
  */
 import type { Millis } from '../core/index.ts';
 
-/** Minimum duration of lower numbers; delayed or cached answers are not outdated for that long. */
+/** Minimum time for which all reads must have lower numbers. Delayed or cached answers are outdated for less time. */
 const RESET_AFTER_MS = 60_000;
 const READS_MIN = 5;
 

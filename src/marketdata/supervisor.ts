@@ -9,17 +9,17 @@ import { damagedBook, unusedBook } from './polledBook.ts';
 import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook } from './supervisorTypes.ts';
 
 /**
- * Interval between reads of complete books, which are large and use public budget. Doubles after each read until the
- * stream has been good for a minute.
+ * Initial interval between reads of complete books, which are large and use public budget. The interval doubles after
+ * each read until the stream has been good for a minute.
  */
 const RESYNC_EVERY_MS = 5_000;
 const RESYNC_EVERY_MAX_MS = 60_000;
 const GOOD_AFTER_MS = 60_000;
-/** Delay of such a read, so that the stream delivers the steps before the snapshot. */
+/** Delay of the read of a complete book, so that the stream delivers the steps before the snapshot. */
 const RESYNC_PAUSE_MS = 20;
 /**
- * Maximum delay of frames, and maximum lag behind a polled book, for a stream that counts as up. Prompt frames differ
- * by milliseconds.
+ * Maximum delay of frames, and maximum lag behind a polled book, for a stream that counts as up. The delays of prompt
+ * frames differ only by milliseconds.
  */
 const LAG_MAX_MS = 2_000;
 /** Maximum answer time for a poll that confirms an unchanged book; a slower answer may be outdated. */
@@ -48,11 +48,13 @@ export class MarketDataSupervisor {
   #source: BookSource = 'none';
   #isUp = false;
   #stopped = false;
-  /** Whether this connection sends complete books, so that none must be read as a start. */
+  /**
+   * Whether this connection sends complete books. If true, the supervisor need not read a complete book at the start.
+   */
   #sendsBooks = false;
   /** Newest sequence number reported to the user; older data is never reported. */
   #newest = -1n;
-  /** Time since when the stepped book has been behind the polled book; `null` while it is not. */
+  /** Time at which the stepped book fell behind the polled book; `null` if it is not behind. */
   #behindSince: Millis | null = null;
   /** Time of the stream's last confirmation of the book. */
   #freshAt: Millis = -Infinity;
@@ -223,7 +225,7 @@ export class MarketDataSupervisor {
     return this.#options.isWaking?.() ?? false;
   }
 
-  /** Whether the frame arrived promptly. A delayed frame may have newer ones behind it. */
+  /** Whether the frame arrived promptly. Newer frames may still be queued behind a delayed frame. */
   #isPrompt(sentAt: Millis | undefined): boolean {
     if (this.#isWaking || sentAt === undefined) return !this.#isWaking;
     return this.clockOffset.recordMessage(this.#options.time(), sentAt) < LAG_MAX_MS;
@@ -259,7 +261,7 @@ export class MarketDataSupervisor {
     user.onLost(reason, was);
   }
 
-  /** Whether the stream sends steps, but no book to apply them to exists yet. */
+  /** Whether the stream sends steps, but no book exists yet to which they can be applied. */
   get #needsWhole(): boolean {
     return this.#isUp && !this.#sendsBooks && this.#stepped !== NO_STEPS && this.#stepped.sequence === null;
   }
@@ -286,7 +288,7 @@ export class MarketDataSupervisor {
     this.#resyncSoon();
   }
 
-  /** Reads a book, by levels or complete; resolves to `null` without a usable result. */
+  /** Reads a book, by levels or complete; resolves to `null` if the read gave no usable book. */
   #read(aggregate: boolean): Promise<BookSnapshot | null> {
     const reading = this.#readOf(aggregate);
     this.#underway = reading;
@@ -304,7 +306,8 @@ export class MarketDataSupervisor {
       // changed.
       const isWithout = trades?.needsPages && !this.#stopped && !(await trades.fill());
       if (this.#stopped) return null;
-      // Polled levels are used even without their trades, which the next read returns. A stream needs both to start.
+      // Polled levels are used even if their trades could not be read, because the next read returns the trades. The
+      // start of a stream needs the book and its trades.
       if (outcome.kind !== 'done' || (isWithout && !aggregate)) {
         user.onUnread(outcome.kind !== 'done' ? outcome : TRADES_UNREAD);
         return null;
@@ -319,7 +322,10 @@ export class MarketDataSupervisor {
     }
   }
 
-  /** Detects an exchange that restarted its sequence numbers, and after a while accepts its lower numbers. */
+  /**
+   * Returns whether the exchange has restarted its sequence numbers. If so, accepts the lower numbers and restarts the
+   * stream.
+   */
   #countsAnew({ sequence }: BookSnapshot): boolean {
     const { clock, stream, user } = this.#options;
     if (!this.#anew.recordRead(sequence, this.#newest, clock.elapsed())) return false;
@@ -357,7 +363,8 @@ export class MarketDataSupervisor {
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);
     const unfit = shows ? user.takeBook(snapshot, whole) : null;
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
-    // The polled book is newer than the stream's book, even if the stream was recent, and contains the bot's orders.
+    // Even a recent confirmation by the stream no longer counts, because the polled book, which contains the bot's
+    // orders, is newer.
     this.#freshAt = -Infinity;
     this.#newest = snapshot.sequence;
     if (stepped !== null) this.#behindSince ??= clock.elapsed();

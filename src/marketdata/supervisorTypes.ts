@@ -14,19 +14,20 @@ import type {
 } from '../core/index.ts';
 import type { PublicTradeTail } from './publicTradeTail.ts';
 
-/** Source of the current book. After a stream loss it is `poll` until the next read. */
+/** Source of the current book. After a stream loss, the source is `poll` even before the next poll. */
 export type BookSource = 'none' | 'poll' | 'stream';
 
 /** Outcome of a book read that failed. */
 export type UnreadBook = Exclude<Outcome<never>, { readonly kind: 'done' }>;
 
-/** Order-by-order book, kept from a complete book and every later step. */
+/** Order-by-order book, built from a complete book and every later step. */
 export interface SteppedBook {
   /** Current sequence number; null while waiting for a complete book. */
   readonly sequence: bigint | null;
   take(diff: BookDiff): L3Step;
   /**
-   * Restarts from a complete book and the steps held since then. Any result except `live` means that nothing changed.
+   * Restarts from a complete book and the steps received since the loss. Any result except `live` means that nothing
+   * changed.
    */
   seed(whole: BookSnapshot): SeedResult;
   /** Records a loss of steps; waits for a complete book. */
@@ -49,7 +50,8 @@ export type MarketDataUser = {
    */
   readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
   /**
-   * Called when the book just applied became current. The book contains the bot's orders as of `startedAt` (by `time`).
+   * Called when the book that `takeBook` applied is current. The book contains the bot's orders as of `startedAt` (by
+   * `time`).
    */
   readonly onBook: (startedAt: Millis, source: BookSource) => void;
   /** Called after a loss: the book is unknown until the next `onCurrent` or `onBook`. */
@@ -91,7 +93,7 @@ export type MarketDataSupervisorOptions = {
   readonly time: () => Millis;
   /** Returns whether current input may have been queued while the process was suspended. */
   readonly isWaking?: () => boolean;
-  /** Public trades of the stream. Gaps in them are closed between the read of a book and its report. */
+  /** Public trades. Gaps in the stream's trades are closed between the read of a book and its report. */
   readonly trades?: PublicTradeTail;
   readonly user: MarketDataUser;
   /** Called with an error that only a defect in this program can cause. */

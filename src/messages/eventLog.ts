@@ -74,7 +74,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
       return;
     case 'regime': {
       const { from, to } = news;
-      // A pause and a halt have their own lines.
+      // A pause and a halt have their own log lines.
       const isTold = [from, to].some(({ regime }) => regime === 'wide' || regime === 'reduce only');
       if (!isTold || to.regime === 'paused' || to.regime === 'halted') return;
       const level = to.regime === 'reduce only' ? 'warn' : 'info';
@@ -123,7 +123,7 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
 const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
 
 function tellQuoting(log: Log, { reason, why }: Extract<EngineNews, { kind: 'quoting' }>): void {
-  // A stop has its own line.
+  // A stop has its own log line.
   if (reason === 'stopping') return;
   if (reason !== null) log.warn({ reason }, `not quoting: ${reason}${why === null ? '' : ` (${why})`}`);
   else if (why !== null) log.warn({ why }, `nothing is quoted: ${why}`);

@@ -1,6 +1,6 @@
 /**
- * Profit since the opening as every display prints it: one number at one time, at the mid price, with the part of the
- * run.
+ * Profit since the opening as every display prints it: at one time, valued at the mid price, with the profit of the
+ * last run.
  */
 import {
   money,
@@ -23,7 +23,7 @@ export type PrintedProfit = PrintedProfitParts & {
    */
   readonly since: string | null;
   readonly at: string | null;
-  /** Mid price at which inventory is valued; `null` before the first. */
+  /** Mid price at which inventory is valued; `null` before the first mid price. */
   readonly mid: string | null;
   /** Profit of the last run; `null` if its recording cannot be read. */
   readonly run: PrintedProfitParts | null;
@@ -55,7 +55,9 @@ export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): 
 export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
   profitSentenceOf(shownProfit(of, run, minor));
 
-/** Returns the profit since the opening and of the last run as a sentence, from sums that are already printed. */
+/**
+ * Returns the profit since the opening and the profit of the last run as a sentence, from sums that are already text.
+ */
 export function profitSentenceOf({ since, currency, total, run }: PrintedProfit): string {
   const from = since === null ? 'the opening' : `the opening (${since.slice(0, 16).replace('T', ' ')} UTC)`;
   const part = run === null ? '' : `, this run ${signedCents(moneyOf(run.total))}`;

@@ -59,7 +59,10 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
   return { stop: () => timer.stop() };
 }
 
-/** Returns the most complete form of at most `room` characters; cuts the shortest form if none fits. */
+/**
+ * Returns the most complete form of the status line with at most `room` characters. Cuts the shortest form if no form
+ * fits.
+ */
 export function statusLine(of: Snapshot, instrument: Instrument, ahead: QueueAhead, room: number): string {
   const forms = [whole(of, instrument, ahead), ...shorter(of, instrument)];
   return forms.find(form => form.length <= room) ?? `${forms.at(-1)!.slice(0, Math.max(0, room - 1))}…`;
@@ -92,7 +95,8 @@ function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }:
 }
 
 /**
- * Returns shorter versions of the status line, each shorter than the one before. All keep the quotes, or the reason why there are none.
+ * Returns shorter versions of the status line, each shorter than the one before. Every version keeps the quotes, or the
+ * reason for missing quotes.
  */
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;

@@ -7,21 +7,21 @@ export type Summary = {
   /** Wall time from the first read to the verified stop, in seconds. */
   readonly seconds: number;
   readonly book: string;
-  /** `filled` is `null` if `fills` is. */
+  /** Number of orders by outcome. `filled` is `null` if `fills` is `null`. */
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'refused' | 'unknown', number>> & {
     readonly filled: number | null;
   };
-  /** `null` if trades of the account could not be read. */
+  /** Number of fills; `null` if trades of the account could not be read. */
   readonly fills: number | null;
   /** Holdings at the end by currency, as decimal text; `null` if they were not proven by the balances. */
   readonly position: Readonly<Record<string, string>> | null;
   /**
-   * Profit since the opening, and the part of the last run; equal to `puntas report` and `puntas status`. `null` if
-   * trades of the account could not be read.
+   * Profit since the opening and profit of the last run, as in `puntas report` and `puntas status`. `null` if trades of
+   * the account could not be read.
    */
   readonly profit: PrintedProfit | null;
   /**
-   * Profit since the start of the process, in the minor currency, as decimal text; fees paid are negative, and the
+   * Profit since the start of the process, in the quote currency, as decimal text; fees paid are negative, and the
    * parts add up to the total. `null` if trades of the account could not be read.
    */
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>> | null;
@@ -41,8 +41,8 @@ export type Summary = {
 };
 
 /**
- * Returns the summary. `run.seconds` is wall time, to the millisecond; shares of time have four decimals. A currency of
- * the book that is not held is '0'.
+ * Returns the summary. `run.seconds` is wall time, to the millisecond; shares of time have four decimals. The position
+ * in a currency of the book that is not held is '0'.
  */
 export function summaryOf(
   instrument: Instrument,

@@ -36,7 +36,7 @@ type EventHandler<L extends string> = {
 };
 
 type Gauge<L extends string> = Named<L> &
-  // A row of null removes its series.
+  // A sample with the value `null` removes its series.
   Read<NoInfer<L>, number | null> & {
     /** Treatment of a series that the snapshot has no row for. If omitted, the series keeps its value. */
     readonly whenUnset?: 'gone' | 'zero';

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Millis } from '../core/index.ts';
 
-/** Sampling interval in ms, which each sample includes. */
+/** Sampling interval in ms. Every sample includes this interval in addition to the delay. */
 const EVERY_MS = 20;
 /** Length of a window in ms. Values cover one to two windows. */
 const WINDOW_MS = 30_000;

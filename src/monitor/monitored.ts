@@ -18,7 +18,9 @@ export type Monitored = {
   readonly mid: Money | null;
   /** Parts of the profit, in the quote currency; fees are negative. Null if trades could not be read. */
   readonly pnl: Readonly<Record<PnlPart, Money>> | null;
-  /** Parts of the profit since the opening of the ledger, then of the last run. */
+  /**
+   * Parts of the profit: since the opening of the ledger (`profitSinceOpening`), and of the last run (`profitOfRun`).
+   */
   readonly profitSinceOpening: Readonly<Record<PnlPart, Money>> | null;
   readonly profitOfRun: Readonly<Record<PnlPart, Money>> | null;
   /** Spread between the bot's best live bid and ask, in bps of their mid price; null unless both are live. */
@@ -31,8 +33,8 @@ export type Monitored = {
   /** Whether market data comes from the stream; null if the stream is off or not available. */
   readonly streamUp: boolean | null;
   /**
-   * Amount of other traders that fills before the bot's best order of each side, in the base currency; `null` if
-   * unknown.
+   * Amount of other traders that would be filled before the bot's best order of each side, in the base currency; `null`
+   * if unknown.
    */
   readonly queueAhead: Readonly<Record<Side, Money | null>>;
   /**

@@ -17,7 +17,9 @@ const COIN_DIGITS = 8;
 const STABLE = new Set(['usdt', 'usdc', 'usdd', 'tusd', 'busd', 'fdusd', 'pyusd', 'dai', 'rlusd', 'mxnb', 'brl1']);
 const MONIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
-/** Returns the number of decimals of a currency: that of ISO 4217, two for a stable coin, eight for another coin. */
+/**
+ * Returns the number of decimals of a currency: the number in ISO 4217, two for a stable coin, eight for another coin.
+ */
 export function moneyDigits(currency: string): number {
   const code = currency.toUpperCase();
   if (STABLE.has(currency.toLowerCase())) return 2;
@@ -28,8 +30,8 @@ export function moneyDigits(currency: string): number {
 }
 
 /**
- * Formats a sum with the decimals of its currency, without the name of the currency. A smaller sum has two significant
- * digits. The minus sign is U+2212.
+ * Formats a sum with the decimals of its currency, without the name of the currency. A sum below the last decimal has
+ * two significant digits. The minus sign is U+2212.
  */
 export function sumText(sum: string | number, currency: string): string {
   const x = Number(sum);

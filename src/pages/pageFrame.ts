@@ -15,8 +15,8 @@ export type PageContent = {
 };
 
 /**
- * Returns the text of the complete HTML file. Its content security policy allows only the two scripts of `parts`, by
- * their SHA-256, and no requests.
+ * Returns the text of the complete HTML file. The content security policy of the page allows only the two scripts of
+ * `parts`, by their SHA-256, and no requests.
  */
 export function pageWith({ title, body, plots, parts }: PageContent): string {
   const scripts = [parts.library, parts.script].map(text => text.replaceAll('</script', '<\\/script'));

@@ -18,7 +18,10 @@ export type EmbeddedExchange = {
   readonly conversions: VenueConversions;
   readonly transactions: Transactions;
   readonly webhooks: Webhooks;
-  /** Answers a request synchronously, in process. Wrap it to delay, drop or change requests and replies. */
+  /**
+   * Answers a request synchronously, in process. A wrapper of this function can delay, drop or change requests and
+   * replies.
+   */
   readonly respond: Respond;
   /** Public stream; `inProcessStream` turns it into a transport. */
   readonly stream: Stream;

@@ -1,4 +1,7 @@
-/** Transport of a paper bot: in process, with latency. Other books are read from the followed exchange. */
+/**
+ * Transport of a paper bot: in process, with latency. Books other than the simulated book are read from the followed
+ * exchange.
+ */
 import {
   sleep,
   TransportFailure,

@@ -48,13 +48,13 @@ export type VenueAccess = {
   readonly secret: SecretText;
   /** Multiple of real time at which the clocks of the venue and the bot run. */
   readonly speed: number;
-  /**
-   * Start time of an exchange that loses all data at its end; orders of an earlier exchange are not looked up there.
-   */
+  /** Start time of an exchange that loses all data at its end. Orders from before this time are not looked up. */
   readonly born?: Millis;
   /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
-  /** Addresses for conversions and for webhook registration, if not `restUrl`. */
+  /**
+   * Addresses for conversions (`rfqUrl`) and for webhook registration (`webhookUrl`), if they differ from `restUrl`.
+   */
   readonly rfqUrl?: string;
   readonly webhookUrl?: string;
   /** Address of the stream. Without this address or a stream transport, books are polled. */
@@ -188,7 +188,7 @@ const AMOUNTS: readonly (readonly string[])[] = [
 
 /**
  * Returns an error line for an amount of the configuration that is positive but below one lot of the book; `null` if
- * none.
+ * there is no such amount.
  */
 function belowOneLot(config: Config, instrument: Instrument): string | null {
   for (const path of AMOUNTS) {
@@ -304,7 +304,7 @@ function pullOf({ leader, print }: NonNullable<Config['pull']>, instrument: Inst
   };
 }
 
-/** Returns the regime rules; `null` if none, as in a recording from before regimes. */
+/** Returns the regime rules; `null` if they are not configured, as in recordings of versions without regimes. */
 function regimesOf({ regimes, limits }: Config, instrument: Instrument): RegimeRules | null {
   if (!regimes) return null;
   const { leaveShare, calmMs, wide, reduceOnly } = regimes;

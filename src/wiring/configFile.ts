@@ -25,7 +25,7 @@ export function shippedConfig(name: string): string {
   );
 }
 
-/** Returns the validated configuration. Its relative paths start at the folder of the file. */
+/** Returns the validated configuration. Its relative paths are resolved against the folder of the file. */
 export const readConfig = (path: string): Config => readConfigText(path).config;
 
 /**
@@ -37,7 +37,10 @@ export function readConfigText(path: string, isShipped = false): { readonly conf
   return { config: isShipped ? config : pathsFrom(dirname(resolve(path)), config), text };
 }
 
-/** Returns a shipped configuration, for a command without -c. Its relative paths start at the working directory. */
+/**
+ * Returns a shipped configuration, for a command without -c. Its relative paths are resolved against the working
+ * directory.
+ */
 export const readShipped = (name: string): Config => checked(shippedConfig(name)).config;
 
 function checked(path: string): { readonly config: Config; readonly text: string } {

@@ -74,7 +74,7 @@ export function openBox(
     switches: {
       engineDelayMinMs: Math.min(1, exchange.engineDelayMs),
       engineDelayMaxMs: exchange.engineDelayMs,
-      // A recording includes its own delay.
+      // A recording already includes the delay of its market data.
       ...(tape !== null && { feedDelayMinMs: 0, feedDelayMaxMs: 0 }),
     },
     ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),
@@ -98,8 +98,8 @@ export function openBox(
 }
 
 /**
- * Serves the exchange on 127.0.0.1 only; port 0 selects a free port. Rejects with `UsageError` as `openBox` throws, and
- * if the port is in use. After a rejection, nothing keeps running.
+ * Serves the exchange on 127.0.0.1 only; port 0 selects a free port. Rejects with `UsageError` if `openBox` throws one
+ * or the port is in use. After a rejection, nothing keeps running.
  */
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();
@@ -129,8 +129,8 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
 }
 
 /**
- * Starts markets in the books of the configured reference. All but the first have their own flow. The first is linked,
- * so that the price through all of them equals the traded book's recent price.
+ * Starts markets in the books of the configured reference. The first book is linked, so that the price through all
+ * these books equals the traded book's recent price. Each of the other books has its own flow.
  */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
   const reference = externalReferenceOf(config);

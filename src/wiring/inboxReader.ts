@@ -25,7 +25,7 @@ export type InboxNews =
 const STATES_MAX = 10_000;
 
 /**
- * Returns a function that merges events to transactions, and returns `null` for an event that changes nothing. The
+ * Returns a function that merges events into transactions, and returns `null` for an event that changes nothing. The
  * least recently updated transaction is dropped first.
  */
 function transactions(): (event: TransactionEvent) => TransactionState | null {

@@ -5,7 +5,7 @@ import type { Clock, Millis } from '../core/index.ts';
 
 /** Maximum delay of a stop, in ms of wall time. */
 const WAIT_MAX_MS = 15_000;
-/** Maximum relative difference between intervals of regular scrapes; less regular ones are manual. */
+/** Maximum relative difference between intervals of regular scrapes. Less regular scrapes count as manual. */
 const REGULAR_SHARE = 0.5;
 /**
  * Interval in ms of wall time within which scrapes count as one, because a process that was suspended answers all

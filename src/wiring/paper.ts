@@ -153,8 +153,8 @@ const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock:
     clock,
     seed,
     books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
-    // Latency in both directions. Market data is older by its transport here, and an order must not arrive earlier than
-    // that. Cancels take as long as orders.
+    // The latency covers both directions. Market data is delayed by its transport, and an order must be delayed by at
+    // least the same time. Cancels take as long as orders.
     switches: {
       engineDelayMinMs: paper.latencyMs,
       engineDelayMaxMs: paper.latencyMs,

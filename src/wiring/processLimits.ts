@@ -1,6 +1,9 @@
-/** Minimum process limits: open files and memory. Below them, Node fails late, with pages of its own output. */
+/**
+ * Minimum process limits: open files and memory. Below these limits, Node fails late and prints pages of internal
+ * output.
+ */
 import { getHeapStatistics } from 'node:v8';
-// The import bypasses the folder's index, because few open files prevent the load of its other modules.
+// The import bypasses the folder's index, because a low limit on open files prevents loading its other modules.
 import { readRegularFile, SMALL_FILE } from '../guard/files.ts';
 
 /**
@@ -9,8 +12,8 @@ import { readRegularFile, SMALL_FILE } from '../guard/files.ts';
  */
 export const OPEN_FILES_MIN = 256;
 /**
- * Minimum heap, in MB. Node uses 112 MB with `--max-old-space-size=64`, and 144 MB with 96; a container with 256 MB has
- * 130 MB.
+ * Minimum heap, in MB. The heap has 112 MB with `--max-old-space-size=64`, 144 MB with `--max-old-space-size=96`, and
+ * 130 MB in a container with 256 MB.
  */
 export const HEAP_MIN_MB = 120;
 

@@ -27,7 +27,7 @@ const USUAL = 'state';
 
 /**
  * Checks that the folder exists.
- * @throws UsageError if it does not; the error names the default state directory if that one exists.
+ * @throws UsageError if it does not; the error names the default state directory if that directory exists.
  */
 export function requireStateFolder(dir: string): void {
   if (existsSync(dir)) return;

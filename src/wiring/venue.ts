@@ -13,7 +13,7 @@ import { venueNamed, venueOf } from './venueRegistry.ts';
 export type VenueChoice = {
   /** Multiple of real time at which the embedded exchange runs; 1 for other exchanges. */
   readonly speed: number;
-  /** Seed of the embedded exchange or of paper. If absent, the configured seed or a random one. */
+  /** Seed of the embedded exchange or of paper. If absent, the configured seed is used, or a random seed. */
   readonly seed?: number;
   readonly paper?: boolean;
   /** Opens a log of the given level that masks the secrets. */
@@ -24,8 +24,8 @@ export type VenueChoice = {
 type VenueWork<T> = (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<T>;
 
 /**
- * Runs `work` with address and key of the exchange. Starts the embedded exchange before and stops it after, if
- * configured. Resolves to the result of `work`. Rejects with `UsageError` if there is no key.
+ * Runs `work` with address and key of the exchange. If configured, starts the embedded exchange before `work` and stops
+ * it afterwards. Resolves to the result of `work`. Rejects with `UsageError` if there is no key.
  */
 export async function withVenue<T>(
   config: Config,
@@ -115,7 +115,10 @@ export async function withMarket(
   }
 }
 
-/** Whether the environment names a key of the exchange, whatever it is. It no longer does after the key was read. */
+/**
+ * Whether the environment names a key of the exchange, even an invalid key. Reading the key deletes the variables
+ * PUNTAS_API_KEY and PUNTAS_API_SECRET.
+ */
 export const hasKey = (): boolean =>
   ['PUNTAS_API_KEY', 'PUNTAS_API_KEY_FILE', 'PUNTAS_API_SECRET', 'PUNTAS_API_SECRET_FILE'].some(
     name => process.env[name] !== undefined,
@@ -131,7 +134,7 @@ export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
 
 /**
  * Returns the configured exchange with the key from the environment.
- * @throws UsageError if the key is missing, or others can read it.
+ * @throws UsageError if the key is missing, or if other users can read its file.
  */
 export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {
   refuseUncheckedCertificates(process.env);

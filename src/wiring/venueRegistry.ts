@@ -8,7 +8,8 @@ import { UsageError } from './usageError.ts';
 export const VENUES: ExchangeVenue[] = [bitso];
 
 /**
- * Returns the venue of that name; without a name, the first, whose protocol the embedded exchange also supports.
+ * Returns the venue with a name. Without a name, returns the first venue, whose protocol the embedded exchange also
+ * supports.
  * @throws UsageError for an unknown name.
  */
 export function venueNamed(name: string | undefined): ExchangeVenue {

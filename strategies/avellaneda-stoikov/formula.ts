@@ -1,11 +1,11 @@
 /**
  * Quotes of Avellaneda and Stoikov, "High-frequency trading in a limit order book", Quantitative Finance 8(3), 2008.
- * Plain numbers in any consistent price and time unit; `q` in orders.
+ * All arguments are plain numbers in any consistent unit of price and time; `q` is in orders.
  */
 
 /**
- * Finite horizon with `left` to go: the reservation price is q gamma sigma^2 left below the fair value. The spread is
- * gamma sigma^2 left + (2/gamma) ln(1 + gamma/k).
+ * Returns the quotes for a finite horizon, with the time `left` until its end. The reservation price is q gamma sigma^2
+ * left below the fair value. The spread is gamma sigma^2 left + (2/gamma) ln(1 + gamma/k).
  */
 export const finite = (gamma: number, sigma: number, left: number, q: number): { shift: number; halfRisk: number } => ({
   shift: -q * gamma * sigma * sigma * left,
@@ -13,8 +13,9 @@ export const finite = (gamma: number, sigma: number, left: number, q: number): {
 });
 
 /**
- * Infinite horizon: indifference prices of one order more and one order less, as distances from the fair value. They
- * hold for |q| <= qMax with omega = gamma^2 sigma^2 (qMax + 1)^2 / 2, in which sigma cancels. The caller adds the edge.
+ * Returns the indifference prices for an infinite horizon, of one order more and one order less, as distances from the
+ * fair value. Valid for |q| <= qMax with omega = gamma^2 sigma^2 (qMax + 1)^2 / 2, in which sigma cancels. The caller
+ * adds the edge.
  */
 export function infinite(gamma: number, qMax: number, q: number): { readonly buy: number; readonly sell: number } {
   const room = (qMax + 1) * (qMax + 1) - q * q;

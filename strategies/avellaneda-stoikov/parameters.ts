@@ -19,8 +19,8 @@ export const avellanedaStoikovParameters = z.strictObject({
 export type AvellanedaStoikovParameters = z.infer<typeof avellanedaStoikovParameters>;
 
 /**
- * Checks that the levels fit the limits and that the risk is in the quote currency. The distance of the levels is
- * unknown before the strategy runs.
+ * Checks that the levels are within the limits, and that the risk is in the quote currency. The distances of the levels
+ * are unknown before the strategy runs.
  */
 export const avellanedaStoikovLimitProblems = (
   p: AvellanedaStoikovParameters,

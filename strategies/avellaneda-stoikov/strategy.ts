@@ -28,7 +28,8 @@ export const avellanedaStoikov = defineStrategy({
   steps: MODEL_STEPS,
   tuning: { ...modelTuning, horizon: among('infinite', '4h', '1d') },
   fromMarket: modelFromMarket,
-  // Formulas E2 without a horizon, formulas E1 with one; sessions of that length follow each other since 1970 UTC.
+  // Formulas E2 without a horizon, formulas E1 with a horizon. Sessions of the horizon's length follow each other since
+  // 1970 UTC.
   make: (p, instrument) =>
     modelMaker(p, instrument, p.horizon === 'infinite' ? withoutEnd : toTheEndOf(millisOf(p.horizon))),
   edgeProblem: feeInside,
@@ -37,8 +38,8 @@ export const avellanedaStoikov = defineStrategy({
 });
 
 /**
- * Returns the solver for finite sessions. It chooses gamma so that halfway through a session one order of inventory
- * shifts the reservation price, by gamma sigma^2 left, as much as the risk requires.
+ * Returns the solver for finite sessions. It chooses gamma so that the shift of the reservation price per order of
+ * inventory, gamma sigma^2 left, is as the risk requires halfway through a session.
  */
 const toTheEndOf =
   (horizonMs: number) =>
@@ -53,13 +54,13 @@ const toTheEndOf =
   };
 
 /**
- * Solves the model for an infinite horizon. It chooses gamma so that at zero inventory one order shifts the quotes, by
- * 2 / (gamma (qMax + 1)^2), as much as the risk requires.
+ * Solves the model for an infinite horizon. It chooses gamma so that the shift of the quotes per order at zero
+ * inventory, 2 / (gamma (qMax + 1)^2), is as the risk requires.
  */
 const withoutEnd = (input: ModelInput): Solution => {
   const { shift, cap } = input;
   const gamma = 2 / (shift * (cap + 1) * (cap + 1));
-  // At the cap one more order has no value, so the bid there is that of one order less; likewise for asks.
+  // At the cap, the model has no value for one order more, so the bid is that at one order less; likewise for asks.
   return around(input, gamma, (side, q) =>
     side === 'buy'
       ? -infinite(gamma, cap, clamp(q, -cap, cap - 1)).buy
@@ -68,14 +69,14 @@ const withoutEnd = (input: ModelInput): Solution => {
 };
 
 /**
- * Adds the edge of a fill to the indifference price, which is at distance `asked` from the fair value. The edge follows
- * from the measured curve, or from the formula if there is none.
+ * Adds the edge of a fill to the indifference price, whose distance from the fair value `asked` returns. The edge
+ * follows from the measured curve, or from the formula if there is no curve.
  */
 function around({ k, adverse, fee, curve }: ModelInput, gamma: number, asked: Solution['distance']): Solution {
   if (curve !== null) return solutionAlong(curve, gamma, asked);
   const parts = [
     { name: 'edge', distance: arrivalEdge(gamma, k) },
-    // Half of the move on each side, as in GLFT.
+    // Each side gets half of the adverse move, as in GLFT.
     { name: ADVERSE, distance: adverse / 2 },
     { name: 'maker fee', distance: fee },
   ];

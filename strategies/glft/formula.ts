@@ -1,46 +1,49 @@
 /**
  * Optimal quotes of Gueant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk", Math. Financ. Econ. 7(4),
- * 2013: the closed form far from the horizon, and the exact solution under a hard cap. Plain numbers in any consistent
- * price and time unit.
+ * 2013: the closed form far from the horizon, and the exact solution under a hard cap. All arguments are plain numbers
+ * in any consistent unit of price and time.
  */
 import { arrivalEdge } from '../model.ts';
 
-/** Market model per order of inventory. */
+/** Model of prices and fills; amounts are in orders. */
 export type FlowModel = {
   /** Standard deviation of the price, per square root of time. */
   readonly sigma: number;
-  /** Arrivals at a distance d: a e^(-k d), per time and side. */
+  /** Arrivals per unit of time and side, at a distance d: a e^(-k d). */
   readonly a: number;
   readonly k: number;
-  /** Drift of the price, per time. */
+  /** Drift of the price, per unit of time. */
   readonly drift: number;
-  /** Adverse price move after a fill of the bot. */
+  /** Adverse price move after a fill, xi in the formulas. */
   readonly adverse: number;
-  /** Cost of a fill: the maker fee, in price units. */
+  /** Cost of a fill in price units, which is the maker fee; c in the formulas. */
   readonly fee: number;
 };
 
 /**
- * Components of a quote's distance from the fair value; they add up. `inventory` moves both sides in one direction: up
- * if positive.
+ * Components of a quote's distance from the fair value, which add up to the distance. A positive `inventory` moves both
+ * quotes up.
  */
 export type Distance = {
   /** Optimal edge from the trade-off of edge and arrivals: (1/gamma) ln(1 + gamma/k). */
   readonly edge: number;
   readonly adverse: number;
   readonly fee: number;
-  /** Price of the risk of one more order: half of R, which `shiftPerOrder` returns. */
+  /** Price of the risk of one more order: half of R, the result of `shiftPerOrder`. */
   readonly risk: number;
-  /** Shift against inventory and with the drift; the sign is opposite for asks. */
+  /**
+   * Shift of both quotes against inventory and with the drift; it narrows the distance of one side and widens the
+   * other.
+   */
   readonly inventory: number;
 };
 
-/** ln of (1 + gamma/k)^(1 + k/gamma); its limit for gamma = 0 is 1. */
+/** Returns the natural logarithm of (1 + gamma/k)^(1 + k/gamma); its limit for gamma = 0 is 1. */
 const logPower = (gamma: number, k: number): number => (gamma === 0 ? 1 : (1 + k / gamma) * Math.log1p(gamma / k));
 
 /**
- * R, the shift of both quotes by one order of inventory: sqrt(sigma^2 gamma / (2 k A e^(-k c)) (1 + gamma/k)^(1 +
- * k/gamma)) e^(k xi / 4).
+ * Returns R, the shift of both quotes per order of inventory:
+ * sqrt(sigma^2 gamma / (2 k A e^(-k c)) (1 + gamma/k)^(1 + k/gamma)) e^(k xi / 4).
  */
 export function shiftPerOrder(m: FlowModel, gamma: number): number {
   const arrivals = m.a * Math.exp(-m.k * m.fee);
@@ -48,7 +51,9 @@ export function shiftPerOrder(m: FlowModel, gamma: number): number {
   return Math.sqrt(variance) * Math.exp((m.k * m.adverse) / 4);
 }
 
-/** Closed form without horizon and cap. `q` in orders, positive if long. */
+/**
+ * Returns the distances by the closed form, without horizon and cap. `q` is the inventory in orders, positive if long.
+ */
 export function closedForm(m: FlowModel, gamma: number, q: number): { readonly bid: Distance; readonly ask: Distance } {
   const r = shiftPerOrder(m, gamma);
   const edge = arrivalEdge(gamma, m.k);
@@ -58,16 +63,22 @@ export function closedForm(m: FlowModel, gamma: number, q: number): { readonly b
   return { bid: { ...rest, inventory }, ask: { ...rest, inventory } };
 }
 
-/** Distance of a bid below the fair value, in the price unit of `FlowModel`; negative above it. */
+/**
+ * Returns the distance of a bid below the fair value, in the price unit of `FlowModel`; negative for a bid above it.
+ */
 export const bidDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk - d.inventory;
-/** Distance of an ask above the fair value; `inventory` widens the ask as it narrows the bid. */
+/**
+ * Returns the distance of an ask above the fair value. `inventory` widens the distance of the ask as it narrows that of
+ * the bid.
+ */
 export const askDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk + d.inventory;
 
 /**
- * Exact distances under |q| <= cap, far from the horizon, for integer q from -cap to cap. Bids are at index q + cap
- * (Infinity at the cap: no bid), asks likewise. f is the eigenvector of the smallest eigenvalue of a symmetric
- * tridiagonal matrix with diagonal alpha q^2 - k mu q and off-diagonal -eta. Then bid(q) = (1/k) ln(f_q / f_(q+1)) plus
- * the edge, xi/2 and c.
+ * Returns the exact distances under |q| <= cap, far from the horizon, for integer q from -cap to cap. The entry for q
+ * has the index q + cap; Infinity means no quote, such as a bid at the cap.
+ *
+ * f is the eigenvector of the smallest eigenvalue of a symmetric tridiagonal matrix with diagonal alpha q^2 - k mu q
+ * and off-diagonal -eta. The distance of a bid is (1/k) ln(f_q / f_(q+1)) plus the edge, xi/2 and c.
  */
 export function exactDistances(
   m: FlowModel,
@@ -94,8 +105,9 @@ export function exactDistances(
 
 /**
  * Returns ln(f_(i+1) / f_i) of the positive eigenvector f of the symmetric tridiagonal matrix with this diagonal and
- * off-diagonal `-beside`. Pivots are computed from both ends and joined at the row where they agree best (twisted
- * factorization, Parlett and Dhillon 1997). Their ratios neither overflow nor lose digits where f itself would vanish.
+ * the off-diagonal `-beside`. Pivots are computed from both ends and joined at the row where they agree best (twisted
+ * factorization, Parlett and Dhillon 1997). Ratios of the pivots neither overflow nor lose digits where f itself would
+ * vanish.
  */
 export function groundState(diagonal: Float64Array, beside: number): Float64Array {
   const n = diagonal.length;
@@ -119,9 +131,9 @@ export function groundState(diagonal: Float64Array, beside: number): Float64Arra
 }
 
 /**
- * Returns the smallest eigenvalue or a number just below it, where every pivot is positive. Laguerre's iteration starts
- * below the smallest eigenvalue and never exceeds it. The characteristic polynomial p is the product of the pivots
- * d_i - x - beside^2 / pivot_(i-1); the derivatives of the pivots give p'/p and its derivative.
+ * Returns the smallest eigenvalue, or a number just below it, for which every pivot is positive. Laguerre's iteration
+ * starts below the smallest eigenvalue and never exceeds it. The characteristic polynomial p is the product of the
+ * pivots d_i - x - beside^2 / pivot_(i-1). The derivatives of the pivots give p'/p and its derivative.
  */
 function smallestRoot(diagonal: Float64Array, beside: number): number {
   const n = diagonal.length;
@@ -135,7 +147,7 @@ function smallestRoot(diagonal: Float64Array, beside: number): number {
     scale = Math.max(scale, Math.abs(diagonal[i]!));
   }
   for (let turn = 0; turn < TURNS_MAX && isBelow(diagonal, square, x); turn++) {
-    // Sums of 1 / (eigenvalue - x) and of its square.
+    // Sum of 1 / (eigenvalue - x) over all eigenvalues; `second` is the sum of the squares of these terms.
     let [first, second] = [0, 0];
     let [pivot, slope, bend] = [Infinity, 0, 0];
     for (let i = 0; i < n; i++) {
@@ -168,7 +180,7 @@ function isBelow(diagonal: Float64Array, square: number, x: number): boolean {
 const TURNS_MAX = 100;
 const PRECISION = 1e-15;
 
-/** Returns the gamma at which `shiftPerOrder` is `shift`, or nearest to it, by bisection of ln(gamma). */
+/** Returns the gamma at which `shiftPerOrder` is `shift` or nearest to it, by bisection of ln(gamma). */
 export function aversionFor(m: FlowModel, shift: number): number {
   let low = Math.log(m.k) - LOG_RANGE;
   let high = Math.log(m.k) + LOG_RANGE;
@@ -180,5 +192,5 @@ export function aversionFor(m: FlowModel, shift: number): number {
   return Math.exp(low);
 }
 
-/** Range of the bisection: gamma / k from 1e-13 to 1e13. */
+/** Half the range of ln(gamma) in the bisection: gamma / k is from 1e-13 to 1e13. */
 const LOG_RANGE = 30;

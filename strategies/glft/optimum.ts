@@ -1,22 +1,23 @@
 /**
- * Optimal quotes of GLFT for measured fill rates and adverse moves, which can depend on distance in any way. The
+ * Optimal quotes of GLFT for measured fill rates and adverse moves, which may depend on distance in any way. The
  * solution is exact under a hard inventory cap, far from the horizon. Source of the model with a general intensity:
- * Gueant, "Optimal market making", Applied Math. Finance 24(2), 2017. The method of solution is the project's own.
+ * Gueant, "Optimal market making", Applied Math. Finance 24(2), 2017. The method of solution was developed for this
+ * project.
  */
 import type { Hamiltonian } from '../fillCurve.ts';
 
 /**
  * Returns the minimum profit of a bid's fill at q = 0 … cap - 1 orders of inventory: theta(q) - theta(q + 1), where
- * theta(q) is the value of holding q orders. By symmetry the minimum profit of an ask at q is minus that of a bid at
- * q - 1.
+ * theta(q) is the value of holding q orders. By symmetry, the minimum profit of an ask at q is minus that of a bid at q
+ * - 1.
  *
- * For every integer q within the cap and one number g, theta solves
+ * For every integer q within the cap and a constant g, theta solves
  *
  * H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 / 2 = g.
  *
- * The first term is omitted at cap, the second at -cap. H(x) is the value of quoting that `worth.best(x)` returns. From
- * the cap inwards each equation gives the next difference, and errors shrink. The equation at q = 0 holds for only one
- * g.
+ * The first term is omitted at cap, the second at -cap. H(x) is the value of quoting that `worth.best(x)` returns. The
+ * equations are solved from the cap inwards: each gives the next difference, and errors shrink. The equation at q = 0
+ * is true for only one g.
  */
 export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: number, cap: number): Float64Array {
   const asked = new Float64Array(cap);
@@ -32,7 +33,7 @@ export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: numbe
     const next = newton > low && newton < high ? newton : turn === 0 ? high : (low + high) / 2;
     const enough = PRECISION * (next + risk);
     if (!(Math.abs(next - g) > enough && high - low > enough)) {
-      // Below the smallest g that reaches q = 0, some differences are missing.
+      // Below the smallest g with a solution at q = 0, some differences were not computed.
       if (missing === Infinity) inwards(worth, risk, high, asked);
       break;
     }
@@ -45,11 +46,11 @@ const TURNS_MAX = 200;
 const PRECISION = 1e-14;
 
 /**
- * Computes `asked` for this g. Returns as `missing` how much the left side of the equation at q = 0 exceeds g, and as
- * `slope` the derivative by g. `missing` is Infinity if g is too small for an earlier equation.
+ * Computes `asked` for the given g. `missing` is the left side of the equation at q = 0 minus g, and `slope` its
+ * derivative by g. `missing` is Infinity if g is too small for an earlier equation.
  */
 function inwards(worth: Hamiltonian, risk: number, g: number, asked: Float64Array) {
-  // Value of quoting a bid at q; 0 at the cap, where there is no bid.
+  // Value of quoting a bid at q orders; 0 at the cap, where the bot does not bid.
   let bid = 0;
   // Derivative of `bid` by g.
   let bidSlope = 0;

@@ -21,7 +21,10 @@ export type GlftParameters = z.infer<typeof glftParameters>;
 /** Maximum of limits.positionMax, in orders; it bounds the time to solve the model. */
 const CAP_MAX = 500;
 
-/** Checks that the levels fit the limits, the risk is in the quote currency, and positionMax is at most 500 orders. */
+/**
+ * Checks that the levels are within the limits, the risk is in the quote currency, and positionMax is at most 500
+ * orders.
+ */
 export function glftLimitProblems(p: GlftParameters, limits: LimitsAsked, book: string): readonly LimitProblem[] {
   const many = !(moneyOf(limits.positionMax) <= BigInt(CAP_MAX) * moneyOf(p.amount));
   return [

@@ -19,7 +19,7 @@ export const glft = defineStrategy({
   steps: MODEL_STEPS,
   tuning: { ...modelTuning, solution: among('exact', 'closed form') },
   fromMarket: modelFromMarket,
-  // Formulas E3. Exact distances exist for whole orders of inventory and are interpolated linearly in between.
+  // Formulas E3. Exact distances exist for whole orders of inventory; between these, they are interpolated linearly.
   make: (p, instrument) =>
     modelMaker(p, instrument, input =>
       input.curve !== null
@@ -34,8 +34,8 @@ export const glft = defineStrategy({
 });
 
 /**
- * Solves the model for measured fills. gamma is that of an exponential curve with the measured rate and decay around
- * the best distance.
+ * Solves the model for measured fills. gamma is derived from an exponential curve that has the measured rate and decay
+ * at the best distance.
  */
 function measured({ sigma, shift, cap }: ModelInput, curve: FillCurve, solution: 'exact' | 'closed form'): Solution {
   const market = { sigma, a: Math.E * curve.calm.rate, k: curve.decay, drift: 0, adverse: 0, fee: 0 };
@@ -58,7 +58,8 @@ function exact(input: ModelInput): Solution {
   return {
     gamma,
     parts,
-    // At the upper cap there is no bid, and at the lower no ask: the quote of one order nearer to zero is used there.
+    // There is no bid at the upper cap and no ask at the lower cap. The distance at one order nearer to zero is used
+    // instead.
     distance: (side, q) =>
       side === 'buy' ? between(bids, clamp(q, -cap, cap - 1) + cap) : between(asks, clamp(q, -cap + 1, cap) + cap),
   };

@@ -1,6 +1,6 @@
 /**
- * Grid: orders on fixed lines, bids below the market and asks above. A round trip buys on one line and sells on the
- * next.
+ * Grid: orders on fixed lines, with bids below the market and asks above it. A round trip buys on one line and sells on
+ * the next line.
  */
 import {
   amountFloor,
@@ -48,7 +48,7 @@ export const grid = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Quotes on the lines anchor (1 + spacing)^n for every integer n. Keeps no state. */
+/** Builds the strategy, which quotes on the lines anchor (1 + spacing)^n for integer n. It has no state. */
 function onLines(p: GridParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const step = Math.log1p(p.spacingBps / 10_000);
@@ -75,11 +75,11 @@ function onLines(p: GridParameters, instrument: Instrument): Strategy {
   /** Returns the levels of a side; `null` if every line is outside the range. */
   function levelsOf(side: Side, view: View): Level[] | null {
     const away = awayOf(side);
-    // Skips lines nearer than half a spacing, so that the line just filled is not quoted again.
+    // Skips lines nearer than half a spacing, so that a line is not quoted again immediately after its fill.
     const fair = fairPrice(view);
     const place = (Math.log(fair) - logAnchor) / step;
     const near = lineFrom(side, place, 0.5);
-    // Lines are fixed, so markouts move a side out by starting it at a line further away.
+    // Lines are fixed, so markouts widen a side by starting it at a line further away.
     const [adverse] = adverseSteps(side, view, fair);
     const first = adverse ? lineFrom(side, place, 0.5 + Math.abs(adverse.ticks) / fair / step) : near;
     const prices: Step[][] = [];
@@ -100,7 +100,7 @@ function onLines(p: GridParameters, instrument: Instrument): Strategy {
   }
 }
 
-/** Index of the first line at least `away` spacings from `place`. */
+/** Returns the index of the first line that is at least `away` spacings from `place`. */
 const lineFrom = (side: Side, place: number, away: number): number =>
   side === 'buy' ? Math.floor(place - away) : Math.ceil(place + away);
 

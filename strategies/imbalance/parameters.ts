@@ -11,10 +11,13 @@ export const imbalanceParameters = z.strictObject({
 
 export type ImbalanceParameters = z.infer<typeof imbalanceParameters>;
 
-/** Checks that the levels fit the limits, with the fair value shifted by three deviations. */
+/** Checks that the levels are within the limits, also when the fair value is shifted by three deviations. */
 export const imbalanceLimitProblems = (p: ImbalanceParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, DEVIATIONS_MAX * p.bpsPerDeviation);
 
-/** Returns why the spread is less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8. */
+/**
+ * Returns why the spread is less than two maker fees plus minEdgeBps; `null` if it is not. `makerRate` is in parts of
+ * 10^-8.
+ */
 export const imbalanceEdgeProblem = (p: ImbalanceParameters, makerRate: number): string | null =>
   spreadEdgeProblem(p, makerRate);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
 import { amountTolerance, aboveZero, bps, decimalText, type LimitProblem, type LimitsAsked } from '../parameters.ts';
 
-/** Schema of the parameters. One bps is 0.01% of the reference price. */
+/** Schema of the ladder's parameters. One bps is 0.01% of the reference price. */
 export const ladderParameters = z
   .strictObject({
     reference: z
@@ -80,19 +80,19 @@ export const ladderParameters = z
     }
   });
 
-/** Checked parameters with their defaults. */
+/** Checked parameters of the ladder, with their defaults. */
 export type LadderParameters = z.infer<typeof ladderParameters>;
 
-/** Returns the distance of each side's first level from the reference, in bps. */
+/** Returns the distance of each side's first level from the reference price, in bps. */
 export const spreadsOf = (p: LadderParameters): { readonly bidBps: number; readonly askBps: number } => ({
   bidBps: p.bidSpreadBps ?? p.halfSpreadBps ?? 0,
   askBps: p.askSpreadBps ?? p.halfSpreadBps ?? 0,
 });
 
 /**
- * Returns why these spreads cannot earn `minEdgeBps` over two maker fees, or `null`. `makerRate` in parts of 10^-8.
- * With `bestBidAsk` it is always `null`: the market's spread is added and unknown beforehand, so the strategy checks
- * the edge of each quote.
+ * Returns why the spreads cannot earn `minEdgeBps` over two maker fees; `null` if they can. `makerRate` is in parts of
+ * 10^-8. With `bestBidAsk` it always returns `null`: the market's spread is added and not known in advance, so the
+ * strategy checks the edge of each quote.
  */
 export function ladderEdgeProblem(p: LadderParameters, makerRate: number): string | null {
   if (p.reference === 'bestBidAsk') return null;
@@ -106,7 +106,7 @@ export function ladderEdgeProblem(p: LadderParameters, makerRate: number): strin
   );
 }
 
-/** Returns conflicts with the limits: one line each, with the YAML key that is in conflict. */
+/** Returns the conflicts of the parameters with the limits, one line each, with the YAML key of the conflict. */
 export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): readonly LimitProblem[] {
   const problems: LimitProblem[] = [];
   const levels = BigInt(p.levels);
@@ -145,6 +145,6 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   return problems;
 }
 
-/** Converts bps to integer millionths, so that comparisons are free of float errors. */
+/** Converts bps to integer millionths of a bps, so that comparisons have no float errors. */
 const micro = (x: number): number => Math.round(x * 1e6);
 const microText = (x: number): string => String(micro(x) / 1e6);

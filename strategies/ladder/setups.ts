@@ -1,5 +1,6 @@
 /**
- * Ladders that the program itself configures: one far order for a trial, and the plain ladder of a new configuration.
+ * Ladders that the program itself configures: one order far from the market for a trial, and the plain ladder of a new
+ * configuration.
  */
 import {
   textOfAmount,
@@ -14,12 +15,12 @@ import { ladderParameters, type LadderParameters } from './parameters.ts';
 const NAME = 'ladder';
 type Named = LadderParameters & { readonly name: typeof NAME };
 
-/** Price below every market, whatever the tick. */
+/** Price below any market price and any tick size. */
 const NOTHING = '0.000000000000000001';
 /** Parameters that keep the order at its price in any market, and delay the next order after a fill by an hour. */
 const STAYS = { refreshToleranceBps: 5_000, maxOrderAgeMs: 86_400_000, filledOrderDelayMs: 3_600_000 };
 
-/** Configures one order at `bps` from the mid price; the other side does not quote. */
+/** Configures one order at `bps` from the mid price. The other side does not quote. */
 export const loneOrder = (instrument: Instrument, side: Side, lots: Amount, bps: number): Named => ({
   name: NAME,
   ...ladderParameters.parse({
@@ -30,17 +31,17 @@ export const loneOrder = (instrument: Instrument, side: Side, lots: Amount, bps:
   }),
 });
 
-/** The operator's answers for the plain ladder. */
+/** Operator's answers about the plain ladder. */
 type PlainAnswers = {
   readonly halfSpreadBps: number;
   readonly levels: number;
-  /** Amount in the base currency. */
+  /** Amount of one order, in the base currency. */
   readonly amount: DecimalText;
 };
 
 /**
- * Configures a ladder around the mid price, with keys as in YAML. The skew is a third of the half spread, the level
- * spacing a fifth.
+ * Configures a ladder around the mid price, with keys as in YAML. The skew is a third of the half-spread, the level
+ * spacing a fifth of it.
  */
 export const plainLadder = ({ halfSpreadBps, levels, amount }: PlainAnswers) => ({
   name: NAME,
@@ -53,5 +54,5 @@ export const plainLadder = ({ halfSpreadBps, levels, amount }: PlainAnswers) => 
   skew: { priceBpsAtLimit: tenth(halfSpreadBps / 3) },
 });
 
-/** Rounds to a tenth of a bps, at least 0.1. */
+/** Rounds to a tenth of a bps; returns at least 0.1. */
 const tenth = (bps: number): number => Math.max(1, Math.round(10 * bps)) / 10;

@@ -60,10 +60,13 @@ export const ladder = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Time constant of the slow average for `movingPriceBandPct`. */
+/** Time constant of the slow average for `movingPriceBandPct`, in ms. */
 const BAND_TAU_MS = 600_000;
 
-/** Builds a ladder for one instrument. Its only state is its last quote (for refreshMs) and its slow average. */
+/**
+ * Builds a ladder for one instrument. Its only state is its last quote (for refreshMs) and its slow average (for
+ * movingPriceBandPct).
+ */
 function laddering(parameters: LadderParameters, instrument: Instrument): Strategy {
   const p = onGrid(parameters, instrument);
   let slow = Number.NaN;
@@ -98,7 +101,10 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
     };
   }
 
-  /** Exponential average with a time constant, so that it does not depend on the call frequency. */
+  /**
+   * Updates the slow exponential average. Its weight follows from the time since the last call, so that the call
+   * frequency has no effect.
+   */
   function average(reference: number, at: number): void {
     const weight = Number.isNaN(slow) ? 1 : 1 - Math.exp(-Math.max(0, at - slowAt) / BAND_TAU_MS);
     slow = Number.isNaN(slow) ? reference : slow + weight * (reference - slow);
@@ -112,12 +118,12 @@ type OnGrid = LadderParameters & {
   readonly lots: readonly Amount[];
   /** Steps that explain the amount of each level. */
   readonly amounts: readonly (readonly AmountStep[])[];
-  /** Name of each level in its steps. */
+  /** Name of the step for each level. */
   readonly names: readonly string[];
   readonly referenceName: string;
-  /** Inventory in lots at which one side doubles and the other becomes 0. */
+  /** Inventory, in lots, at which the amount on one side doubles and on the other side becomes 0. */
   readonly sizeRange: number;
-  /** Lots of other orders to ignore, from the best price on. */
+  /** Lots of other traders' orders to skip, from the best price on. */
   readonly overlooked: number;
   readonly ceiling: number;
   readonly floor: number;
@@ -138,7 +144,7 @@ function onGrid(p: LadderParameters, instrument: Instrument): OnGrid {
     }),
     names,
     referenceName: `reference: ${p.reference}`,
-    // Not rounded to whole lots, because a range of 0 lots would make the amount NaN.
+    // The range is not rounded to whole lots, because a range of 0 lots would make the amount NaN.
     sizeRange:
       p.skew.sizeRange === undefined ? Infinity : Number(moneyOf(p.skew.sizeRange)) / Number(instrument.lotMoney),
     overlooked: amountFloor(instrument, p.optimization.depthAmount),
@@ -164,13 +170,14 @@ function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: num
 }
 
 /**
- * Moves the first bid and the first ask apart by equal parts, until a round trip earns minEdgeBps over two maker fees.
+ * Moves the first bid and the first ask apart, by equal parts, so that a round trip earns minEdgeBps over two maker
+ * fees.
  */
 function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: number, view: View): void {
   const [buy, sell] = [totalOf(first.buy), totalOf(first.sell)];
   const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(reference, (buy + sell) / 2);
   const missing = needed - (sell - buy);
-  // With a NaN fee this does not return, so that both prices become NaN and nothing is quoted.
+  // With a NaN fee, the comparison is false. Both prices then become NaN, and the strategy quotes nothing.
   if (missing <= 0) return;
   first.buy.push({ name: 'minimum edge', ticks: -missing / 2 });
   first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
@@ -196,7 +203,7 @@ function levelsOf(p: OnGrid, side: Side, first: readonly Step[], reference: numb
   return levels;
 }
 
-/** Returns why a side does not quote now, or `null`; `slow` is the average of the mid price. */
+/** Returns why a side does not quote; `null` if it does. `slow` is the slow average of the reference price. */
 function silence(p: OnGrid, side: Side, view: View, reference: number, slow: number): string | null {
   const buy = side === 'buy';
   if (!((buy ? view.position : -view.position) < view.positionMax)) return 'inventory is at its limit';
@@ -212,7 +219,7 @@ function silence(p: OnGrid, side: Side, view: View, reference: number, slow: num
   return null;
 }
 
-/** Origin of the spreads: one price per side, and their mid. */
+/** Reference price: one price per side from which the spread starts, and their mid. */
 type Centre = { readonly bid: number; readonly ask: number; readonly mid: number };
 
 function reference(p: LadderParameters, view: View): Centre | null {
@@ -235,7 +242,10 @@ function reference(p: LadderParameters, view: View): Centre | null {
   }
 }
 
-/** Returns the best price of other traders' orders, after skipping `overlooked` lots; 0 if the side has no more. */
+/**
+ * Returns the best price of other traders' orders after `overlooked` lots are skipped; 0 if the visible side has no
+ * more lots.
+ */
 function frontOf(view: View, side: Side, overlooked: number): number {
   const { depth } = view;
   const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;

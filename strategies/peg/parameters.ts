@@ -19,11 +19,14 @@ export const pegParameters = z.strictObject({
 export type PegParameters = z.infer<typeof pegParameters>;
 
 /**
- * Checks that the levels fit the limits, with the fair value at the maximum distance that weight and maxDivergenceBps
- * allow.
+ * Checks that the levels are within the limits, also at the maximum distance of the fair value that weight and
+ * maxDivergenceBps allow.
  */
 export const pegLimitProblems = (p: PegParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, p.weight * p.maxDivergenceBps);
 
-/** Returns why the spread is less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8. */
+/**
+ * Returns why the spread is less than two maker fees plus minEdgeBps; `null` if it is not. `makerRate` is in parts of
+ * 10^-8.
+ */
 export const pegEdgeProblem = (p: PegParameters, makerRate: number): string | null => spreadEdgeProblem(p, makerRate);

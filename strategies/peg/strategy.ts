@@ -1,4 +1,6 @@
-/** Peg: a spread around a reference price, while that is fresh and the bot's own market roughly agrees. */
+/**
+ * Peg: a spread around a reference price. It quotes while that price is fresh and close enough to the bot's own market.
+ */
 import { amountFloor, Basis, type Instrument, type Step, type Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { unusableReference } from '../fairValueParts.ts';
@@ -31,7 +33,7 @@ export const peg = defineStrategy({
   needsReference: true,
 });
 
-/** Builds the strategy. Its only state is the usual ratio of the book to the reference, if configured. */
+/** Builds the strategy. Its only state is the usual ratio of the book's price to the reference price, if configured. */
 function pegging(p: PegParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));

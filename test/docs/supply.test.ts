@@ -26,7 +26,7 @@ describe('what is built from elsewhere', () => {
     const text = (name: string) => readFileSync(`${root}/${name}`, 'utf8');
     const { dependencies, devDependencies } = JSON.parse(text('package.json')) as Record<string, object>;
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
-      expect([name, version]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+(-[\w.]+)?$/)]);
+      expect([name, version]).toEqual([name, expect.stringMatching(/^(npm:[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/)]);
     const bases = [...text('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!);
     expect(bases).toEqual(['$NODE', '$NODE']);
     const images = [...text('compose.yaml').matchAll(/^ +image: (\S+)/gm)].flatMap(([, image]) =>

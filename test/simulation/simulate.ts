@@ -357,7 +357,7 @@ class Simulation {
     const world = this.#world;
     const { venue, webhooks } = this.#exchange;
     webhooks.register(venue.accounts.get(this.#account.id)!, CALLBACK);
-    startTransactions(world, this.#exchange, this.#account.id, () => this.#checker.transferred());
+    startTransactions(world, this.#exchange, this.#account.id, () => this.#checker.transferred(true));
     const engine = () => this.#bot.engine;
     return new InboxWire({
       world,
@@ -445,7 +445,10 @@ class Simulation {
       if (engine === null) return null;
       if (engine.haltedBecause !== null || this.#store.halt !== null) return 'halted';
       if (this.#checker.wasHaltedWithin(QUOTED_WITHIN_MS)) return 'halted a moment ago';
-      if (engine.account.unexplained !== null && this.#bot.listsCannotTell) return 'waits for a person, and halts next';
+      const { unexplained } = engine.account;
+      if (unexplained !== null && this.#bot.listsCannotTell) return 'waits for a person, and halts next';
+      if (unexplained !== null && this.#checker.hasUnlistedTransfer && world.clock.now() < unexplained.haltsAt + 5_000)
+        return 'waits for a list that will not show the transfer, and halts next';
       // A limit may have held until a moment ago, or the run may just be giving way to the next.
       const isExcused = world.clock.elapsed() - this.#excusedAt[side] < QUOTED_WITHIN_MS;
       return isExcused ? 'the bot said which limit forbids it' : null;

@@ -1,4 +1,4 @@
-/** Backtest command: one tape, the configured bot, several fill models side by side; one report of all. */
+/** Backtest command: replays one tape with the configured bot under each fill model, and writes one report. */
 import { createHash } from 'node:crypto';
 import {
   mainOf,
@@ -29,7 +29,7 @@ export type BacktestOptions = {
   /** Text of the configuration and version of the program, for the report. */
   readonly configText: string;
   readonly version: string;
-  /** Recording to replay; `null` if the seeded flow of the configured book is recorded first. */
+  /** Recording to replay; if `null`, the backtest first records the seeded flow of the configured book. */
   readonly tape: Tape | OpenedTape | null;
   /** Seed of the seeded flow and of random latencies. */
   readonly seed: number;
@@ -51,7 +51,7 @@ export type BacktestOptions = {
   readonly time?: TradedTime;
   /** Maximum number of parallel threads; further models wait. */
   readonly threads: number;
-  /** Destination of fills and orders; `null` for none. */
+  /** Files for fills and orders; `null` if none are written. */
   readonly files: ReportFiles | null;
   readonly progress: Progress;
 };
@@ -137,7 +137,7 @@ export function withoutSeries(report: BacktestReport): object {
   return { ...report, models: report.models.map(({ series: _, hours: __, ...rest }) => rest) };
 }
 
-/** Jobs of the main model, one per request latency. */
+/** Returns the jobs of the main model, one per request latency. */
 function sweepJobs(
   { models, latencies, latencySweep = [] }: BacktestOptions,
   shared: Omit<ModelJob, 'model' | 'latencies' | 'csv'>,
@@ -185,7 +185,7 @@ export function ownFees({ backtest: { fees } }: Config): ReplayOptions['fees'] |
 /** Maker and taker fee of another exchange, as fractions in decimal text. */
 export type VenueFees = { readonly maker: string; readonly taker: string };
 
-/** Returns the configuration with these fees for its backtests. */
+/** Returns the configuration with `fees` for its backtests; unchanged if `fees` is undefined. */
 export const withVenueFees = (config: Config, fees: VenueFees | undefined): Config =>
   fees === undefined ? config : { ...config, backtest: { ...config.backtest, fees } };
 
@@ -193,8 +193,8 @@ export const withVenueFees = (config: Config, fees: VenueFees | undefined): Conf
 const ANY_VOLUME = '999999999999999';
 
 /**
- * Returns the fees and balances of the simulated account: those of the embedded exchange, or for a remote one the entry
- * tier and enough for the limits.
+ * Returns the fees and balances of the simulated account. For the embedded exchange, they are those of its
+ * configuration. For a remote exchange, the 30-day volume is 0, and the balances cover the position limit.
  */
 export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number) {
   const { exchange, limits, inventory } = config;

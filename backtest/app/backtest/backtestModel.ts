@@ -1,5 +1,5 @@
 /**
- * Replay of configurations side by side over one tape, each under one fill model. Jobs are plain data, so that any
+ * Replay of several configurations in one pass over a tape, each under one fill model. Jobs are plain data, so that any
  * thread can run them.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -38,13 +38,13 @@ export type Latencies = {
   readonly cancels: LatencySpec;
   readonly answers: LatencySpec;
   readonly feed: LatencySpec;
-  /** Latency of notices of the bot's fills; if omitted, that of answers. */
+  /** Latency of notices of the bot's fills; if omitted, the latency of answers applies. */
   readonly fills?: LatencySpec;
 };
 
 const RUN = 1;
 
-/** Everything except the rows; plain data, so that it can be sent to another thread. */
+/** Inputs of one run except the rows; plain data, so that a job can be sent to another thread. */
 export type ModelJob = {
   readonly model: ModelName;
   readonly config: Config;
@@ -69,12 +69,12 @@ export type RowSource =
   | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions; readonly count: number };
 
 /**
- * Maximum number of rows of a stored tape that are decoded once for several runs and kept, at 29 bytes each. With more
- * rows, each run reads the tape.
+ * Maximum number of rows that are decoded once into memory for several runs, at 29 bytes per row. If a stored tape has
+ * more rows, each run reads the tape.
  */
 const ROWS_KEPT = 4_000_000;
 
-/** Returns the source for these jobs, which have one feed latency and one seed. */
+/** Returns the source for `jobs`, which have one feed latency and one seed. */
 export function sourceFor(jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[], source: RowSource): RowSource {
   const [first, second] = jobs;
   if (source.kind === 'memory' || source.count > ROWS_KEPT || first === undefined || second === undefined)
@@ -87,16 +87,16 @@ const windowOf = (
   { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
 ): RowWindow => windowOfLevels(openStoredTape(dir, options), feedTravel(latencies, seed));
 
-/** Whether two jobs receive the same rows at the same times, so that they can run side by side over one decoding. */
+/** Whether two jobs receive the same rows at the same times, so that one pass over the rows can serve both. */
 export const haveSameFeed = (
   a: Pick<ModelJob, 'latencies' | 'seed'>,
   b: Pick<ModelJob, 'latencies' | 'seed'>,
 ): boolean => a.seed === b.seed && isDeepStrictEqual(a.latencies.feed, b.latencies.feed);
 
 /**
- * Runs jobs that can share a feed side by side. Reports are in job order, and equal to those of separate runs.
- * `onProgress` receives the share of a job that is done, 0 to 1. Rejects with `UsageError` if a CSV file cannot be
- * written, with plain errors for rows that cannot be replayed.
+ * Runs jobs that can share a feed in one pass over the rows. Reports are in job order, and equal to those of separate
+ * runs. `onProgress` receives the share of a job that is done, 0 to 1. Rejects with `UsageError` if a CSV file cannot
+ * be written, and with other errors for rows that cannot be replayed.
  */
 export async function runJobs(
   jobs: readonly ModelJob[],
@@ -148,7 +148,7 @@ function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
   };
 }
 
-/** Returns the configured desk. Both interfaces have the same latency and the same conversion delays. */
+/** Returns the configured desk. RFQ and conversions have the same latency and the same execution delays. */
 export function simulatedDeskOf({ backtest: { desk }, exchange }: Config, seed: number): ReplayDeskOptions {
   const { spreadBps, paddingBps, lifeMs, refillMs, delayMinMs, delayMaxMs, failedShare, ...others } = desk;
   const { capacity, latencyMs, refusedShare, lostShare } = others;
@@ -174,8 +174,8 @@ export function simulatedDeskOf({ backtest: { desk }, exchange }: Config, seed: 
 }
 
 /**
- * Returns the delay from the exchange to the bot, in ms, with the same draws for every model and thread. Throws a
- * RangeError for an invalid latency.
+ * Returns the delay from the exchange to the bot, in ms. The random draws are the same for every model and thread.
+ * Throws a RangeError for an invalid latency.
  */
 export const feedTravel = ({ feed }: Latencies, seed: number) => travel(feed, randomOf(seed ^ 0xfe));
 

@@ -1,6 +1,6 @@
 /**
- * Threads for groups of jobs. They persist across groups and share one set of rows in memory or one stored tape. The
- * caller's thread is used if one is enough.
+ * Threads for groups of jobs. Threads persist across groups and share one set of rows in memory or one stored tape. If
+ * one thread is enough, the caller's thread does the work.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ export type ThreadWork = {
   readonly first: number;
 };
 
-/** Result of a group. `wrong`: whether the operator can fix the failure. */
+/** Result of a group. `wrong`: whether the failure is an error that the operator can fix. */
 export type ThreadResult =
   | { readonly kind: 'done'; readonly reports: readonly ReplayReport[] }
   | { readonly kind: 'failed'; readonly message: string; readonly wrong: boolean };
@@ -25,7 +25,7 @@ export type ThreadResult =
 export type ModelRunner = {
   /**
    * Runs jobs independently. Reports are in job order, whatever the number of threads. `onProgress` receives the mean
-   * share done. Rejects with the first failure; only `end` may be called afterwards.
+   * share of the jobs that is done, 0 to 1. Rejects with the first failure; only `end` may be called afterwards.
    */
   run(
     jobs: readonly ModelJob[],
@@ -67,7 +67,7 @@ export function modelRunner(threads: number): ModelRunner {
   const workers: Worker[] = [];
   const begun = (index: number): Worker => (workers[index] ??= new Worker(file, REPLAY_THREAD));
   return {
-    // A program run from sources has no compiled file for a thread.
+    // A program run from sources has no compiled file for a thread, so the caller's thread runs the jobs.
     run: (jobs, given, onProgress) => {
       const source = sourceFor(jobs, given);
       return threads === 1 || (jobs.length === 1 && workers.length === 0) || !existsSync(file)

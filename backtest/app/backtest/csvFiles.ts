@@ -11,20 +11,20 @@ import {
 import { openOutput, type OutputFile } from '../../../src/guard/index.ts';
 import { written } from '../../../src/wiring/outFiles.ts';
 
-/** `hedges` is absent without a hedger. */
+/** Paths of the CSV files; `hedges` is absent if the bot has no hedger. */
 export type CsvPaths = { readonly fills: string; readonly orders: string; readonly hedges?: string };
 
 export type CsvOutput = {
   readonly sink: ReplaySink;
-  /** Gives the files their names. */
+  /** Completes the files under their final names. */
   finish(): void;
-  /** Removes the files that are not finished. */
+  /** Removes the unfinished files. */
   discard(): void;
 };
 
 /**
- * Opens the files; creates missing folders. Existing files stay as they are until `finish`. Buffers up to 64 kB. All
- * operations throw `UsageError` if the disk rejects the write.
+ * Opens the files and creates missing folders. Existing files are unchanged until `finish`. Buffers up to 64 kB per
+ * file. All operations throw `UsageError` if the disk rejects the write.
  */
 export function openCsv(paths: CsvPaths): CsvOutput {
   const opened: CsvFile[] = [];

@@ -7,8 +7,9 @@ import { requireOverlap, routeBooks, type ReferenceTapes, type Span } from './he
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /**
- * Returns the recorded reference; `null` if none of its books were given. Throws `UsageError` if a recording is unused
- * by the reference and the hedge routes, is missing, or is from another time.
+ * Returns the recorded reference; `null` if no book of the reference has a recording. Throws `UsageError` if only some
+ * of its books have recordings, or if a recording does not overlap `span`. Also throws for a recording that neither the
+ * reference nor a hedge route uses.
  */
 export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: Span): ExternalReferenceOptions | null {
   if (tapes.size === 0) return null;

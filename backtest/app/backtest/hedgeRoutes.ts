@@ -4,7 +4,7 @@ import { pairOf } from '../../../src/core/index.ts';
 import { bestsOf, type DataFlaw, type RecordedBests, type Tape } from '../../../src/tape/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-/** Recordings by book. */
+/** Recordings, by book symbol. */
 export type ReferenceTapes = ReadonlyMap<string, Tape>;
 export type Span = { readonly from: number; readonly to: number };
 
@@ -12,7 +12,8 @@ type Pair = readonly [string, string];
 type Hedged = Pick<Config, 'hedge' | 'book'>;
 
 /**
- * Returns each third currency with the two pairs that a hedge over it exchanges; a book in either order serves a pair.
+ * Returns each third currency with the two pairs that a hedge over it exchanges. A pair can be served by either book of
+ * its two currencies.
  */
 function routesOf({ hedge, book }: Hedged): readonly { readonly via: string; readonly pairs: readonly Pair[] }[] {
   const [major, minor] = pairOf(book);
@@ -33,7 +34,7 @@ export const routeBooks = (config: Hedged): readonly string[] =>
 
 /**
  * Returns the best prices of the books of complete routes; a route with only one recorded book is dropped. Throws
- * `UsageError` for recordings from another time.
+ * `UsageError` for recordings that do not overlap `span`.
  */
 export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span): readonly RecordedBests[] {
   const found = new Set<Tape>();
@@ -48,7 +49,7 @@ export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span
   return [...found].map(tape => requireOverlap(span, tape.instrument.symbol, bestsOf(tape)));
 }
 
-/** Returns `found` if it overlaps the tape's time. Throws `UsageError` otherwise. */
+/** Returns `found` if it overlaps `span`. Throws `UsageError` otherwise. */
 export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(
   span: Span,
   book: string,
@@ -62,7 +63,7 @@ export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'sour
   );
 }
 
-/** Reports routes without recordings. */
+/** Returns the hedge routes without recordings, as data flaws. */
 export function untestedRoutes(config: Hedged, recorded: readonly RecordedBests[]): readonly DataFlaw[] {
   const books = recorded.map(({ instrument }) => instrument.symbol);
   return routesOf(config).flatMap(({ via, pairs }) => {

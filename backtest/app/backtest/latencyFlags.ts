@@ -27,7 +27,7 @@ export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs, fillLat
 /** Latencies as requested, for a report. */
 export type LatencyText = { readonly orders: string; readonly feed: string; readonly fills?: string };
 
-/** Returns the text of the flags. */
+/** Returns the latencies as the flags state them. */
 export const latencyText = ({ latencyMs, feedLatencyMs, fillLatencyMs }: LatencyFlags): LatencyText => ({
   orders: latencyMs,
   feed: feedLatencyMs,

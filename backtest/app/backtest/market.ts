@@ -22,7 +22,7 @@ export type TradedTime = { readonly since?: number; readonly until?: number };
 export type RecordedMarket = {
   readonly instrument: Instrument;
   readonly rows: RowSource;
-  /** Price of the first level. */
+  /** Price of the first level of the recording, in ticks. */
   readonly firstTicks: number;
   readonly span: { readonly from: number; readonly to: number };
   readonly hash: string;

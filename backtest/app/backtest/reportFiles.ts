@@ -11,9 +11,9 @@ export type ReportFiles = {
 };
 
 /**
- * Returns the file names. For NAME.html: that page, and next to it NAME.json, NAME-fills-MODEL.csv,
- * NAME-orders-MODEL.csv and, with a hedger, NAME-hedges-MODEL.csv. Otherwise `out` is a folder with report.html and the
- * rest.
+ * Returns the file names. For NAME.html, the other files are NAME.json, NAME-fills-MODEL.csv, NAME-orders-MODEL.csv
+ * and, with a hedger, NAME-hedges-MODEL.csv. Otherwise, `out` is a folder with report.html, report.json,
+ * fills-MODEL.csv and so on.
  */
 export function reportFiles(out: string): ReportFiles {
   if (/\.html?$/i.test(out)) {
@@ -40,7 +40,7 @@ export function reportFiles(out: string): ReportFiles {
 }
 
 /**
- * Writes the JSON in one line, then the page; replaces both. Throws `UsageError` if either cannot be written.
+ * Writes the JSON in one line, then the page; replaces existing files. Throws `UsageError` if a file cannot be written.
  */
 export const writeReport = ({ page, json }: ReportFiles, report: BacktestReport): void =>
   writePage(page, json, report, () => reportPage(report, pageParts()));

@@ -17,11 +17,12 @@ import { digits, fairValueText, type ReferenceFound } from './fairValueText.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 
-/** Reference price recorded at the same time, by its books in order. */
+/** Recordings of the reference's books, in the order of the conversion, and the age of the reference in seconds. */
 export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };
 
 /**
- * Returns YAML, or one JSON object; unknown values are comments in YAML and null in JSON. Throws `UsageError` if the books of the reference do not connect the currencies of the tape's book.
+ * Returns YAML, or one JSON object; unknown values are comments in YAML and null in JSON. Throws `UsageError` if the
+ * books of the reference do not connect the currencies of the tape's book.
  */
 export async function calibrate(
   tape: Tape,

@@ -30,8 +30,8 @@ export type MeasuredDistances = {
 const HORIZON_S = 60;
 
 /**
- * Measures virtual orders of the median execution size, re-pegged at this cadence with these latencies, like a bot's
- * orders. Throws a RangeError on a cadence of 0.
+ * Measures virtual orders of the median execution size, re-pegged every `cadenceMs` with `latencies`, like a bot's
+ * orders. Throws a RangeError if `cadenceMs` is 0.
  */
 export function distancesIn(tape: Tape, asked: DistancesAsked, onShare: (share: number) => void): MeasuredDistances {
   const { latencies, cadenceMs, seed, feesBps } = asked;
@@ -107,8 +107,8 @@ export function profileLines({ profile }: MeasuredDistances): readonly string[] 
 }
 
 /**
- * Returns the adverse price move after fills at the best distance, in bps: the best for the first fee at which quoting
- * pays, or for the last fee if it pays at none. Returns `null` if nothing was measured.
+ * Returns the adverse price move after fills at the best distance, in bps; `null` if nothing was measured. The best
+ * distance is for the first fee at which quoting pays, or for the last fee if quoting pays at none.
  */
 export function adverseAtBest({
   profile,
@@ -122,7 +122,7 @@ export function adverseAtBest({
   return { value: point.distanceBps - left.value, error: left.error, distanceBps: point.distanceBps };
 }
 
-/** Returns the data for `--json`, without the sums of single blocks. */
+/** Returns the data for `--json`, without the sums per time block. */
 export const distancesJson = ({ profile, verdicts }: MeasuredDistances): object => ({
   profile: { ...profile, points: profile.points.map(withoutBlocks) },
   market: marketProfileOf(profile, HORIZON_S),

@@ -5,13 +5,13 @@
 import { shortDecimal } from '../../../src/core/index.ts';
 import { imbalanceOf, type Calibration, type Foretold, type Leader, type Signals } from '../../../src/tape/index.ts';
 
-/** Prediction of the book's price from a reference price, and the books behind it. */
+/** Prediction of the price of the book `own` from a reference price, and the books of that reference. */
 export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };
 
-/** Minimum number of samples of a state of the micro-price table. */
+/** Minimum number of samples of a cell of the micro-price table; cells with fewer are printed as null. */
 const SEEN_MIN = 10;
 
-/** Formats the lines of a top-level section, in ticks of `tick` and bps (formulas E5). */
+/** Formats the lines of the section `fairValue`, in ticks of `tick` and bps (formulas E5). */
 export function fairValueText(
   { microprice, signals }: Calibration,
   tick: string,
@@ -58,7 +58,9 @@ const table = (
   }),
 ];
 
-/** Formats the reference. `midShare` is the weight of the mid price, if the section has no other price. */
+/**
+ * Formats the reference price. `midShare` is the weight of the mid price, or `null` if the section has another price.
+ */
 function referenceText({ leader, books, own }: ReferenceFound, midShare: number | null): readonly string[] {
   const { horizons, chosen, weight, basisMemoryS, ageS, moving } = leader;
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;

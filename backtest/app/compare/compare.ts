@@ -121,17 +121,17 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   };
 }
 
-/** Recording with everything that runs on it. */
+/** Recording that is ready for runs, with its plans, measurements and verdicts. */
 type Prepared = {
   readonly name: string;
   readonly given: Tape | OpenedTape;
   readonly market: RecordedMarket;
-  /** Start of trading. */
+  /** Start of trading, in epoch ms. */
   readonly from: number;
   readonly measured: Measured | null;
   /**
-   * Plans all bots at a tier that is constant for the run; if `tier` is undefined, each at that of its configured
-   * volume.
+   * Plans all bots at `tier`, which is constant for the run. If `tier` is undefined, each bot has the tier of its
+   * configured volume.
    */
   readonly planAt: (name: TierName, tier?: FeeTier) => readonly Planned[];
   readonly verdicts: readonly ComparedVerdict[];
@@ -201,8 +201,8 @@ function givenFor(
 }
 
 /**
- * Plans a bot. A given `tier` is constant for the run, whatever the volume; if undefined, it follows from the
- * configured volume.
+ * Plans a bot. A given `tier` is constant for the run, whatever the bot trades. If `tier` is undefined, the bot has the
+ * tier of its configured volume.
  */
 function plan(
   setup: Setup,
@@ -239,8 +239,8 @@ function plan(
 }
 
 /**
- * Returns the reference from recordings of other books, if the configuration uses one: either all of its books are
- * recorded at this time, or the reason why it cannot run.
+ * Returns the reference from recordings of other books; `undefined` if the configuration needs none. Returns text with
+ * the reason why the bot cannot run if a book of the reference has no recording of these hours.
  */
 function elsewhereIn(
   config: Config,
@@ -255,7 +255,7 @@ function elsewhereIn(
   return `it quotes around the price in ${books.join(', ')}, and no recording here has ${missing.join(', ')} in these hours`;
 }
 
-/** Returns the recordings of these books that overlap the time span. */
+/** Returns the recordings of `books` that overlap `span`, one per book. */
 function tapesOf(
   books: readonly string[],
   all: readonly FoundTape[],
@@ -272,7 +272,7 @@ function tapesOf(
 const bookOf = (given: Tape | OpenedTape): string => ('options' in given ? given.tape.book : given.instrument.symbol);
 const hasOverlap = (a: RecordedMarket['span'], b: RecordedMarket['span']): boolean => a.from <= b.to && a.to >= b.from;
 
-/** Price of the last trade, in ticks. */
+/** Returns the price of the last trade, in ticks; 0 if the tape has no trade. */
 function lastPrice({ columns: { kind, price, length } }: Tape): number {
   for (let row = length - 1; row >= 0; row--) if (kind[row] === KIND.trade) return price[row]!;
   return 0;
@@ -365,7 +365,7 @@ function plannedAt(
   return Promise.resolve(planAt(name, tier));
 }
 
-/** Returns later starts of each run at the first tier that had a fill under the main model. */
+/** Returns the results of later starts, for each run at the first tier that had a fill under the main model. */
 async function staggeredOf(
   planned: readonly Planned[],
   reports: readonly (readonly ReplayReport[])[],

@@ -1,6 +1,6 @@
 /**
- * Runs of a comparison on one recording. Each bot runs at every tier; further runs use the tier that its own volume
- * reaches, or start later. No replay runs twice.
+ * Runs of a comparison on one recording. Each bot runs at every tier; further runs use the tier that the bot's own
+ * volume reaches, or start later. No replay runs twice.
  */
 import {
   comparedModel,
@@ -66,14 +66,14 @@ export class Replays {
     this.#rows = sourceFor([shared, shared], rows);
   }
 
-  /** Returns reports under each model for each bot that can run, and none for the others. */
+  /** Returns one report per model for each bot that can run, and an empty list for each bot that cannot. */
   async underModels(planned: readonly Planned[]): Promise<readonly (readonly ReplayReport[])[]> {
     const { models, shared } = this.#tape;
     const wanted = planned.map(one => models.map((model): Wanted => ({ planned: one, model, from: shared.from })));
     return this.#of(wanted);
   }
 
-  /** Returns reports under the main model from each start for each bot that can run. */
+  /** Returns one report per start for each bot that can run, under the main model. */
   async fromStarts(
     planned: readonly Planned[],
     starts: readonly number[],
@@ -83,8 +83,9 @@ export class Replays {
 
   /**
    * Finds for each bot the best tier that its own volume, scaled to 30 days, reaches. The search starts at the best
-   * tier and continues with the tier of the last run's volume. `planAt` has all bots in one order per tier of the
-   * schedule, which is ascending by volume. A bot that cannot run at a tier stays there.
+   * tier and continues with the tier of the last run's volume. `planAt` takes an index in `schedule`, which is
+   * ascending by volume, and returns the plans of all bots in a constant order. A bot that cannot run at a tier stays
+   * at that tier.
    */
   async atOwnTier(
     schedule: readonly FeeTier[],
@@ -134,7 +135,7 @@ export class Replays {
 const keyOf = ({ planned, model, from }: Wanted): string =>
   planned.account === null ? '' : `${planned.setup.name} ${JSON.stringify(planned.account.fees)} ${model} ${from}`;
 
-/** Returns the result of one plan; `later` has the reports of its later starts. */
+/** Returns the result of one plan; `of.later` contains the results of its later starts. */
 export function comparedRun(
   { setup, tier, feeBps, account, notRun, declined }: Planned,
   replayed: readonly ReplayReport[],
@@ -161,8 +162,8 @@ export function comparedRun(
 }
 
 /**
- * Returns the start times in ms: `count` starts evenly over an hour, or over a quarter of the time if that is shorter;
- * the first is `from`.
+ * Returns the start times in epoch ms; the first is `from`. The `count` starts are spread evenly over an hour, or over
+ * a quarter of the time span if that is shorter.
  */
 export function startsOf(
   { from, to }: { readonly from: number; readonly to: number },

@@ -1,5 +1,6 @@
 /**
- * Bots of a comparison: the given configurations, or every strategy with parameters from one risk and the recording.
+ * Bots of a comparison: the given configurations, or every strategy with parameters derived from the recording and a
+ * cost of risk.
  */
 import { readRegularFile, TEXT_FILE } from '../../../src/guard/index.ts';
 import { basename } from 'node:path';
@@ -41,8 +42,8 @@ export function givenSetups(files: readonly string[]): readonly Setup[] {
 }
 
 /**
- * Returns the market terms, or why no strategy can run. `price` (of one base unit) and `riskPerHour` are in the quote
- * currency. An unknown or negative adverse move counts as 0.
+ * Returns the market terms, or text with the reason why no strategy can run. `price` (of one base unit) and
+ * `riskPerHour` are in the quote currency. An unknown or negative adverse move counts as 0.
  */
 export const termsOf = (
   instrument: Instrument,
@@ -69,9 +70,9 @@ export const termsOf = (
 };
 
 /**
- * Returns every strategy at this maker fee, a fraction as text like '0.005'. If `terms` is text, it is the reason why
- * no strategy can run. With advice, a strategy quotes at the most profitable measured distance if one pays, with levels
- * only where fills pay; model strategies get the measured fills.
+ * Returns every strategy at `makerFee`, a fraction as text like '0.005'. If `terms` is text, it is the reason why no
+ * strategy can run. With advice, a strategy quotes at the most profitable measured distance if quoting there pays. Its
+ * levels are then only where fills pay, and model strategies get the measured fills.
  */
 export function derivedSetups(terms: MarketTerms | string, makerFee: string, advice?: QuoteAdvice): readonly Setup[] {
   return (Object.keys(strategies) as StrategyName[]).map((name): Setup => {
@@ -110,7 +111,7 @@ function configOf(terms: MarketTerms, strategy: object): object {
       orderValueMax: eightDecimals((4 * full * price) / ORDERS_IN_FULL),
       ordersMax: 2 * LEVELS_A_SIDE,
       collarBps: 1_000,
-      // A run that halts on losses cannot show its full loss.
+      // A limit on losses would halt the run and hide its full loss.
       drawdownMax: most,
       dayLossMax: most,
     },

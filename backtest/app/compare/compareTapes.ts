@@ -1,4 +1,7 @@
-/** Recordings of a comparison: every book of every path, or of its folders. Unusable ones are reported by name. */
+/**
+ * Recordings of a comparison: every book in every given path, or in the folders of that path. Unusable recordings are
+ * reported by name.
+ */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import {
@@ -24,9 +27,7 @@ export type FoundTape = {
 export type PlacedTape = FoundTape & { readonly path: string };
 export type LeftOut = { readonly path: string; readonly why: string };
 
-/**
- * Finds the recordings at these paths, and in these folders. Throws `UsageError` for a missing path.
- */
+/** Finds the recordings at `paths`, and in folders there. Throws `UsageError` for a missing path. */
 export async function findTapes(
   paths: readonly string[],
   progress: Progress,
@@ -58,7 +59,7 @@ export async function findTapes(
   return { found, leftOut };
 }
 
-/** Returns the path itself if it holds recordings, otherwise every folder in it. */
+/** Returns `path` if it contains recordings, otherwise every folder in it. */
 function placesIn(path: string): readonly string[] {
   if (!statSync(path).isDirectory() || isStoredTape(path)) return [path];
   const inside = readdirSync(path, { withFileTypes: true });
@@ -87,8 +88,8 @@ function missingForReplay(given: Tape | OpenedTape): string | null {
 }
 
 /**
- * Minimum seconds for measuring arrivals, which use windows of 20 s, and maximum share of a recording used to reach
- * them.
+ * Minimum length, in seconds, for measuring arrivals, which use windows of 20 s.
+ * The part that is measured never exceeds `SHARE_MAX` of the recording.
  */
 export const SECONDS_MIN = 240;
 const SHARE_MAX = 0.6;
@@ -96,8 +97,8 @@ const endOf = (from: number, to: number, share: number): number =>
   Math.floor(from + Math.max(share * (to - from), Math.min(SHARE_MAX * (to - from), SECONDS_MIN * 1_000)));
 
 /**
- * Loads the first share of a recording, extended to the minimum for measuring, or with `since` everything before it.
- * Also returns its end.
+ * Loads the first `share` of a recording, extended to the minimum for measuring; with `since`, loads everything before
+ * `since`. Also returns the end of that part, in epoch ms.
  */
 export function firstPart(
   given: Tape | OpenedTape,
@@ -130,5 +131,5 @@ const originOf = (given: Tape | OpenedTape): string | null =>
       )
     : null;
 const pathName = (path: string): string => basename(path) || path;
-/** Strips the path and the remedy, because the page has one line for the reason. */
+/** Removes the path and the remedy from a message, because the page has one line for the reason. */
 const firstClause = (text: string, path: string): string => text.replace(`${path}: `, '').split(';')[0] ?? text;

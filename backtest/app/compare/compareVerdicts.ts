@@ -1,4 +1,7 @@
-/** Verdict of a recording's first part at a fee: whether and at which distance to quote, and its result on the rest. */
+/**
+ * Verdicts of a recording's first part for each fee: whether to quote, at which distance, and the result on the rest of
+ * the recording.
+ */
 import {
   distanceProfileOf,
   latencyOf,
@@ -16,10 +19,12 @@ import type { Tape } from '../../../src/tape/index.ts';
 import { feedTravel, type Latencies } from '../backtest/backtestModel.ts';
 
 export type VerdictTerms = {
-  /** First part, which determines the parameters, and the complete recording, whose rest tests the parameters. */
+  /**
+   * First part, which determines the parameters. `whole` is the complete recording, whose rest tests the parameters.
+   */
   readonly first: Tape;
   readonly whole: Tape;
-  /** End of the first part, in ms. */
+  /** End of the first part, in epoch ms. */
   readonly until: number;
   /** Value of one order, in the quote currency. */
   readonly orderValue: number;
@@ -27,10 +32,10 @@ export type VerdictTerms = {
   readonly seed: number;
 };
 
-/** Advice of the first part to a strategy. */
+/** Advice to a strategy from the first part: the verdict, and the fills by distance. */
 export type QuoteAdvice = { readonly verdict: QuoteVerdict; readonly profile: MarketProfile | null };
 
-/** Fills are valued by their edge minus the move after this time. */
+/** Seconds after a fill at which it is valued: its edge minus the price move until then. */
 const HORIZON_S = 60;
 
 export class Verdicts {
@@ -45,12 +50,12 @@ export class Verdicts {
     this.#market = marketProfileOf(this.#profile, HORIZON_S);
   }
 
-  /** Returns the advice at this maker fee, in bps. */
+  /** Returns the advice at the maker fee `feeBps`. */
   at(feeBps: number): QuoteAdvice {
     return { verdict: quoteVerdictOf(this.#profile, { feeBps, random: this.#random() }), profile: this.#market };
   }
 
-  /** Returns verdicts at these fees, with the profit after the first part at the best distance. */
+  /** Returns one verdict per fee, with the profit at the best distance in the rest of the recording. */
   judged(feesBps: readonly number[]): readonly ComparedVerdict[] {
     const found = feesBps.map(feeBps => ({ feeBps, verdict: this.at(feeBps).verdict }));
     const distances = [...new Set(found.flatMap(({ verdict }) => verdictDistance(verdict) ?? []))];
@@ -65,7 +70,8 @@ export class Verdicts {
         breakEvenFeeBps: verdict.breakEvenFeeBps,
         netPerHour: verdict.netPerHour,
         rest: after,
-        // A verdict is wrong if the rest differs significantly from zero in the other direction.
+        // A verdict is wrong if the profit in the rest of the recording differs significantly from zero in the opposite
+        // direction.
         right: after === null ? null : verdict.quote ? after.high >= 0 : after.low <= 0,
       };
     });

@@ -1,4 +1,4 @@
-/** Criteria of a promotion: YAML read once, before its first stage, with defaults for everything but the tapes. */
+/** Criteria of a promotion: YAML read once, before the first stage, with defaults for everything but the tapes. */
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Criteria } from '../../../src/app/promote/evidence.ts';
@@ -45,7 +45,7 @@ const criteriaSchema = z.strictObject({
   smallest: smallest.prefault({}),
 });
 
-/** Default criteria: the evidence is that of the tuning. */
+/** Default criteria, which use the evidence from tuning. */
 export const DEFAULT_CRITERIA: Criteria = criteriaSchema.parse({});
 
 /** Reads criteria. Throws `UsageError` with one line per mistake. */

@@ -1,6 +1,6 @@
 /**
- * Comparison of criteria with evidence: for each, the expected and the found value, and whether it passed, failed, or
- * is not known yet.
+ * Comparison of criteria with evidence. Each finding has the expected value, the found value, and a result: passed,
+ * failed or not known yet.
  */
 import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
 import { haveCommonHours } from '../tune/registry.ts';
@@ -14,7 +14,10 @@ import type {
 import type { Check, CriterionFinding, CriterionResult } from '../../../src/app/promote/records.ts';
 import type { TradedStage } from './runEvidence.ts';
 
-/** Overall result: failed if any failed, then not yet if any is not known yet. */
+/**
+ * Returns the overall result: failed if any finding failed, otherwise "not yet" if any is not known yet or there is
+ * none.
+ */
 export const resultOf = (findings: readonly CriterionFinding[]): CriterionResult =>
   findings.some(({ result }) => result === 'failed')
     ? 'failed'
@@ -33,7 +36,8 @@ const finding = (
 });
 
 /**
- * Returns the findings of the replay. Adds those of the tuning if the criteria require a tuning or there is no replay.
+ * Returns the findings of the replay. Adds the findings of the tuning if the criteria require a tuning or there is no
+ * replay.
  */
 export function replayFindings(
   criteria: Criteria['replay'],
@@ -117,10 +121,12 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
-/** Prediction of an earlier stage for the net after 60 s, in bps of the volume. */
+/** Net profit 60 s after fills that an earlier stage predicts, as an interval in bps of the traded volume. */
 export type PredictedNet = { readonly stage: string; readonly low: number; readonly high: number };
 
-/** Returns the interval of a check, in bps of the traded volume; `null` if it has none. */
+/**
+ * Returns the interval of the net profit in a check, in bps of the traded volume; `null` if the check has no interval.
+ */
 export function predictedNetOf({ stage, replay, run }: Check & { readonly stage: string }): PredictedNet | null {
   if (run?.interval) return { stage, ...run.interval };
   if (!replay?.interval || !(replay.measures.volume > 0)) return null;
@@ -153,7 +159,7 @@ export function tradedFindings(
   ];
 }
 
-/** Runs of another configuration are ignored; a run that does not replay fails. */
+/** Returns the finding about runs. Runs of other configurations are ignored; a run whose replay differs fails. */
 function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const expected = 'runs of this configuration that replay to the last command';
   const different = runs.find(({ difference }) => difference !== null);
@@ -179,13 +185,13 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
 }
 
 /**
- * Finding about profit. The interval stays valid for any number of checks; if it contains the required value, more
- * fills are needed.
+ * Returns the finding about profit. The interval remains valid for any number of checks; if the interval contains the
+ * required value, more fills are needed.
  */
 function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `net after 60 s at least ${digits(least)} bps of the volume at the lower bound`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
-  // For these fills, the recordings have no mid price 60 s later.
+  // Fills in the last 60 s of a run have no markout, because its recording ends before the mid price 60 s later.
   const left = fills > judged ? `; without ${fills - judged} fills of the last 60 s of a run` : '';
   if (net60sBps === null) return finding('net60s', expected, `no fill older than 60 s${left}`, 'not yet');
   if (interval === null)
@@ -206,7 +212,7 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }
 
-/** Finding about the fill model of paper trading: the optimistic model is no evidence. */
+/** Returns the finding about the fill model of paper trading. Only the models in the criteria count as evidence. */
 export const modelFinding = (
   { models }: Criteria['paper'],
   { model, isPaper }: RunEvidence,
@@ -215,7 +221,7 @@ export const modelFinding = (
     ? []
     : [finding('fill model', models.join(' or '), model, (models as readonly string[]).includes(model))];
 
-/** Finding about the ledger of real orders, which must equal the exchange's to the last digit. */
+/** Returns the finding about the ledger of real orders, whose balances must equal the exchange's to the last digit. */
 export function ledgerFinding({ ledger }: RunEvidence): CriterionFinding {
   const expected = 'no difference from the exchange';
   if (ledger === null) return finding('ledger', expected, 'not compared since the start of the stage', 'not yet');
@@ -231,7 +237,7 @@ const spanText = ({ low, high }: { readonly low: number; readonly high: number }
   `${digits(low)} to ${digits(high)}`;
 const partPercent = (part: number): string => `${(100 * part).toFixed(1)} %`;
 
-/** Formats four significant digits. */
+/** Rounds to four significant digits. */
 function digits(x: number): string {
   const rounded = Number(x.toPrecision(4));
   return Object.is(rounded, -0) ? '0' : String(rounded);

@@ -1,6 +1,6 @@
 /**
- * Evidence from replays: a candidate on recordings that were not used for its tuning, under the less favorable fill
- * model.
+ * Evidence from replays: the result of a candidate on recordings that its tuning did not use, under the less favorable
+ * fill model.
  */
 import type { Config } from '../../../src/config.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
@@ -77,7 +77,7 @@ async function outcomeOf(config: Config, terms: TrialTerms, progress: Progress):
   return outcome;
 }
 
-/** Describes a promotion as a study of one configuration, with no variation and no holdout. */
+/** Describes a promotion as a study with one trial, no varied parameters and no holdout. */
 function studyOfOne({ config, file, text, criteria }: ReplayAsked): Study {
   const { tapes, models, latenciesMs, feedLatencyMs, reference, segments } = criteria;
   const keys = studySchema.parse({

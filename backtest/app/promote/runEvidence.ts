@@ -1,4 +1,7 @@
-/** Evidence of a trading stage: every run since its start with this configuration, replayed from its recording. */
+/**
+ * Evidence of a trading stage: every run of this configuration since the start of the stage, replayed from its
+ * recording.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,8 +22,8 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { WatchedRun, type RunSums } from './watchedRun.ts';
 
 /**
- * Evidence of a stage, with its profit per volume so far. `traded` has the instrument and the mid price of the last
- * run, or is `null` if no run had a mid price.
+ * Evidence of a stage, with its profit per volume so far. `traded` contains the instrument and the final mid price of
+ * the last run; `null` if that run had no mid price.
  */
 export type TradedStage = {
   readonly evidence: RunEvidence;
@@ -83,7 +86,10 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
 
 type RunStart = { readonly setup: Config; readonly rules: Rules; readonly startedAt: Millis };
 
-/** Returns how a run began; `null` if it began before `since`, or ended before it read the rules of its book. */
+/**
+ * Returns the configuration, book rules and start time of a run. Returns `null` if the run started before `since`, or
+ * ended before it read the rules of its book.
+ */
 function runStartOf(dir: string, run: number, since: Millis): RunStart | null {
   try {
     const recording = readRecording(dir, run);

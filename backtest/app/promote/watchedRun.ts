@@ -1,4 +1,6 @@
-/** Measurements of a replayed run for a promotion: fills with their markouts, time with both quotes, halts. */
+/**
+ * Measurements of a replayed run for a promotion: fills with their markouts, time with a quote on both sides, halts.
+ */
 import {
   approximately,
   signOf,
@@ -12,13 +14,13 @@ import {
 } from '../../../src/core/index.ts';
 import type { TradedBlock } from '../../index.ts';
 
-/** Sums in the quote currency, approximate. */
+/** Sums of one run. Amounts of money are approximate and in the quote currency. */
 export type RunSums = {
   /** Times of the first and the last input. */
   readonly from: Millis | null;
   readonly to: Millis | null;
   readonly ms: number;
-  /** Time with a bid and an ask of the bot in the book. */
+  /** Time, in ms, during which the bot had a bid and an ask in the book. */
   readonly bothMs: number;
   /** Fills of the bot. `judged` counts the fills older than 60 s; volume and blocks include only those fills. */
   readonly fills: number;
@@ -27,12 +29,12 @@ export type RunSums = {
   readonly blocks: readonly TradedBlock[];
   /** Halts caused by the bot itself. */
   readonly halts: readonly { readonly at: Millis; readonly reason: string }[];
-  /** Mid price at the end, in ticks; NaN if it was never known. */
+  /** Mid price at the end, in ticks; NaN if the run had no mid price. */
   readonly midTicks: number;
 };
 
 const MARKOUT_MS = 60_000;
-/** Length of a block: a markout then ends in the block of its fill or in the next one. */
+/** Length of a block, in ms. At this length, a markout ends in the block of its fill or in the next block. */
 const BLOCK_MS = 120_000;
 
 export class WatchedRun {
@@ -60,7 +62,7 @@ export class WatchedRun {
     this.#depth = engine.riskContext(0).depth;
   }
 
-  /** Receives news of the engine during an input. */
+  /** Receives news that the engine emits during an input. */
   hear(news: EngineNews): void {
     if (news.kind === 'halted') this.#halted = news.reason;
     if (news.kind !== 'fill' || news.fill.id === null) return;
@@ -68,7 +70,7 @@ export class WatchedRun {
     this.#waiting.push(news.fill);
   }
 
-  /** Processes an input after the engine. */
+  /** Measures an input that the engine has processed. */
   see({ kind, at }: Pick<EngineEvent, 'kind' | 'at'>): void {
     // A halt requested by the operator or a sentinel is not evidence about the configuration.
     if (this.#halted !== null && kind !== 'halt') this.#halts.push({ at, reason: this.#halted });
@@ -76,7 +78,7 @@ export class WatchedRun {
     const passed = this.#from === null ? 0 : Math.max(0, at - this.#at);
     this.#all.ms += passed;
     if (this.#hasBoth) this.#all.bothMs += passed;
-    // Values waiting fills by the market before this input.
+    // Values the waiting fills with the mid price before this input.
     this.#judge(at);
     this.#from ??= at;
     this.#at = at;

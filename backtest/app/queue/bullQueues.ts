@@ -1,4 +1,7 @@
-/** BullMQ on Redis or PostgreSQL: loaded, connected and checked before use. Without a queue it is not loaded. */
+/**
+ * Connection to BullMQ on Redis or PostgreSQL: loaded, connected and checked before use. Without a queue, BullMQ is not
+ * loaded.
+ */
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { loadOptional } from '../tapeStore/optionalPackages.ts';
@@ -6,13 +9,16 @@ import { HELLO_QUEUE } from './presence.ts';
 import type { QueuePlace } from './queuePlace.ts';
 
 export type BullQueues = {
-  /** Returns one queue per name. */
+  /** Returns the queue of that name, which is created once. */
   queue(name: string): Queue;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Worker;
-  /** Errors that a processor throws: `givenBack` after it returned its job, `hopeless` for a failure that no retry would change. */
+  /**
+   * Returns the error that a processor throws after it returned its job to the queue. `hopeless` returns the error for
+   * a failure that no retry would change.
+   */
   givenBack(): Error;
   hopeless(sentence: string): Error;
-  /** Closes the queues; a worker closes itself. */
+  /** Closes the queues, but not the workers. */
   end(): Promise<void>;
 };
 
@@ -20,7 +26,7 @@ const CONNECT_MS = 10_000;
 const SCHEMA = 'puntas_queue';
 
 /**
- * Connects. `onError` receives every connection error, repeatedly while it lasts. Rejects with `UsageError` if the
+ * Connects. `onError` receives every connection error, repeatedly during an outage. Rejects with `UsageError` if the
  * server is unavailable or could lose jobs.
  */
 export async function connectQueues(place: QueuePlace, onError: (error: Error) => void): Promise<BullQueues> {
@@ -56,7 +62,7 @@ export async function connectQueues(place: QueuePlace, onError: (error: Error) =
     },
   };
   try {
-    // Creates missing tables; processes that start at the same time wait for each other.
+    // Creates missing tables. Processes that start at the same time wait for each other here.
     await queues.queue(HELLO_QUEUE).waitUntilReady();
   } catch (error) {
     await queues.end();
@@ -129,8 +135,8 @@ function whyNot(error: unknown, server: string): string {
 }
 
 /**
- * Formats an error in one line, with its code. If several addresses of a host fail, the error contains several; the
- * first is shown.
+ * Formats an error in one line, with its code. If a host failed at several addresses, formats only the first of these
+ * errors.
  */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -143,5 +149,5 @@ export function messageOf(error: unknown): string {
 const LOST =
   /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|57P0[123]|LOADING|READONLY|Connection is closed|Connection terminated|max retries per request|Client has encountered a connection error|timeout exceeded when trying to connect/;
 
-/** Whether the error is about the connection, not the request. */
+/** Whether the error is a failure of the connection instead of the request. */
 export const isLostConnection = (error: unknown): boolean => LOST.test(messageOf(error));

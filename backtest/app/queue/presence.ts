@@ -10,11 +10,11 @@ const presenceSchema = z.strictObject({
   id: z.string().regex(/^[\w.-]{1,80}$/),
   version: shortText,
   code: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Run of a study. */
+  /** Id of the study's run; empty for a worker. */
   study: z.string().max(64).default(''),
-  /** Process and machine of a worker, or operator of a study. */
+  /** Process and machine of a worker; for a study, the operator. */
   who: shortText,
-  /** Epoch ms, by its own clock. */
+  /** Time of the announcement in epoch ms, by the participant's clock. */
   at: z.number(),
 });
 
@@ -25,25 +25,25 @@ export type Attendants = Readonly<Record<'here' | 'known' | 'forgotten', readonl
 export const HELLO_QUEUE = 'puntas-hello';
 
 export const ANNOUNCE_EVERY_MS = 5_000;
-/** Age after which a participant counts as gone. Clocks of machines may differ by half of this time. */
+/** Age in ms after which a participant counts as gone. The clocks of two machines may differ by half of this age. */
 const GONE_AFTER_MS = 30_000;
 const EXPIRED_AFTER_MS = 86_400_000;
 const ENTRIES_MAX = 1_000;
 
-/** Formats version and code as text. */
+/** Formats the version and the code hash as text. */
 export const buildText = ({ version, code }: Pick<Presence, 'version' | 'code'>): string =>
   `puntas ${version}, code ${shortCode(code)}`;
 
 export class PresenceBoard {
   readonly #queue: Queue;
 
-  /** `queue` must be `HELLO_QUEUE`. */
+  /** `queue` must be the queue named `HELLO_QUEUE`. */
   constructor(queue: Queue) {
     this.#queue = queue;
   }
 
   async say(presence: Presence): Promise<void> {
-    // No worker takes these jobs; they are only read.
+    // No worker processes these jobs; participants only read them.
     const job = await this.#queue.add(presence.kind, presence, { jobId: idOf(presence) });
     await job.updateData(presence);
   }

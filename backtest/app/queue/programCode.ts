@@ -1,4 +1,4 @@
-/** Hash of the program: machines with equal code run a trial with identical digits. */
+/** Hash of the program. Machines with equal code run a trial with identical results. */
 import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM_FOLDERS = ['src', 'strategies', 'backtest'];
 
-/** SHA-256 of every file of the program and of its packages' versions. Compiled and uncompiled code differ. */
+/**
+ * Returns the SHA-256 of every file of the program and of its dependencies' versions. Compiled and uncompiled code have
+ * different hashes.
+ */
 export function programCode(): string {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -33,5 +36,5 @@ const filesIn = (root: string, below: string, ending: string): readonly string[]
           : [],
     );
 
-/** Prefix for display. */
+/** Returns the prefix of a hash that is shown to the operator. */
 export const shortCode = (code: string): string => code.slice(0, 12);

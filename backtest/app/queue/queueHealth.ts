@@ -1,10 +1,10 @@
 /** Log lines about a queue's connection: one when it is lost, one when it is restored. */
 import { isLostConnection, messageOf } from './bullQueues.ts';
 
-/** Minimum time before the same sentence is repeated. */
+/** Minimum time in ms before an equal message is reported again. */
 const AGAIN_AFTER_MS = 60_000;
 
-/** BullMQ's messages about a job that this worker no longer holds. */
+/** Pattern of BullMQ's messages about a job that another worker now holds. */
 const LOST_LOCK = /(?:Missing|missing|renew) (?:a )?lock for job|not renew lock/;
 
 export class QueueHealth {
@@ -20,7 +20,7 @@ export class QueueHealth {
     this.#now = now;
   }
 
-  /** Reports an error, with repetitions suppressed. */
+  /** Reports an error; suppresses repetitions. */
   heard(error: unknown): void {
     const now = this.#now();
     const text = LOST_LOCK.test(messageOf(error))
@@ -36,7 +36,7 @@ export class QueueHealth {
     this.#tell(`${this.#shown}: ${text}`);
   }
 
-  /** Reports success: the connection works. */
+  /** Reports that the connection works again after an outage. */
   works(): void {
     if (this.#lostAt === null) return;
     const seconds = Math.round((this.#now() - this.#lostAt) / 1_000);

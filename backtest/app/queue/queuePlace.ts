@@ -4,7 +4,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 
 export type QueuePlace = {
   readonly kind: 'redis' | 'postgres';
-  /** Contains the password: never shown. */
+  /** Address with the password, which is never shown. */
   readonly url: string;
   readonly shown: string;
 };
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<string, QueuePlace['kind']>> = {
 };
 const EXPECTED = '--queue: expected redis://HOST:6379, rediss://HOST:6379 or postgres://USER@HOST:5432/DATABASE';
 
-/** Parses an address. Throws `UsageError` for an invalid one, without showing a possible password. */
+/** Parses the address of a queue. Throws `UsageError` for an invalid address, without showing a possible password. */
 export function queuePlace(
   text: string,
   env: Readonly<Record<string, string | undefined>>,

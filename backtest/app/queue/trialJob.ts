@@ -1,4 +1,4 @@
-/** Trial and result as exchanged with other machines: plain data, validated on both sides. */
+/** Trials and results as exchanged with other machines: plain data, validated by the process that receives them. */
 import { z } from 'zod';
 import { MODEL_NAMES, type LatencySpec } from '../../index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
@@ -32,7 +32,7 @@ const hours = z.strictObject({
   to: z.number(),
 });
 
-/** Recording, identified by the hash of its files, never by a path. */
+/** Recording, identified by the hash of its files instead of a path. */
 const recorded = z.union([
   z.strictObject({
     flow: z.strictObject({
@@ -57,7 +57,7 @@ const settingSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1).max(100), recorded, tuned: hours }))
     .min(1)
     .max(1_000),
-  /** Recordings of other books, by book: the hash of the files and the digest of the contents of each. */
+  /** Recordings of other books, by book symbol. `files` is the hash of the files, `digest` that of the rows. */
   references: z.record(book, z.strictObject({ files: sha256, digest: sha256 })),
 });
 
@@ -68,7 +68,7 @@ const jobSchema = z.strictObject({
   study: sha256,
   run: sha256,
   number: z.int().min(0),
-  /** Configuration as YAML, and the digest of its contents. */
+  /** Configuration as YAML; `config` is the digest of its contents. */
   text: z.string().max(TEXT_MAX),
   config: sha256,
   bounds: z.array(z.number().nullable()).max(100_000),
@@ -106,13 +106,13 @@ function checked<S extends z.ZodType>(schema: S, data: unknown): z.output<S> | s
 }
 
 /**
- * Returns the id of a job. It is the same for every request of one trial of one run of a study with one code; studies
- * do not share jobs.
+ * Returns the id of a job. Requests for the same trial in one run of a study have the same id if the program's code is
+ * equal. Studies do not share jobs.
  */
 export const trialJobId = ({ form, code, run, config, bounds, setting }: TrialJob): string =>
   `t-${digestOfData({ form, code, run, config, bounds, setting })}`;
 
-/** Returns the queue's name, which only workers with the same code use. */
+/** Returns the name of the queue for workers with this code. */
 export const trialQueueName = (code: string): string => `puntas-trials-${code.slice(0, 16)}`;
 
 /** Converts latencies to their JSON form. */

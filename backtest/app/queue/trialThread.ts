@@ -30,7 +30,7 @@ export type TrialThreadResult =
   | { readonly kind: 'ran'; readonly outcome: TrialOutcome }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Study of the last trial; its rows are shared with the other threads. */
+/** Study of the last trial; its rows are in memory that all threads share. */
 let taken: { readonly key: string; readonly terms: TrialTerms } | null = null;
 const runner = modelRunner(1);
 
@@ -55,7 +55,10 @@ async function doneOf(work: TrialThreadWork): Promise<TrialThreadResult> {
   return { kind: 'ran', outcome: await ran(work.job, taken.terms, work.share) };
 }
 
-/** Opens the same pieces as the tuning process. Fails if a recording's content differs from the requested one. */
+/**
+ * Opens the same pieces of the recordings as the tuning process. Fails if the content of a recording differs from the
+ * requested content.
+ */
 async function opened(setting: QueuedSetting, paths: FetchedPaths): Promise<readonly Piece[]> {
   const { book, seed, segments, startsAfterSeconds } = setting;
   const latencies = latenciesFrom(setting.latencies[0]!);

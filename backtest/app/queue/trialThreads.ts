@@ -1,6 +1,6 @@
 /**
- * Threads of a worker, each with one trial at a time over shared rows. The process itself stays free to answer the
- * queue.
+ * Threads of a worker. Each runs one trial at a time and shares the rows with the others, so that the main thread can
+ * answer the queue.
  */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -11,7 +11,7 @@ import { digestOfData } from '../tune/study.ts';
 import type { FetchedPaths, TrialThreadResult, TrialThreadWork } from './trialThread.ts';
 import type { QueuedSetting, TrialJob } from './trialJob.ts';
 
-/** Error for a thread that ended before it finished its trial: terminated by the worker, or out of memory. */
+/** Error for a thread that ended before its trial did: the worker terminated the thread, or memory ran out. */
 export class ThreadEnded extends Error {
   constructor(sentence: string) {
     super(sentence);
@@ -22,7 +22,7 @@ export class ThreadEnded extends Error {
 type Thread = { worker: Worker | null; key: string | null; isFree: boolean };
 type Opened = { readonly pieces: Promise<readonly Piece[]>; readonly paths: FetchedPaths };
 
-/** Maximum number of studies whose rows are kept; the least recently used is dropped first. */
+/** Maximum number of studies whose rows remain in memory; the least recently used study is dropped first. */
 const STUDIES_KEPT = 2;
 
 export class TrialThreads {
@@ -46,7 +46,7 @@ export class TrialThreads {
       const key = digestOfData(job.setting);
       if (thread.key !== key) {
         const pieces = await this.#piecesOf(key, job.setting, paths, thread);
-        // Set before the study is opened, so that a thread that cannot open it has no study.
+        // The key is reset before the study is opened, so that a thread that cannot open the study has none.
         thread.key = null;
         await this.#asked(thread, { kind: 'take', key, setting: job.setting, paths, pieces });
         thread.key = key;
@@ -59,13 +59,13 @@ export class TrialThreads {
     }
   }
 
-  /** Ends all threads, whatever they do. */
+  /** Ends all threads, including those with a running trial. */
   async end(): Promise<void> {
     this.#isEnded = true;
     await Promise.all(this.#threads.flatMap(({ worker }) => (worker === null ? [] : [worker.terminate()])));
   }
 
-  /** Pieces of a study, opened once by the first thread that needs them. */
+  /** Returns the pieces of a study, opened once by the first thread that needs them. */
   #piecesOf(key: string, setting: QueuedSetting, paths: FetchedPaths, thread: Thread): Promise<readonly Piece[]> {
     const known = this.#studies.get(key);
     if (known !== undefined) {

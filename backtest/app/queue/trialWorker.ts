@@ -1,4 +1,4 @@
-/** `puntas worker`: takes trials from a queue, runs them in threads and returns their results until it is stopped. */
+/** `puntas worker`: runs trials from a queue in threads and returns their results, until the worker is stopped. */
 import type { Job, Worker } from 'bullmq';
 import type { Log } from '../../../src/live/log.ts';
 import { RecordingCache } from '../tapeStore/recordingCache.ts';
@@ -27,7 +27,7 @@ export type WorkerOptions = {
   readonly store: StoredFiles | null;
   /** Folder for fetched recordings. */
   readonly cache: string;
-  /** Maximum size of the cache; recordings in use may exceed it. */
+  /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
   /** Time in ms that a running trial may take after a stop. A trial that takes longer is returned to the queue. */
@@ -40,23 +40,26 @@ export type WorkerOptions = {
   readonly stop: AbortSignal;
 };
 
-/** Time in ms without a heartbeat after which other workers take a worker's trials. */
+/** Time in ms without a heartbeat after which other workers run a worker's trials. */
 const LOCK_MS = 15_000;
 const STALLED_LOOK_MS = 5_000;
-/** Maximum number of worker deaths after which a trial is retried. */
+/** Maximum number of worker deaths after which a trial is still retried. */
 export const STALLED_MAX = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
-/** Time after which an uncollected result, or a trial of a study that sends no heartbeat, is deleted. */
+/**
+ * Age in ms at which an uncollected result is deleted. A waiting trial of that age is deleted if its study sends no
+ * heartbeat.
+ */
 export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const TIDY_EVERY_MS = 60_000;
 const CLEAN_MAX = 10_000;
 
 /**
- * Runs until stopped and every trial is done or returned to the queue. Rejects with `UsageError` if it cannot work at
- * all.
+ * Runs until the worker is stopped and every trial is done or returned to the queue. Rejects with `UsageError` if the
+ * worker can run no trials.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { place, version, who, log, now } = options;
@@ -116,8 +119,8 @@ async function attendUntilStopped(
 }
 
 /**
- * Deletes results older than a day, and everything of versions not seen for a day. Waiting jobs are deleted by the
- * worker that takes them.
+ * Deletes results older than a day, and the queues of program versions without a participant for a day. Expired waiting
+ * jobs are deleted by the worker that receives them.
  */
 async function deleteExpired(
   { known, forgotten }: Attendants,
@@ -135,13 +138,13 @@ async function deleteExpired(
 }
 
 class Trials {
-  /** Ends the worker when it cannot do its work. */
+  /** Aborted to end the worker when it can run no trials. */
   readonly #broken = new AbortController();
   readonly #options: WorkerOptions;
   readonly #code: string;
   readonly #queues: BullQueues;
   readonly #threads: TrialThreads;
-  /** `null` without a store. */
+  /** Cache of fetched recordings; `null` for a worker without a store. */
   readonly #cache: RecordingCache | null;
   #problem: UsageError | null = null;
   #isGivingBack = false;
@@ -239,7 +242,7 @@ class Trials {
       }
       const sentence = error instanceof Error ? error.message : String(error);
       log.error({}, `${name}: ${sentence}`);
-      // Another machine, or this one later, may have the missing file.
+      // Another machine may have the missing file, or this machine may get it later.
       if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, this.#options.stop);
       throw error instanceof StoreProblem || error instanceof ThreadEnded
         ? new Error(sentence)
@@ -263,7 +266,7 @@ class Trials {
     return new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
   }
 
-  /** Returns the cache. A worker without one ends, unless the trial's study is gone. */
+  /** Returns the cache. Without a cache the worker ends; if the trial's study has ended, only the trial fails. */
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
     if (!(await this.#seen()).here.some(isOf(job)))
@@ -276,7 +279,7 @@ class Trials {
   }
 }
 
-/** Recordings by the hashes of their files. */
+/** Returns the hashes that identify the recordings of a job. */
 const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly string[] => [
   ...tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
   ...Object.values(references).map(({ files }) => files),
@@ -287,14 +290,14 @@ const isOf =
   ({ study }: Presence): boolean =>
     study === run;
 
-/** Closes a worker, but waits only `mostMs` for a server that does not answer. */
+/** Closes a worker; waits at most `mostMs` for a server that does not answer. */
 async function closed(worker: Worker, mostMs: number): Promise<void> {
   const over = new AbortController();
   await Promise.race([worker.close(), paused(mostMs, over.signal)]);
   over.abort();
 }
 
-/** Resolves after the time or a stop. */
+/** Resolves after `ms` milliseconds, or as soon as one of `stops` is aborted. */
 export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<void> {
   return new Promise(resolve => {
     if (stops.some(({ aborted }) => aborted)) return resolve();
@@ -308,5 +311,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-/** Keeps the end of the name, which is unique. */
+/** Keeps the end of the worker's name, because the end is unique. */
 const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

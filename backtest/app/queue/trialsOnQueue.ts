@@ -31,7 +31,7 @@ import { JOBS_KEPT_MS, paused, STALLED_MAX } from './trialWorker.ts';
 
 export type QueueOptions = {
   readonly place: QueuePlace;
-  /** Store from which workers fetch recordings; `null` if there are none. */
+  /** Store from which workers fetch recordings; `null` if the study uses no recordings. */
   readonly store: StoredFiles | null;
   readonly version: string;
   readonly by: string;
@@ -42,21 +42,24 @@ export type QueueOptions = {
   readonly stop: AbortSignal;
 };
 
-/** Connected queue, before any request. */
+/** Connected queue that has not requested a trial yet. */
 export type TrialQueue = {
-  /** Uploads the recordings and announces the study to the workers. Rejects with `UsageError`. */
+  /**
+   * Uploads the recordings and announces the study to the workers. Rejects with `UsageError` for errors that the
+   * operator can fix.
+   */
   executor(setup: StudySetup): Promise<TrialExecutor>;
   end(): Promise<void>;
 };
 
-/** Maximum attempts of a trial whose worker lacked the recordings or enough memory. */
+/** Maximum number of attempts to run a trial whose worker lacks the recordings or enough memory. */
 const ATTEMPTS = 8;
 const RETRY_MS = 3_000;
-/** Polling interval for unfinished trials: a share of the elapsed time, within bounds. */
+/** Polling interval for unfinished trials, as a share of the elapsed time, within bounds. */
 const LOOK_SHARE = 0.02;
 const LOOK_MIN_MS = 25;
 const LOOK_MAX_MS = 1_000;
-/** A poll reads the number of finished jobs; details only when that changes, or after this time. */
+/** Each poll reads the number of finished jobs. It reads their details if that number changed, or after this time. */
 const LOOK_CLOSELY_MS = 5_000;
 
 /** Connects to the queue. Rejects with `UsageError` if it is unavailable. */
@@ -123,9 +126,9 @@ class Attendance {
   #hasHadWorkers = false;
   #isToldWaiting = false;
   readonly #since: number;
-  /** Operator of another process that runs this study into the same registry; `null` if there is none. */
+  /** Operator of another process that runs the same study with the same registry; `null` if there is none. */
   twin: string | null = null;
-  /** Reason why no present worker can ever run it. */
+  /** Error if no present worker can ever run the study; `null` otherwise. */
   refusal: UsageError | null = null;
 
   constructor(options: QueueOptions, run: string, code: string, queues: BullQueues, health: QueueHealth) {
@@ -137,7 +140,7 @@ class Attendance {
     this.#health = health;
   }
 
-  /** Announces the study. Rejects with `UsageError` if all workers have another version. */
+  /** Announces the study. Rejects with `UsageError` if workers are present and all have another version. */
   async begin(): Promise<void> {
     await this.#look();
     if (this.refusal !== null) {
@@ -171,7 +174,7 @@ class Attendance {
     const { now, tell, place } = this.#options;
     await this.#board.say({ ...this.#own, at: now() });
     const { here } = await this.#board.seen(now());
-    // Ignores a process that was killed earlier: it has announced nothing since the start.
+    // Ignores a process that was killed earlier, because it has announced nothing since this study started.
     const isTwin = ({ study, id, at }: Presence): boolean =>
       study === this.#own.study && id !== this.#own.id && at > this.#since;
     this.twin ??= here.find(isTwin)?.who ?? null;
@@ -224,7 +227,7 @@ class QueuedTrials implements TrialExecutor {
   async run(...[batch, , bounds, onEnded, onShare]: Parameters<TrialExecutor['run']>): Promise<void> {
     const { now, stop } = this.#options;
     this.#waiting.clear();
-    // Two points of a batch may be one configuration, and so one job.
+    // Two points of a batch may have equal configurations, and therefore share a job.
     const twins: Waiting[] = [];
     for (const asked of batch) {
       const job = this.#jobOf(asked, [...bounds]);
@@ -250,13 +253,13 @@ class QueuedTrials implements TrialExecutor {
             onEnded(asked, outcome);
             for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
           });
-          // If a trial ended meanwhile, the next count differs and results are collected again.
+          // If a trial ended during the collection, the next count differs from `over` and results are collected again.
           over = found - (left - this.#waiting.size);
           onShare((whole - this.#waiting.size + shares) / whole);
         }
         this.#health.works();
       } catch (error) {
-        // An error from a worker may be about its own connection.
+        // A `UsageError` may quote a worker's message about the worker's own connection, so it always ends the study.
         if (error instanceof UsageError || !isLostConnection(error)) throw error;
         this.#health.heard(error);
       }
@@ -265,7 +268,7 @@ class QueuedTrials implements TrialExecutor {
     }
   }
 
-  /** Removes waiting trials; running ones end on their workers and are kept for a day. */
+  /** Removes waiting trials. Running trials end on their workers, and their results are kept for a day. */
   async end(): Promise<void> {
     await Promise.race([
       Promise.allSettled([...this.#waiting.keys()].map(id => this.#queue.remove(id))),
@@ -283,7 +286,7 @@ class QueuedTrials implements TrialExecutor {
     };
   }
 
-  /** Requests trials that are not in the queue, finished or not; replaces those that failed in an earlier run. */
+  /** Requests the trials that are not in the queue yet. Replaces jobs that failed in an earlier run. */
   async #ask(): Promise<void> {
     for (const id of this.#waiting.keys()) {
       const job = (await this.#queue.getJob(id)) as Job | undefined;
@@ -306,13 +309,13 @@ class QueuedTrials implements TrialExecutor {
     );
   }
 
-  /** Number of finished jobs still in the queue, of any study. */
+  /** Returns the number of finished jobs in the queue, of all studies. */
   async #over(): Promise<number> {
     const { completed = 0, failed: without = 0 } = await this.#queue.getJobCounts('completed', 'failed');
     return completed + without;
   }
 
-  /** Reports every finished trial in batch order; returns the summed progress of the others. */
+  /** Reports every finished trial in batch order. Returns the summed progress of the unfinished trials. */
   async #collect(onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void): Promise<number> {
     const entries = [...this.#waiting.entries()];
     const jobs = (await Promise.all(entries.map(([id]) => this.#queue.getJob(id)))) as (Job | undefined)[];
@@ -337,14 +340,14 @@ class QueuedTrials implements TrialExecutor {
       if (isWithoutResult(job)) throw failed(asked, job.failedReason);
       const outcome = queuedOutcomeOf(job.returnvalue);
       if (typeof outcome === 'string') {
-        // Without its job, a restarted study requests the trial again.
+        // Once this job is removed, a restarted study requests the trial again.
         await this.#queue.remove(id);
         throw new UsageError(
           `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found an invalid result in the queue at ${this.#options.place.shown} (${outcome}), which was dropped; find who else writes to that queue, and run the same command again`,
           1,
         );
       }
-      // Records the result before it removes the job: after a crash between the two, the job expires.
+      // Records the result before the job is removed. After a crash between these two steps, the job expires.
       onEnded(asked, outcome);
       this.#waiting.delete(id);
       over.push(id);

@@ -1,6 +1,6 @@
 /**
- * `puntas scout`: measures the markets of several books, or recordings, and reports where quoting pays at the account's
- * fee.
+ * `puntas scout`: measures the markets of several books, live or from recordings, and reports where quoting pays at the
+ * account's fee.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,9 @@ import { record, type RecordOptions } from '../../../src/app/tapes/record.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { findTapes, type FoundTape, type LeftOut, type PlacedTape } from '../compare/compareTapes.ts';
 
-/** Fee to assume: at the configured volume, at the lowest or highest tier, or a number of bps for all books. */
+/**
+ * Fee to assume for all books: that of the configured volume, of the lowest or of the highest tier, or a number of bps.
+ */
 export type FeesAsked = 'config' | 'best' | 'entry' | number;
 
 export type ScoutCommand = {
@@ -29,7 +31,7 @@ export type ScoutCommand = {
   readonly seed: number;
   readonly version: string;
   readonly progress: Progress;
-  /** Whether measuring stops after the current book. */
+  /** Whether measuring must stop after the current book. */
   readonly isStopped: () => boolean;
 };
 
@@ -50,8 +52,8 @@ export type Scouted = {
 };
 
 /**
- * Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more
- * (public-facts 11).
+ * Maximum number of public requests per minute, whatever the configuration allows. The exchange locks out an address
+ * with more requests (public-facts 11).
  */
 const PUBLIC_MAX = 60;
 
@@ -74,7 +76,7 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
   }
 }
 
-/** Measures the recordings at these paths or in these folders. Rejects with `UsageError` if none can be measured. */
+/** Measures the recordings at `paths` or in folders there. Rejects with `UsageError` if none can be measured. */
 export async function scoutRecordings(
   command: ScoutCommand,
   paths: readonly string[],
@@ -91,7 +93,7 @@ export async function scoutRecordings(
   return measured(command, paths.join(', '), wanted, null, books === null ? leftOut : []);
 }
 
-/** Records the market and returns the list rows of the recorded books. */
+/** Records the market and returns the exchange's list entries of the recorded books. */
 async function recordMarket(
   { config, books, seed, progress }: ScoutCommand,
   { addresses, clock, forMs, log, onStarted }: LiveMarket,
@@ -171,7 +173,7 @@ async function measured(
 const bookOf = ({ given }: Pick<FoundTape, 'given'>): string =>
   'options' in given ? given.tape.book : given.instrument.symbol;
 
-/** Returns the fee tiers as listed by the exchange; those of the embedded exchange for a recording. */
+/** Returns the fee tiers that the exchange lists; for a recording, the tiers of the embedded exchange. */
 function tiersOf(book: string, listed: readonly AvailableBook[] | null): readonly FeeTier[] {
   const row = listed?.find(other => other.book === book);
   if (row === undefined) return feesOf(minorOf(book)).tiers;
@@ -180,7 +182,10 @@ function tiersOf(book: string, listed: readonly AvailableBook[] | null): readonl
 
 const minorOf = (book: string): string => pairOf(book)[1];
 
-/** Returns the maker fee, and the configured 30-day volume, which applies only to tiers of its own currency. */
+/**
+ * Returns the maker fee and the 30-day volume to assume. The configured volume applies only if the book's tiers are in
+ * the same currency as those of the configured book.
+ */
 function accountAt(
   { book: own, exchange, paper }: Config,
   book: string,

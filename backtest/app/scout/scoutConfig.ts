@@ -7,10 +7,10 @@ import type { BookRules, FeeTier } from '../../../src/core/index.ts';
 import type { Scouted } from './scout.ts';
 
 const ORDERS_PER_SIDE = 10;
-/** Maximum loss before a halt, as a share of the capital. */
+/** Maximum loss before a halt, as a share of the account's value. */
 const LOSS_SHARE = 0.02;
 
-/** Returns valid YAML; `null` if no book pays. Throws an Error if the YAML is invalid, which is a bug. */
+/** Returns valid YAML; `null` if quoting pays in no book. Throws an Error if the YAML is invalid, which is a bug. */
 export function scoutConfig({ scouting, found }: Scouted, config: Config): string | null {
   const [best] = scouting.books;
   const about = best && found.get(best.name);
@@ -49,7 +49,7 @@ function configOf(
   const distance = verdict.quote ? verdict.distanceBps : 0;
   const price = mid ?? 1;
   const least = Math.max(Number(rules.minimumAmount), (1.1 * Number(rules.minimumValue)) / price);
-  // Adds a unit of the eighth decimal, so that rounding down keeps the minimum.
+  // Adds one unit of the eighth decimal place, so that rounding down does not go below the minimum amount.
   const amount = Math.max(least + 1e-8, (orderValue ?? 0) / price);
   const full = ORDERS_PER_SIDE * amount;
   const balances = { [major]: eightDecimals(2 * full), [minor]: eightDecimals(2 * full * price) };
@@ -74,7 +74,7 @@ function configOf(
   };
 }
 
-/** Returns the embedded exchange for a recording, otherwise the exchange that was measured. */
+/** Returns an embedded exchange that replays `path`, or if `path` is `null`, the exchange that was measured. */
 function exchangeOf(
   { exchange }: Config,
   own: {
@@ -90,7 +90,7 @@ function exchangeOf(
   return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow' }, balances, volume30d };
 }
 
-/** Returns a 30-day volume that gives the assumed fee, or the next better one. */
+/** Returns a 30-day volume whose tier has the assumed fee or, if none has, the next lower fee. */
 function volumeOf({ exchange }: Config, tiers: readonly FeeTier[], feeBps: number, fees: string): string {
   const i = tiers.findIndex(({ maker }) => 1e4 * Number(maker) <= feeBps + 1e-9);
   if (fees === 'config' && exchange.kind === 'embedded' && i === tiers.length - 1) return exchange.volume30d;

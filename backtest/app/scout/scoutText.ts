@@ -1,4 +1,4 @@
-/** Text of `puntas scout`: sentences, and one table of 80 columns. */
+/** Text of `puntas scout`: sentences, and one table, in at most 80 columns. */
 import { bpsText, compact, scoutWords, shownIn, signed, type ScoutedBook, type Scouting } from '../../index.ts';
 
 /** Width of a default terminal, in columns. */
@@ -6,7 +6,7 @@ const WIDTH = 80;
 
 type Column = { readonly heads: readonly [string, string]; readonly cell: (book: ScoutedBook) => string };
 
-/** Describes a scout, without a line break at the end. */
+/** Describes the result of a scout, without a line break at the end. */
 export function describeScouting(scouting: Scouting): string {
   const { books, leftOut } = scouting;
   const [verdict, ...rest] = scoutWords(scouting);
@@ -19,7 +19,7 @@ export function describeScouting(scouting: Scouting): string {
   ].join('\n');
 }
 
-/** Groups them by reason. */
+/** Groups the books that were left out by reason. */
 function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
   const byWhy = new Map<string, string[]>();
   for (const { what, why } of leftOut) byWhy.set(why, [...(byWhy.get(why) ?? []), what]);
@@ -57,7 +57,7 @@ function tableOf({ books, currency }: Scouting): readonly string[] {
   );
   const row = (texts: readonly string[]) => texts.map((text, i) => text.padStart(widths[i]!)).join('');
   const names = Math.max(4, ...books.map(({ name }) => name.length));
-  // A name that does not fit gets its own line.
+  // If the names do not fit next to the cells, each name gets a line of its own.
   const room = WIDTH - widths.reduce((all, width) => all + width, 0);
   const isInside = names <= room;
   const lines = books.flatMap(({ name }, i) =>
@@ -70,7 +70,7 @@ function tableOf({ books, currency }: Scouting): readonly string[] {
   return [...heads, ...lines].map(line => line.trimEnd());
 }
 
-/** Wraps a sentence. */
+/** Wraps a sentence into lines. */
 function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
   let line = '';

@@ -6,7 +6,7 @@ import { synced } from '../../../src/guard/index.ts';
 import { isMissing, PART, partOf } from './parts.ts';
 import { StoreProblem, type FileContent, type StoredFiles } from './storedFiles.ts';
 
-/** Age after which an unfinished part is abandoned. */
+/** Age in ms after which an unfinished file counts as abandoned. */
 const PART_KEPT_MS = 86_400_000;
 
 export class FolderStore implements StoredFiles {
@@ -30,8 +30,8 @@ export class FolderStore implements StoredFiles {
   }
 
   /**
-   * Writes under a temporary name until the file is complete and synced, so that no reader sees a part, even after a
-   * power failure.
+   * Writes under a temporary name until the file is complete and synced. No reader sees an incomplete file, even after
+   * a power failure.
    */
   async put(sha256: string, content: FileContent): Promise<void> {
     await this.#told(async () => {
@@ -65,7 +65,7 @@ export class FolderStore implements StoredFiles {
     });
   }
 
-  /** Removes parts left by killed processes. `now` is by the clock of the folder's host. */
+  /** Removes unfinished files of killed processes. `now` is in epoch ms, by the clock of the folder's host. */
   async #tidy(now: number): Promise<void> {
     this.#isTidy = true;
     for (const name of await readdir(this.shown)) {

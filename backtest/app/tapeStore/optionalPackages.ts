@@ -2,8 +2,8 @@
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /**
- * Loads optional packages by `load`, an import. `place` names the queue or the bucket that needs them. Rejects with
- * `UsageError` and the install command if a package is missing, and with any other error of `load` unchanged.
+ * Loads optional packages by `load`, an import. `place` names the queue or the bucket that needs the packages. Rejects
+ * with `UsageError` and the install command if a package is missing. Rejects with any other error of `load` unchanged.
  */
 export async function loadOptional<T>(place: string, load: () => Promise<T>): Promise<T> {
   try {
@@ -17,7 +17,7 @@ export async function loadOptional<T>(place: string, load: () => Promise<T>): Pr
   }
 }
 
-/** Name of the package that an import did not find; `null` for any other error. */
+/** Returns the name of the package that an import did not find; `null` for any other error. */
 function missingPackage(error: unknown): string | null {
   if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') return null;
   return /Cannot find package '([^']+)'/.exec(error.message)?.[1] ?? null;

@@ -13,7 +13,7 @@ import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 export type CacheOptions = {
   readonly store: StoredFiles;
   readonly dir: string;
-  /** Maximum size of the cache; recordings in use may exceed it. */
+  /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly bytesMost: number;
   /** Returns the current time in epoch ms. */
   readonly now: () => number;
@@ -22,16 +22,20 @@ export type CacheOptions = {
 };
 
 /**
- * Processes that use or fetch a recording touch its folder every few seconds; an older modification time means unused.
+ * Age in ms at which a recording counts as unused. A process that uses or fetches a recording touches its folder every
+ * few seconds.
  */
 const GONE_AFTER_MS = 60_000;
 
 export class RecordingCache {
   readonly #options: CacheOptions;
-  /** Number of current uses, by hash. */
+  /** Number of current uses of each recording, by hash. */
   readonly #used = new Map<string, number>();
   readonly #ready = new Map<string, Promise<string>>();
-  /** Recordings checked by this process, with the inode of the folder: a replaced folder is checked again. */
+  /**
+   * Recordings that this process has checked, with the inode of their folder. If the inode changed, the recording is
+   * checked again.
+   */
   readonly #checked = new Map<string, { readonly ino: number; readonly path: string }>();
   /** Folders being filled, with their final size in bytes. */
   readonly #parts = new Map<string, number>();
@@ -43,8 +47,8 @@ export class RecordingCache {
   }
 
   /**
-   * Calls `work` with the paths of recordings by hash, fetched and checked; they are not evicted meanwhile. Rejects
-   * with `StoreProblem` if one is unavailable, and with errors of `work`.
+   * Calls `work` with the paths of the recordings, by hash. The recordings are fetched and checked before, and not
+   * evicted during the call. Rejects with `StoreProblem` if a recording is unavailable, and with the errors of `work`.
    */
   async use<T>(hashes: readonly string[], work: (paths: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     for (const hash of hashes) this.#used.set(hash, (this.#used.get(hash) ?? 0) + 1);
@@ -67,8 +71,8 @@ export class RecordingCache {
   }
 
   /**
-   * Removes leftovers of processes killed while fetching. Then evicts unused recordings, least recently used first,
-   * until the cache fits.
+   * Removes unfinished folders of processes that were killed while fetching. Then evicts unused recordings, least
+   * recently used first, until the cache fits.
    */
   async tidy(): Promise<void> {
     const { dir, now, bytesMost, tell } = this.#options;
@@ -92,7 +96,7 @@ export class RecordingCache {
     this.#isTold = used > bytesMost;
   }
 
-  /** Deduplicates concurrent requests for one recording. */
+  /** Returns the path of a recording; concurrent requests for one recording share a fetch. */
   #once(hash: string): Promise<string> {
     const asked = this.#ready.get(hash);
     if (asked !== undefined) return asked;
@@ -145,14 +149,14 @@ export class RecordingCache {
         await fetchedFile(store, sha256, to, size);
         for (let above = dirname(to); !folders.has(above); above = dirname(above)) folders.add(above);
       }
-      // Synced before it gets its name, so that after a power failure it is complete or absent.
+      // Folders are synced before the rename, so that after a power failure the recording is complete or absent.
       for (const folder of folders) await synced(folder);
       this.#touch(part);
       try {
         await rename(part, at);
       } catch (error) {
         if (!existsSync(at)) throw error;
-        // Another process was faster: its folder is checked like any existing one.
+        // Another process was faster; its folder is checked like any existing folder.
         return await this.#path(hash);
       }
       await synced(dir);
@@ -170,7 +174,8 @@ export class RecordingCache {
   }
 
   /**
-   * Renames a recording, then deletes it. With `unusedSince`, only if it was not used since; otherwise returns false.
+   * Renames a recording, then deletes it. Returns false, without deleting, if the recording is in use or was used after
+   * `unusedSince`.
    */
   async #away(hash: string, unusedSince?: number): Promise<boolean> {
     const { dir } = this.#options;
@@ -183,7 +188,7 @@ export class RecordingCache {
       if (isMissing(error)) return true;
       throw error;
     }
-    // Another process may have just started using it.
+    // Another process may have just started using the recording.
     if (unusedSince !== undefined && statSync(part).mtimeMs !== unusedSince && !existsSync(at)) {
       renameSync(part, at);
       return false;
@@ -204,19 +209,20 @@ export class RecordingCache {
     try {
       utimesSync(path, seconds, seconds);
     } catch {
-      // Absent, or owned by another user: it may then be evicted earlier, and fetched again.
+      // The recording is absent or owned by another user. In the second case, it may be evicted earlier and fetched
+      // again.
     }
   }
 }
 
 const WHOLE = /^[0-9a-f]{64}$/;
 
-/** `at`: time of the last use. */
+/** Recording in the cache; `at` is the time of its last use, in epoch ms. */
 type Entry = { readonly name: string; readonly at: number };
 
 const entriesOf = (dir: string, pattern: RegExp): readonly Entry[] =>
   (existsSync(dir) ? readdirSync(dir) : []).flatMap(name => {
-    // Another process may have removed it meanwhile.
+    // Another process may have removed the entry since the folder was read.
     const found = pattern.test(name) ? statSync(join(dir, name), { throwIfNoEntry: false }) : undefined;
     return found === undefined ? [] : [{ name, at: found.mtimeMs }];
   });
@@ -226,7 +232,7 @@ function bytesBelow(dir: string): number {
     const files = readdirSync(dir, { withFileTypes: true, recursive: true }).filter(entry => entry.isFile());
     return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
   } catch (error) {
-    // Another process removed it meanwhile.
+    // Another process removed the folder or a file in it meanwhile.
     if (isMissing(error)) return 0;
     throw error;
   }

@@ -10,7 +10,7 @@ import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 const FILES_MAX = 100_000;
 export const MANIFEST_BYTES_MAX = 64_000_000;
 
-/** Whether the name stays inside the recording's folder. */
+/** Whether `name` is a path inside the recording's folder. */
 const isInside = (name: string): boolean =>
   name.length <= 1_024 &&
   !/[\\\0]/.test(name) &&
@@ -18,7 +18,7 @@ const isInside = (name: string): boolean =>
 
 const manifestSchema = z.strictObject({
   form: z.literal('puntas recording 1'),
-  /** Name of the file, or of the folder with all files. */
+  /** Name of the only file, or of the folder that contains all files. */
   name: z.string().refine(name => isInside(name) && !name.includes('/')),
   isFolder: z.boolean(),
   files: z
@@ -33,7 +33,9 @@ const manifestSchema = z.strictObject({
     .max(FILES_MAX),
 });
 
-/** Uploads missing files, and returns the hash of the complete recording. Rejects with `StoreProblem`. */
+/**
+ * Uploads the files that the store lacks, and returns the hash of the complete recording. Rejects with `StoreProblem`.
+ */
 export async function storeRecording(
   store: StoredFiles,
   path: string,
@@ -58,7 +60,7 @@ export async function storeRecording(
   return sha256;
 }
 
-/** Returns how a fetched recording differs from its hash; `null` if it does not. */
+/** Returns the difference between a fetched recording and its hash; `null` if there is none. */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
   if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256) return 'its list of files does not match its hash';
   const { name: folder, isFolder, files } = manifestIn(dir);
@@ -67,7 +69,7 @@ export async function flawOf(dir: string, sha256: string): Promise<string | null
     const found = await hashOrNull(join(root, name));
     if (found !== hash) return `${name} ${found === null ? 'is missing' : 'does not match its hash'}`;
   }
-  // An unlisted file is a flaw, because a reader would read it too.
+  // An unlisted file is a flaw, because importers would read it too.
   const listed = new Set(files.map(({ name }) => name));
   const other = filesBelow(root, '').find(name => !listed.has(name));
   return other === undefined ? null : `${other} is not in its list of files`;
@@ -105,7 +107,7 @@ function filesBelow(root: string, below: string): readonly string[] {
     });
 }
 
-/** SHA-256 in hex. */
+/** Returns the SHA-256 of a file, in hex. */
 export async function hashOfFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);

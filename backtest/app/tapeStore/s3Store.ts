@@ -1,6 +1,6 @@
 /**
- * Store of files by hash in a bucket of an S3-compatible store, with signature version 4. Its requests are HEAD, PUT
- * and GET.
+ * Store of files by hash in a bucket of an S3-compatible server, with signature version 4. It uses only HEAD, PUT and
+ * GET requests.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -15,7 +15,7 @@ type Answer = Awaited<ReturnType<typeof request>>;
 
 type Bucket = {
   readonly shown: string;
-  /** With bucket and prefix, without a trailing slash. */
+  /** URL of the bucket and the prefix, without a trailing slash. */
   readonly base: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -26,7 +26,7 @@ type Bucket = {
 /** SHA-256 of an empty body. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Opens a bucket. Throws `UsageError` that names what is missing; never shows a credential. */
+/** Opens a bucket. Throws a `UsageError` that names the missing values; never shows a credential. */
 export function openS3(place: string, env: Env): StoredFiles {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(place);
   if (found === null)
@@ -48,8 +48,8 @@ export function openS3(place: string, env: Env): StoredFiles {
 }
 
 /**
- * Returns the endpoint: a host per bucket at Amazon, otherwise the given address with a path, which every store
- * supports.
+ * Returns the URL of the bucket. At Amazon, the bucket is part of the host name; at the given address, the bucket is
+ * the path, which every server supports.
  */
 function endpointOf(bucket: string, region: string, place: string, env: Env): string {
   const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
@@ -64,9 +64,9 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 const SILENCE_MS = 60_000;
-/** Minimum speed: slower transfers are aborted. */
+/** Minimum transfer rate; slower transfers are aborted. */
 const SLOWEST_BYTES_PER_MS = 20;
-/** Error texts have a few hundred bytes; more is not read. */
+/** Maximum number of bytes that are read from an error's body, which usually has a few hundred. */
 const ERROR_BYTES_MAX = 65_536;
 const DUMPED = { limit: ERROR_BYTES_MAX };
 
@@ -87,7 +87,7 @@ class S3Store implements StoredFiles {
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, '')}`);
   }
 
-  /** Uploads with the signed hash: a store that received other bytes rejects them. */
+  /** Uploads with the signed hash. A store that receives other bytes rejects the request. */
   async put(sha256: string, content: FileContent): Promise<void> {
     const answer = await this.#asked('PUT', sha256, content);
     const text = await errorText(answer);
@@ -151,7 +151,7 @@ class S3Store implements StoredFiles {
   }
 }
 
-/** Reads the start of an error's text; an incomplete body counts as empty. */
+/** Reads the start of an error's body; an incomplete body counts as empty. */
 async function errorText({ body }: Answer): Promise<string> {
   try {
     return await readBody(body, ERROR_BYTES_MAX);

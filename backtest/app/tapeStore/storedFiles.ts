@@ -1,14 +1,14 @@
-/** Interface of a file store. */
+/** Interface of a store of files by their hash. */
 
 export type StoredFiles = {
   /** Location as the operator named it, without credentials. */
   readonly shown: string;
   has(sha256: string): Promise<boolean>;
-  /** Stores a file or text. The caller provides the correct hash; readers check it. */
+  /** Stores a file or text. The caller provides its hash, which readers verify. */
   put(sha256: string, content: FileContent): Promise<void>;
   /**
-   * Fetches into a new file; returns false if the store lacks the content. Checks only that it has at most `bytesMax`
-   * bytes.
+   * Fetches into a new file; returns false if the store lacks the content. Checks only that the content has at most
+   * `bytesMax` bytes.
    */
   get(sha256: string, to: string, bytesMax: number): Promise<boolean>;
 };

@@ -1,4 +1,7 @@
-/** Best configuration of a study as YAML: the original file with the chosen values, preceded by the evidence. */
+/**
+ * Best configuration of a study as YAML: the original file with the parameters of the best trial, preceded by the
+ * evidence.
+ */
 import { dirname } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
 import { tuningWords, type Tuning } from '../../index.ts';
@@ -12,8 +15,8 @@ import { digestOfYaml, EVIDENCE_MARK, type TunedEvidence } from '../../../src/ap
 const WIDTH = 110;
 
 /**
- * Builds the text for a file in the folder `to`, with relative paths adjusted. Comments of the original stay where
- * nothing changed.
+ * Builds the text for a file in the folder `to`, with relative paths adjusted. Comments of the original next to
+ * unchanged values are kept.
  */
 export function bestConfig(study: Study, best: TrialRecord, tuning: Tuning, to: string): string {
   const document = parseDocument(study.configText, { uniqueKeys: false });

@@ -1,4 +1,4 @@
-/** Evidence for and against the best trial of a study, from the time blocks of all candidates. */
+/** Evidence for and against the best trial of a study, from the time blocks of all feasible trials. */
 import {
   chooseAndJudge,
   combinatorialSplits,
@@ -25,23 +25,23 @@ import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
 
 export type EvidenceTerms = {
-  /** Number of configurations that any study of the registry ever tried on these hours. */
+  /** Number of configurations that any study in the registry ever tried on the study's hours. */
   readonly trials: number;
   readonly space: Space;
   readonly pieces: readonly Piece[];
   readonly embargoMs: number;
   readonly objective: MeasureName;
-  /** Neighbors of the best trial. */
+  /** Trials around the best trial. */
   readonly neighbours: readonly NeighbourRecord[];
 };
 
-/** A fill counts with its markout, which is known after this time. */
+/** Time after a fill at which its markout is known and the fill counts. */
 const MARKOUT_MS = 60_000;
 const GROUPS = 10;
 const FOLDS = 6;
 const PBO_BLOCKS = 16;
 
-/** Computes the evidence. `feasible` are the candidates, including the best. */
+/** Computes the evidence. `feasible` contains the trials that satisfy the constraints, including `best`. */
 export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], terms: EvidenceTerms): Evidence {
   const { pieces, trials, embargoMs } = terms;
   const { spans, order } = spansInTime(pieces);
@@ -79,7 +79,7 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
   };
 }
 
-/** Splits spans into ten groups, two of them for testing, purged and embargoed. */
+/** Splits the time spans into ten groups, two of which are for testing. Training data is purged and embargoed. */
 export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): CombinatorialSplits =>
   combinatorialSplits(spans, {
     groups: Math.min(GROUPS, spans.length),
@@ -92,7 +92,10 @@ const BLOCKS_MIN = 20;
 
 const sum = (values: readonly number[]): number => values.reduce((all, x) => all + x, 0);
 
-/** Returns the 95% interval of the sum of blocks, in order of time. */
+/**
+ * Returns the 95% interval of the sum of `gains`, which are in order of time. Returns `null` for fewer than 20 blocks,
+ * or if all resampled sums are equal.
+ */
 export function intervalOfSum(gains: readonly number[]): Interval | null {
   if (gains.length < BLOCKS_MIN) return null;
   const found = stationaryInterval(gains, sum, { random: randomOf(1) });
@@ -117,13 +120,13 @@ function overfitting(results: readonly (readonly number[])[]): NonNullable<Evide
   };
 }
 
-/** Removes duplicate configurations. */
+/** Returns one trial per distinct configuration. */
 export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
   ...new Map(trials.map(trial => [trial.config, trial])).values(),
 ];
 
 /**
- * Sorts the blocks of all pieces by start, with the time span from the first decision to the last known result of each.
+ * Sorts the time blocks of all pieces by start. The span of a block ends when the last markout of its fills is known.
  */
 export function spansInTime(pieces: readonly Piece[]): {
   readonly spans: readonly ResultSpan[];
@@ -139,7 +142,7 @@ export function spansInTime(pieces: readonly Piece[]): {
   return { spans: order.map(at => spans[at]!), order };
 }
 
-/** Share of the best value that neighbors may lose and still count as stable. */
+/** Maximum loss of a stable neighbor, as a share of the best trial's value. */
 const WITHIN_SHARE = 0.25;
 
 function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: EvidenceTerms): Evidence['stability'] {
@@ -160,7 +163,7 @@ function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: E
   };
 }
 
-/** Returns the results along one parameter: the position and the value of each trial. */
+/** Returns the parameter's value and the objective of each trial. */
 function along(
   parameter: SpaceParameter,
   feasible: readonly TrialRecord[],

@@ -1,6 +1,6 @@
 /**
- * Rule of the holdout: it is opened once, on hours that were never used for tuning. After that no study may tune on its
- * hours.
+ * Rule of the holdout. The holdout is opened once, on hours that were never used for tuning. Afterwards, no study may
+ * tune on these hours.
  */
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type TrialRecord,
 } from './registry.ts';
 
-/** Digest of a study, and its hours for tuning and holdout. */
+/** Digest of a study, with its tuning hours and its holdout hours. */
 export type StudyHours = {
   readonly study: string;
   readonly tapes: readonly MarketHours[];
@@ -30,13 +30,13 @@ const spanText = (hours: readonly MarketHours[]): string =>
     )
     .join(', ');
 
-/** Returns the record of its opened holdout; `null` if it is closed. */
+/** Returns the record of the study's opened holdout; `null` if the holdout is closed. */
 export const openedBy = (records: readonly RegistryRecord[], study: string): OpenedRecord | null =>
   records.find((record): record is OpenedRecord => record.kind === 'opened' && record.study === study) ?? null;
 
 /**
- * Throws `UsageError` if trials are forbidden: an opened holdout overlaps hours of this study, or its holdout hours
- * were used for tuning.
+ * Throws `UsageError` if the study must not run trials. Either an opened holdout overlaps hours of this study, or its
+ * own holdout hours were used for tuning.
  */
 export function requireTuningAllowed(records: readonly RegistryRecord[], of: StudyHours): void {
   const opened = records.find(
@@ -51,8 +51,8 @@ export function requireTuningAllowed(records: readonly RegistryRecord[], of: Stu
 }
 
 /**
- * Throws `UsageError` if the holdout may not be opened: it already was, or its hours were used for tuning. With
- * `before`, only earlier records count.
+ * Throws `UsageError` if the holdout must not be opened because it already was, or because its hours were used for
+ * tuning. With `before`, only records earlier than `before` count.
  */
 export function requireOpeningAllowed(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
   const end = before === undefined ? records.length : records.findIndex(record => isSame(record, before));

@@ -2,8 +2,8 @@
 import type { ReplayReport } from '../../index.ts';
 
 /**
- * Results of all runs of a trial under one fill model, over the replayed pieces. Sums are over pieces, means over
- * starts and latencies.
+ * Results of all runs of a trial under one fill model. `net60s`, `net`, `volume`, `fills` and `requests` are means over
+ * starts and latencies, summed over pieces.
  */
 export type Sums = {
   readonly net60s: number;
@@ -11,14 +11,14 @@ export type Sums = {
   readonly volume: number;
   readonly fills: number;
   readonly halts: number;
-  /** Maximum drawdown of all runs. */
+  /** Maximum drawdown of any run, in the quote currency. */
   readonly drawdown: number;
   readonly inventoryMost: number;
-  /** Duration of all runs, in seconds. */
+  /** Sum of the durations of all runs, in seconds. */
   readonly seconds: number;
-  /** Size of the inventory, integrated over the seconds of all runs. */
+  /** Size of the inventory, in the base currency, integrated over the seconds of all runs. */
   readonly inventorySeconds: number;
-  /** Time with both a bid and an ask, in seconds. */
+  /** Time with both a bid and an ask in the book, summed over all runs, in seconds. */
   readonly quotedSeconds: number;
   readonly requests: number;
 };
@@ -28,7 +28,7 @@ export const NO_SUMS: Sums = {
   ...{ seconds: 0, inventorySeconds: 0, quotedSeconds: 0, requests: 0 },
 };
 
-/** Adds one run to the sums. `runs` is the number of runs of its piece, one per start and latency. */
+/** Adds one run to the sums. `runs` is the number of runs on the same piece: one per start and latency. */
 export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
   const { seconds, position, requests } = report;
   return {
@@ -47,17 +47,17 @@ export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
 }
 
 type Measure = {
-  /** Whether more or less of the measure is better. */
+  /** Whether a trial is better with more or with less of the measure. */
   readonly better: 'more' | 'less';
-  /** Unit of the measure: one of the book's currencies, or as `says` describes. */
+  /** Unit of the measure: quote currency, base currency, or if empty, the unit in `says`. */
   readonly unit: 'minor' | 'major' | '';
-  /** Whether the measure adds up over pieces. */
+  /** Present if the measure of a trial is the sum over its pieces. */
   readonly adds?: true;
   readonly says: string;
   readonly of: (sums: Sums) => number;
 };
 
-/** Measures in the order of the page. */
+/** Measures by name, in the order of the report's page. */
 export const MEASURES = {
   net60s: {
     ...{ better: 'more', unit: 'minor', adds: true, of: sums => sums.net60s },
@@ -92,7 +92,7 @@ export const MEASURES = {
   halts: { better: 'less', unit: '', of: sums => sums.halts, says: 'runs that halted' },
 } as const satisfies Readonly<Record<string, Measure>>;
 
-/** Whether the measure adds up over pieces. */
+/** Whether the measure of a trial is the sum over its pieces. */
 export const addsUp = (name: MeasureName): boolean => 'adds' in MEASURES[name];
 
 export type MeasureName = keyof typeof MEASURES;
@@ -101,10 +101,10 @@ export type Measures = Readonly<Record<MeasureName, number>>;
 
 const over = (part: number, whole: number, without = 0): number => (whole > 0 ? part / whole : without);
 
-/** Rounds to nine digits, as in reports. */
+/** Rounds to nine significant digits, as in reports. */
 export const rounded = (x: number): number => Number(x.toPrecision(9));
 
-/** Returns for each measure the worst value over the fill models. */
+/** Returns the worst value of each measure over the fill models. */
 export function measuresOf(models: readonly Sums[]): Measures {
   const worse = (name: MeasureName): number => {
     const { better, of } = MEASURES[name];
@@ -114,6 +114,6 @@ export function measuresOf(models: readonly Sums[]): Measures {
   return Object.fromEntries(MEASURE_NAMES.map(name => [name, worse(name)])) as Measures;
 }
 
-/** Orients a value so that more is better, for searches and fronts. */
+/** Returns the value, negated if less is better, so that searches and Pareto fronts can always maximize. */
 export const upwards = (name: MeasureName, value: number): number =>
   MEASURES[name].better === 'more' ? value : 0 - value;

@@ -1,5 +1,5 @@
 /**
- * Trials around the best one, which show whether it is on a plateau or a peak. They are registered, but never chosen.
+ * Trials around the best trial, which show whether it is on a plateau or a peak. They are registered, but never chosen.
  */
 import { neighboursOf, textOfPoint } from '../../index.ts';
 import { requireTuningAllowed } from './holdoutRule.ts';
@@ -8,7 +8,7 @@ import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import { preparedAt, type StudyRun } from './trials.ts';
 import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
 
-/** Runs the neighbors that the registry lacks, and returns all. Rejects like `runTrials`. */
+/** Runs the neighbors that the registry lacks, and returns all neighbors. Rejects like `runTrials`. */
 export async function runNeighbours(best: TrialRecord, run: StudyRun): Promise<readonly NeighbourRecord[]> {
   const { study, registry, hours, terms, executor, progress } = run;
   const wanted = neighboursOf(study.space, best.point);

@@ -10,13 +10,13 @@ import type { ParameterKeys, StudyKeys } from './studySchema.ts';
 type Tree = Readonly<Record<string, unknown>>;
 type Keys = StudyKeys['parameters'];
 
-/** Returns the space, in an order in which conditions precede the parameters that depend on them. */
+/** Returns the space. Parameters in a condition precede the parameters that depend on them. */
 export function spaceOf(parameters: Keys): Space {
   const left = new Map(Object.entries(parameters));
   const space: SpaceParameter[] = [];
   while (left.size > 0) {
     const next = [...left].find(([, { when }]) => when === undefined || !left.has(Object.keys(when)[0]!));
-    // If the conditions are circular, any parameter is taken; `flawOfSpace` reports the circle.
+    // If the conditions are circular, continues with any parameter; `flawOfSpace` reports the circle.
     const [key, keys] = next ?? [...left][0]!;
     left.delete(key);
     space.push(parameterOf(key, keys));
@@ -39,7 +39,9 @@ function parameterOf(key: string, keys: ParameterKeys): SpaceParameter {
   return { key, kind, low, high, ...(step !== undefined && { step }), ...when };
 }
 
-/** Returns problems of a study's parameters with the configuration `base`, each with its position in the study. */
+/**
+ * Returns the problems of a study's parameters with the configuration `base`, each with its path in the study's YAML.
+ */
 export function parameterProblems(parameters: Keys, base: Tree): readonly Problem[] {
   const space = spaceOf(parameters);
   const flaw = flawOfSpace(space);
@@ -52,7 +54,7 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
   return space.flatMap(parameter => refusals(parameter, space, parameters, base).slice(0, 1));
 }
 
-/** Returns the schema's errors at the bounds of a range, or at each choice; ignores errors elsewhere. */
+/** Returns the schema's errors about one parameter, at the bounds of its range or at each choice. */
 function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
   const { key } = parameter;
   const path = key.split('.');
@@ -82,7 +84,7 @@ function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, bas
   });
 }
 
-/** Returns the values of other parameters at which a parameter is active, the first of each. */
+/** Returns a point at which the parameter is active: the first accepted value of each parameter that it depends on. */
 function conditionsOf({ when }: SpaceParameter, space: Space): Point {
   if (when === undefined) return {};
   const value = Array.isArray(when.is) ? (when.is as readonly (string | number | boolean)[])[0]! : (when.is as string);
@@ -99,10 +101,13 @@ function textAt(tree: unknown, path: readonly PropertyKey[]): string | null {
   return typeof here === 'object' ? 'keys and values' : JSON.stringify(here);
 }
 
-/** Number of significant digits of a searched number; more would be false precision. */
+/** Number of significant digits of a searched number; more digits would be false precision. */
 const DIGITS = 4;
 
-/** Returns the configuration values of a point, outer keys first. Numbers become text where the schema requires it. */
+/**
+ * Returns the configuration keys and values of a point, outer keys first. Numbers become text where the schema requires
+ * text.
+ */
 export function settingsOf(point: Point, parameters: Keys, base: Tree): readonly (readonly [string, unknown])[] {
   const settings: [string, unknown][] = [];
   const order = Object.entries(point).sort(([a], [b]) => a.split('.').length - b.split('.').length);
@@ -145,15 +150,15 @@ function withAt(tree: Tree, [step = '', ...rest]: readonly string[], value: unkn
   return { ...tree, [step]: rest.length === 0 ? value : withAt(inside, rest, value) };
 }
 
-/** Returns the configuration of a point, or a one-line error. */
+/** Returns the configuration of a point, or an error in one line. */
 export const configAt = (point: Point, parameters: Keys, base: Tree): Config | string =>
   configOf(configTextAt(point, parameters, base));
 
-/** Returns the YAML of a point, unvalidated. */
+/** Returns the configuration of a point as YAML, unvalidated. */
 export const configTextAt = (point: Point, parameters: Keys, base: Tree): string =>
   stringify(treeOf(point, parameters, base));
 
-/** Parses a trial's configuration; returns a one-line error if it is invalid. */
+/** Parses a trial's configuration; returns an error in one line if it is invalid. */
 export function configOf(text: string): Config | string {
   const loaded = loadConfig(
     text,

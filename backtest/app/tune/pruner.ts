@@ -1,6 +1,6 @@
 /**
- * Pruning of hopeless trials after a part of the pieces. It uses only results of earlier batches, so that threads and
- * machines cannot change it.
+ * Pruning of hopeless trials after a part of the pieces. It uses only results of earlier batches, so that the pruning
+ * does not depend on threads and machines.
  */
 import { medianAfter } from '../../index.ts';
 import { addsUp, type MeasureName } from './measures.ts';
@@ -9,14 +9,14 @@ import type { StudyKeys } from './studySchema.ts';
 import type { Pruner } from './trialRuns.ts';
 
 /**
- * Value that a trial must have reached by the end of each piece, or it is pruned; `null` where no trial is pruned.
- * Plain data, because other machines need it too.
+ * Minimum value that a trial must have reached by the end of each piece; otherwise it is pruned. `null` for a piece
+ * after which no trial is pruned. Plain data, so that it can be sent to other machines.
  */
 export type PruningBounds = readonly (number | null)[];
 
 export const NEVER_PRUNED: PruningBounds = [];
 
-/** Returns the bounds. With several objectives nothing is pruned, because a trial may be best in another objective. */
+/** Returns the bounds. With several objectives no trial is pruned, because it may be best in another objective. */
 export function pruningBounds({ pruning, objectives }: StudyKeys, made: readonly TrialRecord[]): PruningBounds {
   const [objective] = objectives;
   if (pruning === false || objectives.length > 1 || objective === undefined) return NEVER_PRUNED;
@@ -41,7 +41,8 @@ export const prunerBy =
     );
 
 /**
- * Returns the value after each piece; a measure that adds up becomes a mean per piece, so that pieces are comparable.
+ * Returns the value after each piece. For a measure that adds up, it is the mean per piece, so that pieces are
+ * comparable.
  */
 const courseOf = (objective: MeasureName, soFar: readonly number[]): readonly number[] =>
   addsUp(objective) ? soFar.map((sum, i) => sum / (i + 1)) : soFar;

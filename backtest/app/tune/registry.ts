@@ -1,6 +1,6 @@
 /**
- * Registry of trials: one append-only file for all studies of a folder. A line is a started study, a finished trial, an
- * opened holdout, or its result.
+ * Registry of trials: one append-only file for all studies of a folder. Each line records a started study, a finished
+ * trial, an opened holdout, or the result of a holdout.
  */
 import { openRegularFile, syncFolder } from '../../../src/guard/index.ts';
 import {
@@ -20,8 +20,8 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Measures } from './measures.ts';
 
 /**
- * Hours of a market, in epoch ms. `market` is the book, with the seed for a flow of the built-in market; `digest` is of
- * the recording's content.
+ * Hours of a market, in epoch ms. `market` is the book, plus the seed for a seeded flow. `digest` is the hash of the
+ * recording's rows.
  */
 export type MarketHours = {
   readonly market: string;
@@ -34,7 +34,7 @@ type Signed = {
   readonly study: string;
   /** Time of the record, in ISO 8601. */
   readonly at: string;
-  /** Operator and machine. */
+  /** Name of the operator and of the machine. */
   readonly by: string;
   readonly version: string;
 };
@@ -47,36 +47,36 @@ export type StudyRecord = Signed & {
 };
 
 /**
- * `done`: run on every piece; `pruned`: stopped early as hopeless; `refused`: never run, because the configuration is
- * invalid or cannot earn its fees.
+ * Record of a trial. `done`: run on every piece. `pruned`: stopped early as hopeless. `refused`: never run, because the
+ * configuration is invalid or cannot earn its fees.
  */
 export type TrialRecord = Signed & {
   readonly kind: 'trial';
-  /** Number of the trial, from 0 in the order of the search's requests. */
+  /** Number of the trial, from 0, in the order in which the search requested the trials. */
   readonly number: number;
   readonly seed: number;
   readonly tapes: readonly MarketHours[];
   readonly point: Point;
-  /** Digest of the complete configuration; `null` if there is none. */
+  /** Digest of the complete configuration; `null` if the configuration is invalid. */
   readonly config: string | null;
   readonly state: 'done' | 'pruned' | 'refused';
   readonly why: string | null;
   readonly measures: Measures | null;
-  /** First objective after each piece, under the less favorable fill model. */
+  /** Value of the first objective after each piece, under the less favorable fill model. */
   readonly soFar: readonly number[];
   /**
-   * Result of each time block under the less favorable fill model, with fills valued 60 s after they occur; empty if
-   * the trial did not finish.
+   * Profit of each time block under the less favorable fill model, with fills valued after 60 s. Empty if the trial did
+   * not finish.
    */
   readonly blocks: readonly number[];
 };
 
-/** Neighbor of the best configuration, with one parameter moved; never chosen. */
+/** Neighbor of the best configuration, with one parameter changed; never chosen. */
 export type NeighbourRecord = Signed & {
   readonly kind: 'neighbour';
   /** Number of the best trial. */
   readonly of: number;
-  /** Name of the moved parameter. */
+  /** Name of the changed parameter. */
   readonly key: string;
 } & Pick<TrialRecord, 'seed' | 'tapes' | 'point' | 'config' | 'state' | 'why' | 'measures'>;
 
@@ -111,13 +111,13 @@ export class Registry {
   }
 
   /**
-   * Returns all current records in order; records appended by other processes appear at the next call. Throws
-   * `UsageError` for an invalid line.
+   * Returns all records in order. Records that other processes append appear at the next call. Throws `UsageError` for
+   * an invalid line.
    */
   records(): readonly RegistryRecord[] {
     const bytes = this.#appended();
     const end = bytes.lastIndexOf(0x0a) + 1;
-    // A line without its end was not written completely, so its writer never confirmed it.
+    // An incomplete last line was interrupted while it was written, so its writer never confirmed the record.
     for (const line of bytes.subarray(0, end).toString('utf8').split('\n').slice(0, -1)) {
       this.#lines++;
       const record = line === '' ? null : recordOf(line);
@@ -170,7 +170,10 @@ export class Registry {
     return fd;
   }
 
-  /** Returns the text that ends and marks a line cut off by a crash. */
+  /**
+   * Returns the text that terminates an incomplete last line and marks it as invalid; empty if the last line is
+   * complete.
+   */
   #torn(fd: number): string {
     const { size } = fstatSync(fd);
     if (size === 0) return '';
@@ -180,10 +183,10 @@ export class Registry {
   }
 }
 
-/** Mark of a cut-off line. */
+/** Suffix of a line that a crash interrupted. */
 const TORN_MARK = ' #torn';
 
-/** Parses a line; `null` if it was cut off, `undefined` if it is invalid. */
+/** Parses a line; returns `null` for a line that a crash interrupted, `undefined` for an invalid line. */
 function recordOf(line: string): RegistryRecord | null | undefined {
   if (line.endsWith(TORN_MARK)) return null;
   try {
@@ -196,15 +199,15 @@ function recordOf(line: string): RegistryRecord | null | undefined {
   }
 }
 
-/** Whether two lists of hours overlap in one market, or in one recording under any name. */
+/** Whether two lists of hours overlap in the same market, or in the same recording under another name. */
 export const haveCommonHours = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
   some.some(a => others.some(b => (a.market === b.market || a.digest === b.digest) && a.from < b.to && a.to > b.from));
 
-/** Whether the record is of a configuration run on a tape. */
+/** Whether the record is of a trial or a neighbor. */
 export const isTrial = (record: RegistryRecord): record is TrialRecord | NeighbourRecord =>
   record.kind === 'trial' || record.kind === 'neighbour';
 
-/** Returns the number of distinct configurations that any study of the registry tried on any of these hours. */
+/** Returns the number of distinct configurations that any study in the registry tried on any of these hours. */
 export const trialsOn = (records: readonly RegistryRecord[], hours: readonly MarketHours[]): number =>
   new Set(
     records.flatMap(record =>
@@ -214,7 +217,10 @@ export const trialsOn = (records: readonly RegistryRecord[], hours: readonly Mar
     ),
   ).size;
 
-/** Returns the trials of one study by number. If two processes wrote one number, the first record counts. */
+/**
+ * Returns the trials of one study by number. If two processes wrote records with the same number, the first record
+ * counts.
+ */
 export function trialsOf(records: readonly RegistryRecord[], study: string): ReadonlyMap<number, TrialRecord> {
   const found = new Map<number, TrialRecord>();
   for (const record of records)

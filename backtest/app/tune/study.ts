@@ -12,7 +12,7 @@ import { studySchema, type StudyKeys } from './studySchema.ts';
 
 export type Study = {
   readonly keys: StudyKeys;
-  /** Absolute paths of the study and of its configuration. */
+  /** Absolute paths of the study and, in `configFile`, of its configuration. */
   readonly file: string;
   readonly configFile: string;
   readonly configText: string;
@@ -22,7 +22,7 @@ export type Study = {
   readonly space: Space;
 };
 
-/** Reads a study; its paths are relative to its folder. Throws `UsageError` with one line per mistake. */
+/** Reads a study; relative paths in the study start at its folder. Throws `UsageError` with one line per mistake. */
 export function readStudy(path: string): Study {
   const { data: keys, tell } = readYamlFile(path, studySchema, {
     ...{ what: 'study', like: 'like trials: 64' },
@@ -36,7 +36,7 @@ export function readStudy(path: string): Study {
   return { keys, file: resolve(path), configFile, configText, config, base, space: spaceOf(keys.parameters) };
 }
 
-/** Returns the flaws of a study that concern several keys. */
+/** Returns the problems of a study that concern several keys. */
 function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonly Problem[] {
   const names = tapes.map(({ name }) => name);
   const twice = names.findIndex((name, i) => name !== undefined && names.indexOf(name) < i);
@@ -66,8 +66,8 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
 }
 
 /**
- * Digest of everything that determines the results of the trials; the number of trials is excluded, so that a longer
- * study keeps it. `tapes`: digests of tuning and holdout hours.
+ * Returns the digest of everything that determines the results of the trials. The number of trials is excluded, so that
+ * a longer study has the same digest. `tapes` contains the digests of tuning and holdout hours.
  */
 export function studyDigest({ keys, config }: Study, version: string, tapes: readonly string[]): string {
   const { search, tapes: _, config: __, ...rest } = keys;
@@ -75,5 +75,5 @@ export function studyDigest({ keys, config }: Study, version: string, tapes: rea
   return digestOfData({ version, tapes, config, search: searched, ...rest });
 }
 
-/** SHA-256 in hex of plain data. */
+/** Returns the SHA-256 of plain data, in hex. */
 export const digestOfData = (data: unknown): string => createHash('sha256').update(JSON.stringify(data)).digest('hex');

@@ -82,7 +82,7 @@ const search = z.strictObject({
 });
 
 const pruning = z.strictObject({
-  /** Number of finished trials before any trial is pruned. */
+  /** Number of finished trials before the first trial can be pruned. */
   startAfterTrials: z.int().min(1).max(100_000).default(8),
   afterPieces: z.int().min(1).max(10_000).default(1),
 });

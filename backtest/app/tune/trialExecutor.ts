@@ -1,9 +1,9 @@
-/** Executors of trials: threads of this process, or workers elsewhere, with equal outcomes. */
+/** Executors of trials: threads of this process, or workers in other processes, with equal outcomes. */
 import { modelRunner, type ModelRunner } from '../backtest/backtestThreads.ts';
 import { prunerBy, type PruningBounds } from './pruner.ts';
 import { runBatch, type AskedTrial, type TrialOutcome, type TrialTerms } from './trialRuns.ts';
 
-/** Inputs of trials for any executor. */
+/** Inputs of trials that any executor needs. */
 export type TrialSetting = Omit<TrialTerms, 'runner'>;
 
 export type TrialExecutor = {
@@ -15,14 +15,14 @@ export type TrialExecutor = {
     onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void,
     onShare: (share: number) => void,
   ): Promise<void>;
-  /** Ends the threads or requests of the executor, finished or not. */
+  /** Ends the threads or requests of the executor, also if trials are still running. */
   end(): Promise<void>;
 };
 
-/** Returns an executor with at most `threads` threads. */
+/** Returns an executor that runs trials in this process, with at most `threads` threads. */
 export const trialsHere = (threads: number): TrialExecutor => trialsByRunner(modelRunner(threads));
 
-/** Returns an executor that also ends the runner. */
+/** Returns an executor that runs trials with `runner`. Its `end` also ends the runner. */
 export function trialsByRunner(runner: ModelRunner): TrialExecutor {
   return {
     run: (batch, setting, bounds, onEnded, onShare) =>

@@ -1,6 +1,6 @@
 /**
- * Trials of a batch side by side, one piece of the tapes at a time, with pruning after each piece. Results do not
- * depend on the number of threads.
+ * Parallel trials of a batch, one piece of the tapes at a time, with pruning after each piece. Results do not depend on
+ * the number of threads.
  */
 import { Fees, type ModelName, type Point, type ReplayReport } from '../../index.ts';
 import { edgeProblem, externalReferenceOf, type Config } from '../../../src/config.ts';
@@ -26,26 +26,26 @@ export type TrialOutcome = Pick<TrialRecord, 'state' | 'why' | 'measures' | 'soF
 export type TrialTerms = {
   readonly pieces: readonly Piece[];
   readonly models: readonly ModelName[];
-  /** Seconds after the start of each piece. */
+  /** Start times of the runs, in seconds after the start of a piece. */
   readonly starts: readonly number[];
   readonly latencies: readonly Latencies[];
   readonly seed: number;
   readonly references: ReferenceTapes;
-  /** Measure in `soFar`. */
+  /** Measure whose values are in `soFar`. */
   readonly objective: MeasureName;
   readonly runner: ModelRunner;
 };
 
 /**
- * Returns which of the remaining trials are pruned after a piece, numbered from 1, with the reason. `soFar` is the
- * objective after each piece; more is better.
+ * Returns the trials that are pruned after a piece, by number, with the reason. Pieces are numbered from 1. `soFar`
+ * contains the objective after each piece; more is better.
  */
 export type Pruner = (
   piece: number,
   trials: readonly { readonly number: number; readonly soFar: readonly number[] }[],
 ) => ReadonlyMap<number, string>;
 
-/** Returns why a configuration cannot run on these tapes; `null` if it can. */
+/** Returns why a configuration cannot run on the pieces; `null` if it can. */
 export function notRunReason(
   config: Config,
   { pieces, references }: Pick<TrialTerms, 'pieces' | 'references'>,
@@ -91,7 +91,7 @@ export async function runBatch(
   }
 }
 
-/** Returns the jobs of one trial on one piece: each latency, in it each start, in it each fill model. */
+/** Returns the jobs of one trial on one piece, in order of latency, then start, then fill model. */
 function jobsOf(
   config: Config,
   piece: Piece,
@@ -115,7 +115,7 @@ function jobsOf(
   );
 }
 
-/** Results of a trial so far. */
+/** Accumulated results of a trial that is still running. */
 class Running {
   readonly asked: AskedTrial;
   readonly soFar: number[] = [];
@@ -141,7 +141,7 @@ class Running {
     this.soFar.push(upwards(objective, measuresOf(this.#sums)[objective]));
   }
 
-  /** `pruned`: why the trial was stopped; `null` if it finished. */
+  /** Returns the outcome. `pruned` is the reason why the trial was stopped; `null` if it finished. */
   outcome(pruned: string | null): TrialOutcome {
     const nets = this.#sums.map(({ net60s }) => net60s);
     const lower = nets.indexOf(Math.min(...nets));
@@ -156,8 +156,8 @@ class Running {
 }
 
 /**
- * Returns the result of each block of a piece, with fills valued after 60 s: the mean over the runs with different
- * starts. The result of a run's own time block is divided among the blocks that it overlaps.
+ * Returns the profit of each time block of a piece, with fills valued after 60 s, as the mean over all runs. The time
+ * blocks of a run have another length, so the profit of each is divided among the piece's blocks that it overlaps.
  */
 export function blocksOf(
   { from, to, blocks }: Pick<Piece, 'from' | 'to' | 'blocks'>,

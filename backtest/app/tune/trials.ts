@@ -1,6 +1,6 @@
 /**
- * Trials of a study in order: requested in batches of one size, read from the registry if present, and reported in
- * order of request.
+ * Trials of a study in order. Trials are requested in batches of equal size, read from the registry if present, and
+ * reported in the order of the requests.
  */
 import { newSearch, paretoRanks, textOfPoint, type Point } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
@@ -21,7 +21,7 @@ export type StudyRun = {
   readonly registry: Registry;
   readonly terms: TrialSetting;
   readonly executor: TrialExecutor;
-  /** Signature of a record at the current time. */
+  /** Returns the fields of a new record: study, current time, operator and version. */
   readonly signed: () => Pick<TrialRecord, 'study' | 'at' | 'by' | 'version'>;
   readonly progress: Progress;
   /** Quote currency, for display. */
@@ -29,8 +29,8 @@ export type StudyRun = {
 };
 
 /**
- * Returns the trials by number, from 0. Each is in the registry before the next batch is requested. Rejects with
- * `UsageError` if the holdout rule forbids one.
+ * Returns the trials by number, from 0. Each trial is in the registry before the next batch is requested. Rejects with
+ * `UsageError` if the holdout rule forbids trials.
  */
 export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> {
   const { study, registry, hours, progress } = run;
@@ -65,7 +65,7 @@ export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> 
   return made;
 }
 
-/** Checks that a registered trial equals the requested one; otherwise another program wrote it. */
+/** Checks that a registered trial has the requested point. If not, another program version wrote the trial. */
 function same(record: TrialRecord | undefined, point: Point, { registry }: StudyRun): TrialRecord {
   if (record === undefined) throw new Error(`${registry.file}: a finished trial is missing`);
   if (textOfPoint(record.point) !== textOfPoint(point))
@@ -75,7 +75,7 @@ function same(record: TrialRecord | undefined, point: Point, { registry }: Study
   return record;
 }
 
-/** Returns the next batch of points, after the search has received all previous trials in order. */
+/** Returns the next batch of points, after the search has received the results of all previous trials in order. */
 function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): readonly Point[] {
   const { algorithm, seed, batch } = keys.search;
   const search = newSearch(algorithm, space, { seed, batch });
@@ -85,8 +85,9 @@ function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): reado
 }
 
 /**
- * Values for the search: the objective, more is better, or with several the negative Pareto rank. `null` for trials
- * that were pruned, refused, or violate a constraint.
+ * Returns the values for the search. With one objective, they are its values, with a sign such that more is better.
+ * With several objectives, they are the negative Pareto ranks. `null` for trials that were pruned, refused, or violate
+ * a constraint.
  */
 export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
   const { objectives, constraints } = keys;
@@ -98,13 +99,13 @@ export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): rea
   return counted.map((_, i) => behind.get(i) ?? null);
 }
 
-/** Returns the objectives of a trial; more is better in each. */
+/** Returns the objectives of a trial, each with a sign such that more is better. */
 export const objectivesOf = (
   { measures }: Pick<TrialRecord, 'measures'>,
   objectives: Study['keys']['objectives'],
 ): readonly number[] => objectives.map(name => (measures === null ? -Infinity : upwards(name, measures[name])));
 
-/** Names of the constraints that a trial violates. */
+/** Returns the names of the constraints that a trial violates. */
 export const brokenConstraints = (
   { measures }: Pick<TrialRecord, 'measures'>,
   constraints: Study['keys']['constraints'],
@@ -120,8 +121,8 @@ export const isFeasible = (trial: TrialRecord, constraints: Study['keys']['const
   trial.state === 'done' && brokenConstraints(trial, constraints).length === 0;
 
 /**
- * Runs the trials of a batch that are not in the registry. A configuration already tried in this study is not run
- * again.
+ * Runs the trials of a batch that are not in the registry. If a configuration was already tried in this study, its
+ * outcome is copied.
  */
 async function runLeft(
   left: readonly { readonly number: number; readonly point: Point }[],
@@ -158,7 +159,7 @@ async function runLeft(
   );
 }
 
-/** Returns the configuration of a point with its digest, or why it is not run. */
+/** Returns the configuration of a point with its digest, or the reason why it is not run. */
 export function preparedAt(
   point: Point,
   { study, terms }: StudyRun,
@@ -173,7 +174,7 @@ export function preparedAt(
 
 const NOT_RUN = { state: 'refused', measures: null, soFar: [], blocks: [] } as const;
 
-/** Describes the current batch, and the best finished trial. */
+/** Describes the current batch and the best finished trial, for the progress. */
 function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): string {
   const [objective] = study.keys.objectives;
   const { trials, batch } = study.keys.search;
@@ -185,7 +186,10 @@ function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): stri
   return `${where}, best ${Number(value.toPrecision(4))}${MEASURES[objective].unit === 'minor' ? ` ${unit}` : ` (${objective})`}`;
 }
 
-/** Returns the best by the first objective, the first of equals; `null` if none is feasible. */
+/**
+ * Returns the feasible trial with the best first objective, and the earliest if several are equal; `null` if no trial
+ * is feasible.
+ */
 export function bestTrial(
   made: readonly TrialRecord[],
   { objectives, constraints }: Study['keys'],

@@ -27,18 +27,18 @@ import { trialsHere, type TrialExecutor } from './trialExecutor.ts';
 import { heldOutPieces, piecesOf, referencesOf, tuneTapes, type Piece, type TuneTape } from './tuneTapes.ts';
 
 export type TuneOptions = {
-  /** YAML of the study. */
+  /** YAML file of the study. */
   readonly file: string;
   /** Folder of the registry. */
   readonly registry: string;
   readonly openHoldout: boolean;
   readonly threads: number;
-  /** Fees of another exchange for all of its runs. */
+  /** Fees of another exchange, for all runs of the study. */
   readonly venueFees?: VenueFees;
   /** Returns an executor for the trials; if absent or `null`, threads of this process run them. */
   readonly elsewhere?: (study: StudySetup) => Promise<TrialExecutor | null>;
   readonly version: string;
-  /** Operator and machine, and the clock in epoch ms. */
+  /** Name of the operator and of the machine. */
   readonly by: string;
   readonly now: () => number;
   readonly progress: Progress;
@@ -48,7 +48,7 @@ export type TuneOptions = {
 export type StudySetup = {
   readonly study: Study;
   readonly digest: string;
-  /** Id of the study in this registry: unique per registry, stable after a crash. */
+  /** Id of the study in this registry: different in every registry, and unchanged after a crash. */
   readonly run: string;
   readonly tapes: readonly TuneTape[];
   readonly references: ReferenceTapes;
@@ -56,14 +56,14 @@ export type StudySetup = {
 };
 
 /**
- * Result of a study. `yaml` returns the best configuration for a file in the folder `to`, with its evidence as a
- * header; `null` if no trial is feasible.
+ * Result of a study. `yaml` returns the best configuration for a file in the folder `to`, with the evidence as a
+ * header. `yaml` is `null` if no trial is feasible.
  */
 export type Tuned = { readonly tuning: Tuning; readonly yaml: ((to: string) => string) | null };
 
 /**
  * Runs the missing trials of the study, then evaluates it. Rejects with `UsageError` for errors that the operator can
- * fix, and if the holdout rule forbids it.
+ * fix, and if the holdout rule forbids trials or the opening.
  */
 export async function tune(options: TuneOptions): Promise<Tuned> {
   const { version, by, now, progress } = options;
@@ -106,7 +106,7 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
   }
 }
 
-/** Applies these fees to the study's configuration and to every configuration derived from it. */
+/** Returns the study with `fees` in its configuration and in every configuration derived from it. */
 function atFees(study: Study, fees: VenueFees | undefined): Study {
   if (fees === undefined) return study;
   const backtest = { ...(study.base['backtest'] as Readonly<Record<string, unknown>> | undefined), fees };
@@ -132,7 +132,7 @@ function hoursOf(study: Study, tapes: readonly TuneTape[], version: string): Stu
   return { study: studyDigest(study, version, [digestOfData(tuned), digestOfData(heldOut)]), tapes: tuned, heldOut };
 }
 
-/** Registers a study before its first trial. A finished study whose holdout is open is only shown again. */
+/** Registers a study before its first trial. A finished study whose holdout was opened is only reported again. */
 function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registry, options: TuneOptions): void {
   const { version, by, now, openHoldout } = options;
   const records = registry.records();
@@ -147,13 +147,13 @@ function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registr
   });
 }
 
-/** Returns the digest of the study's first record, which has its time, operator and file. */
+/** Returns the digest of the study's first record, which contains its time, operator and file. */
 const runOf = (registry: Registry, study: string): string =>
   digestOfData(registry.records().find(record => record.kind === 'study' && record.study === study) ?? study);
 
 /**
- * Opens the holdout. It is recorded before it is read, so that after a crash between the two it counts as opened. This
- * process runs it, with `here`, even if workers run the trials.
+ * Opens the holdout. The opening is recorded before the holdout is read, so that after a crash between the two the
+ * holdout counts as opened. This process runs the holdout, with `here`, even if workers run the trials.
  */
 async function openHoldout(
   run: StudyRun,
@@ -167,7 +167,7 @@ async function openHoldout(
   requireOpeningAllowed(registry.records(), hours);
   const opened: OpenedRecord = { kind: 'opened', ...signed(), tapes: hours.heldOut, config: best.config };
   registry.append(opened);
-  // If two processes open it at the same time, the first in the registry wins.
+  // If two processes open the holdout at the same time, the first record in the registry counts.
   requireOpeningAllowed(registry.records(), hours, opened);
   const config = configAt(best.point, study.keys.parameters, study.base);
   if (typeof config === 'string') throw new Error(`the best configuration is invalid: ${config}`);

@@ -1,4 +1,6 @@
-/** Recordings of a study: the tuning part of each in pieces, and the holdout, which is not read. */
+/**
+ * Recordings of a study: the tuning part of each recording in pieces, and the hours of the holdout, which are not read.
+ */
 import { dirname, resolve } from 'node:path';
 import { recordFlow, rowsInShared } from '../../index.ts';
 
@@ -14,12 +16,12 @@ import type { StudyKeys } from './studySchema.ts';
 
 export type TuneTape = {
   readonly name: string;
-  /** Absolute path of the recording, or the flow of the built-in market. */
+  /** Absolute path of the recording, or the terms of a seeded flow. */
   readonly from: RecordedFrom;
   readonly given: Tape | OpenedTape;
   /** All hours of the tape. */
   readonly hours: MarketHours;
-  /** Hours for tuning; `null` if there are none. */
+  /** Hours for tuning; `null` if the complete tape is holdout. */
   readonly tuned: MarketHours | null;
   /** Hours of the holdout; `null` if there are none. */
   readonly heldOut: MarketHours | null;
@@ -36,7 +38,7 @@ export type Piece = {
   readonly gaps: readonly { readonly from: number; readonly to: number; readonly why: string }[];
   readonly from: number;
   readonly to: number;
-  /** Number of equal time blocks, each with its own result. */
+  /** Number of time blocks of equal length, each with a result of its own. */
   readonly blocks: number;
 };
 
@@ -93,7 +95,9 @@ async function opened(
 
 type Shown = <T>(work: 'flow' | 'reading', done: (onShare: OnShare) => T | Promise<T>) => Promise<T>;
 
-/** Opens a recording as used by trials. `shown` shows the progress. Rejects if it cannot be read. */
+/**
+ * Opens or records the market that trials run on. `shown` shows the progress. Rejects if the recording cannot be read.
+ */
 export async function recordingOf(book: string, from: RecordedFrom, shown: Shown): Promise<Tape | OpenedTape> {
   if ('flow' in from) {
     const { seed, seconds, driftBpsPerHour: drift } = from.flow;
@@ -106,7 +110,7 @@ export async function recordingOf(book: string, from: RecordedFrom, shown: Shown
     : shown('reading', onShare => openTape(path, options, onShare));
 }
 
-/** Digest of a recording's content, however it is stored. */
+/** Returns the digest of a recording's rows, which does not depend on how the recording is stored. */
 export const digestOfRecording = (given: Tape | OpenedTape, latencies: Latencies, seed: number): string =>
   'options' in given ? given.tape.hash() : marketOf(given, { latencies, seed }).hash;
 
@@ -126,7 +130,7 @@ function partsOf(
   return { hours, tuned, heldOut: longEnough({ ...hours, from: until + 1_000 * embargoSeconds }, 1, where) };
 }
 
-/** Minimum length of a piece: two minutes, because a markout takes one. */
+/** Minimum length of a piece: 120 s, because a markout alone takes 60 s. */
 const PIECE_MIN_MS = 120_000;
 
 function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
@@ -137,7 +141,7 @@ function longEnough(hours: MarketHours, pieces: number, where: string): MarketHo
   return hours;
 }
 
-/** Throws `UsageError` if hours are in both tuning and holdout, or appear twice. */
+/** Throws `UsageError` if two tapes share hours. */
 function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void {
   for (const [i, one] of tapes.entries())
     for (const other of tapes.slice(0, i)) {
@@ -150,8 +154,8 @@ function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void
 }
 
 /**
- * Maximum number of rows of all tapes together that are decoded once and kept, at 29 bytes each. With more rows, each
- * run reads the tapes.
+ * Maximum number of rows of all tapes together that are decoded once into memory, at 29 bytes per row. The tapes beyond
+ * this number are read by each run.
  */
 const ROWS_KEPT = 8_000_000;
 
@@ -161,7 +165,7 @@ export type PieceKeys = Pick<StudyKeys, 'segments' | 'startsAfterSeconds'> & {
 };
 
 /**
- * Returns the tuning parts in equal pieces: the first of every tape, then the second of every tape, so that early
+ * Returns the tuning parts in equal pieces. The first piece of every tape precedes every second piece, so that early
  * pieces represent all tapes. A piece contains no later rows.
  */
 export function piecesOf(
@@ -189,7 +193,7 @@ export function piecesOf(
   ).flat();
 }
 
-/** Returns one piece per tape that has a holdout: the hours that no trial may use. */
+/** Returns one piece per tape with a holdout, which contains the hours that trials must not use. */
 export function heldOutPieces(tapes: readonly TuneTape[], { keys }: Study, latencies: Latencies): readonly Piece[] {
   const out = tapes.flatMap(({ name, given, heldOut: hours }) => (hours === null ? [] : [{ name, given, hours }]));
   const markets = marketsOf(out, keys.search.seed, latencies);
@@ -217,7 +221,7 @@ function marketsOf(parts: readonly Part[], seed: number, latencies: Latencies): 
 const BLOCK_MIN_MS = 60_000;
 const BLOCKS_MAX = 40;
 
-/** Returns the number of time blocks in the shortest run, each of at least one minute. */
+/** Returns the number of time blocks, each of which must have at least one minute in the shortest run. */
 function blocksIn(from: number, to: number, starts: readonly number[]): number {
   const shortest = to - from - 1_000 * Math.max(...starts);
   if (shortest < PIECE_MIN_MS)
@@ -227,7 +231,7 @@ function blocksIn(from: number, to: number, starts: readonly number[]): number {
   return Math.min(BLOCKS_MAX, Math.floor(shortest / BLOCK_MIN_MS));
 }
 
-/** Opens the recordings of other books for references and hedge routes. */
+/** Opens the recordings of other books that references and hedge routes use. */
 export async function referencesOf(study: Study, progress: Progress): Promise<ReferenceTapes> {
   const { keys, file } = study;
   const paths = referencePaths(study);
@@ -244,6 +248,6 @@ export async function referencesOf(study: Study, progress: Progress): Promise<Re
   return tapes;
 }
 
-/** Absolute paths of the recordings of other books, by book. */
+/** Returns the absolute paths of the recordings of other books, by book symbol. */
 export const referencePaths = ({ keys, file }: Study): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(keys.reference).map(([book, path]) => [book, resolve(dirname(file), path)]));

@@ -1,4 +1,4 @@
-/** Text of `puntas tune`: sentences, and the best trials in a table of 80 columns. */
+/** Text of `puntas tune`: sentences, and the best trials in a table at most 80 columns wide. */
 import { tuningWords, type Tuning } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
 
@@ -28,7 +28,7 @@ function refusedFor({ trials }: Tuning): readonly string[] {
     .map(([why, count]) => `Refused ${count}: ${why}.`);
 }
 
-/** Table of the best trials: number, objectives, and as many parameters as fit. */
+/** Returns the table of the best trials: number, objectives, and as many parameters as fit. */
 function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): readonly string[] {
   const shown = objectives.length > 1 ? front : ranking;
   const rows = shown.slice(0, TRIALS_SHOWN).flatMap(number => trials.filter(trial => trial.number === number));

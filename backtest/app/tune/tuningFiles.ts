@@ -6,16 +6,16 @@ import type { Tuned } from './tune.ts';
 
 /** Paths of the files to write. */
 export type TuningFiles = {
-  /** Page; its JSON is next to it. */
+  /** Path of the page; its numbers as JSON are written next to it. */
   readonly out?: string;
   readonly yaml?: string;
-  /** Whether to write the configuration even if nothing is better than not trading. */
+  /** Whether to write the configuration even if no trial is better than not trading. */
   readonly anyway: boolean;
 };
 
 /**
- * Writes each file completely or not at all; `page` returns the page. Returns whether the configuration was written.
- * Throws `UsageError` if a file cannot be written.
+ * Writes each file completely or not at all. `page` returns the page as text. Returns whether the configuration was
+ * written. Throws `UsageError` if a file cannot be written.
  */
 export function writeTuning(
   { tuning, yaml }: Tuned,

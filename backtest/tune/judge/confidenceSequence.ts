@@ -3,43 +3,46 @@
  * checks (E12).
  */
 
-/** Profit and volume of one time block, in one unit. */
+/** Profit and volume of one time block, in the same currency. */
 export type TradedBlock = { readonly net: number; readonly volume: number };
 
 export type RunningRatio = {
-  /** Net divided by volume; NaN without trades. */
+  /** Net divided by volume; NaN without volume. */
   readonly ratio: number;
-  /** Interval of the ratio; `null` with fewer than 20 blocks with trades, or if the blocks do not differ. */
+  /**
+   * Confidence interval of the ratio; `null` for fewer than 20 blocks with trades, or if all blocks have equal ratios.
+   */
   readonly interval: { readonly low: number; readonly high: number } | null;
   /** Number of blocks with trades. */
   readonly blocks: number;
   /**
-   * Returns how many more blocks like these would raise the lower bound to `least`; `null` if no number would, or if
-   * the lower bound is already there.
+   * Returns how many more blocks like the given blocks would raise the interval's lower bound to `least`. Returns
+   * `null` if no number of blocks would, or if the bound is not below `least`.
    */
   readonly blocksMissing: (least: number) => number | null;
 };
 
 /**
- * Minimum number of blocks: the asymptotic sequence needs a start, and its error at the first check is measured with
- * this number (`test/backtest/tune/judge`).
+ * Minimum number of blocks. The asymptotic sequence needs a start, and its error at the first check is tested with this
+ * number (`test/backtest/tune/judge`).
  */
 const BLOCKS_MIN = 20;
-/** Number of blocks at which the sequence is narrowest. */
+/** Number of blocks at which the confidence sequence is narrowest. */
 const NARROWEST_AT = 100;
 const ERROR = 0.05;
 const BLOCKS_MAX = 1e7;
 
 /**
- * Returns the ratio with an interval of 95% over all checks together. Blocks must be long enough to be nearly
- * independent.
+ * Returns the ratio of profit to volume with an interval that covers the true ratio at all checks together with 95%
+ * probability. Blocks must be long enough to be nearly independent.
  */
 export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   const traded = all.filter(({ volume }) => volume > 0);
   const blocks = traded.length;
   const volume = traded.reduce((sum, block) => sum + block.volume, 0);
   const ratio = traded.reduce((sum, block) => sum + block.net, 0) / volume;
-  // Linearized: the error of the ratio is the mean of these divided by the mean volume of a block.
+  // In linear approximation, the error of the ratio is the mean of net - ratio × volume, divided by the mean volume of
+  // a block.
   const squares = traded.reduce((sum, block) => sum + (block.net - ratio * block.volume) ** 2, 0);
   const deviation = Math.sqrt(squares / (blocks - 1)) / (volume / blocks);
   const isKnown = blocks >= BLOCKS_MIN && deviation > 0;
@@ -62,7 +65,7 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   };
 }
 
-/** Returns half the width of the interval after `t` values with deviation 1, by Robbins' normal mixture. */
+/** Returns half the width of the interval after `t` values with standard deviation 1, by Robbins' normal mixture. */
 function reach(t: number): number {
   const square = (-2 * Math.log(ERROR) + Math.log(-2 * Math.log(ERROR) + 1)) / NARROWEST_AT;
   const grown = t * square + 1;

@@ -1,26 +1,32 @@
-/** Out-of-sample results of a choice: in each split, the best configuration of one part is evaluated on the other. */
+/**
+ * Out-of-sample results of a choice. In each split, the best configuration on the training spans is evaluated on the
+ * test spans.
+ */
 import type { CombinatorialSplits, TimeSplit } from './timeSplits.ts';
 
-/** Results: one row per configuration, with one value per span. */
+/** Results with one row per configuration, and one value per span. */
 export type Results = readonly (readonly number[])[];
 
-/** Score of a configuration from its values on some spans. Higher is better; NaN never wins. */
+/** Function that scores a configuration by its values on some spans. A higher score is better; NaN is never best. */
 export type Measure = (values: readonly number[]) => number;
 
 /** Returns the arithmetic mean. */
 export const meanOf: Measure = values => values.reduce((sum, x) => sum + x, 0) / values.length;
 
-/** One choice and its result. */
+/** Choice of a configuration and its result. */
 export type JudgedChoice = {
-  /** Index of the configuration. */
+  /** Index of the chosen configuration. */
   readonly chosen: number;
   readonly inSample: number;
   readonly outOfSample: number;
-  /** Values of the configuration on the test spans. */
+  /** Values of the chosen configuration on the test spans. */
   readonly values: readonly number[];
 };
 
-/** Returns the index of the best configuration on some spans, the first of equals; -1 if all scores are NaN. */
+/**
+ * Returns the index of the configuration with the highest score on `spans`, the first if several are equal. Returns -1
+ * if all scores are NaN.
+ */
 export function bestOn(results: Results, spans: readonly number[], measure: Measure): number {
   let best = -1;
   let most = -Infinity;
@@ -35,8 +41,8 @@ export function bestOn(results: Results, spans: readonly number[], measure: Meas
 }
 
 /**
- * Chooses on the training part of a split and evaluates on the test part. `null` if either is empty, or if nothing can
- * be chosen.
+ * Chooses on the training spans of a split and evaluates on its test spans. Returns `null` if one of the two is empty,
+ * or if all scores are NaN.
  */
 export function chooseAndJudge(results: Results, { train, test }: TimeSplit, measure: Measure): JudgedChoice | null {
   const chosen = train.length > 0 && test.length > 0 ? bestOn(results, train, measure) : -1;
@@ -46,7 +52,7 @@ export function chooseAndJudge(results: Results, { train, test }: TimeSplit, mea
   return { chosen, inSample: measure(train.map(span => row[span]!)), outOfSample: measure(values), values };
 }
 
-/** Result of choosing along one path through all groups. */
+/** Result of the choices along one path through all groups. */
 export type PathResult = {
   readonly value: number;
   readonly values: readonly number[];
@@ -54,8 +60,8 @@ export type PathResult = {
 };
 
 /**
- * Returns each path of combinatorial cross-validation, with its groups evaluated by the choices of their splits. Drops
- * paths with a split that cannot choose.
+ * Returns the result of each path of combinatorial cross-validation. Each group of a path is evaluated by the choice of
+ * one split. Paths with a split without a choice are dropped.
  */
 export function pathResults(results: Results, cross: CombinatorialSplits, measure: Measure): readonly PathResult[] {
   const choices = cross.splits.map(split => chooseAndJudge(results, split, measure));

@@ -6,9 +6,9 @@ import { blockBootstrap, type BootstrapInterval, type Random } from '../../../sr
 import type { Results } from './outOfSample.ts';
 
 export type OverfittingOptions = {
-  /** Even number of time blocks. Default: 16, or the largest even number up to the number of spans. */
+  /** Number of time blocks, which must be even. Default: 16, or the largest even number up to the number of spans. */
   readonly blocks?: number;
-  /** Score by which the best configuration is chosen: the mean or the Sharpe ratio over spans. */
+  /** Score by which the best configuration is chosen: the mean or the Sharpe ratio over the spans. */
   readonly measure?: 'mean' | 'sharpe';
   readonly random: Random;
   /** Number of bootstrap samples for the interval. Default: 200. */
@@ -16,35 +16,37 @@ export type OverfittingOptions = {
 };
 
 /**
- * Share of splits in which the best of one half ranks in the lower part of the other. With an odd number of
- * configurations one rank is the median, and there are three variants:
- * - `strict` counts only ranks below it;
+ * Probability of overfitting: share of splits in which the best configuration of one half ranks below the median in the
+ * other half. With an odd number of configurations one rank is the median, and there are three variants:
+ * - `strict` counts only ranks below the median;
  * - `inclusive` also counts the median (logit at most 0, as in the paper);
  * - `value` counts the median as one half, which gives 0.5 for pure noise.
- * With an even number all three are equal.
+ * With an even number of configurations all three are equal.
  */
 export type Overfitting = {
   readonly value: number;
   readonly strict: number;
   readonly inclusive: number;
-  /** Interval of `value`, from resampled blocks; `null` if there are too few. */
+  /** Interval of `value`, from resampled blocks; `null` with too few blocks. */
   readonly interval: BootstrapInterval | null;
   /**
-   * Log odds, per split, of the out-of-sample rank of the configuration that is best in sample; positive if that rank
+   * Log odds, per split, of the out-of-sample rank of the configuration that is best in sample. Positive if that rank
    * is above the median.
    */
   readonly logits: readonly number[];
-  /** Share of splits in which the best of one half lost in the other. */
+  /** Share of splits in which the best configuration of one half had a loss in the other half. */
   readonly lossProbability: number;
-  /** Scores of the configuration that is best in one half, per split: in that half, and in the other. */
+  /**
+   * Score, per split, of the best configuration of one half in that half; `outOfSample` is its score in the other half.
+   */
   readonly inSample: readonly number[];
   readonly outOfSample: readonly number[];
 };
 
-/** Sums of one time block, per configuration. */
+/** Sums of the results in one time block, per configuration. */
 type Block = { count: number; readonly sums: Float64Array; readonly squares: Float64Array };
 
-/** Counts over all splits of the blocks into halves, with the results of each split. */
+/** Counts over all splits of the blocks into two halves, with the results of each split. */
 type Tally = {
   below: number;
   atMedian: number;
@@ -56,8 +58,8 @@ type Tally = {
 };
 
 /**
- * Computes the probability from results by configuration and span, in order of time. Throws a RangeError with fewer
- * than two configurations, or fewer spans than blocks.
+ * Computes the probability of overfitting. `results` are in order of time. Throws a RangeError for fewer than two
+ * configurations, or fewer spans than blocks.
  */
 export function overfittingOf(results: Results, options: OverfittingOptions): Overfitting {
   const { measure = 'sharpe', random, samples = 200 } = options;
@@ -75,7 +77,7 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
     value: shareOf(whole),
     strict: whole.below / whole.combinations,
     inclusive: (whole.below + whole.atMedian) / whole.combinations,
-    // Copies of a block that is drawn twice stay in one half, because copies in both would make the halves agree.
+    // Copies of a block that is drawn twice are in the same half, because copies in both halves would make these agree.
     interval: blockBootstrap(cut, drawn => shareOf(tallyOf(joinedBlocks(drawn), measure)), { random, samples }),
     logits: whole.logits,
     lossProbability: whole.losses / whole.combinations,
@@ -103,7 +105,7 @@ function blocksOf(results: Results, spans: number, blocks: number): readonly Blo
   });
 }
 
-/** Returns each drawn block once, weighted by its number of draws. */
+/** Returns each drawn block once, with its sums multiplied by the number of draws. */
 function joinedBlocks(drawn: readonly Block[]): readonly Block[] {
   const times = new Map<Block, number>();
   for (const block of drawn) times.set(block, (times.get(block) ?? 0) + 1);
@@ -115,8 +117,8 @@ function joinedBlocks(drawn: readonly Block[]): readonly Block[] {
 }
 
 /**
- * Evaluates every split of the blocks into halves, nearly equal for an odd number. Sums are kept by depth: one addition
- * per added block.
+ * Evaluates every split of the blocks into two halves, which are nearly equal for an odd number of blocks. The sums of
+ * each recursion depth are stored, so that an added block costs one addition.
  */
 function tallyOf(blocks: readonly Block[], measure: 'mean' | 'sharpe'): Tally {
   const tally: Tally = {
@@ -142,7 +144,7 @@ function tallyOf(blocks: readonly Block[], measure: 'mean' | 'sharpe'): Tally {
   return tally;
 }
 
-/** Writes a + sign × b to `to`. */
+/** Writes a + sign × b to `to` and returns `to`. */
 function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
   to.count = a.count + sign * b.count;
   for (let i = 0; i < to.sums.length; i++) {
@@ -153,9 +155,9 @@ function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
 }
 
 /**
- * Chooses the configuration with the best score in half `inside` and adds its rank in half `outside` to the tally. Rank
- * r counts from 1, the worst, to the number N of configurations; ties get the mean of their ranks. The logit is that of
- * r / (N + 1).
+ * Chooses the configuration with the best score in half `inside`, and adds its rank in half `outside` to the tally.
+ * Rank r counts from 1, the worst, to the number N of configurations; equal scores get the mean of their ranks. The
+ * logit is that of r / (N + 1).
  */
 function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 'sharpe', scores: Float64Array): void {
   const n = inside.sums.length;
@@ -170,7 +172,7 @@ function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 's
     scores[i] = scoreOf(outside, i, measure);
   }
   const its = scores[best]!;
-  // Starts at 0.5, because the comparison with itself adds another 0.5.
+  // The sum starts at 0.5, because the comparison of the configuration with itself adds another 0.5.
   let rank = 0.5;
   for (let i = 0; i < n; i++) rank += scores[i]! < its ? 1 : scores[i] === its ? 0.5 : 0;
   const centre = (n + 1) / 2;
@@ -184,8 +186,8 @@ function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 's
 }
 
 /**
- * Mean, or a monotonic form of the Sharpe ratio: mean over root of mean square. A constant series has the score 1, -1
- * or 0, by the sign of its mean.
+ * Returns the mean, or an increasing function of the Sharpe ratio: mean divided by the root of the mean square. A
+ * constant series has the score 1, -1 or 0, by the sign of its mean.
  */
 function scoreOf({ count, sums, squares }: Block, i: number, measure: 'mean' | 'sharpe'): number {
   const mean = sums[i]! / count;
@@ -194,6 +196,6 @@ function scoreOf({ count, sums, squares }: Block, i: number, measure: 'mean' | '
   return square > 0 ? mean / Math.sqrt(square) : 0;
 }
 
-/** Converts a score to its measure; the deviation of a Sharpe ratio is divided by n - 1. */
+/** Converts a score to the mean or the Sharpe ratio, whose variance is a sum of squares divided by n - 1. */
 const measured = (score: number, { count }: Block, measure: 'mean' | 'sharpe'): number =>
   measure === 'mean' ? score : (score / Math.sqrt(1 - score ** 2)) * Math.sqrt((count - 1) / count);

@@ -6,15 +6,15 @@ export type Moments = {
   readonly count: number;
   readonly mean: number;
   readonly deviation: number;
-  /** Sharpe ratio per result: mean divided by standard deviation; 0 if the results do not differ. */
+  /** Sharpe ratio per result: mean divided by standard deviation; 0 if all results are equal. */
   readonly sharpe: number;
   readonly skew: number;
   readonly kurtosis: number;
 };
 
 /**
- * Computes the moments of one number per time block. The deviation is divided by n - 1; skew and kurtosis are those of
- * the sample, without correction for its size.
+ * Computes the moments of a series with one result per time block. The variance is the sum of squares divided by n - 1.
+ * Skew and kurtosis are those of the sample, without correction for its size.
  */
 export function momentsOf(values: readonly number[]): Moments {
   const count = values.length;
@@ -35,8 +35,8 @@ export function momentsOf(values: readonly number[]): Moments {
 }
 
 /**
- * Probability that the true Sharpe ratio exceeds a threshold (E11; Bailey, López de Prado 2012). All ratios are per
- * result, not annualized. NaN if the moments imply no variance.
+ * Returns the probability that the true Sharpe ratio exceeds a threshold (E11; Bailey, López de Prado 2012). All ratios
+ * are per result, not annualized. NaN if the moments imply no positive variance.
  */
 export const probabilisticSharpe = (
   { count, sharpe, skew, kurtosis }: Pick<Moments, 'count' | 'sharpe' | 'skew' | 'kurtosis'>,
@@ -49,8 +49,8 @@ export const probabilisticSharpe = (
 const EULER_MASCHERONI = 0.5772156649015329;
 
 /**
- * Expected maximum Sharpe ratio of this number of independent trials without skill, whose ratios have this variance
- * (E11). 0 for a single trial.
+ * Returns the expected maximum Sharpe ratio of `trials` independent trials without skill, whose ratios have the given
+ * variance (E11); 0 for a single trial.
  */
 export function expectedMaximumSharpe(trials: number, varianceOfSharpes: number): number {
   if (trials <= 1) return 0;
@@ -61,9 +61,9 @@ export function expectedMaximumSharpe(trials: number, varianceOfSharpes: number)
 
 /** Deflated Sharpe ratio of the best trial. */
 export type DeflatedSharpe = {
-  /** SR0: expected ratio of the best of the trials without skill. */
+  /** Expected Sharpe ratio of the best of the trials if none has skill (SR0). */
   readonly threshold: number;
-  /** Probability that the true ratio exceeds `threshold`; 0.95 is required. */
+  /** Probability that the true Sharpe ratio exceeds `threshold`; 0.95 is required. */
   readonly probability: number;
 };
 
@@ -80,7 +80,7 @@ export function deflatedSharpe(
   return { threshold, probability: probabilisticSharpe(chosen, threshold) };
 }
 
-/** Variance of the Sharpe ratios of trials, divided by n - 1; 0 for fewer than two. */
+/** Returns the variance of the Sharpe ratios of trials, with divisor n - 1; 0 for fewer than two ratios. */
 export function varianceOfSharpes(sharpes: readonly number[]): number {
   if (sharpes.length < 2) return 0;
   const { deviation } = momentsOf(sharpes);
@@ -88,9 +88,9 @@ export function varianceOfSharpes(sharpes: readonly number[]): number {
 }
 
 /**
- * Returns the variance that chance alone gives the trials' ratios: the observed variance, at most 1 / (n - 1), the
- * variance of results without skill. A larger one means that some trials are truly worse, which makes none of them
- * lucky. With fewer than two ratios it is 1 / (n - 1).
+ * Returns the variance of the trials' ratios that is due to chance. It is the observed variance, but at most 1 / (n -
+ * 1), which is the variance without skill. A larger observed variance means that some trials are truly worse, not that
+ * others were lucky. With fewer than two ratios it is 1 / (n - 1).
  */
 export function varianceByLuck(sharpes: readonly number[], count: number): number {
   const most = 1 / (count - 1);

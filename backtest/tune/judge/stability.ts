@@ -12,15 +12,18 @@ import {
   type Space,
 } from '../search/space.ts';
 
-/** Point next to the optimum, and the parameter that differs. */
+/** Point next to the optimum, with the key of the parameter that differs. */
 export type Neighbour = { readonly key: string; readonly point: Point };
 
-/** Distance of neighbors in each direction, in widths of the parameter; at least one step for parameters with steps. */
+/**
+ * Distance of a neighbor in each direction, as a share of the parameter's range. A parameter with steps moves by at
+ * least one step.
+ */
 const REACH = 0.05;
 
 /**
- * Returns the neighbors of a point, each with one parameter moved: numbers down and up, a choice to each other value.
- * Parameters activated by a new choice are at their center.
+ * Returns the neighbors of a point, each with one parameter changed. A number moves down and up; a choice takes each
+ * other value. Parameters that a new choice activates are at their center.
  */
 export function neighboursOf(space: Space, point: Point, reach = REACH): readonly Neighbour[] {
   const cube = cubeOf(space, point);
@@ -40,12 +43,15 @@ export function neighboursOf(space: Space, point: Point, reach = REACH): readonl
 function movesOf(parameter: Parameter, at: number, reach: number): readonly number[] {
   const count = countOf(parameter);
   if (parameter.kind === 'choice') return parameter.values.map((_, i) => (i + 0.5) / count);
-  // On a logarithmic scale steps are uneven, so neighbors at the fixed distance can coincide; duplicates are dropped.
+  // On a logarithmic scale steps are uneven, so neighbors at a constant distance can coincide. Duplicates are dropped.
   const far = parameter.kind === 'log' ? reach : Math.max(reach, 1 / count);
   return [at - far, at + far].map(coordinate => Math.min(1, Math.max(0, coordinate)));
 }
 
-/** Returns the point with one value changed; others keep their exact values while their conditions hold. */
+/**
+ * Returns the point with one value changed. The other parameters keep their exact values as long as their conditions
+ * are true.
+ */
 function withKept(space: Space, point: Point, changed: number, value: ParameterValue): Point {
   const centre = pointAt(
     space,
@@ -60,20 +66,17 @@ function withKept(space: Space, point: Point, changed: number, value: ParameterV
   return made;
 }
 
-/** Value of a neighbor; `null` if it failed. */
+/** Value of a neighbor; `null` if its run failed. */
 export type JudgedNeighbour = { readonly key: string; readonly value: number | null };
 
 export type Stability = {
-  /**
-   * Share of all neighbors that ran and whose results are at most `within` worse than the optimum; NaN without
-   * neighbors.
-   */
+  /** Share of the neighbors that ran and were at most `within` worse than the optimum; NaN without neighbors. */
   readonly share: number;
-  /** Same share for the neighbors along one parameter, and the loss of the worst of them; Infinity if one failed. */
+  /** Share among the neighbors along one parameter, and the loss of the worst of these; Infinity if one failed. */
   readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number }[];
 };
 
-/** Computes how many neighbors are about as good as the optimum. */
+/** Computes the shares of neighbors that are at most `within` worse than the optimum. */
 export function stabilityOf(best: number, neighbours: readonly JudgedNeighbour[], within: number): Stability {
   const holds = ({ value }: JudgedNeighbour): boolean => value !== null && value >= best - within;
   const shareOf = (of: readonly JudgedNeighbour[]): number => of.filter(holds).length / of.length;

@@ -1,13 +1,13 @@
 /**
- * Intervals for results of one configuration, by the stationary bootstrap, which resamples dependent spans together
+ * Intervals for results of one configuration by the stationary bootstrap, which resamples dependent results together
  * (Politis, Romano 1994).
  */
 import { blockBootstrap, type BootstrapInterval, type BootstrapOptions } from '../../../src/core/index.ts';
 import type { Measure } from './outOfSample.ts';
 
 /**
- * Returns the interval of a statistic of values in order of time. The default run length follows from their
- * correlation. `null` as in `blockBootstrap`.
+ * Returns the interval of a statistic of `values`, which are in order of time. The default mean length of resampled
+ * runs follows from the correlation of the values. Returns `null` like `blockBootstrap`.
  */
 export const stationaryInterval = (
   values: readonly number[],
@@ -16,8 +16,8 @@ export const stationaryInterval = (
 ): BootstrapInterval | null => blockBootstrap(values, measure, { meanRun: bestRun(values), ...options });
 
 /**
- * Returns the mean length of resampled runs that suits the mean of these values: 1 without correlation, at most a third
- * of all values (Politis, White 2004, corrected by Patton, Politis, White 2009).
+ * Returns the mean length of resampled runs that is best for the mean of `values`. It is 1 without correlation, and at
+ * most a third of the number of values (Politis, White 2004, corrected by Patton, Politis, White 2009).
  */
 export function bestRun(values: readonly number[]): number {
   const n = values.length;
@@ -29,7 +29,7 @@ export function bestRun(values: readonly number[]): number {
   };
   const variance = covariance(0);
   if (n < 4 || !(variance > 0)) return 1;
-  // Number of consecutive insignificant lags that must follow the last significant one.
+  // Number of consecutive insignificant lags that must follow the last significant lag.
   const quiet = Math.max(5, Math.ceil(Math.sqrt(Math.log10(n))));
   const far = Math.min(n - 1, Math.ceil(Math.sqrt(n)) + quiet);
   const bound = 2 * Math.sqrt(Math.log10(n) / n);

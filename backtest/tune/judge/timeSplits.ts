@@ -1,18 +1,18 @@
 /**
- * Splits of a recording into training and test parts: combinatorial with purging and embargo, and walk-forward (López
- * de Prado, "Advances in Financial Machine Learning", 2018, 7 and 12).
+ * Splits of a recording into training and test parts: combinatorial with purging and embargo, and walk-forward. See
+ * López de Prado, "Advances in Financial Machine Learning", 2018, chapters 7 and 12.
  */
 
 /**
- * Time span of a result: from its first decision until its last input is known, such as a markout after a fill. Both
- * ends are included; the time unit is free.
+ * Time span of a result, from its first decision until its last input is known, such as a markout after a fill. Both
+ * ends are included. Any time unit can be used.
  */
 export type ResultSpan = { readonly from: number; readonly to: number };
 
 /** Indices of the spans in each part, ascending. Spans in neither part were purged, embargoed, or out of range. */
 export type TimeSplit = { readonly train: readonly number[]; readonly test: readonly number[] };
 
-/** One of C(N, k) splits; `groups` are its test groups. */
+/** One of the C(N, k) splits; `groups` are the indices of its k test groups. */
 export type CombinatorialSplit = TimeSplit & { readonly groups: readonly number[] };
 
 export type CombinatorialSplits = {
@@ -20,24 +20,24 @@ export type CombinatorialSplits = {
   readonly groups: readonly (readonly number[])[];
   readonly splits: readonly CombinatorialSplit[];
   /**
-   * Paths through all groups: for each group, the index of the split that evaluates it. Each test group of a split is
-   * on only one path.
+   * Paths through all groups. A path contains, for each group, the index of the split that evaluates the group. Each
+   * test group of a split is on only one path.
    */
   readonly paths: readonly (readonly number[])[];
 };
 
 export type CombinatorialOptions = {
   readonly groups: number;
-  /** Number of test groups per split. Default: 2. */
+  /** Number of test groups in each split. Default: 2. */
   readonly tested?: number;
-  /** Time after each test range; spans that start within it are excluded from training. */
+  /** Time after each test range; spans that start within this time are excluded from training. */
   readonly embargo?: number;
 };
 
 /**
- * Returns purged and embargoed combinatorial cross-validation (CPCV). Spans must be in order of start. Every choice of
- * `tested` groups is a test part once. Spans that overlap the test part, or start within the embargo after it, are
- * excluded from training. Throws a RangeError for invalid numbers.
+ * Returns the splits of purged and embargoed combinatorial cross-validation (CPCV). Spans must be in order of start.
+ * Every combination of `tested` groups is the test part of one split. Spans that overlap the test part, or start within
+ * the embargo after it, are excluded from training. Throws a RangeError for invalid numbers.
  */
 export function combinatorialSplits(spans: readonly ResultSpan[], options: CombinatorialOptions): CombinatorialSplits {
   const { groups: count, tested = 2, embargo = 0 } = options;
@@ -55,16 +55,16 @@ export function combinatorialSplits(spans: readonly ResultSpan[], options: Combi
 }
 
 export type WalkForwardOptions = {
-  /** Number of consecutive test folds; one more time block precedes them. */
+  /** Number of consecutive test folds. The spans are divided into one more group, which precedes the first fold. */
   readonly folds: number;
-  /** Number of time blocks for training. Default: all before the fold. */
+  /** Number of groups before a fold that are used for training. Default: all. */
   readonly window?: number;
   readonly embargo?: number;
 };
 
 /**
- * Returns walk-forward splits: each fold is tested after training on earlier spans, purged. Throws a RangeError for
- * invalid numbers.
+ * Returns walk-forward splits: each fold is tested after training on earlier spans that end before it. Throws a
+ * RangeError for invalid numbers.
  */
 export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkForwardOptions): readonly TimeSplit[] {
   const { folds, window = Infinity, embargo = 0 } = options;
@@ -76,15 +76,15 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
   const groups = evenGroups(spans.length, folds + 1);
   return groups.slice(1).map((test, i) => {
     const before = groups.slice(Math.max(0, i + 1 - window), i + 1).flat();
-    // In walk-forward splits the embargo precedes the fold: training ends at least that long before the fold starts.
+    // In walk-forward splits, training must end at least the embargo before the fold starts.
     const first = spans[test[0]!]!.from;
     return { train: before.filter(number => spans[number]!.to < first - embargo), test };
   });
 }
 
 /**
- * Returns the candidates for training: those that are not in the test part, do not overlap it, and do not start within
- * the embargo after it.
+ * Returns the candidates that may be used for training. They are not in the test part, do not overlap it, and do not
+ * start within the embargo after it.
  */
 function purged(
   spans: readonly ResultSpan[],
@@ -97,7 +97,7 @@ function purged(
   for (const number of test) {
     const { from, to } = spans[number]!;
     const last = merged.at(-1);
-    // Adjacent test spans form one range, because no training span is between them.
+    // Adjacent test spans are merged into one range, because no training span is between them.
     if (last !== undefined && (judged.has(number - 1) || from <= last.to)) last.to = Math.max(last.to, to);
     else merged.push({ from, to });
   }
@@ -108,7 +108,7 @@ function purged(
   });
 }
 
-/** Splits the integers below `count` into groups of nearly equal size, in order. */
+/** Splits the integers from 0 to `count` - 1 into consecutive groups of nearly equal size. */
 function evenGroups(count: number, groups: number): readonly (readonly number[])[] {
   return Array.from({ length: groups }, (_, g) => {
     const from = Math.floor((g * count) / groups);
@@ -117,7 +117,7 @@ function evenGroups(count: number, groups: number): readonly (readonly number[])
   });
 }
 
-/** Returns all combinations of `size` integers below `count`, each ascending, in order. */
+/** Returns all combinations of `size` integers from 0 to `count` - 1, each ascending, in lexicographic order. */
 export function combinationsOf(count: number, size: number): readonly (readonly number[])[] {
   const found: number[][] = [];
   const grow = (chosen: readonly number[], from: number): void => {
@@ -131,7 +131,7 @@ export function combinationsOf(count: number, size: number): readonly (readonly 
   return found;
 }
 
-/** Returns the paths. For each group, path j takes the j-th split that tests the group. */
+/** Returns the paths. In path j, each group is evaluated by the j-th split that tests it. */
 function pathsOf(splits: readonly CombinatorialSplit[], groups: number): readonly (readonly number[])[] {
   const judging = Array.from({ length: groups }, (_, group) =>
     splits.flatMap((split, number) => (split.groups.includes(group) ? [number] : [])),

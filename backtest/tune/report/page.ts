@@ -1,4 +1,7 @@
-/** Page of a study: its result in words, evidence for and against the best in plots, and a table of all trials. */
+/**
+ * Page of a study: its result in words, plots of the evidence for and against the best trial, and a table of all
+ * trials.
+ */
 import {
   gainText,
   numberText,
@@ -18,7 +21,7 @@ import { tuningFigures } from './plots.ts';
 import type { TunedTrial, Tuning } from './tuning.ts';
 import { share, tuningWords } from './words.ts';
 
-/** Returns a self-contained HTML file with library, style and script; names and texts are escaped. */
+/** Returns a self-contained HTML file that includes library, style and script. Names and texts are escaped. */
 export function tuningPage(tuning: Tuning, parts: PageParts): string {
   const title = `Tuning ${tuning.strategy} on ${tuning.book}`;
   const figures = tuningFigures(tuning);

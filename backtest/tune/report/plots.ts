@@ -1,14 +1,14 @@
 /**
- * Plots of a study: progress of the search, results of the best, value of a choice out of sample, and neighbors of the
- * best.
+ * Plots of a study: progress of the search, results of the best trial, out-of-sample results of a choice, and neighbors
+ * of the best trial.
  */
 import { rangeOf, type Line, type Plot } from '../../../src/pages/index.ts';
 import type { Evidence, TunedParameter, TunedTrial, Tuning } from './tuning.ts';
 
-/** Plots under one heading, with a sentence on how to read them. */
+/** Plots under one heading; `how` is a sentence on how to read them. */
 export type TuningFigure = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
 
-/** Returns the figures; headings without a plot are dropped. */
+/** Returns the figures. Headings without a plot are dropped. */
 export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   const { evidence, minor } = tuning;
   return [
@@ -49,7 +49,7 @@ const unitOf = ({ objectives: [name = ''], minor }: Tuning): string =>
 
 const valueOf = ({ measures }: TunedTrial, name: string): number | null => measures?.[name] ?? null;
 
-/** Range of the central values, so that one extreme loss does not compress the plot. */
+/** Returns the range of the central values, so that one extreme loss does not compress the plot. */
 function around(values: readonly (number | null)[]): readonly [number, number] | null {
   const known = values.filter(value => value !== null).sort((a, b) => a - b);
   const at = (share: number): number => known[Math.floor(share * (known.length - 1))] ?? 0;
@@ -246,7 +246,7 @@ function along(
   ];
 }
 
-/** Spreads points with one value slightly, so that each is visible. */
+/** Spreads points at equal positions slightly, so that each is visible. */
 function beside(
   points: TunedParameter['points'],
   scale: TunedParameter['scale'],

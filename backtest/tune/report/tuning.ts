@@ -1,10 +1,10 @@
-/** Result of a study as plain numbers and text for JSON. */
+/** Result of a study as numbers and text for JSON. */
 import type { Interval } from '../../report/interval.ts';
 import type { Point } from '../search/space.ts';
 
 /**
- * Equal for equal studies, recordings and registries, except `made`. Sums are in the quote currency, amounts in the
- * base currency; both are approximate.
+ * Result of a study. Equal studies, recordings and registries give equal results, except `made`. Money is in the quote
+ * currency, amounts are in the base currency; both are approximate.
  */
 export type Tuning = {
   readonly made: { readonly puntas: string; readonly node: string };
@@ -27,22 +27,22 @@ export type Tuning = {
   readonly models: readonly string[];
   readonly latenciesMs: readonly string[];
   readonly startsAfterSeconds: readonly number[];
-  /** Number of parts of each tape; every trial runs on each, starting without inventory. */
+  /** Number of pieces of each tape. Every trial runs on each piece and starts it without inventory. */
   readonly segments: number;
   readonly counts: {
     readonly done: number;
     readonly pruned: number;
     readonly refused: number;
-    /** Trials that finished and satisfy every constraint. */
+    /** Number of trials that finished and satisfy every constraint. */
     readonly feasible: number;
-    /** Distinct configurations in the registry for any of these hours, from all studies. */
+    /** Number of distinct configurations that any study in the registry tried on any of these hours. */
     readonly onTheseTapes: number;
   };
   /** Trials in the order in which the search requested them. */
   readonly trials: readonly TunedTrial[];
-  /** Numbers of the trials, best first. */
+  /** Numbers of the feasible trials, best first. */
   readonly ranking: readonly number[];
-  /** Numbers of the trials on the Pareto front; only with several objectives. */
+  /** Numbers of the trials on the Pareto front; empty with only one objective. */
   readonly front: readonly number[];
   /** Number of the best trial; `null` if no trial is feasible. */
   readonly chosen: number | null;
@@ -51,7 +51,9 @@ export type Tuning = {
   readonly verdict: { readonly better: boolean; readonly words: readonly string[] };
 };
 
-/** Times in ISO 8601; `null` if a tape has no tuning part, or no holdout. */
+/**
+ * Tape with the start and end of its tuning part and of its holdout, in ISO 8601. `null` if the tape has no such part.
+ */
 export type TunedTape = {
   readonly name: string;
   readonly market: string;
@@ -68,14 +70,14 @@ export type TunedTrial = {
   /** Names of the constraints that the trial violates. */
   readonly breaks: readonly string[];
   readonly measures: Readonly<Record<string, number>> | null;
-  /** First objective after each piece. */
+  /** Value of the first objective after each piece. */
   readonly soFar: readonly number[];
 };
 
-/** Evidence for and against the best trial. In the result of a time block, fills are valued after 60 s. */
+/** Evidence for and against the best trial. In the profit of a time block, fills are valued after 60 s. */
 export type Evidence = {
   readonly blocks: number;
-  /** Results of the best trial, per time block. */
+  /** Profit of the best trial in each time block, in order of time. */
   readonly gains: readonly number[];
   readonly net: number;
   readonly interval: Interval | null;
@@ -83,48 +85,51 @@ export type Evidence = {
   readonly sharpe: number;
   readonly deflated: { readonly trials: number; readonly threshold: number; readonly probability: number };
   /**
-   * Probability of backtest overfitting by CSCV, and of a loss out of sample; `null` with fewer than two candidates, or
-   * too few blocks.
+   * Probability of backtest overfitting by CSCV, with the probability of a loss out of sample. `null` for fewer than
+   * two candidates, or too few blocks.
    */
   readonly pbo: {
     readonly value: number;
     readonly interval: readonly [number, number] | null;
     readonly lossProbability: number;
     /**
-     * Mean result per block of the configuration that is best in one half: in that half and in the other, over all
-     * splits.
+     * Mean profit per block of each split's best configuration, in the half in which it was chosen. `outOfSample` is
+     * its mean in the other half.
      */
     readonly inSample: number;
     readonly outOfSample: number;
     readonly logits: readonly number[];
   } | null;
-  /** Results of purged and embargoed combinatorial cross-validation: one sum per path of choices through all blocks. */
+  /** Profits of purged and embargoed combinatorial cross-validation: one sum per path of choices through all blocks. */
   readonly paths: readonly number[];
-  /** Results of walk-forward choices, in order of time. */
+  /** Profits of walk-forward choices, in order of time; `chosen` is the number of the trial. */
   readonly walkForward: readonly { readonly chosen: number; readonly net: number }[];
   /**
-   * Results of the best trial's neighbors, each with one parameter moved: the share that lost at most `within`. `null`
-   * if none ran.
+   * Results of the best trial's neighbors, each with one parameter changed. A `share` of the neighbors lost at most
+   * `within` of the best value. `null` if no neighbor ran.
    */
   readonly stability: {
     readonly share: number;
     readonly within: number;
     readonly neighbours: number;
-    /** `worstLoss` of the first objective; `null` if a neighbor cannot run. */
+    /** Results per parameter. `worstLoss` is a loss in the first objective; `null` if a neighbor cannot run. */
     readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number | null }[];
   } | null;
   readonly parameters: readonly TunedParameter[];
 };
 
-/** Results of trials in the first objective, along one parameter. Values of choices are indices of `names`. */
+/**
+ * Values of the first objective by one parameter. `at` is the parameter's value; for a choice, it is an index of
+ * `names`.
+ */
 export type TunedParameter = {
   readonly key: string;
   readonly scale: 'linear' | 'log' | 'choice';
-  /** Whether more of the objective is better. */
+  /** Whether a higher value of the objective is better. */
   readonly upwards: boolean;
   readonly names: readonly string[];
   readonly points: readonly { readonly at: number; readonly value: number }[];
-  /** Neighbors of the best with only this parameter moved. */
+  /** Neighbors of the best trial that differ only in this parameter. */
   readonly neighbours: readonly { readonly at: number; readonly value: number }[];
   readonly chosen: number | null;
 };

@@ -1,16 +1,16 @@
-/** Summary of a study in sentences: whether its best is better than not trading, and on which basis. */
+/** Summary of a study in sentences: whether its best trial is better than not trading, and the reasons. */
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 
-/** Required minimum of the deflated Sharpe ratio. */
+/** Minimum of the deflated Sharpe ratio that a better trial must reach. */
 export const DEFLATED_MIN = 0.95;
-/** Permitted maximum of the probability of overfitting. */
+/** Maximum of the probability of overfitting that a better trial may have. */
 export const PBO_MAX = 0.05;
 
 /**
  * Returns whether the best trial is better than not trading, with every objection as a clause. It is better only if
- * there is no objection.
+ * there are no objections.
  */
 export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
   if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
@@ -31,7 +31,7 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
   return { better: words.length === 0, words };
 }
 
-/** Returns paragraphs; the first is the verdict. */
+/** Returns the summary as paragraphs of plain text; the first is the verdict. */
 export function tuningWords(tuning: Tuning): readonly string[] {
   const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
   const tried = `${numberText(search.trials)} trials (${counts.done} run to the end, ${counts.pruned} stopped early, ${counts.refused} refused)`;
@@ -80,7 +80,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
-/** Returns a sentence on how much of the best result in one half of the time remained in the other half. */
+/** Returns a sentence that compares the profit of one half's best trial in that half and in the other half. */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';
@@ -98,11 +98,11 @@ function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[]
 const around = (interval: Interval | null, minor: string): string =>
   interval === null ? '' : ` (95%: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;
 
-/** Formats a share with two decimals; only exactly 0 and 1 are shown as 0.00 and 1.00. */
+/** Formats a share with two decimals. Only exact values of 0 and 1 become 0.00 and 1.00. */
 export const share = (x: number): string =>
   x > 0.995 && x < 1 ? 'above 0.99' : x > 0 && x < 0.005 ? 'below 0.01' : x.toFixed(2);
 
-/** Returns the median of a non-empty list. */
+/** Returns the median of the values, which must not be empty. */
 export function median(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
   const half = ascending.length / 2;

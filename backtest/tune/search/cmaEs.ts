@@ -1,6 +1,6 @@
 /**
- * Evolution strategy with covariance adaptation, restarted with twice the population after convergence (IPOP; Auger,
- * Hansen 2005). Choices are sampled by learned probabilities.
+ * Evolution strategy with covariance adaptation (CMA-ES). After convergence it restarts with twice the population
+ * (IPOP; Auger, Hansen 2005). Choices are sampled by learned probabilities.
  */
 import type { Random } from '../../../src/core/index.ts';
 import { conditionOf, drawFrom, learn, roundNormal, widthOf, type AdaptedNormal } from './covariance.ts';
@@ -8,34 +8,39 @@ import { drawOf, type Search, type SearchOptions } from './search.ts';
 import { countOf, cubeOf, pointAt, textOfPoint, type Parameter, type Point, type Space } from './space.ts';
 
 export type CmaEsOptions = SearchOptions & {
-  /** Points of the first generation, rounded up to complete batches. Default: 4 + 3 ln(n). */
+  /**
+   * Number of points in the first generation, rounded up to complete batches. Default: 4 + 3 ln(n) for n parameters.
+   */
   readonly population?: number;
 };
 
-/** Initial standard deviation, in widths of a parameter. */
+/** Initial standard deviation, as a share of a parameter's range. */
 const SIGMA = 0.25;
-/** Standard deviation at which a run has converged, in widths of a parameter. */
+/** Standard deviation at which a run has converged, as a share of a parameter's range. */
 const CONVERGED = 1e-6;
-/** Maximum attempts to sample a point within the bounds. After the last, coordinates outside are set to the bound. */
+/**
+ * Maximum number of attempts to sample a point within the bounds. After the last attempt, coordinates outside are set
+ * to the bound.
+ */
 const DRAWS = 50;
-/** Learning rate of a choice's probabilities per generation. */
+/** Learning rate of a choice's probabilities, per generation. */
 const LEARNING_RATE = 0.4;
 const POPULATION_MAX = 1024;
 
-/** Point of the generation: its numeric coordinates, the index of each choice, and its value once known. */
+/** Point of a generation: its numeric coordinates, the index of each choice, and its value, if known. */
 type Member = { readonly point: Point; readonly at: Float64Array; readonly chosen: readonly number[]; value?: number };
 
 type Run = {
   readonly law: AdaptedNormal;
   readonly shares: number[][];
-  /** Best value of each generation, the latest last. */
+  /** Best value of each generation, in order. */
   readonly bests: number[];
 };
 
 /**
- * Returns the search. Requested points count for the generation in which they were sampled. Other points, received
- * before the first request, only move the start to the best such point. If all parameters have steps, points may
- * repeat.
+ * Returns the search. Requested points belong to the generation in which they were sampled. Points that were not
+ * requested only move the start to the best of them, if their values arrive before the first generation has values. If
+ * all parameters have steps, points may repeat.
  */
 export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   const { seed, batch = 1 } = options;
@@ -97,7 +102,7 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
 
   return {
     ask: () => {
-      // After a resume, points that already have a value were not requested here.
+      // After a resume, points that already have a value were requested by the earlier process.
       while (members[asked]?.value !== undefined) asked++;
       return memberOf(asked++).point;
     },
@@ -108,22 +113,20 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
       const found = members.find(one => one.value === undefined && textOfPoint(one.point) === name);
       if (found === undefined) return takeOwn(point, value);
       found.value = value === null || Number.isNaN(value) ? -Infinity : value;
-      // Points requested beyond the generation also count, once all of them have values.
+      // Points requested beyond the generation's size also belong to it; the generation ends when all have values.
       if (asked > count) members.length = Math.max(asked, count);
       if (members.every(one => one.value !== undefined)) close();
     },
   };
 }
 
-/**
- * Returns the minimum deviation along a parameter: a fifth of a step, so that the next step is sampled occasionally.
- */
+/** Returns the minimum deviation along a parameter: a fifth of a step, so that the next step is sometimes sampled. */
 function floorOf(parameter: Parameter): number {
   const count = countOf(parameter);
   return count === Infinity || parameter.kind === 'log' ? 0 : 0.2 / count;
 }
 
-/** Samples one point: numbers from the distribution, choices by their probabilities. */
+/** Samples one point: numbers from the normal distribution, choices by their probabilities. */
 function drawnMember(space: Space, { law, shares }: Run, random: Random): Member {
   const at = withinBounds(law, random);
   const chosen = shares.map(of => drawnShare(of, random));
@@ -151,8 +154,8 @@ function drawnShare(shares: readonly number[], random: Random): number {
 }
 
 /**
- * Moves each choice's probabilities towards the better half; none becomes so small that a generation would hardly
- * contain it.
+ * Moves each choice's probabilities towards those of the better half of the points. Each probability keeps a minimum,
+ * so that later generations still contain the value.
  */
 function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: readonly number[], space: Space): void {
   for (const [k, of] of shares.entries()) {
@@ -172,7 +175,8 @@ function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: r
 }
 
 /**
- * Whether the run has converged: minimum width, equal values, no improvement for long, or a degenerate distribution.
+ * Whether the run has converged: minimum width, equal values, no improvement for many generations, or a degenerate
+ * distribution.
  */
 function hasConverged({ law, bests }: Run, useful: readonly Member[]): boolean {
   const n = law.mean.length;

@@ -1,5 +1,5 @@
 /**
- * Normal distribution of an evolution strategy, with its adaptation by generations (Hansen, "The CMA Evolution
+ * Normal distribution of an evolution strategy, and its adaptation to each generation (Hansen, "The CMA Evolution
  * Strategy: A Tutorial", 2016).
  */
 import { normal, type Random } from '../../../src/core/index.ts';
@@ -9,7 +9,7 @@ import { symmetricEigen, type Eigen } from './symmetricEigen.ts';
 export type AdaptedNormal = {
   /** Number of points in one generation. */
   readonly population: number;
-  /** Weight of each rank, best first; zero weights are omitted. */
+  /** Weight of each rank, best rank first; ranks beyond the end have weight 0. */
   readonly weights: readonly number[];
   mean: Float64Array;
   sigma: number;
@@ -20,7 +20,7 @@ export type AdaptedNormal = {
   generations: number;
 };
 
-/** Returns an isotropic distribution around a mean. */
+/** Returns an isotropic normal distribution around a mean. */
 export function roundNormal(mean: readonly number[], sigma: number, population: number): AdaptedNormal {
   const n = mean.length;
   const covariance = new Float64Array(n * n);
@@ -41,7 +41,7 @@ export function roundNormal(mean: readonly number[], sigma: number, population: 
   };
 }
 
-/** Samples one point. */
+/** Samples one point from the distribution. */
 export function drawFrom({ mean, sigma, eigen }: AdaptedNormal, random: Random): Float64Array {
   const n = mean.length;
   const z = Float64Array.from({ length: n }, (_, j) => Math.sqrt(Math.max(0, eigen.values[j]!)) * normal(random));
@@ -52,7 +52,7 @@ export function drawFrom({ mean, sigma, eigen }: AdaptedNormal, random: Random):
   });
 }
 
-/** Learning rates, by dimension and effective number of points. */
+/** Returns the learning rates for `n` dimensions, by the effective number of points. */
 function ratesOf(n: number, weights: readonly number[]) {
   const effective = 1 / weights.reduce((sum, w) => sum + w * w, 0);
   const cSigma = (effective + 2) / (n + effective + 5);
@@ -69,7 +69,7 @@ function ratesOf(n: number, weights: readonly number[]) {
 }
 
 /**
- * Adapts the distribution to the points of a generation, best first. `floors` are the minimum deviations per
+ * Adapts the distribution to the points of a generation, best first. `floors` are the minimum deviations of each
  * coordinate, so that a coordinate with steps can still reach the next step.
  */
 export function learn(law: AdaptedNormal, ranked: readonly Float64Array[], floors: readonly number[]): void {
@@ -113,7 +113,7 @@ export function learn(law: AdaptedNormal, ranked: readonly Float64Array[], floor
   law.eigen = symmetricEigen(law.covariance, n);
 }
 
-/** C to the power of -1/2 times a vector. */
+/** Multiplies a vector by the covariance matrix to the power of -1/2. */
 function whitened({ values, vectors }: Eigen, of: Float64Array): Float64Array {
   const n = of.length;
   const out = new Float64Array(n);
@@ -126,11 +126,11 @@ function whitened({ values, vectors }: Eigen, of: Float64Array): Float64Array {
   return out;
 }
 
-/** Largest deviation in any direction; NaN or Infinity if the distribution is degenerate. */
+/** Returns the largest standard deviation in any direction; NaN or Infinity if the distribution is degenerate. */
 export const widthOf = ({ sigma, eigen }: AdaptedNormal): number =>
   sigma * Math.sqrt(eigen.values.reduce((most, value) => Math.max(most, value), 0));
 
-/** Condition number: squared ratio of the largest to the smallest deviation. */
+/** Returns the condition number: the squared ratio of the largest to the smallest standard deviation. */
 export function conditionOf({ eigen }: AdaptedNormal): number {
   const least = eigen.values.reduce((low, value) => Math.min(low, value), Infinity);
   const most = eigen.values.reduce((high, value) => Math.max(high, value), 0);

@@ -1,11 +1,11 @@
 /**
- * Direction numbers of Sobol sequences: Joe and Kuo, "Constructing Sobol sequences with better two-dimensional
- * projections", 2008, their table D6.
+ * Direction numbers of Sobol sequences, from table D6 of Joe and Kuo, "Constructing Sobol sequences with better
+ * two-dimensional projections", 2008.
  */
 
 /**
- * Dimensions from 2 on: the degree of the primitive polynomial, its inner coefficients as bits, and the first numbers
- * m.
+ * Rows for dimension 2 and later: the degree of the primitive polynomial, its inner coefficients as bits, and the first
+ * numbers m.
  */
 const TABLE: readonly (readonly number[])[] = [
   [1, 0, 1],
@@ -41,10 +41,10 @@ const TABLE: readonly (readonly number[])[] = [
   [7, 42, 1, 3, 7, 3, 13, 59, 17],
 ];
 
-/** Number of dimensions in the table; the first needs no row. */
+/** Number of supported dimensions; the first dimension needs no row of the table. */
 export const SOBOL_DIMENSIONS = TABLE.length + 1;
 
-/** Returns the 32 direction numbers of a dimension, counted from 0, the highest bit first. */
+/** Returns the 32 direction numbers of a dimension, the highest bit first. The first dimension has the index 0. */
 export function directionNumbers(dimension: number): Uint32Array {
   const directions = new Uint32Array(32);
   if (dimension === 0) return directions.map((_, k) => 2 ** (31 - k));

@@ -1,19 +1,19 @@
 /**
- * Pruning rule: trials stop if they are below the median of other trials after the same number of steps. As for
- * `tell`, higher values are better.
+ * Pruning rule: a trial stops if its value is below the median of other trials after the same number of steps. Higher
+ * values are better, as in `Search`.
  */
 
-/** Values of a trial after each of its steps, such as tapes or hours replayed; the first is after one step. */
+/** Values of a trial after each of its steps, such as replayed pieces of a tape. The first value is after one step. */
 export type Course = readonly number[];
 
 export type MedianStopOptions = {
-  /** Minimum number of finished trials before any is stopped. Default: 5. */
+  /** Minimum number of other trials that have reached the number of steps. Default: 5. */
   readonly trialsMin?: number;
-  /** Minimum number of steps of every trial. Default: 1. */
+  /** Minimum number of steps before a trial may be stopped. Default: 1. */
   readonly stepsMin?: number;
 };
 
-/** Returns the value that a trial needs after this number of steps; `null` if no trial is stopped there. */
+/** Returns the value that a trial must have reached after `step` steps; `null` if no trial is stopped there. */
 export function medianAfter(
   step: number,
   others: readonly Course[],

@@ -1,12 +1,12 @@
 /** Pareto front of several objectives: the points that no other point dominates. */
 
-/** Whether the first point is at least as good in every objective, and better in one; higher values are better. */
+/** Whether point `a` is at least as good as `b` in every objective, and better in one. Higher values are better. */
 export const dominates = (a: readonly number[], b: readonly number[]): boolean =>
   a.every((value, i) => value >= b[i]!) && a.some((value, i) => value > b[i]!);
 
 /**
- * Returns the indices of the points that none dominates, in order. A point with a NaN value is on no front; equal
- * points are all on it.
+ * Returns the indices of the points that no other point dominates, in order. A point with a NaN value is not on the
+ * front; equal points are all on it.
  */
 export function paretoFront(values: readonly (readonly number[])[]): readonly number[] {
   return values.flatMap((own, i) =>
@@ -15,8 +15,8 @@ export function paretoFront(values: readonly (readonly number[])[]): readonly nu
 }
 
 /**
- * Returns the number of each point's front: 0 if no point dominates it, 1 if only points of front 0 do, and so on;
- * Infinity for a point with a NaN value.
+ * Returns the rank of each point: 0 if no point dominates it, 1 if only points of rank 0 do, and so on. Infinity for a
+ * point with a NaN value.
  */
 export function paretoRanks(values: readonly (readonly number[])[]): readonly number[] {
   const ranks = values.map(() => Infinity);

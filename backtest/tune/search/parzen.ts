@@ -1,4 +1,6 @@
-/** Parzen estimator: a mixture of a kernel around each given point and a uniform one, with sampling and density. */
+/**
+ * Parzen estimator: a mixture of one kernel around each given point and one uniform kernel, with sampling and density.
+ */
 import { normalCumulative, normalQuantile, type Random } from '../../../src/core/index.ts';
 import {
   coordinateOf,
@@ -15,26 +17,26 @@ import {
 export type Parzen = {
   draw(random: Random): Point;
   /**
-   * Returns the log density in the unit cube, or log probability for parameters with steps. It is relative to the
-   * uniform distribution, so that points with different parameters are comparable.
+   * Returns the log density in the unit cube; for parameters with steps, the log probability. It is relative to the
+   * uniform distribution, so that points with different active parameters are comparable.
    */
   logDensity(point: Point): number;
 };
 
-/** Shape of the kernels along one parameter: their width, or the probability that a choice stays. */
+/** Shape of the kernels along one parameter: their width, or the probability that a choice is unchanged. */
 type Axis = { readonly parameter: Parameter; readonly count: number; readonly width: number; readonly stays: number };
 
-/** Coordinate of each parameter in a point; NaN if it is absent. */
+/** Coordinates of a kernel's point, one per parameter; NaN for a parameter that the point does not contain. */
 type Kernel = Float64Array;
 
-/** Returns the distribution around these points; uniform without points. More trials allow narrower kernels. */
+/** Returns the distribution around `points`; uniform without points. After more trials, kernels may be narrower. */
 export function parzenOf(space: Space, points: readonly Point[], trials: number): Parzen {
   const kernels = points.map(point => kernelOf(space, point));
   const axes = space.map((parameter, i) => axisOf(parameter, kernels, i, trials));
   const scales = kernels.map(kernel => kernel.map((about, i) => scaleOf(axes[i]!, about)));
   return {
     draw: random => {
-      // One index more than kernels: the last is the uniform one.
+      // The index after the last kernel stands for the uniform kernel.
       const kernel = kernels[random.integer(0, kernels.length)];
       const point: Record<string, ParameterValue> = {};
       for (const [i, axis] of axes.entries())
@@ -65,8 +67,8 @@ const kernelOf = (space: Space, point: Point): Kernel =>
   );
 
 /**
- * Scott's rule on the deviation of the points along the axis, with a minimum width that shrinks with the trials: points
- * that are close by chance must not restrict the search.
+ * Returns the shape along one parameter. The width follows Scott's rule from the deviation of the points. A minimum
+ * width shrinks with the number of trials, because points that are close by chance must not restrict the search.
  */
 function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, trials: number): Axis {
   const seen = kernels.map(kernel => kernel[i]!).filter(x => !Number.isNaN(x));
@@ -85,11 +87,13 @@ function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, tri
 }
 
 /**
- * Kernel width after one trial, as a share of a parameter's range. It shrinks with the number of trials. Chosen on the
- * functions of docs/development/evidence/tune-search.md.
+ * Minimum kernel width after one trial, as a share of a parameter's range. It shrinks with the number of trials. Chosen
+ * on the functions of docs/development/evidence/tune-search.md.
  */
 const WIDTH_FIRST = 0.8;
-/** Minimum kernel width, as a share of a parameter's range; chosen on the same functions. */
+/**
+ * Smallest kernel width, as a share of a parameter's range. Chosen on the functions of the same page as `WIDTH_FIRST`.
+ */
 const WIDTH_MIN = 0.01;
 
 function drawAlong(axis: Axis, about: number | undefined, random: Random): ParameterValue {
@@ -107,8 +111,8 @@ function drawAlong(axis: Axis, about: number | undefined, random: Random): Param
 }
 
 /**
- * Log density of a kernel at a coordinate, relative to uniform. For values in steps, the density at the center of a
- * step represents its probability.
+ * Returns the log density of a kernel at a coordinate, relative to the uniform density. For values in steps, the
+ * density at the center of a step represents its probability.
  */
 function logAlong({ parameter, count, width, stays }: Axis, about: number, scale: number, at: number): number {
   if (parameter.kind !== 'choice') return -0.5 * ((at - about) / width) ** 2 - scale;
@@ -116,7 +120,7 @@ function logAlong({ parameter, count, width, stays }: Axis, about: number, scale
   return Math.log((isSame ? stays : 0) * count + (1 - stays));
 }
 
-/** Log of the normalization of the normal distribution within the cube. */
+/** Returns the log of the integral of a normal kernel over the unit interval, which normalizes its density. */
 function scaleOf({ width }: Axis, about: number): number {
   const within = normalCumulative((1 - about) / width) - normalCumulative(-about / width);
   return Math.log(width * Math.sqrt(2 * Math.PI) * within);

@@ -1,8 +1,8 @@
-/** Uniform sampling from the unit cube: the baseline of every search. */
+/** Uniform sampling from the unit cube: the baseline for all other searches. */
 import { drawOf, type Search, type SearchOptions } from './search.ts';
 import { randomPoint, type Space } from './space.ts';
 
-/** Samples each point independently; values are only counted. */
+/** Returns a search that samples each point independently of all values. */
 export function randomSearch(space: Space, { seed }: SearchOptions): Search {
   let asked = 0;
   let told = 0;

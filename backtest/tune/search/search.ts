@@ -3,39 +3,40 @@ import { randomOf, type Random } from '../../../src/core/index.ts';
 import type { Point } from './space.ts';
 
 /**
- * Search for the point with the highest value. Its proposals depend only on its seed, the values received so far in
- * order, and the number of open proposals. Repeating all earlier values in order therefore restores it. Parallel trials
- * are requested in batches of one size, and their values passed in the order of the requests.
+ * Search for the point with the highest value. Its proposals depend only on its seed, the values received in order, and
+ * the number of proposals without a value. Therefore, repeating all earlier values in order restores the search.
+ * Parallel trials are requested in batches of equal size, and their values are passed in the order of the requests.
  */
 export interface Search {
   /** Returns the next point to try. */
   ask(): Point;
   /**
-   * Receives the value of a point, requested or not: a statistic, not money. `null` if the trial failed or was pruned.
+   * Receives the value of a point, even if the point was not requested. The value is a statistic, not money; `null` if
+   * the trial failed or was pruned.
    */
   tell(point: Point, value: number | null): void;
 }
 
 /**
- * Searches by name: uniform sampling, a low-discrepancy sequence, tree-structured Parzen estimators, evolution with
- * covariance adaptation.
+ * Name of a search: uniform sampling, a low-discrepancy sequence, tree-structured Parzen estimators, or an evolution
+ * strategy with covariance adaptation.
  */
 export type SearchName = 'random' | 'sobol' | 'tpe' | 'cmaEs';
 
 export type SearchOptions = {
   readonly seed: number;
-  /** Points requested before the first value of a batch arrives. Default: 1. */
+  /** Number of points that are requested before the first value of a batch arrives. Default: 1. */
   readonly batch?: number;
 };
 
-/** Returns the random generator of one draw, which numbers identify, so that no draw depends on another. */
+/** Returns the random generator of the draw that `numbers` identify, so that no draw depends on another draw. */
 export function drawOf(seed: number, ...numbers: readonly number[]): Random {
   let hash = 0x9e3779b9 ^ (seed | 0);
   for (const number of [seed / 2 ** 32, ...numbers]) hash = mixed(hash ^ (number | 0)) + 0x9e3779b9;
   return randomOf(mixed(hash));
 }
 
-/** Bijection of 32-bit numbers that mixes all bits (finalizer of MurmurHash3, Appleby 2011). */
+/** Mixes all bits of a 32-bit number bijectively (finalizer of MurmurHash3, Appleby 2011). */
 function mixed(value: number): number {
   let x = value | 0;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);

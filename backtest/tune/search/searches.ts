@@ -1,4 +1,4 @@
-/** Searches by name. */
+/** Creation of searches by name. */
 import { cmaEsSearch } from './cmaEs.ts';
 import { randomSearch } from './randomSearch.ts';
 import type { Search, SearchName, SearchOptions } from './search.ts';
@@ -13,7 +13,7 @@ export const SEARCHES: Readonly<Record<SearchName, (space: Space, options: Searc
   cmaEs: cmaEsSearch,
 };
 
-/** Creates a search. Throws a RangeError with the first flaw of an invalid space. */
+/** Creates the search of that name. Throws a RangeError with the first flaw of an invalid space. */
 export function newSearch(name: SearchName, space: Space, options: SearchOptions): Search {
   const flaw = flawOfSpace(space);
   if (flaw !== null) throw new RangeError(flaw);

@@ -1,9 +1,11 @@
-/** Sobol sequence, scrambled by the seed: every section of it fills the unit cube more evenly than random points. */
+/**
+ * Sobol sequence, scrambled by the seed. Every part of the sequence fills the unit cube more evenly than random points.
+ */
 import { directionNumbers, SOBOL_DIMENSIONS } from './directionNumbers.ts';
 import { drawOf, type Search, type SearchOptions } from './search.ts';
 import { pointAt, type Space } from './space.ts';
 
-/** Proposes the points of the Sobol sequence in order; results are counted but do not affect the proposals. */
+/** Returns a search that proposes the points of the Sobol sequence in order. Values do not affect the proposals. */
 export function sobolSearch(space: Space, { seed }: SearchOptions): Search {
   const at = scrambledSobol(space.length, seed);
   let asked = 0;
@@ -17,7 +19,10 @@ export function sobolSearch(space: Space, { seed }: SearchOptions): Search {
   };
 }
 
-/** Returns any point of a scrambled sequence by its index from 0. Dimensions beyond the table are uniform random. */
+/**
+ * Returns a function for the points of a scrambled sequence, by their index from 0. Dimensions beyond the table are
+ * uniformly random.
+ */
 export function scrambledSobol(dimensions: number, seed: number): (index: number) => readonly number[] {
   const tables = Array.from({ length: Math.min(dimensions, SOBOL_DIMENSIONS) }, (_, i) => directionNumbers(i));
   const seeds = tables.map((_, i) => drawOf(seed, 0x50b01, i).integer(0, 2 ** 32 - 1));
@@ -29,7 +34,7 @@ export function scrambledSobol(dimensions: number, seed: number): (index: number
     });
 }
 
-/** Returns one coordinate of the sequence as 32 bits of a fraction. */
+/** Returns one coordinate of a point, as the 32 highest bits of a fraction. */
 export function sobolBits(directions: Uint32Array, index: number): number {
   let bits = 0;
   const gray = index ^ (index >>> 1);
@@ -37,7 +42,10 @@ export function sobolBits(directions: Uint32Array, index: number): number {
   return bits >>> 0;
 }
 
-/** Owen's nested scrambling by a hash in which a bit depends only on higher bits (Laine, Karras 2011; Burley 2020). */
+/**
+ * Scrambles bits by Owen's nested method, with a hash in which each bit depends only on higher bits (Laine, Karras
+ * 2011; Burley 2020).
+ */
 function scrambled(bits: number, seed: number): number {
   let x = (reversed(bits) + seed) | 0;
   for (const factor of [0x6c50b47c, 0xb82f1e52, 0xc7afe638, 0x8d22f6e6]) x ^= Math.imul(x, factor);

@@ -5,14 +5,15 @@ import type { Random } from '../../../src/core/index.ts';
 export type ParameterValue = number | string | boolean;
 
 /**
- * Condition under which a parameter exists: an earlier parameter of the space has this value, or one of these values.
+ * Condition under which a parameter exists: an earlier parameter of the space has the value `is`, or one of these
+ * values.
  */
 export type Condition = { readonly key: string; readonly is: ParameterValue | readonly ParameterValue[] };
 
 /**
- * Parameter to vary. `linear` and `log` are between inclusive bounds, uniform in the number or its logarithm; a `step`
- * restricts them to multiples of it above `low`. `integer` has steps of `step` (default: 1). `choice` is one of an
- * unordered list.
+ * Parameter to vary. `linear` and `log` have inclusive bounds, and are uniform in the number or in its logarithm. A
+ * `step` restricts them to `low` plus multiples of the step. `integer` has steps of `step` (default: 1). `choice` has
+ * one value of an unordered list.
  */
 export type Parameter =
   | {
@@ -30,13 +31,13 @@ export type Parameter =
       readonly when?: Condition;
     };
 
-/** Parameters in the order of the unit cube's coordinates. A condition refers to an earlier parameter. */
+/** Parameters in the order of the unit cube's coordinates. A condition must refer to an earlier parameter. */
 export type Space = readonly Parameter[];
 
-/** Values of the parameters whose condition holds, and of no others. */
+/** Values of exactly those parameters whose condition is true. */
 export type Point = Readonly<Record<string, ParameterValue>>;
 
-/** Returns the first flaw of a space in one line, with the expected and the found value; `null` if it is valid. */
+/** Returns the first flaw of a space in one line, with the expected and the found value; `null` for a valid space. */
 export function flawOfSpace(space: Space): string | null {
   if (space.length === 0) return 'no parameter: expected at least one that may vary';
   for (const [i, parameter] of space.entries()) {
@@ -72,14 +73,14 @@ function flawOfCondition({ when }: Parameter, before: Space): string | null {
   return never === undefined ? null : `only when ${when.key} is ${never}; expected a value that it can have`;
 }
 
-/** Whether the parameter has no condition, or its condition holds at the point. */
+/** Whether the parameter has no condition, or its condition is true at the point. */
 export const holdsAt = ({ when }: Parameter, point: Point): boolean =>
   when === undefined || (Object.hasOwn(point, when.key) && wantedOf(when).includes(point[when.key]!));
 
 const wantedOf = ({ is }: Condition): readonly ParameterValue[] =>
   (Array.isArray(is) ? is : [is]) as readonly ParameterValue[];
 
-/** Whether a parameter can have the value. */
+/** Whether `value` is one of the parameter's possible values. */
 export const mayBe = (parameter: Parameter, value: ParameterValue): boolean =>
   parameter.kind === 'choice'
     ? parameter.values.includes(value)
@@ -94,11 +95,11 @@ export function countOf(parameter: Parameter): number {
   const { kind, low, high, step } = parameter;
   if (low === high) return 1;
   if (step === undefined && kind !== 'integer') return Infinity;
-  // A last step that is too short only because of float rounding counts.
+  // The tolerance includes a last step that is too short only because of float rounding.
   return Math.floor((high - low) / (step ?? 1) + 1e-9) + 1;
 }
 
-/** Returns the point at a position of the unit cube; coordinates outside are clamped. */
+/** Returns the point at coordinates of the unit cube. Coordinates outside the cube are clamped. */
 export function pointAt(space: Space, cube: ArrayLike<number>): Point {
   const point: Record<string, ParameterValue> = {};
   for (const [i, parameter] of space.entries())
@@ -107,8 +108,8 @@ export function pointAt(space: Space, cube: ArrayLike<number>): Point {
 }
 
 /**
- * Returns the value of one parameter at a coordinate: steps have equal shares of the range; on a logarithmic scale the
- * nearest step is used.
+ * Returns the value of one parameter at a coordinate. Steps have equal shares of the range; on a logarithmic scale, the
+ * nearest step is returned.
  */
 export function valueAt(parameter: Parameter, coordinate: number): ParameterValue {
   const u = coordinate > 0 ? Math.min(1, coordinate) : 0;
@@ -121,13 +122,13 @@ export function valueAt(parameter: Parameter, coordinate: number): ParameterValu
 }
 
 /**
- * Returns the coordinates of a point, each in the center of its value's share; `null` for absent parameters. Throws a
- * RangeError for missing values.
+ * Returns the coordinates of a point, each in the center of its value's share; `null` for parameters whose condition is
+ * false. Throws a RangeError for a missing value.
  */
 export const cubeOf = (space: Space, point: Point): readonly (number | null)[] =>
   space.map(parameter => (holdsAt(parameter, point) ? coordinateOf(parameter, point[parameter.key]) : null));
 
-/** Returns the coordinate of one value. */
+/** Returns the coordinate of one value of a parameter. */
 export function coordinateOf(parameter: Parameter, value: ParameterValue | undefined): number {
   if (value === undefined || !mayBe(parameter, value))
     throw new RangeError(`${parameter.key}: ${value}; expected a value that the parameter can have`);
@@ -145,9 +146,7 @@ export function coordinateOf(parameter: Parameter, value: ParameterValue | undef
 export const textOfPoint = (point: Point): string =>
   JSON.stringify(Object.entries(point).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
-/**
- * Samples a point uniformly from the unit cube: every parameter consumes a draw, even if its condition does not hold.
- */
+/** Samples a point uniformly from the unit cube. Every parameter consumes a draw, even if its condition is false. */
 export const randomPoint = (space: Space, random: Random): Point =>
   pointAt(
     space,
@@ -158,7 +157,10 @@ type Numeric = Exclude<Parameter, { kind: 'choice' }>;
 
 const stepOf = ({ low, step }: Numeric, value: number): number => Math.round((value - low) / (step ?? 1));
 
-/** Rounds to twelve digits, so that 0.1 plus two steps of 0.1 is 0.3. The lower bound stays exact. */
+/**
+ * Returns the lower bound plus a number of steps, rounded to twelve digits, so that 0.1 plus two steps of 0.1 is 0.3.
+ * The lower bound itself is exact.
+ */
 const stepped = ({ low, step }: Numeric, steps: number): number =>
   steps === 0 ? low : Number((low + steps * (step ?? 1)).toPrecision(12));
 

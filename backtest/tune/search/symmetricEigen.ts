@@ -1,9 +1,9 @@
-/** Eigenvalues and eigenvectors of a symmetric matrix with tens of rows, by Jacobi rotations. */
+/** Eigenvalues and eigenvectors of a symmetric matrix with up to some tens of rows, by Jacobi rotations. */
 
-/** `values` are unordered; `vectors` is row-major, and column j belongs to value j. */
+/** Eigenvalues, unordered, and eigenvectors, row-major. Column j of `vectors` belongs to entry j of `values`. */
 export type Eigen = { readonly values: Float64Array; readonly vectors: Float64Array };
 
-/** Decomposes a symmetric matrix of n rows, row-major. */
+/** Decomposes a symmetric, row-major matrix of n rows. */
 export function symmetricEigen(matrix: Float64Array, n: number): Eigen {
   const a = Float64Array.from(matrix);
   const vectors = new Float64Array(n * n);
@@ -21,7 +21,7 @@ export function symmetricEigen(matrix: Float64Array, n: number): Eigen {
   return { values: Float64Array.from({ length: n }, (_, i) => a[i * n + i]!), vectors };
 }
 
-/** Makes a[p][q] zero. */
+/** Rotates rows and columns p and q so that a[p][q] becomes zero. */
 function rotate(a: Float64Array, vectors: Float64Array, n: number, p: number, q: number): void {
   const between = a[p * n + q]!;
   if (between === 0) return;

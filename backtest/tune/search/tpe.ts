@@ -1,6 +1,6 @@
 /**
- * Tree-structured Parzen estimators: a distribution of good points against one of the others (Bergstra et al. 2011),
- * for all parameters jointly (Falkner et al. 2018).
+ * Tree-structured Parzen estimators. The distribution of good points is compared with that of the others (Bergstra et
+ * al. 2011), over all parameters jointly (Falkner et al. 2018).
  */
 import { parzenOf } from './parzen.ts';
 import { drawOf, type Search, type SearchOptions } from './search.ts';
@@ -8,9 +8,12 @@ import { scrambledSobol } from './sobolSearch.ts';
 import { countOf, pointAt, textOfPoint, type Point, type Space } from './space.ts';
 
 export type TpeOptions = SearchOptions & {
-  /** Points of a Sobol sequence before the first estimate. Default: 10. */
+  /** Number of points of a Sobol sequence before the first estimate. Default: 10. */
   readonly startup?: number;
-  /** Candidates sampled from the distribution of good points, of which the most promising is proposed. Default: 24. */
+  /**
+   * Number of candidates sampled from the distribution of good points. The most promising candidate is proposed.
+   * Default: 24.
+   */
   readonly candidates?: number;
 };
 
@@ -20,14 +23,14 @@ const CANDIDATES = 24;
 const GOOD = 0.1;
 /** Maximum number of points that count as good. */
 const GOOD_MAX = 25;
-/** Maximum attempts to sample new candidates while all sampled ones were already tried. */
+/** Maximum number of attempts to sample candidates, if all sampled candidates were already tried. */
 const DRAWS = 4;
 
 type Told = { readonly point: Point; readonly value: number };
 
 /**
- * Returns the search. Failed points count as the worst. Requested points without a value count as bad, so that a batch
- * spreads out.
+ * Returns the search. Failed points count as the worst. Requested points without a value count as bad, so that the
+ * points of a batch spread out.
  */
 export function tpeSearch(space: Space, options: TpeOptions): Search {
   const { seed, startup = STARTUP, candidates = CANDIDATES } = options;
@@ -39,7 +42,7 @@ export function tpeSearch(space: Space, options: TpeOptions): Search {
 
   const next = (index: number): Point => {
     if (told.length < Math.max(2, startup)) return pointAt(space, sobol(index));
-    // The sort is stable, so of equal values the earlier one ranks higher.
+    // The sort is stable, so that the earlier of two points with equal values ranks higher.
     const ranked = [...told].sort((a, b) => (a.value === b.value ? 0 : b.value - a.value)).map(({ point }) => point);
     const good = Math.min(GOOD_MAX, Math.ceil(GOOD * ranked.length));
     const likely = parzenOf(space, ranked.slice(0, good), ranked.length);

@@ -34,7 +34,7 @@ const SHOWN = { bytes: 1_048_576, lines: 2_000 };
 /** Returns the last entries, oldest first; empty if there are none. Unreadable lines are omitted. */
 export const actionsIn = (stateDir: string): readonly ActionEntry[] => actionTail(stateDir)();
 
-/** Returns a function that gives the result of `actionsIn` and reads only new lines at each call. */
+/** Returns a function that returns the last entries, as `actionsIn` does. Each call reads only new lines. */
 export function actionTail(stateDir: string): () => readonly ActionEntry[] {
   const tail = new TailedLines(join(stateDir, FILE), SHOWN, entryOf);
   return () => tail.read();

@@ -34,15 +34,15 @@ export type BotStatus = {
   /** End of the latest recording; `null` without a recording. */
   readonly recordedTo: Millis | null;
   readonly bot: BotLife;
-  /** Open orders as far as known, and the time of that knowledge. */
+  /** Number of open orders, with its source and its time. */
   readonly openOrders: OpenOrders;
   /** Disk problem that prevents writes to the state; `null` if there is no problem, or if unknown. */
   readonly disk: DiskTrouble | null;
-  /** Active stops; empty if there are none. */
+  /** Active stops (such as halt, pause, hold, reduce-only); empty if there are none. */
   readonly heldBy: readonly HeldBy[];
   /**
-   * Profit since the opening of the ledger, and its part from the run; equal to that in `puntas report`, the console
-   * and the metrics. `null` if none was stored, or if trades of the account could not be read.
+   * Profit since the opening of the ledger, and profit of the last run, as in `puntas report`, the console and the
+   * metrics. `null` if no profit was stored, or if trades of the account could not be read.
    */
   readonly profit: PrintedProfit | null;
   readonly run: RunStatus | null;
@@ -70,12 +70,14 @@ export type RunStatus = {
   /** Live quotes, best first; `null` if unknown, because the bot sends no heartbeat. */
   readonly bids: readonly StatusQuote[] | null;
   readonly asks: readonly StatusQuote[] | null;
-  /** State at the end of the recording; all fields in it are of that time. */
+  /** State at the time when the recording ends. */
   readonly recorded: {
     readonly regime: string;
     readonly bids: readonly StatusQuote[];
     readonly asks: readonly StatusQuote[];
-    /** Inventory, according to the trades read until then; likewise `holdings` and `fills`. */
+    /**
+     * Inventory from the trades read up to the end of the recording. `holdings` and `fills` include the same trades.
+     */
     readonly inventory: string;
     readonly holdings: Readonly<Record<string, string>>;
     readonly fills: number;
@@ -129,8 +131,8 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
 }
 
 /**
- * Returns the newest evidence of open orders. While the bot runs and after a normal stop, this is its own data;
- * otherwise a later read by another process, if there is one.
+ * Returns the newest evidence of open orders. While the bot runs and after a normal stop, the evidence is the bot's own
+ * data; otherwise it is a later read by another process, if there is one.
  */
 function openOrdersOf(
   dir: string,
@@ -144,7 +146,7 @@ function openOrdersOf(
   const { bids, asks } = run?.recorded ?? {};
   if (state === 'runs' && bids && asks) return { count: bids.length + asks.length, at: recordedTo, by: 'bot' };
   if (state === 'stopped') return { count: 0, at: beatAt, by: 'bot' };
-  // An observation before the last heartbeat is outdated, because the bot may have sent orders after it.
+  // An observation before the last heartbeat is outdated, because the bot may have sent orders after that observation.
   if (state === 'silent' && seen !== null && beatAt !== null && seen.at >= beatAt)
     return { count: seen.count, at: seen.at, by: seen.by };
   return { count: null, at: null, by: null };

@@ -8,7 +8,7 @@ import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus
 const WIDTH = 80;
 const NAME = 11;
 
-/** Returns the status as text. `where` names a bot that has never run. */
+/** Returns the status as text. `where` is the text that names a bot that has never run. */
 export function botStatusText(of: BotStatus, where: string): string {
   const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;
@@ -57,7 +57,7 @@ function inventoryText(fromTarget: string, holdings: Readonly<Record<string, str
   return `${shortDecimal(fromTarget)} ${currency} from its target; holds ${held.join(', ')}`;
 }
 
-/** Wraps the text at words, indented after its name. */
+/** Returns a named row. The text is wrapped at words and indented after the name. */
 function statusRow(name: string, text: string): readonly string[] {
   return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
 }

@@ -47,7 +47,7 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
 
 /**
  * Executes a reload as `carryOut` does, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
- * answer; the journal has an entry also then.
+ * answer; the journal gets an entry nevertheless.
  */
 export async function carryOutReload(
   bot: WhichBot,

@@ -1,6 +1,6 @@
 /**
- * Idempotent resume: a resume that is killed and repeated has the effect of one resume. If it has ended a pause, its
- * repetition must not also lift a halt.
+ * Idempotent resume: a resume that is killed and repeated has the effect of one resume. If the killed resume had ended
+ * a pause, its repetition must not also lift a halt.
  */
 import { existsSync, rmSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';

@@ -10,8 +10,8 @@ import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 
 /**
- * Time without a heartbeat after which the page shows the bot as silent, in ms. A running bot writes a heartbeat every
- * second.
+ * Time without a heartbeat after which the page shows the bot as silent, in ms. A running bot writes a heartbeat at
+ * least every two seconds.
  */
 const SILENT_MS = 15_000;
 /** Time limit of a read of the metrics, in ms. */
@@ -92,7 +92,7 @@ export class BesideRun {
   /** Reads the metrics. Never rejects; without an answer, the page shows no budgets. */
   async readMetrics(): Promise<void> {
     const { host } = this.#config.metrics;
-    // The heartbeat has the actual port, which may be a free one or that of --metrics-port.
+    // The heartbeat has the actual port, which the system or `--metrics-port` may have chosen.
     const port = readHeartbeat(this.#config.state.dir, 'bot')?.metricsPort ?? this.#config.metrics.port;
     const { publicPerMinute, privatePerMinute } = this.#config.exchange.budgets;
     if (port === 0) return;

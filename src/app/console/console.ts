@@ -32,11 +32,11 @@ export type ConsoleAsk = {
   readonly onLine?: (line: string) => void;
 };
 
-/** Interval of views for open pages, in ms of real time. */
+/** Interval at which open pages receive a view, in ms of real time. */
 const VIEW_EVERY_MS = 1_000;
-/** Interval of copies of the ledger, in ms. */
+/** Interval at which the ledger is copied and read, in ms. */
 const LEDGER_EVERY_MS = 30_000;
-/** Interval of reads of the bot's metrics, in ms. */
+/** Interval at which the bot's metrics are read, in ms. */
 const METRICS_EVERY_MS = 5_000;
 const PING_EVERY_MS = 10_000;
 

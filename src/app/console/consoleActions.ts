@@ -43,7 +43,7 @@ export function consoleActions(
       };
     },
     cost: (by, onShare) => {
-      // The estimate does not depend on the maximum cost and the reason.
+      // The estimate does not depend on the maximum cost or the reason.
       const ask = { id: randomUUID(), action: 'flatten', reason: 'what would it cost', by, via: 'console' } as const;
       return previewed({ ...ask, costMax: '1' }, onShare);
     },

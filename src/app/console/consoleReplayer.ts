@@ -52,8 +52,8 @@ export class ConsoleReplayer {
   }
 
   /**
-   * Returns the view at a time as one line of JSON; `null` in the cases of `PastMoments.at`. Rejects if the recording
-   * cannot be read.
+   * Returns the view at a time as one line of JSON; the text `null` if `PastMoments.at` returns `null`. Rejects if the
+   * recording cannot be read.
    */
   async past({ at, runs, door }: PastAsk, signal: AbortSignal, onProgress: (share: number) => void): Promise<string> {
     this.#door = door;
@@ -80,7 +80,8 @@ export class ConsoleReplayer {
 }
 
 /**
- * Returns a function to call with the time of each input. It reports the progress from the first input to the present.
+ * Returns a function to call with the time of each input. The function reports the progress from the first input to the
+ * present.
  */
 function progressReporter(clock: Clock, onProgress: (share: number) => void): (at: Millis) => void {
   const to = clock.now();

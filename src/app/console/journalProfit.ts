@@ -7,8 +7,8 @@ type Periods = { readonly hours: Sums; readonly days: Sums };
 type Sums = ReadonlyMap<Millis, Readonly<ProfitSums>>;
 
 /**
- * Returns profit by hour and day, oldest first, as `earnedBy` computes it. `moments` is the profit since the opening at
- * the ends of hours, in order of time. Entries and moments after `until` are ignored.
+ * Returns the profit of each hour and day, oldest first, computed by `earnedBy`. `moments` has the profit since the
+ * opening at the ends of hours, in order of time. Entries and moments after `until` are ignored.
  */
 export function profitByTime(
   entries: readonly LedgerEntry[],

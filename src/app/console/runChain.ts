@@ -22,7 +22,7 @@ export function chainOf(runs: Runs): Runs {
 export class RunChain {
   readonly #dir: string;
   #replay: RunReplay | null = null;
-  /** Next run while it has not read the rules of its book yet. */
+  /** Next run, until it has read the rules of its book; otherwise `null`. */
   #next: RunReplay | null = null;
   #left = 0;
   #taken = 0;

@@ -135,7 +135,7 @@ export class RunHistory {
   /** Records an input after the engine has processed it. */
   see(event: EngineEvent): void {
     const { at } = event;
-    // Markouts are settled first, with the market before this input.
+    // Markouts are computed first, from the market before this input.
     this.#settleMarkouts(at);
     this.#startedAt ??= at;
     this.#at = at;

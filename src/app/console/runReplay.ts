@@ -1,6 +1,6 @@
 /**
- * Replay of one recorded run through a traced engine, in slices. A current run is replayed up to its latest line, any
- * run up to a point in time.
+ * Replay of one recorded run through a traced engine, in slices. The replay of a current run ends at its latest line.
+ * Each run can also be replayed up to a requested time.
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import { recordedConfig, type Config } from '../../config.ts';
@@ -30,7 +30,9 @@ export class RunReplay {
   #read: ((text: string) => RecordingLine) | null = null;
   #texts: readonly string[] = [];
   #next = 0;
-  /** Lines that were read but not replayed yet: those before the rules, or after the requested time. */
+  /**
+   * Lines that were read but not replayed yet: lines before the rules of the book, or lines after the requested time.
+   */
   #held: RecordingLine[] = [];
   #replaying: Replaying | null = null;
   #now: Replayable | null = null;

@@ -138,7 +138,7 @@ async function whichBook(names: readonly string[], options: InitOptions, answers
 }
 
 /**
- * Returns the answer to a question: that of the flag, or a valid one entered at the prompt, or the proposal, which is
+ * Returns the answer to a question: the value of its flag, a valid answer from the prompt, or the proposal, which is
  * then printed.
  */
 async function answered(question: InitQuestion, { given, ask, say }: InitOptions, answers: Answers): Promise<string> {
@@ -167,7 +167,10 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
   }
 }
 
-/** Requests data from an exchange: `venue` as a client has no key. */
+/**
+ * Asks the remaining questions and writes the configuration; resolves as `init` does. Without a key, `venue` is a
+ * client.
+ */
 async function asked(
   options: InitOptions,
   answers: Answers,
@@ -334,8 +337,8 @@ const PAPER_COMMENT =
   'For puntas run --paper: play money (derived: the target, or twice the largest position, and the same value of the other currency), and the fee tier read above.';
 
 /**
- * Returns the keys of a paper run: balances around the target that cover both sides, the fee tier, and a state of its
- * own.
+ * Returns the configuration keys of a paper run: balances around the target that cover both sides, the fee tier, and a
+ * separate state directory.
  */
 function paperKeys({ rules: { instrument: i, tier }, mid }: MarketRead, value: (name: QuestionName) => string): object {
   const position = 2n * moneyOf(value('position-max'));

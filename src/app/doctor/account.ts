@@ -28,9 +28,8 @@ import { finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 
 /**
- * Returns the findings about a key that can read. The permission to cancel is tested with an id that no order can have,
- * because runs are numbered from 2020. The permission to place is tested only by the trial order, the permission to
- * withdraw not at all.
+ * Returns the findings about a key that can read. The permission to cancel is tested with an id of run 0, which no
+ * order can have. Only the trial order tests the permission to place. The permission to withdraw is not tested.
  */
 export async function keyFindings(client: VenueClient, instance: string): Promise<readonly Finding[]> {
   const id = await client.account?.id();
@@ -155,7 +154,7 @@ export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] 
   fail('spread', message, 'widen the spread in the YAML, or trade at a better fee tier'),
 ];
 
-/** Minimum number of times per minute that the request budget must allow a bot to move all its quotes. */
+/** Minimum number of times per minute that a bot must be able to replace all its quotes within the request budget. */
 const MOVES_MIN = 6;
 
 /** Compares the request rates of polling and of orders with the exchange's limit. */

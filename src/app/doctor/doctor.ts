@@ -31,8 +31,8 @@ export type DoctorOptions = {
   /** Called with each finding as soon as it is known. */
   readonly tell: (found: Finding) => void;
   /**
-   * Asks the operator for permission before the order is placed; receives its description. If absent, no order is
-   * placed.
+   * Asks the operator for permission before the order is placed; receives the description of the order. If absent, no
+   * order is placed.
    */
   readonly mayOrder?: (what: string) => Promise<boolean>;
   readonly onStarted: RunOptions['onStarted'];

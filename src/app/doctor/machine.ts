@@ -71,7 +71,10 @@ function secrecyFinding(dir: string, more: string): Finding {
     : warn('state', `other users can read ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
-/** Returns findings about stops because of which a started bot would not quote, or would only reduce inventory. */
+/**
+ * Returns findings about stops that would prevent a started bot from quoting, or limit its quotes to reducing
+ * inventory.
+ */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
   const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();

@@ -1,6 +1,6 @@
 /**
- * Trial order of the minimum size, far from the market, canceled and verified after a short time. A complete run places
- * it, with its journal, risk gate and client.
+ * Trial order of the minimum size, far from the market, canceled and verified after a short time. A complete run with
+ * journal, risk gate and client places the order.
  */
 import { unverified } from '../../live/loop/loopOptions.ts';
 import {
@@ -32,7 +32,7 @@ import { checkAborted, finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 const CHECK = 'order';
 
-/** Distance of the order from the mid price: 10%, where it is accepted and does not trade. */
+/** Distance of the order from the mid price (10%). At this distance, an order is accepted and does not trade. */
 const FAR_BPS = 1_000;
 /**
  * Divisor of the minimum value of an order. The quotient is added to the order, in case the price moves before it
@@ -224,7 +224,7 @@ class TrialWatch {
     this.#timer = this.#clock.after(ms, () => this.#over(why));
   }
 
-  /** Returns the finding after a run that ended cleanly; `gone` is the text that no order remains. */
+  /** Returns the finding after a run that ended cleanly; `gone` is the text that says that no order remains. */
   finding({ fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>, gone: string): Finding {
     const { text } = this;
     if (fills === null && this.#end !== 'refused')

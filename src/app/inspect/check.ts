@@ -64,7 +64,7 @@ export async function check(
   }
 }
 
-/** Returns the stops that would block a run whatever the market. */
+/** Returns the stops that would block a run in any market. */
 function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });

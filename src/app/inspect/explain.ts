@@ -56,7 +56,7 @@ export type Explanation = {
   };
   readonly figures: Snapshot['figures'];
   readonly levels: readonly ExplainedLevel[];
-  /** Last hedges, oldest first, as of this time. */
+  /** Last hedges, oldest first, in their states at `at`. */
   readonly hedges: readonly HedgeRow[];
   /**
    * First difference between the replayed and the recorded commands; `null` if all commands up to this time are equal.
@@ -170,7 +170,10 @@ export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   };
 }
 
-/** Returns the run that was current at a time, or otherwise the last run before it, and the run after it. */
+/**
+ * Returns the run that was current at a time, or otherwise the last run before that time. `next` is the run after the
+ * returned run.
+ */
 function chosenRun(dir: string, at: Millis | null): { readonly run: number; readonly next: number | null } {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)

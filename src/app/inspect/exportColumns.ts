@@ -80,7 +80,7 @@ export type BookedFill = {
 
 /**
  * Returns the fill of an entry; `null` if the entry is not a trade or its book is unknown. A trade that an older Puntas
- * stored without its book counts for the book `own` if its currencies match.
+ * stored without its book is assigned to the book `own` if its currencies match.
  */
 export function bookedFill(entry: LedgerEntry, own: BookNames): BookedFill | null {
   const told = bookedTrade(entry);

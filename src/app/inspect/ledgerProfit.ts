@@ -46,7 +46,7 @@ export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>
 /** Format in which `Holdings` writes a trade. */
 const TRADE = /^(\S{1,40}) at (\d{1,40}(?:\.\d{1,40})?)(?: as (maker|taker))?(?: of (\S{1,40}))?(?: level (\d{1,4}))?$/;
 
-/** Profit of one hour or day, in the quote currency: `trading + fees + hedging` is the net. */
+/** Profit of one hour or day, in the quote currency. The net profit is `trading + fees + hedging`. */
 export type ProfitSums = {
   fills: number;
   /** Value of all trades. */
@@ -57,7 +57,7 @@ export type ProfitSums = {
   /** Gain of conversions against the inventory's price. */
   hedging: Money;
   /**
-   * Price at which the inventory is valued: here that of the last fill up to the end of the period; `null` before the
+   * Price at which the inventory is valued: the price of the last fill up to the end of the period; `null` before the
    * first fill.
    */
   mark: { readonly price: Money; readonly at: Millis } | null;
@@ -78,8 +78,8 @@ export function sortedByTime(entries: readonly LedgerEntry[]): readonly LedgerEn
 }
 
 /**
- * Whether an entry belongs to the book. Trades of other books do not. Conversions and rebates do if they changed a
- * currency of the book.
+ * Whether an entry belongs to the book. A trade belongs only to its own book. A conversion or rebate belongs to the
+ * book if it changed a currency of the book.
  */
 export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames): boolean {
   if (isOpeningEntry(entry)) return false;
@@ -154,9 +154,9 @@ export type EarnedSums = Readonly<ProfitSums> & {
 
 /**
  * Returns profit by the start of each hour or day, oldest first. The profit of a period is the change of the profit
- * since the opening, valued at the recorded mid price. Periods before the first recorded moment, of an older Puntas,
+ * since the opening, valued at the recorded mid price. Periods of an older Puntas, before the first recorded moment,
  * use `byFills`. The first recorded period includes the difference between the two valuations, so that the sum is the
- * profit since the opening. Fills and volume are the ledger's. `moments` are in order of time.
+ * profit since the opening. Fills and volume are from the ledger. `moments` are in order of time.
  */
 export function earnedBy(
   period: 'hour' | 'day',

@@ -1,5 +1,5 @@
 /**
- * Latest profit of a bot that the state directory allows: from a replay of its last recording, or from its last
+ * Latest known profit of a bot, from its state directory: from a replay of the last recording, or from the last
  * checkpoint.
  */
 import { existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { shownProfit, type PrintedProfit } from '../../messages/shownProfit.ts';
 import { replayedMoment, type ReplayedMoment } from './explain.ts';
 
 export type ProfitNow = {
-  /** Profit by the bookings of the ledger. */
+  /** Profit since the opening, from the entries of the ledger. */
   readonly booked: ProfitSinceOpening;
   readonly run: Profit | null;
   /** Reason why the ledger lacks trades, so that the profit is unknown; `null` if it is known. */

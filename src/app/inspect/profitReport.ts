@@ -54,9 +54,9 @@ export type ProfitReport = BookNames & {
   /** Every UTC day from the first to the last, including days without a fill. */
   readonly days: readonly ProfitDay[];
   readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
-  /** Kinds of ledger entries outside the profit, with their numbers. */
+  /** Kinds of ledger entries outside the profit, with the number of entries of each kind. */
   readonly leftOut: readonly { readonly what: string; readonly count: number }[];
-  /** Profit since the opening at the last recorded moment, and its part from the run; `null` if not recorded. */
+  /** Profit since the opening at the last recorded moment, and profit of the last run; `null` if not recorded. */
   readonly profit: ProfitNow | null;
 };
 
@@ -110,8 +110,8 @@ type DaySources = {
 };
 
 /**
- * Returns the profit of each day. Days from the first recorded end of a day on are valued at the mid price, earlier
- * days (of an older Puntas) at the last fill.
+ * Returns the profit of each day. Days are valued at the mid price, starting with the first day whose end was recorded.
+ * Earlier days (of an older Puntas) are valued at the last fill.
  */
 function profitDays({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
   const sums = earnedBy('day', profitBy('day', entries, names, Infinity), moments, Infinity);
@@ -213,7 +213,7 @@ export const minuteOf = (at: Millis): string => timeText(at).slice(0, 16).replac
 
 const WIDTH = 80;
 
-/** Returns the report as a table with notes; at most 80 columns if its digits allow. */
+/** Returns the report as a table with notes, at most 80 columns wide if the digits fit. */
 export function reportText(report: ProfitReport): readonly string[] {
   const { book, major, minor, days } = report;
   return [
@@ -277,8 +277,8 @@ function fitted(report: ProfitReport): readonly string[] {
 }
 
 /**
- * Returns the number of decimals for volume: two for larger sums, eight for small sums, as in a book that is quoted in
- * a coin.
+ * Returns the number of decimals for volume: two for zero and for sums from 100, otherwise eight, as in a book that is
+ * quoted in a coin.
  */
 const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 

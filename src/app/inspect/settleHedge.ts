@@ -145,7 +145,7 @@ function bookedSince(entries: readonly LedgerEntry[], since: number, currency: s
   ];
 }
 
-/** Returns the last balances that were read before a time, and the last balances of all. */
+/** Returns the last balances that were read before a time, and the last balances in all recordings. */
 function balancesAround(dir: string, at: number): { readonly before: Seen | null; readonly after: Seen | null } {
   let [before, after]: (Seen | null)[] = [null, null];
   for (const { run } of recordingsIn(dir)) {

@@ -14,8 +14,8 @@ import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 /**
- * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded ones.
- * Returns `true` if all do.
+ * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded commands.
+ * Returns `true` if the commands of all these runs are equal.
  */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];

@@ -27,7 +27,7 @@ export type Candidate = {
 
 /**
  * Reads a candidate.
- * @throws UsageError if the file has errors, or if `puntas tune` wrote it and its evidence belongs to other content.
+ * @throws UsageError if the file has errors, or if `puntas tune` wrote it and its content has changed since then.
  */
 export function readCandidate(path: string): Candidate {
   const { config, text } = readConfigText(path);

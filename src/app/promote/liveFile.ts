@@ -46,7 +46,7 @@ export function textOfCopy(dir: string, digest: string): string {
 }
 
 /**
- * Returns the path of a file with every link followed. Neither the file nor the target of its link must exist.
+ * Returns the path of a file with every link followed. The file and the target of its link need not exist.
  * @throws UsageError if a link leads to itself.
  */
 export function realPlace(file: string): string {

@@ -258,7 +258,9 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
   });
 }
 
-/** Returns lines about a live file that the operator had edited, of which a copy is kept. */
+/**
+ * Returns a line about the stored copy of a live file that the operator had edited; empty if the file was not edited.
+ */
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
   found === null || found === live || found === pending?.from
     ? []

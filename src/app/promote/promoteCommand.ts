@@ -1,6 +1,6 @@
 /**
- * Command of `puntas promote`, from start to result. Only one runs in a folder at a time; it completes the decisions of
- * a killed command.
+ * Command of `puntas promote`, from start to result. Only one command runs in a folder at a time. A command first
+ * completes the decisions of a killed command.
  */
 import type { Looking, PromotionJudge, StageCheck } from './promotionJudge.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -15,7 +15,7 @@ export type PromoteOptions = Looking & {
   readonly judge: PromotionJudge;
   /**
    * Called with the result before the command counts as ended. If the process is killed during this call, a repetition
-   * of the command calls it again.
+   * of the command calls `onEnd` again.
    */
   readonly onEnd?: (promoted: Promoted) => void;
   readonly by: string;

@@ -119,7 +119,7 @@ export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJour
   return journal;
 }
 
-/** Returns the error for a rollback, or its preview, with nothing to roll back. */
+/** Returns the error for a rollback, or for a preview of a rollback, if there is nothing to roll back. */
 export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
   new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
 

@@ -52,8 +52,8 @@ export function hasOther(liveFile: string, now: Millis): boolean {
 }
 
 /**
- * Returns the configuration; `null` if the file does not exist, `broken` if it is invalid. The promotion can then still
- * be shown.
+ * Returns the configuration; `null` if the file does not exist, `broken` if it is invalid. In both cases, the promotion
+ * can still be shown.
  */
 export function readableConfig(file: string): Config | 'broken' | null {
   if (!existsSync(file)) return null;

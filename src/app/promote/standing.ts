@@ -38,8 +38,8 @@ export type Standing = {
 };
 
 /**
- * Decision that may not be in the live file yet. `to` and `from` are the new and the old digest; `null` if the file
- * should not exist, or did not.
+ * Decision that may not be in the live file yet. `to` and `from` are the new and the old digest. `null` means that
+ * there is no live file after or before the decision.
  */
 export type Pending = {
   readonly promotion: number;

@@ -15,7 +15,7 @@ const schema = z.object({
   puntas: z.string(),
   study: z.string(),
   trial: z.number(),
-  /** Number of configurations ever tested on these hours. */
+  /** Number of configurations ever tested on the hours of these tapes. */
   trials: z.number(),
   tapes: z.array(z.object({ market: z.string(), digest: z.string(), tuned: span, heldOut: span })),
   better: z.boolean(),
@@ -59,7 +59,7 @@ export const withoutEvidence = (text: string): string =>
     .filter(row => !row.startsWith(EVIDENCE_MARK))
     .join('\n');
 
-/** Returns the digest of the data in a YAML text, without comments and the order of keys. */
+/** Returns the digest of the data in a YAML text, regardless of comments and the order of keys. */
 export const digestOfYaml = (text: string): string =>
   createHash('sha256')
     .update(JSON.stringify(sorted(parse(text, { uniqueKeys: false }))))

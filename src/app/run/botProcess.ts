@@ -45,7 +45,7 @@ export type RunResult = {
   readonly failure: string | null;
 };
 
-/** Calls that release resources of the process; the last is called first. */
+/** Calls that release resources of the process, in reverse order of their execution. */
 type Ends = (() => unknown)[];
 
 /**
@@ -53,7 +53,7 @@ type Ends = (() => unknown)[];
  * next one.
  */
 const OPENING_APART_MS = 2_000;
-/** Constant reason text, like the engine's reasons. */
+/** Reason for not being ready while the journal cannot be written. The text is constant, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
 
 export class BotProcess {
@@ -342,7 +342,7 @@ export class BotProcess {
     );
   }
 
-  /** Starts the alerts. They start before all other parts, so that a missing secret is reported immediately. */
+  /** Starts the alerts before all other parts, so that a missing secret is reported immediately. */
   #startAlerts(): void {
     const { config, venue, log } = this.#options;
     const hidden = [venue.secret.reveal(), venue.key];

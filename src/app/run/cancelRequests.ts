@@ -23,8 +23,8 @@ const LOOK_EVERY_MS = 500;
 
 /**
  * Polls for requests until stopped; ignores requests to an earlier process. Handles one request at a time. A request
- * during another request is answered immediately, because the current one already cancels every order. If it were
- * queued, it would interrupt the quotes again much later.
+ * during another request is answered immediately, because the current request already cancels every order. A queued
+ * request would interrupt the quotes again much later.
  */
 export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   const { box, clock, log } = host;

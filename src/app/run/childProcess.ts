@@ -1,6 +1,6 @@
 /**
- * Child process of a run (the console). Its environment has no secrets, it is restarted when it exits, and it ends with
- * the run.
+ * Child process of a run (the console). The child has no secrets in its environment, is restarted when it exits, and
+ * ends with the run.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';

@@ -47,7 +47,7 @@ export async function assertNoOldState(
   );
 }
 
-/** Whether a state belongs to this bot, as far as this is known without the exchange. */
+/** Whether a state belongs to this bot, judged without requests to the exchange. */
 const isOf = ({ exchange, book, instance }: Config, { owner }: StateLook): boolean =>
   owner !== null &&
   owner.book === book &&

@@ -41,7 +41,9 @@ export type ReloadHost = {
   readonly time: () => Millis;
   /** Current configuration. */
   readonly config: () => Config;
-  /** Applies a new configuration. `hasRun`: whether this needs a new run; otherwise only the log level changes. */
+  /**
+   * Applies a new configuration. `hasRun`: whether the change needs a new run; otherwise only the log level changes.
+   */
   readonly take: (config: Config, hasRun: boolean) => Promise<Reloaded>;
 };
 
@@ -165,7 +167,7 @@ export class Reloading {
 /** Returns the SHA-256 (hex) of a configuration's text. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Returns a line for each change that needs a restart. `onlyAtStart` lists additional keys that need one. */
+/** Returns a line for each change that needs a restart. `onlyAtStart` lists additional keys that need a restart. */
 export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>
   changes
     .filter(({ key, takesEffect }) => takesEffect === 'restart' || onlyAtStart.includes(key))

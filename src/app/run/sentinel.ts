@@ -56,8 +56,8 @@ export async function sentinel(
 }
 
 /**
- * Returns a function that sends the sentinel's alerts: that the bot is down, and verified cancels. All other events are
- * reported by the bot while it can.
+ * Returns a function that alerts when the bot is down, and when the sentinel has verified its cancels. The bot itself
+ * reports all other events while it can.
  */
 function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
   let isGone = false;

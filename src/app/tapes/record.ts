@@ -98,8 +98,8 @@ export async function record(options: RecordOptions): Promise<Recorded> {
 }
 
 /**
- * Maximum number of requests for the start of one book: the newest trade, a complete book, the trades until then, and
- * one spare request.
+ * Maximum number of requests for the start of one book: the newest trade, a complete book, the trades between these two
+ * reads, and one spare request.
  */
 const FIRST_REQUESTS = 4;
 

@@ -14,7 +14,7 @@ const SILENT_MS = 30_000;
 /** Levels per side that a run records. */
 const DEPTH = 50;
 
-/** Whether the path is a bot's state directory, or the format of one was requested. */
+/** Whether the path is a bot's state directory, or the format `state` was requested. */
 export const isStateFolder = (path: string, format: string | undefined): boolean =>
   format === 'state' || (format === undefined && isFolder(path) && recordingsIn(path).length > 0);
 

@@ -29,8 +29,8 @@ type Flags = BotFlags & {
 };
 
 /**
- * Adds the action commands. Exit code 0 if the action was executed or shown; for `halt` and `cancel`, 3 if orders may
- * remain. A rejected action is a `UsageError`.
+ * Adds the action commands. Exit code 0 if the action was executed or previewed; for `halt` and `cancel`, 3 if orders
+ * may remain. A rejected action is a `UsageError`.
  */
 export function addActionCommands(program: Command): void {
   addStatus(program);

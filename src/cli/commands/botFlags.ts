@@ -24,7 +24,10 @@ export const ofBot = (command: Command, needs: 'either' | 'file' = 'either'): Co
 /** Returns the selected state directory. Throws `UsageError` if there is none. */
 export const folderOf = (flags: BotFlags): string => selected(flags).dir;
 
-/** Like `folderOf`, for commands that only read. Throws `UsageError` with the remedy if only the paper run has a state. */
+/**
+ * Returns the selected state directory, for commands that only read. Throws `UsageError` if there is none, or, with a
+ * hint at --paper, if only the paper run has a state.
+ */
 export function folderToRead(flags: BotFlags): string {
   const { dir, file } = selected(flags);
   const hint = file === null || flags.paper === true ? null : paperHint(file);
@@ -32,7 +35,9 @@ export function folderToRead(flags: BotFlags): string {
   return dir;
 }
 
-/** Returns the state directory, and the configuration that names it; `null` if the directory is given itself. */
+/**
+ * Returns the state directory, and the configuration that names it; `file` is `null` if --state names the directory.
+ */
 function selected({ config, state, paper = false }: BotFlags): { readonly dir: string; readonly file: Config | null } {
   if (state !== undefined) return { dir: state, file: null };
   if (config === undefined)

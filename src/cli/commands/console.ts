@@ -1,4 +1,4 @@
-/** The command `console`, which shows a bot. */
+/** The command `console`, which serves a web page of a bot. */
 import { spawn } from 'node:child_process';
 import { Option, type Command } from 'commander';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
@@ -52,8 +52,8 @@ export function addConsoleCommand(program: Command): void {
       print(`console of ${config.state.dir} at ${server.url}`);
       if (flags.open) openBrowser(server.url);
       await new Promise<void>(resolve => {
-        // A console started by a run ends with that run: Ctrl-C in their terminal reaches both, and the operator wants
-        // to watch the cancels.
+        // A console started by a run ends with the run, not on Ctrl-C. Ctrl-C reaches both processes, and the operator
+        // wants to watch the cancels.
         process.once('disconnect', () => resolve());
         signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
       });

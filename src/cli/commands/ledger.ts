@@ -8,8 +8,8 @@ import { print } from '../terminal/output.ts';
 import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 
 /**
- * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both throw a `UsageError` if no state directory is
- * given, or if it has no ledger.
+ * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both commands throw a `UsageError` if no state
+ * directory is given, or if the directory has no ledger.
  */
 export function addLedgerCommands(program: Command): void {
   const command = ofBot(
@@ -33,7 +33,7 @@ export function addLedgerCommands(program: Command): void {
       },
     );
 
-  // The parent command parses these four anywhere; they are here for the help.
+  // The parent command parses these four options anywhere; they are repeated here for the help.
   ofBot(command.command('adjust').description('book a difference that only you can explain'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
     .option('--currency <ticker>', 'currency of the difference')

@@ -22,8 +22,8 @@ type Flags = {
 };
 
 /**
- * Adds `reload`. Exit code 0 if the configuration was applied or shown, 2 if the bot kept its old configuration; a file
- * with errors is a `UsageError`.
+ * Adds `reload`. Exit code 0 if the configuration was applied or previewed, 2 if the bot kept its old configuration; a
+ * file with errors is a `UsageError`.
  */
 export function addReloadCommand(program: Command): void {
   ofBot(

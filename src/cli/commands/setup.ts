@@ -147,7 +147,10 @@ function addDoctor(program: Command): void {
 const RESULT = 6;
 const CHECK = 15;
 
-/** Returns the text of a finding with its remedy below, wrapped on a terminal and otherwise on one line each. */
+/**
+ * Returns the text of a finding with its remedy below, wrapped on a terminal; elsewhere, the finding and the remedy
+ * have one line each.
+ */
 export function findingText({ check, result, says, todo }: Finding, columns = outputTerminal().columns): string {
   const indent = ' '.repeat(RESULT + CHECK);
   const width = columns === undefined ? Infinity : Math.max(40, columns - 1) - indent.length;

@@ -23,8 +23,9 @@ export type Source = {
 };
 
 /**
- * Returns the configuration with its file, and the recording of --tape. Without -c, it is the shipped configuration for
- * the recording's book. Rejects with `UsageError` if the inputs contradict each other or cannot be read.
+ * Returns the configuration with its file, and the recording of --tape. Without -c, the configuration is the shipped
+ * one for the recording's book, for paper or for the sandbox. Rejects with `UsageError` if the inputs contradict each
+ * other or cannot be read.
  */
 export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean },
@@ -46,8 +47,8 @@ export async function selectedInputs(
 }
 
 /**
- * Returns the book of the configuration, or of --book without a configuration; `undefined` without both.
- * @throws UsageError if the two differ.
+ * Returns the book of the configuration or, without a configuration, the book of --book; `undefined` without both.
+ * @throws UsageError if the configuration and --book name different books.
  */
 export function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
@@ -55,7 +56,10 @@ export function bookOf(given: Config | null, asked: string | undefined): string 
   return given?.book ?? asked;
 }
 
-/** Returns the name of the shipped configuration for a book; `sandbox` has a book of its own. */
+/**
+ * Returns the name of the shipped configuration for a book: `sandbox` for the book of the sandbox configuration,
+ * otherwise the book itself.
+ */
 export const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
 /**
@@ -76,8 +80,8 @@ export function tapeUsageError(error: unknown): UsageError {
 }
 
 /**
- * Calls the app's `withVenue`; `work` resolves to the exit code. Rejects with `UsageError` for flags that only apply to
- * the embedded exchange, and for a remote exchange without a key or --paper.
+ * Runs `work` with address and key of the exchange; the result of `work` becomes the exit code. Rejects with
+ * `UsageError` for flags that only apply to the embedded exchange, and for a remote exchange without a key or --paper.
  */
 export async function withVenueOf(
   config: Config,
@@ -99,7 +103,10 @@ export async function withVenueOf(
   process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
 }
 
-/** Calls the app's `withMarket`. Rejects with `UsageError` for --speed with a remote exchange. */
+/**
+ * Runs `work` with the addresses of the exchange's market data, without a key. Rejects with `UsageError` for --speed
+ * with a remote exchange.
+ */
 export async function withMarketOf(
   config: Config,
   tape: Tape | null,

@@ -16,7 +16,7 @@ import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
 /**
- * Adds the state commands. `replay` and `explain` end with exit code 1 if a command differs from the recorded one;
+ * Adds the state commands. `replay` and `explain` end with exit code 1 if a command differs from the recorded command;
  * wrong use is a `UsageError`.
  */
 export function addStateCommands(program: Command): void {
@@ -67,7 +67,7 @@ function addHedges(program: Command): void {
       for (const line of hedges(folderToRead(options), options.json)) print(line);
     });
 
-  // The parent command parses these flags anywhere; they are here for the help.
+  // The parent command parses these flags anywhere; they are repeated here for the help.
   ofBot(
     hedgesCommand.command('settle').description('show a conversion with an unknown outcome, or settle it with --as'),
   )

@@ -31,8 +31,8 @@ export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boo
     : JSON.stringify(face);
 
 /**
- * Adds the four commands. `run` ends with exit code 3 if the bot's orders may remain, 1 if the bot halted, failed, or
- * its ledger differs; wrong use is a `UsageError`.
+ * Adds `run`, `check`, `exchange` and `sentinel`. `run` ends with exit code 3 if the bot's orders may remain, 1 if the
+ * bot halted, failed, or its ledger differs from the balances; wrong use is a `UsageError`.
  */
 export function addTradeCommands(program: Command): void {
   addRun(program);

@@ -5,8 +5,8 @@ import { basename, delimiter, dirname, sep } from 'node:path';
 type Process = { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string | undefined>> };
 
 /**
- * Returns `puntas` if it is on the PATH, else `npx puntas`. `PUNTAS_COMMAND` overrides both where neither works, as in
- * a container; `{hostname}` in it becomes the machine's name.
+ * Returns `puntas` if that command is on the PATH, else `npx puntas`. The variable `PUNTAS_COMMAND` overrides both, for
+ * places where neither works, such as a container. `{hostname}` in its value becomes the name of the machine.
  */
 export function commandNameOf({ argv, env }: Process): string {
   const said = env['PUNTAS_COMMAND'];

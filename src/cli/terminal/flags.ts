@@ -14,7 +14,7 @@ export function speed(text: string): number {
   return n;
 }
 
-/** Parses a whole number from 0 to 2^31 - 1; also used for the length of a flow in seconds. */
+/** Parses a whole number from 0 to 2^31 - 1, such as a seed, or a duration in seconds. */
 export function seedNumber(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 2_147_483_647))
@@ -47,7 +47,8 @@ export function durationFlag(text: string): number {
 }
 
 /**
- * Returns a past time in ms since 1970, by a clock that reads `now` and runs at `speed` times real time (default 1).
+ * Computes a past time in ms since 1970. `now` is the current time of the clock, which runs at `speed` times real time
+ * (default 1).
  */
 export type Moment = (now: Millis, speed?: number) => Millis;
 

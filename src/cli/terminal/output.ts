@@ -9,7 +9,7 @@ import { printed } from './terminal.ts';
 /** Maximum bytes of log lines buffered while no program reads them. */
 const LOG_BYTES_MAX = 1_000_000;
 
-/** Standard output, whose texts are kept while it is open: a pager may read them at any time later. */
+/** Standard output. Unread texts are buffered without limit, because a pager may read them at any time later. */
 const stdout = writerOf(1, Infinity);
 const stderr = writerOf(2, LOG_BYTES_MAX);
 
@@ -49,7 +49,10 @@ export const outputTerminal = (): TerminalSize => process.stdout;
 /** Returns whether standard error is a terminal, and its width. */
 export const errorTerminal = (): TerminalSize => process.stderr;
 
-/** Returns standard error as a stream, for libraries that prompt and draw on a terminal. Its errors are ignored. */
+/**
+ * Returns standard error as a stream, for libraries that prompt and draw on a terminal. Errors of the stream are
+ * ignored.
+ */
 export const errorStream = (): NodeJS.WriteStream => guarded(process.stderr);
 
 function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {

@@ -1,10 +1,10 @@
 /** Writer of texts to one file descriptor; failed writes are counted and never throw. */
 import { textOfError } from '../../core/index.ts';
 
-/** Writes bytes and returns the number accepted; throws like `fs.writeSync`. */
+/** Writes bytes and returns the number of accepted bytes; throws like `fs.writeSync`. */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
-/** Returns a text about the loss of `count` texts with error code `code`, in the format of the later texts. */
+/** Returns a text about the loss of `count` texts with error code `code`, in the format of the other texts. */
 export type DescribeLoss = (count: number, code: string) => string;
 
 export type OutputWriterOptions = {
@@ -17,7 +17,7 @@ export type OutputWriterOptions = {
   readonly queuedBytesMax: number;
 };
 
-/** Delays between two attempts while the reader is full, in ms: starting at `first`, doubled up to `max`. */
+/** Delays between two attempts while the reader accepts nothing, in ms: starting at `first`, doubled up to `max`. */
 const RETRY_MS = { first: 1, max: 50 };
 /** Error code of texts that the full queue did not accept. */
 const FULL_QUEUE = 'EAGAIN';

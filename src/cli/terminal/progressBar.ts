@@ -49,7 +49,8 @@ function barOn(stream: WriteStream, now: () => number): Progress {
 }
 
 /**
- * Returns a display in lines: the first after two seconds, each next line after twice the time, up to one per minute.
+ * Returns a display in lines: the first after two seconds. The interval then doubles from line to line, up to one
+ * minute.
  */
 function linesTo(stream: Out, now: () => number): Progress {
   let [total, what, began, due] = [0, '', 0, 0];

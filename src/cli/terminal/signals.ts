@@ -4,9 +4,9 @@ import { EXIT } from '../../messages/exits.ts';
 import { printError } from './output.ts';
 
 /**
- * Handles signals. The first SIGINT, SIGTERM or SIGHUP stops cleanly, after the start if it comes during the start. A
- * second SIGINT or SIGTERM exits immediately and prints the possible consequences. With `reloads`, a SIGHUP stops only
- * if the terminal was closed; otherwise it calls `onReload`, also after the start.
+ * Handles signals. The first SIGINT, SIGTERM or SIGHUP stops cleanly. A second SIGINT or SIGTERM exits immediately and
+ * prints the possible consequences. With `reloads`, a SIGHUP stops only if the terminal was closed; otherwise it
+ * reloads. Stops and reloads requested during the start take effect when the start is complete.
  */
 export function signalsToStop(
   leaving = 'exiting without verification; orders may still be open at the exchange',

@@ -25,8 +25,8 @@ export function printed(text: string, to: Screen, name = ownCommandName): string
 }
 
 /**
- * Filters console.log and console.error like `printed`: control characters except tab and line end are replaced. Call
- * it once, before any output.
+ * Filters console.log and console.error like `printed`: control characters except tab and line end are replaced. Must
+ * be called once, before any output.
  */
 export function guardTerminal(
   to: Readonly<Record<'log' | 'error', Screen>>,

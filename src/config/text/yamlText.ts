@@ -29,11 +29,11 @@ export type ReadYaml =
     }
   | { readonly ok: false; readonly error: string };
 
-/** Maximum length of a YAML text. */
+/** Maximum length of a YAML text, in characters. */
 export const YAML_LENGTH_MAX = 65_536;
 /**
- * Limits far above any configuration or mapping. The parser needs quadratic time for nested brackets, and for several
- * anchors and tags.
+ * Maximum counts in a YAML text, far above any configuration or mapping. The parser needs quadratic time for nested
+ * brackets, and for several anchors and tags. `signs`: anchors, aliases and tags; `parts`: keys and elements.
  */
 const YAML_MAX = { lines: 1_500, depth: 32, signs: 400, parts: 4_000 };
 
@@ -47,7 +47,7 @@ function oversizeOf(text: string): string | null {
     if (sign === '\n' || sign === '\r') lines++;
     else if (sign === '[' || sign === '{') depth++;
     else if (sign === ']' || sign === '}') depth = Math.max(0, depth - 1);
-    // Counts anchors, aliases, tags and keys that can repeat on one line.
+    // These characters start anchors, aliases, tags and keys, of which one line can have many.
     else if ('&*!?'.includes(sign)) signs++;
     else if (sign === '-' && /[\s-]/.test(text[i + 1] ?? '')) dashes++;
     if (depth > YAML_MAX.depth) return `more than ${YAML_MAX.depth} nested brackets`;
@@ -63,14 +63,14 @@ export function readYaml(text: string, fileName: string, like: string): ReadYaml
   const oversize = oversizeOf(text);
   if (oversize !== null) return { ok: false, error: `${fileName}: ${oversize}; shorten it, or name another file` };
   const counter = new LineCounter();
-  // The parser's own check for repeated keys compares each key with every other.
+  // The parser's own check for repeated keys needs quadratic time, because it compares each key with every other key.
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
   const place = (offset: number) => {
     const { line, col } = counter.linePos(offset);
     return `${fileName}:${line}:${col}`;
   };
   const refused = (error: string): ReadYaml => ({ ok: false, error });
-  // Only the first error, because later ones are unreliable.
+  // Only the first error is reported, because later errors are unreliable.
   const flaw = document.errors[0] ?? document.warnings[0];
   if (flaw) return refused(`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`);
   const repeated = repeatedKey(document);
@@ -109,7 +109,7 @@ function repeatedKey(document: Document.Parsed): number | null {
   return found;
 }
 
-/** Returns the value; `null` if a key is not a word, or if an alias expands to more than a configuration's size. */
+/** Returns the parsed value; `null` if a key is a list or a map, or if aliases expand to too many nodes. */
 function valueOf(document: Document.Parsed): unknown {
   let words = true;
   visit(document, { Pair: (_, pair) => void (words &&= isScalar(pair.key)) });
@@ -133,7 +133,8 @@ function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text:
 }
 
 /**
- * Returns the offset to report: that of the value, of a wrong key, or of the nearest parent key if the key is missing.
+ * Returns the offset to report. This is the offset of the value, or of the key if the key itself is wrong. For a
+ * missing key, it is the offset of the nearest parent key.
  */
 function offsetOf(root: ParsedNode | null, problem: ErrorTarget): number {
   let node: unknown = root;

@@ -62,7 +62,10 @@ export class Access {
     return posted<ShownPreview>('/actions/preview', { action, reason, ...typed }, onShare);
   }
 
-  /** Requests the current cost of a flatten. `onShare` and rejections are those of `preview`. */
+  /**
+   * Requests the current cost of a flatten. `onShare` receives the replayed share of a long recording. Rejects with a
+   * message for the user.
+   */
   async cost(onShare: OnShare): Promise<readonly string[]> {
     return (await lastOf<{ lines: string[] }>(await window.fetch('/actions/cost', { headers: keyed() }), onShare))
       .lines;
@@ -95,7 +98,7 @@ async function posted<T>(path: string, body: object, onShare?: OnShare): Promise
   return lastOf<T>(answer, onShare);
 }
 
-/** Returns the last line of an answer; earlier lines report progress. Throws the problem if the answer has one. */
+/** Returns the last line of an answer; earlier lines report progress. Throws if the answer contains a problem. */
 async function lastOf<T>(answer: Response, onShare?: OnShare): Promise<T> {
   type Told = T & { readonly problem?: string; readonly share?: number };
   let told = null as Told | null;

@@ -19,7 +19,7 @@ type Line = {
   readonly width?: number;
 };
 
-/** Lines of the price chart; columns as in `POINT`. */
+/** Lines of the price chart. `column` is the index of a field in `POINT`. */
 const PRICE: readonly Line[] = [
   { label: 'best bid', colour: 'soft', column: 1 },
   { label: 'best ask', colour: 'soft', column: 2 },
@@ -182,7 +182,7 @@ function roomy(min: number | null, max: number | null, limit: number | null): [n
   return [low - room, high + room];
 }
 
-/** Returns a function that schedules `draw` for the next frame, once for any number of calls. */
+/** Returns a function that schedules `draw` for the next frame. Several calls before that frame draw once. */
 export function oncePerFrame(draw: () => void): () => void {
   let isDue = false;
   return () => {

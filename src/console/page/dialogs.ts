@@ -43,7 +43,7 @@ export class Dialogs {
   #typed = NOTHING_TYPED;
   /** Current cost of a flatten; `null` while unknown. */
   #cost: readonly string[] | null = null;
-  /** Replayed share of the recording while a request waits for it. */
+  /** Replayed share of the recording, from 0 to 1, while a request waits for the replay; otherwise `null`. */
   #share: number | null = null;
   #counting: number | undefined;
 

@@ -22,7 +22,7 @@ export const small = (name: string, ...inside: Node[]): Node => h('span', { clas
 /** Creates the text of an empty panel. */
 export const none = (text: string): Node => div('none', text);
 
-/** Creates a table. `head` and `rows` are cells; the first `texts` columns are left-aligned. */
+/** Creates a table. `head` and `rows` contain cells; the first `texts` columns are left-aligned. */
 export function tableOf(head: readonly string[], rows: readonly (readonly Node[])[], texts = 1): Node {
   const kind = (i: number) => (i < texts ? 'text' : '');
   return div(

@@ -25,7 +25,7 @@ const PANELS: Readonly<Record<string, Panel>> = {
   ledger: account.ledgerPanel,
   events: account.eventsPanel,
 };
-/** Steps of the time keys, in ms. */
+/** Steps of the keys that move the time slider, in ms. */
 const STEP = { small: 10_000, minute: 60_000, large: 600_000 };
 
 const place = (id: string): HTMLElement => document.getElementById(id)!;
@@ -53,7 +53,7 @@ const dialogs = new Dialogs(place('actions'), place('dialog') as HTMLDialogEleme
 
 const LOOK_AGAIN_MS = 2_000;
 let looking: number | undefined;
-/** Schedules the next attempt after a pause, to spare a console that is down or full. */
+/** Schedules the next request of the session after a pause, to spare a console that is down or full. */
 function scheduleRetry(): void {
   window.clearTimeout(looking);
   looking = window.setTimeout(() => void refreshSession(), LOOK_AGAIN_MS);
@@ -93,7 +93,7 @@ const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
     ? 'this bot has not run yet; the page shows data after the first start'
     : `the bot is ${bot.state}: no recording yet`);
 
-/** Updates the time slider, which spans the first recorded run to now. */
+/** Updates the time slider, which spans the time from the first recorded run to now. */
 function showTime(live: ConsoleView | null): void {
   const { asked, past } = state;
   const [from, to] = [live?.runs[0]?.from ?? 0, live?.at ?? 0];

@@ -93,7 +93,7 @@ export class State {
     });
   }
 
-  /** Shows the steps of another level. */
+  /** Shows the price steps of another level. */
   choose(level: string): void {
     this.#set(() => (this.chosen = level));
   }
@@ -115,7 +115,7 @@ export class State {
     }
     if (at <= last) return;
     const { run, recent, whole, fills } = this.#history;
-    // Those of the view that are known already are among the newest.
+    // Fills of the view that are already in the history are among its newest fills.
     const known = new Set(fills.slice(-view.fills.last.length).map(String));
     const fresh = view.fills.last
       .map(({ at: filledAt, side, price }) => [filledAt, side === 'bid' ? 1 : -1, Number(price)])

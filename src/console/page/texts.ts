@@ -1,6 +1,6 @@
 /** Formats of numbers and times on the console's page. */
 
-/** Formats a number with fixed decimals and grouped thousands; "–" for `null` and text that is no number. */
+/** Formats a number with fixed decimals and grouped thousands; "–" for `null` and text that is not a number. */
 export function fixed(text: string | number | null, decimals: number): string {
   const value = Number(text);
   if (text === null || !Number.isFinite(value)) return '–';

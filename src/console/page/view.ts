@@ -4,7 +4,7 @@
  */
 
 export type ConsoleView = {
-  /** `live`: the view is of the current end of the recording; `past`: of the requested time. */
+  /** `live`: view of the newest recorded state; `past`: view of the requested time. */
   readonly kind: 'live' | 'past';
   readonly at: number;
   readonly run: number;
@@ -26,7 +26,7 @@ export type ConsoleView = {
   readonly unknown: string | null;
   /** Profit since the opening of the ledger, and profit of the shown run; null if unknown. */
   readonly profit: ShownProfit | null;
-  /** Base currency beyond the target; null if unknown. */
+  /** Inventory: amount of base currency beyond the target; null if unknown. */
   readonly position: string | null;
   readonly fills: {
     readonly count: number | null;
@@ -47,8 +47,9 @@ export type ConsoleView = {
 /** Process state of the bot. `silent`: the bot did not stop, but sends no heartbeat. */
 export type ShownBot = {
   readonly state: 'running' | 'stopped' | 'silent' | 'never ran';
-  /** Time since the last heartbeat, and (next field) since the recording last grew; both null in a view of the past. */
+  /** Time since the last heartbeat; null in a view of the past. */
   readonly beatAgo: number | null;
+  /** Time since the recording last grew; null in a view of the past. */
   readonly writtenAgo: number | null;
   /** Active halts set by operators, the sentinel or the bot, most severe first. */
   readonly halts: readonly ShownHalt[];
@@ -127,7 +128,7 @@ export type ShownOrder = {
   readonly filled: string;
   readonly state: string;
   readonly ageMs: number;
-  /** Maximum amount of others that fills before this order; `null` if unknown. */
+  /** Maximum amount of other traders' orders that fills before this order; `null` if unknown. */
   readonly ahead: string | null;
 };
 
@@ -168,7 +169,7 @@ export type ShownFill = {
   readonly markoutBps: number | null;
 };
 
-/** Mean 60-second markout of this run, weighted by value. */
+/** Mean 60-second markout of the fills of this run, weighted by their value. */
 export type SideMarkout = {
   readonly side: 'bid' | 'ask' | 'both';
   readonly fills: number;

@@ -3,11 +3,11 @@ import type { Cause, Causes } from './ledger.ts';
 import type { Balance } from '../ports/port.ts';
 import type { Millis, Money } from '../model/units.ts';
 
-/** Ledger of an earlier run, for all books. Trades after its marker are not included. */
+/** Ledger of an earlier run, for all books. Of the trades after its marker, it includes only those in `seen`. */
 export type AccountLedger = {
   /** Balance of each currency by cause. */
   readonly causes: ReadonlyMap<string, Causes>;
-  /** Latest included transfers, conversions and adjustments. */
+  /** Sources of the latest entries for transfers, conversions and adjustments, to recognize repeats. */
   readonly sources: readonly string[];
   /** Included trades that are newer than the marker, each with its reported content. */
   readonly seen: ReadonlyMap<string, string>;
@@ -20,7 +20,7 @@ export type Conversion = {
   readonly get: { readonly currency: string; readonly amount: Money };
   /** Value of the third-currency leg of a route, in the quote currency of the book. */
   readonly worth?: Money;
-  /** Evidence of the execution, if the exchange did not report it itself. */
+  /** Evidence of the execution, if the exchange did not report the execution itself. */
   readonly why?: string;
 };
 
@@ -30,7 +30,7 @@ export type BalancesEvent = {
   readonly at: Millis;
   readonly startedAt: Millis;
   /**
-   * Whether no trade was recorded between the trade reads before and after this read. Then the totals must equal the
+   * Whether the trade reads before and after this balance read show no trade in between. Then the totals must equal the
    * bot's ledger.
    */
   readonly quiet: boolean;

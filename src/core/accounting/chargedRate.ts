@@ -2,7 +2,7 @@
 import type { OwnTrade } from '../ports/port.ts';
 import { moneyOf } from '../model/units.ts';
 
-/** One unit of the eighth decimal: the maximum rounding of a fee. */
+/** Maximum rounding of a fee: one unit of the eighth decimal, in 10^-18. */
 const ROUNDING = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 

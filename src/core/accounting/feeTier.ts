@@ -7,7 +7,7 @@ import type { BookFee, FeeTier } from '../ports/port.ts';
 import { money, moneyOf, textOfMoney, type Money } from '../model/units.ts';
 
 export type AccountTier = {
-  /** Currency of the volumes. Books with one fee schedule share it. */
+  /** Currency of the volumes. Books with one fee schedule have one volume currency. */
   readonly currency: string;
   /** Volume of the last 30 days. */
   readonly volume: Money;
@@ -16,7 +16,7 @@ export type AccountTier = {
   readonly next: {
     readonly above: Money;
     readonly makerRate: number;
-    /** Additional 30-day volume required. */
+    /** Additional 30-day volume required for the next tier. */
     readonly missing: Money;
     /** Saving per month if all of the current volume had the next tier's rate. */
     readonly monthly: Money;

@@ -8,9 +8,9 @@ import { Ledger, type Change, type LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
 
-/** Number of trades remembered to recognize repeats. Consecutive pages of trades overlap by far fewer. */
+/** Number of trades remembered to recognize repeats. Consecutive pages overlap by far fewer trades. */
 const SEEN_MAX = 20_000;
-/** One unit of the eighth decimal: the maximum rounding of a conversion leg. */
+/** Maximum rounding of a conversion leg: one unit of the eighth decimal, in 10^-18. */
 const RESIDUE_MAX = 10n ** 10n;
 
 /** Booked change of the account, from which each of its books updates its position. */
@@ -78,7 +78,7 @@ export class Holdings {
     return { causes, sources, seen: this.#seenOf(recent) };
   }
 
-  /** Continues the ledger of an earlier run, which includes its trades so far. */
+  /** Continues the ledger of an earlier run, which includes the trades of that run so far. */
   restore({ causes, sources, seen }: AccountLedger): void {
     if (this.#isOpen) throw new Error('the ledger is open already');
     this.#ledger.restore(causes, sources);
@@ -86,7 +86,10 @@ export class Holdings {
     this.#isOpen = true;
   }
 
-  /** Books the latest reported totals. The difference came from outside the bot and is never profit. */
+  /**
+   * Books the difference between the latest reported totals and the ledger. The difference came from outside the bot
+   * and is never profit.
+   */
   adjust(at: Millis): void {
     for (const { currency, difference } of this.differences()) {
       const source = `resume ${at} ${currency}`;
@@ -109,7 +112,10 @@ export class Holdings {
     this.#onBooked({ kind: 'opening', changes });
   }
 
-  /** Returns the currencies whose reported total differs from the ledger. `difference` is reported minus ledger. */
+  /**
+   * Returns the currencies whose reported total differs from the ledger total. `difference` is reported total minus
+   * ledger total.
+   */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
     const result: { currency: string; difference: Money }[] = [];
     for (const [currency, reported] of this.#reported) {
@@ -153,8 +159,8 @@ export class Holdings {
   }
 
   /**
-   * Books a difference of one unit of the last digit per leg after a quiet balance read, once per conversion and in its
-   * currencies.
+   * After a quiet balance read, books the rounding difference of the conversions since the last one, at most one unit
+   * of the eighth decimal per leg in a currency. Does so once per conversion.
    */
   settleResidue(at: Millis): void {
     const conversion = this.#unsettled.at(-1);

@@ -21,7 +21,8 @@ export class PendingConversions {
   }
 
   /**
-   * Whether there are no differences (reported minus ledger), or the only conversion in flight explains them exactly.
+   * Whether there are no differences (reported balance minus ledger balance), or the only conversion in flight explains
+   * them exactly.
    */
   explainDifferences(differences: readonly { readonly currency: string; readonly difference: Money }[]): boolean {
     if (differences.length === 0) return true;
@@ -35,7 +36,7 @@ export class PendingConversions {
     );
   }
 
-  /** Returns the amount of a currency that these conversions may still take. */
+  /** Returns the amount of a currency that these conversions may still spend. */
   amountPending(currency: string): Money {
     return this.#sum('give', currency);
   }

@@ -58,8 +58,8 @@ export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => (
  * - inventory: effect of moves of the mid price on held inventory.
  * - fees.
  *
- * The mid price is in half ticks, so that all sums are integers. Internal sums are quote money over 2 x 10^18 (base
- * 10^-18, times half ticks, times the tick's money).
+ * The mid price is in half ticks, so that all sums are integers. An internal sum is quote money times 2 x 10^18: base
+ * currency in 10^-18, times half ticks, times the money of one tick.
  */
 export class Position {
   readonly #tickMoney: bigint;
@@ -73,8 +73,8 @@ export class Position {
   #mark = 0n;
   #firstMark = 0n;
   /**
-   * Latest mid price, in half ticks; 0 before the first. Moves since `#mark` are booked on demand, because inventory is
-   * constant in between.
+   * Latest mid price, in half ticks; 0 before the first mid price. Moves since `#mark` are booked on demand, because
+   * inventory is constant in between.
    */
   #halfTicks = 0;
   /** Cached result of `total`. The results of `profit` and `isExplained` are also cached. */
@@ -126,7 +126,7 @@ export class Position {
   }
 
   /**
-   * Gain of the opening inventory between the last mid price of the earlier run and the first of this run; not part of
+   * Gain of the opening inventory between the earlier run's last mid price and this run's first mid price; not part of
    * `profit`.
    */
   get gainBeforeStart(): Money {

@@ -28,7 +28,7 @@ export type ProfitSinceOpening = {
 
 /**
  * Adds three profits: of earlier runs, of inventory between the runs, and of this run. A crashed earlier run counts up
- * to its last checkpoint; the gain between the runs covers the time after it.
+ * to its last checkpoint; the gain between the runs covers the time after that checkpoint.
  */
 export function profitSinceOpening(
   earlier: ProfitSinceOpening | null,

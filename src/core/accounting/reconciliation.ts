@@ -12,13 +12,13 @@ import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 export type BalanceCheck = {
   readonly at: Millis;
   readonly reported: ReadonlyMap<string, Money>;
-  /** Reported minus ledger, for currencies that differ. */
+  /** Reported balance minus ledger balance, for each currency with a difference. */
   readonly differences: ReadonlyMap<string, Money>;
 };
 
 /** Difference that transfers or trades listed later may still explain. The bot does not quote meanwhile. */
 export type Unexplained = {
-  /** Reported minus ledger, such as `-100 mxn, 0.5 btc`. */
+  /** Reported balances minus ledger balances, such as `-100 mxn, 0.5 btc`. */
   readonly difference: string;
   /** Time of the halt if no explanation arrives, in engine time. */
   readonly haltsAt: Millis;
@@ -66,7 +66,7 @@ export class Reconciliation {
     return this.#mismatches >= MISMATCHES_TO_REFUSE && this.#isOld;
   }
 
-  /** Current difference while its explanation may still be listed; `null` if none. */
+  /** Current difference that the exchange's lists may still explain; `null` if none. */
   get unexplained(): Unexplained | null {
     if (!this.differs || this.#differedSince === null) return null;
     return { difference: this.#listOfDifferences(), haltsAt: this.#differedSince + this.#listWaitMs };
@@ -91,7 +91,10 @@ export class Reconciliation {
     this.#differedSince = null;
   }
 
-  /** Applies a resume. Waits for a new balance read, because the last may be older than trades in the ledger. */
+  /**
+   * Applies a resume. Waits for a new balance read, because the last balance read may be older than trades in the
+   * ledger.
+   */
   resumed(at: Millis): void {
     this.restartWait();
     this.#equalled = false;
@@ -99,8 +102,8 @@ export class Reconciliation {
   }
 
   /**
-   * Checks a quiet balance read. Returns the halt reason, or `null`. A single difference may be a late trade record; a
-   * lasting one halts the bot after the exchange's lists had time to explain it.
+   * Checks a quiet balance read. Returns the halt reason, or `null`. A single difference may be a late trade record. A
+   * lasting difference halts the bot after the exchange's lists had time to explain it.
    */
   read(startedAt: Millis): HaltReason | null {
     this.#holdings.settleResidue(startedAt);

@@ -14,8 +14,8 @@ import type { HaltReason } from '../model/halts.ts';
 import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
- * Delays of the exchange. `listWaitMs` is the maximum delay until its lists show a balance change. If absent, a lasting
- * difference halts the bot immediately.
+ * Delays of the exchange. `listWaitMs` is the maximum delay until the exchange's lists show a balance change. If it is
+ * absent, a lasting difference halts the bot immediately.
  */
 export type AccountDelays = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
 
@@ -63,7 +63,8 @@ export class TradingAccount {
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
-    // Balances equal the ledger whether the conversion was executed, so a later run need not wait for its outcome.
+    // The balances equal the ledger with or without the conversion in flight, so a later run need not wait for its
+    // outcome.
     if (this.#pending.explainDifferences(this.#holdings.differences())) this.#reconciliation.recordEqualBalances();
     return null;
   }
@@ -156,12 +157,15 @@ export class TradingAccount {
     return this.#reconciliation.checked;
   }
 
-  /** Difference while its explanation may still be listed; the bot does not quote meanwhile. `null` if none. */
+  /** Difference that the exchange's lists may still explain; the bot does not quote meanwhile. `null` if none. */
   get unexplained(): Unexplained | null {
     return this.#reconciliation.unexplained;
   }
 
-  /** Returns the currencies whose reported total differs from the ledger. `difference` is reported minus ledger. */
+  /**
+   * Returns the currencies whose reported total differs from the ledger total. `difference` is reported total minus
+   * ledger total.
+   */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
     return this.#holdings.differences();
   }

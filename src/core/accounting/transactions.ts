@@ -5,7 +5,10 @@ import type { Millis } from '../model/units.ts';
 /** A value with the `updatedAt` of its event. */
 type TimedValue = { readonly value: string; readonly at: Millis };
 
-/** Known state of one transaction. Joining is commutative, associative and idempotent, so order and repetition of events do not matter. */
+/**
+ * Known state of one transaction. Joining is commutative, associative and idempotent, so order and repetition of events
+ * do not matter.
+ */
 export type TransactionState = {
   readonly id: string;
   readonly kinds: ReadonlySet<TransactionKind>;

@@ -22,7 +22,10 @@ export class BookTerms {
     return this.#refusal;
   }
 
-  /** Whether tick or lot differ from those of this run. The bot can quote again only in the next run. */
+  /**
+   * Whether the book's tick or lot has changed since the start of this run. The bot can quote again only in the next
+   * run.
+   */
   get isOutdated(): boolean {
     return this.#refusal === 'rules of the book changed';
   }

@@ -28,7 +28,7 @@ export type Decided = {
    * level.
    */
   readonly index: number | null;
-  /** Level as it may be placed; `null` if it may not be placed. */
+  /** Normalized level; `null` if it may not be placed. */
   readonly level: NormalizedLevel | null;
   /** Order of the level before the decision, or the order just placed. */
   readonly order: DecidedOrder | null;
@@ -69,7 +69,7 @@ export class Decisions {
   readonly #counts = new Float64Array(SIDES.length * ACTIONS.length * REASONS.length);
   readonly #isTraced: boolean;
   #silent: string[] = [];
-  /** Whether any level is shown, per side; `#first` holds the first reason why one is not. */
+  /** Whether any level is shown, per side. `#unshown` holds the first reason why a level is not shown. */
   readonly #isShown: Record<Side, boolean> = { buy: false, sell: false };
   readonly #unshown: Record<Side, EmptySide | null> = { buy: NOT_READY, sell: NOT_READY };
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
@@ -88,7 +88,7 @@ export class Decisions {
     if (this.#isTraced) this.#last = { at, refusal, quote: null, decided: [] };
   }
 
-  /** Records the strategy's quote, its normalized levels, and those that may be shown now. */
+  /** Records the strategy's quote, its normalized levels, and the levels that may be shown now. */
   strategyCalled(quote: Quote, { levels, refusals }: NormalizedQuote, shown: readonly NormalizedLevel[]): void {
     if (this.#last !== null) this.#last.quote = quote;
     if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);

@@ -51,7 +51,7 @@ const LASTING: readonly Reason[] = [
 
 const SIDE_SPECIFIC: readonly Reason[] = ['insufficient funds', 'position limit'];
 
-/** Whether both sides are empty for reasons that only the operator can change. */
+/** Whether both sides are empty, at least one of them for a reason that only the operator can change. */
 export const needsOperator = ({ buy, sell }: EmptySides): boolean =>
   buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
 
@@ -59,8 +59,8 @@ export const needsOperator = ({ buy, sell }: EmptySides): boolean =>
 export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskContext): string | null {
   const [bid, ask] = [reasonText('buy', buy, riskContext), reasonText('sell', sell, riskContext)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
-  // One text is enough if both sides have the same reason, because its numbers are then equal. Numbers in two
-  // currencies differ.
+  // One text is enough if both sides have the same reason with equal numbers. For the reasons in `SIDE_SPECIFIC`, the
+  // numbers of the sides differ.
   if (
     bid !== null &&
     buy?.reason === sell?.reason &&
@@ -151,7 +151,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
   },
 };
 
-/** Returns the advice to raise the amount. A level that was reduced because of inventory gets none. */
+/** Returns the advice to raise the amount; empty for a level that was reduced because of inventory. */
 const raiseAmountHint = ({ amounts }: RefusedLevel): string =>
   amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
 

@@ -50,7 +50,7 @@ export class Engine {
   readonly hourEnds = new HourEnds();
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
-  /** Adverse-selection state of an earlier run, kept for the next run if this run measures none. */
+  /** Adverse-selection state of an earlier run, kept for the next run if this run does not measure markouts. */
   #keptAdverseState: RestoredLedger['adverse'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
@@ -61,7 +61,10 @@ export class Engine {
   #decidedAt = -Infinity;
   #stopping = false;
   #isDecisionDue = false;
-  /** Last list of live orders in which all were of this run. Lists are immutable, so this one needs no second check. */
+  /**
+   * Last list of live orders in which all orders were of this run. Lists are immutable, so this list needs no second
+   * check.
+   */
   #lastOwnOrders: readonly Order[] | null = null;
   readonly #quotingNews = new QuotingNews();
   #fills = 0;
@@ -184,7 +187,7 @@ export class Engine {
         this.#account.resumed(event.at);
         break;
     }
-    // Drivers wait for exactly this sum. A rearranged comparison may round differently, and a driver would retry
+    // Drivers wait until exactly `decidesAt`. A rearranged comparison may round differently, and a driver would retry
     // forever.
     if (event.at < this.decidesAt) return NOTHING;
     return this.#decide(event.at);
@@ -251,7 +254,10 @@ export class Engine {
     return this.#options.strategy.trade !== undefined || this.#puller?.hearsTrades === true;
   }
 
-  /** Whether tick or lot differ from those of this run. The bot can quote again only in the next run. */
+  /**
+   * Whether the book's tick or lot has changed since the start of this run. The bot can quote again only in the next
+   * run.
+   */
   get isOutdated(): boolean {
     return this.#rules.isOutdated;
   }

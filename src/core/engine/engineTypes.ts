@@ -34,7 +34,7 @@ export type EngineOptions = {
   readonly timing: OrderDelays & {
     readonly decideEveryMs: Millis;
     readonly lookEveryMs: Millis;
-    /** Maximum age of the last complete account read; the bot does not quote with an older one. */
+    /** Maximum age of the last complete account read; the bot does not quote if that read is older. */
     readonly privateStaleAfterMs: Millis;
     /**
      * Maximum delay until the exchange's lists show a balance change. If absent, a lasting difference halts the bot
@@ -87,7 +87,7 @@ export type EngineNews =
 export type TradeFigures = {
   readonly fills: number;
   readonly profit: Profit;
-  /** Profit of this run, marked at the mid price; stays per run even where `profit` is summed over a process. */
+  /** Profit of this run, valued at the mid price. Unlike `profit`, never summed over the runs of a process. */
   readonly runProfit: Profit;
   /** Profit since the opening of the ledger, including this run. */
   readonly sinceOpening: ProfitSinceOpening;
@@ -95,7 +95,7 @@ export type TradeFigures = {
   readonly inventory: Money;
 };
 
-/** Figures of the ledger by the trades read so far, for decisions. Trades that could not be read are missing in them. */
+/** Figures of the ledger from the trades read so far, for decisions. Trades that could not be read are missing. */
 export type BookedFigures = TradeFigures & { readonly holdings: ReadonlyMap<string, Money> };
 
 /** Figures for display: `null` if the trades or balances behind them could not be read. */
@@ -113,7 +113,10 @@ export type Snapshot = {
   readonly quoting: RiskRefusal | null;
   /** Data that is missing before quoting, as text; `null` if complete. */
   readonly waitsFor: string | null;
-  /** Empty sides with the reason from the last decision. `emptySidesText` is the text; `null` if both sides show a quote. */
+  /**
+   * Empty sides with the reason from the last decision. `emptySidesText` is the reasons as text; `null` if both sides
+   * show a quote.
+   */
   readonly unshown: EmptySides;
   readonly emptySidesText: string | null;
   readonly regime: RegimeState;
@@ -149,7 +152,10 @@ export type Preview = {
   readonly quote: Quote;
   readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
-  /** Sides without a placeable order; `emptySidesText` is the text. Empty while the bot may not quote on either side. */
+  /**
+   * Sides without a placeable order; `emptySidesText` is the reasons as text. Empty while the bot may not quote on
+   * either side.
+   */
   readonly unshown: EmptySides;
   readonly emptySidesText: string | null;
 };

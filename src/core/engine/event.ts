@@ -41,8 +41,8 @@ export type EngineEvent =
    */
   | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null; readonly book: BookLevels }
   /**
-   * Public trade. Has amount and taker side if the driver reports every trade; otherwise this is the last of several
-   * trades.
+   * Public trade. Has amount and taker side if the driver reports every trade. Otherwise the driver reports only the
+   * last of several trades.
    */
   | {
       readonly kind: 'public trade';
@@ -56,7 +56,10 @@ export type EngineEvent =
    * which the age of the price is measured.
    */
   | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
-  /** RFQ's indicative bid and ask for one unit of the base currency, in ticks of this book. `startedAt` is the start of the read. */
+  /**
+   * RFQ's indicative bid and ask for one unit of the base currency, in ticks of this book. `startedAt` is the start of
+   * the read.
+   */
   | {
       readonly kind: 'witness';
       readonly at: Millis;
@@ -64,7 +67,7 @@ export type EngineEvent =
       readonly bid: number;
       readonly ask: number;
     }
-  /** The exchange no longer lists the book, until rules are read again. */
+  /** The exchange no longer lists the book. Ends with the next `rules`. */
   | { readonly kind: 'book removed'; readonly at: Millis }
   /** Balances could not be read for a while, although the exchange answers. Ends with the next `balances`. */
   | { readonly kind: 'balances unread'; readonly at: Millis; readonly reason: string }
@@ -88,9 +91,9 @@ export type EngineEvent =
       readonly trades: readonly OwnTrade[];
     }
   /**
-   * Open orders of the book. `complete` if the page was not full and every possible row of the bot was readable.
-   * `current` if the page was not full but such a row was unreadable: listed orders are up to date, but absence proves
-   * nothing.
+   * Open orders of the book. `complete` if the page was not full and every row that may be the bot's was readable.
+   * `current` if the page was not full, but a row that may be the bot's was unreadable. Then listed orders are up to
+   * date, but absence proves nothing.
    */
   | {
       readonly kind: 'open orders';
@@ -122,8 +125,8 @@ export type EngineEvent =
     }
   | ConversionEvent
   /**
-   * Request of the hedger for a taker order towards the target. The gate approves it once no order of the bot would
-   * trade with it.
+   * Request of the hedger for a taker order towards the target. The gate approves the order once no order of the bot
+   * would trade with it.
    */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
   /** Change of a hedge, for readers of the recording; the engine ignores it. */

@@ -5,7 +5,7 @@ import type { Millis } from '../model/units.ts';
 import { mayLive, type Orders } from '../orders/orders.ts';
 import type { RegimeState } from '../risk/regimes.ts';
 
-/** Sources of the figures; each is the reason why figures from it are unknown, or `null` if they are exact. */
+/** For each source of figures, the reason why its figures are unknown; `null` if they are exact. */
 export type MissingEvidence = { readonly trades: string | null; readonly holdings: string | null };
 
 export type EvidenceSources = {
@@ -38,7 +38,7 @@ export class FigureEvidence {
     if (this.#stoppedAt !== null && live.some(mayLive)) this.#liveUntil = at;
   }
 
-  /** Returns what is missing at `at`. While the bot runs, the figures are those of the last read of the trades. */
+  /** Returns why figures are unknown at `at`. While the bot runs, figures from a recent trade read count as exact. */
   missing(of: EvidenceSources, at: Millis): MissingEvidence {
     if (!of.account.isOpen) return all(NOT_OPEN);
     if (of.fresh.trades === -Infinity) return all(NEVER_READ);

@@ -8,8 +8,8 @@ export class QuoteUptime {
   readonly #quoted: Record<Side, Millis> = { buy: 0, sell: 0 };
 
   /**
-   * Adds the time until `at`; the first call starts the measurement. `orders` are those that were live during that
-   * time.
+   * Adds the time until `at`; the first call starts the measurement. `orders` are the orders that were live during the
+   * added time.
    */
   advanceTo(at: Millis, orders: Orders): void {
     if (Number.isNaN(this.#since)) {

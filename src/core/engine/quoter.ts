@@ -38,7 +38,7 @@ export class Quoter {
   readonly takerOrder: TakerOrder;
   /** Pauses of a side after the exchange rejected its orders. */
   readonly refusalBackoff = new RefusalBackoff();
-  /** Prices at which orders would trade on arrival, although the visible book does not show it. */
+  /** Prices at which orders would trade on arrival, although the visible book does not show why. */
   readonly postOnlyBackoff = new PostOnlyBackoff();
   readonly #options: Pick<EngineOptions, 'onNews' | 'tolerance'>;
   readonly #parts: QuoterParts;
@@ -133,8 +133,8 @@ export class Quoter {
   }
 
   /**
-   * Sends the taker order, if one is requested. Waits while conflicting quotes are being canceled: those that it would trade with, or that
-   * reduce the same inventory.
+   * Sends the taker order, if one is requested. Waits while conflicting quotes are being canceled. A quote conflicts if
+   * the taker order would trade with it, or if it reduces the same inventory.
    */
   #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
     const { orders } = this.#parts;

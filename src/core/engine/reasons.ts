@@ -104,9 +104,12 @@ const ALL: Readonly<Record<Reason, true>> = {
 
 export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name is Reason => name in ALL);
 
-/** Returns the reason for a strategy's text. The text may continue after a colon. */
+/**
+ * Returns the reason for a strategy's text about an empty side, by the beginning of the text. The text may continue
+ * after a colon.
+ */
 export function silenceReason(words: string): SilenceReason {
-  // Unknown best amounts, order flow, inventory, maker fee and so on.
+  // Such texts name the unknown input: best amounts, order flow, inventory, maker fee and so on.
   if (words.endsWith(' not known')) return 'no fair value';
   for (const [start, reason] of SILENCES) if (words.startsWith(start)) return reason;
   return 'held back by the strategy';

@@ -23,7 +23,7 @@ export class Basis {
     return Math.exp(this.#log);
   }
 
-  /** Whether the first ratio is more recent than the memory. */
+  /** Whether less time than the memory has passed since the first ratio. */
   isNew(at: Millis): boolean {
     return !(at - this.#since >= this.#memoryMs);
   }

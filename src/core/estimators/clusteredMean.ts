@@ -1,25 +1,29 @@
 /** Mean of values that cluster in time, with a standard error from clusters and optional exponential forgetting. */
 import type { Millis } from '../model/units.ts';
 
-/** Returns the cluster length. Fills within one cluster have dependent markouts at a horizon of `horizonS` seconds. */
+/**
+ * Returns the cluster length, in ms. Fills within one cluster have dependent markouts at a horizon of `horizonS`
+ * seconds.
+ */
 export const clusterMsOf = (horizonS: number): Millis => Math.max(60_000, horizonS * 1000);
 
-/** Sums behind a mean, as stored for the next run: in this order, all finite. */
+/** Sums behind a mean, as stored for the next run. All are finite, in the order of `ClusteredMean.state`. */
 export type MeanState = readonly number[];
 
 /**
  * Weighted mean with its error, as a ratio of sums over clusters. Values of one cluster must be consecutive.
  *
  * With a memory, all sums fade by e^(-clusters passed / memory), so that the mean follows recent values. Without new
- * values its effective number of clusters falls.
+ * values, the effective number of clusters falls.
  */
 export class ClusteredMean {
   count = 0;
   readonly #memory: number;
   #clusters = 0;
   #cluster = Number.NaN;
-  // Sums of weight times value and of weight: first of the open cluster, then of all finished clusters, then products
-  // of the latter.
+  // `#value` and `#weight` are sums over the open cluster: of weight times value, and of weight. `#values` and
+  // `#weights` are these sums over all finished clusters. The other three are sums of products of two sums of a
+  // finished cluster.
   #value = 0;
   #weight = 0;
   #values = 0;

@@ -36,8 +36,8 @@ export class RunningDeviation {
   }
 
   /**
-   * Returns how many standard deviations `now` is from the mean, then adds `now` to both. Returns NaN for a number
-   * outside -1 to 1.
+   * Returns how many standard deviations `now` is from the mean, then updates mean and deviation with `now`. Returns
+   * NaN for a number outside -1 to 1.
    */
   deviations(at: Millis, now: number): number {
     if (!(Math.abs(now) <= 1)) return Number.NaN;

@@ -1,4 +1,7 @@
-/** Estimators from observed data: volatility, arrivals, markouts, micro-price and fair-value signals. Pure numbers in and out. */
+/**
+ * Estimators from observed data: volatility, arrivals, markouts, micro-price and fair-value signals. They take and
+ * return plain numbers.
+ */
 export * from './volatility.ts';
 export * from './intensity.ts';
 export * from './microprice.ts';

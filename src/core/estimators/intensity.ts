@@ -1,4 +1,6 @@
-/** Rate at which trades reach an order, by distance from the fair value: lambda(d) = A e^(-k d), from virtual orders. */
+/**
+ * Rate at which trades reach an order, by distance from the fair value: lambda(d) = A e^(-k d), from virtual orders.
+ */
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /**
@@ -21,7 +23,10 @@ export type Intensity = {
   readonly reached: number;
 };
 
-/** Prior estimate with the weight of `exposureS` seconds of observation. Cells without events take its value. */
+/**
+ * Prior estimate with the weight of `exposureS` seconds of observation. A cell without events has the rate of the
+ * prior.
+ */
 export type Prior = { readonly a: number; readonly k: number; readonly exposureS: number };
 
 /**
@@ -55,7 +60,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
   const k = -(w * wxy - wx * wy) / determinant;
   const logA = (wxx * wy - wx * wxy) / determinant;
   if (!(k > 0 && Number.isFinite(logA))) return null;
-  // Each estimate is a weighted sum of the logs; these are the weights.
+  // log a and k are weighted sums of the logs of the rates; these arrays are the weights.
   const ofLogA = rows.map(({ distance, count }) => (count * (wxx - wx * distance)) / determinant);
   const ofK = rows.map(({ distance, count }) => (-count * (w * distance - wx)) / determinant);
   const error = (of: readonly number[]): number => {
@@ -78,7 +83,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
 export type MeterOptions = {
   /** Distances of the virtual orders, as shares of the price, ascending. */
   readonly distances: readonly number[];
-  /** Lifetime of virtual orders. New ones then start around the current fair value. */
+  /** Lifetime of virtual orders. New virtual orders then start around the current fair value. */
   readonly windowMs: Millis;
   /** Time constant of exponential forgetting; Infinity means no forgetting. */
   readonly memoryMs: Millis;

@@ -1,6 +1,6 @@
 /** Linear systems with some tens of unknowns: Gaussian elimination with pivoting. */
 
-/** Solves matrix x = right for x; `matrix` is row by row. Throws RangeError if it is singular. */
+/** Solves matrix x = right for x; `matrix` is row by row. Throws RangeError if the matrix is singular. */
 export function solve(matrix: Float64Array, right: Float64Array): Float64Array {
   const n = right.length;
   const a = Float64Array.from(matrix);

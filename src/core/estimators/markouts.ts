@@ -37,13 +37,14 @@ export type MarkoutOptions = {
    */
   readonly waitingMax?: number;
   /**
-   * Called per fill and horizon beyond 0 if the mid price is known then and just before the fill. `adverseBps` is the
-   * adverse move between these times (markout at horizon 0 minus markout at this horizon), in bps of the price.
+   * Called per fill and horizon beyond 0 if the mid price is known at the horizon and just before the fill.
+   * `adverseBps` is the adverse move between these times (markout at horizon 0 minus markout at this horizon), in bps
+   * of the price.
    */
   readonly onAdverse?: (horizon: number, side: Side, adverseBps: number, weight: number, at: Millis) => void;
   /**
-   * Called per fill and horizon if the mid price is known then. `bps` is the markout in bps of the price; `at` is the
-   * time of the fill.
+   * Called per fill and horizon if the mid price is known at the horizon. `bps` is the markout in bps of the price;
+   * `at` is the time of the fill.
    */
   readonly onMarkout?: (horizon: number, bps: number, weight: number, at: Millis) => void;
 };
@@ -60,12 +61,11 @@ const WAITING_MAX = 1 << 20;
 const GROUPS = 2 * MARKOUT_LEVELS_MAX + 3;
 
 /**
- * Collects markouts. For a fill of side s (+1 bought, -1 sold) at P with value w, and the mid price M after it: m = s
- * (M - P) / P.
+ * Collects markouts. A fill of side s (+1 bought, -1 sold) has price P and value w. M is the mid price at exactly the
+ * horizon, without the bot's orders. The markout is m = s (M - P) / P.
  *
  * A curve shows the mean of m weighted by w (E8: Huang, Stoll 1996, J. Financial Economics 41). Fills close in time
- * have dependent markouts, so errors are those of a ratio of sums over time clusters. M is the mid price at exactly
- * that time, without the bot's orders.
+ * have dependent markouts, so errors are those of a ratio of sums over time clusters.
  */
 export class Markouts {
   /** Time at which the next mid price is needed; Infinity if no fill waits. */
@@ -158,7 +158,8 @@ export class Markouts {
   restore({ waiting, means }: MarkoutsState): void {
     for (const [at = 0, price = 0, weight = 0, group = ALL, before = 0, next = 1] of waiting) {
       this.#wait(at, price, weight, group, before);
-      // Horizons settle in the order of fills: one settled for this fill is settled for all earlier fills.
+      // Horizons settle in the order of fills: a horizon that is settled for this fill is settled for all earlier
+      // fills.
       for (let h = 0; h < next; h++) this.#heads[h] = this.#tail;
     }
     for (const [place, state] of means) this.#means[place]?.restore(state);

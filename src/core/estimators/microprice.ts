@@ -57,7 +57,7 @@ export class MicropriceCounts {
     }
   }
 
-  /** Number of samples, each counted once, without the swapped ones. */
+  /** Number of samples, without their copies with swapped sides. */
   get samples(): number {
     return this.#seen.reduce((sum, n) => sum + n, 0) / 2;
   }

@@ -29,8 +29,8 @@ function normalTail(x: number): number {
 }
 
 /**
- * Returns the x below which this probability lies: Acklam's rational start (2003), then two steps of Halley on Phi.
- * Infinite at 0 and 1, NaN outside.
+ * Returns the x below which this probability lies. Starts from Acklam's rational approximation (2003), then takes two
+ * steps of Halley's method on Phi. Infinite at 0 and 1, NaN outside.
  */
 export function normalQuantile(share: number): number {
   if (!(share >= 0 && share <= 1)) return Number.NaN;

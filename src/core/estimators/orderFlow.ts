@@ -1,6 +1,6 @@
 /**
- * Order flow imbalance at the best prices, with exponential forgetting: bid additions and ask removals count as
- * positive, the reverse as negative.
+ * Order flow imbalance at the best prices, with exponential forgetting. Bid additions and ask removals count as
+ * positive; bid removals and ask additions count as negative.
  */
 import type { Millis } from '../model/units.ts';
 
@@ -13,12 +13,13 @@ export type TopOfBook = {
   readonly askAmount: number;
 };
 
-/** Minimum gap after which the sum restarts: observations farther apart than this and than the memory are unrelated. */
+/** Minimum gap after which the sum restarts. Observations farther apart than this gap and the memory are unrelated. */
 const GAP_MS: Millis = 10_000;
 
 /**
  * Returns the order flow of one change (Cont, Kukanov, Stoikov 2014, J. Financial Econometrics 12(1)). The new bid
- * amount counts if the bid rose or stayed, minus the old one if it fell or stayed. The ask counts in reverse.
+ * amount counts if the bid price rose or stayed. The old bid amount is subtracted if the bid price fell or stayed. For
+ * the ask, both directions and signs are reversed.
  */
 export const flowOf = (from: TopOfBook, to: TopOfBook): number =>
   (to.bid >= from.bid ? to.bidAmount : 0) -
@@ -37,7 +38,7 @@ export class OrderFlow {
     this.#memoryMs = memoryMs;
   }
 
-  /** Adds an observation. An invalid one is skipped, and the sum restarts with the next. */
+  /** Adds an observation. Skips an invalid observation; the sum then restarts with the next valid one. */
   observe(now: TopOfBook): void {
     const isTouch = Number.isFinite(now.at) && now.bid > 0 && now.ask > now.bid && now.ask < Infinity;
     if (!(isTouch && now.bidAmount > 0 && now.askAmount > 0 && now.bidAmount + now.askAmount < Infinity)) {

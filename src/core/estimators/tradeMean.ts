@@ -11,7 +11,7 @@ export class TradeMean {
     this.#memoryMs = memoryMs;
   }
 
-  /** Adds a trade; ignores invalid ones. */
+  /** Adds a trade; ignores a trade with invalid numbers. */
   trade(at: Millis, price: number, amount: number): void {
     if (!(Number.isFinite(at) && price > 0 && price < Infinity && amount > 0 && amount < Infinity)) return;
     const kept = this.#weight * Math.exp(-Math.max(0, at - this.#at) / this.#memoryMs);
@@ -20,7 +20,7 @@ export class TradeMean {
     this.#at = Math.max(this.#at, at);
   }
 
-  /** Mean price, between the lowest and highest trade; NaN before the first. */
+  /** Mean price, between the lowest and highest traded price; NaN before the first trade. */
   get price(): number {
     return this.#mean;
   }

@@ -68,5 +68,7 @@ function squaredMoves(prices: ArrayLike<number>, lag: number): number {
   return sum;
 }
 
-/** Returns the number of subgrids that balances noise and sampling error: the two-thirds power of the number of prices. */
+/**
+ * Returns the number of subgrids that balances noise and sampling error: the two-thirds power of the number of prices.
+ */
 export const subgridsFor = (prices: number): number => Math.max(1, Math.round(Math.cbrt(prices) ** 2));

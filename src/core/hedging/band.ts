@@ -6,24 +6,28 @@
 /** Inputs, with inventory in whole orders. Earnings and costs are shares of the value of one order. */
 export type BandInput = {
   /**
-   * Holding cost of one order per second: half of gamma sigma squared. The cost of q orders is q squared times that.
+   * Holding cost of one order per second: half of gamma sigma squared. The cost of q orders is q squared times the cost
+   * of one.
    */
   readonly riskPerS: number;
   /** Fills per second of one side at zero inventory. */
   readonly fillsPerS: number;
   /** Earnings of a fill at the best distance, as a share: 1 / k of the arrivals A e^(-k d). */
   readonly edge: number;
-  /** Cost of a hedge, as a share. */
+  /** Cost of a hedge, as a share of the hedged value. */
   readonly cost: number;
   /** Maximum inventory, in orders. */
   readonly ordersMax: number;
 };
 
 export type Band = {
-  /** Maximum inventory that is not hedged, in orders; inventory beyond it is hedged. If it equals `ordersMax`, nothing is hedged. */
+  /**
+   * Maximum inventory that is not hedged, in orders; inventory beyond it is hedged. If it equals `ordersMax`, nothing
+   * is hedged.
+   */
   readonly orders: number;
   /**
-   * Cost of holding one more order after the first q until quotes sell it, at most the hedge cost. Has `ordersMax`
+   * Cost of holding one order more than q, until quotes sell that order; at most the hedge cost. Has `ordersMax`
    * entries, from q = 0.
    */
   readonly marginal: readonly number[];
@@ -51,7 +55,7 @@ export type Band = {
  * both ends match.
  *
  * For small c, skewed quotes reduce little inventory, and the band is (3 lambda c / (2 h))^(1/3) orders. For larger c
- * it approaches c sqrt(lambda / (h e)): c over the shift of GLFT's quotes for one order.
+ * the band approaches c sqrt(lambda / (h e)), which is c divided by the shift of GLFT's quotes for one order.
  */
 export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: BandInput): Band {
   const all = Math.max(0, Math.floor(ordersMax));
@@ -89,7 +93,7 @@ export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: B
 const earningsAtPrice = (most: number, edge: number, p: number): number =>
   p <= edge ? most * Math.exp(p / edge) : (most * Math.E * p) / edge;
 
-/** Returns the p for which H(-p) is `earned`; not a number if none is. */
+/** Returns the p for which H(-p) is `earned`; NaN if there is no such p. */
 const priceForEarnings = (most: number, edge: number, earned: number): number =>
   earned <= most * Math.E ? edge * Math.log(earned / most) : (edge * earned) / (most * Math.E);
 

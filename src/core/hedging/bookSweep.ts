@@ -15,12 +15,12 @@ export type TakerLimits = {
   readonly room: number;
 };
 
-/** Taker order whose limit price is that of the worst level that it takes. */
+/** Taker order, limited to the price of the worst level that it takes. */
 export type Take = Pick<TakerRequest, 'side' | 'price' | 'amount'>;
 
 /**
  * Returns a taker order for `amount` (positive: sold), in whole lots, from the visible levels within the bounds, with
- * its cost. The cost is the price of those levels now, with the taker fee (10^-8) on the proceeds. `most` is the cost
+ * its cost. The proceeds are at the current prices of the levels, minus the taker fee (in 10^-8). `costMax` is the cost
  * against `mid` if everything trades at the order's limit price.
  */
 export function sweepCost(

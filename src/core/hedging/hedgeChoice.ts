@@ -77,11 +77,11 @@ export function amountToHedge(inventory: Money, { band, residual, carryBpsPerHou
 }
 
 /**
- * Returns the expected cost of carrying `amount` until quotes reduce it, in the quote currency: value times hourly rate
- * times expected time, times the amount's share of the band, because quotes need longer for more inventory.
+ * Returns the expected cost of carrying `amount` until quotes reduce it, in the quote currency. The cost is value times
+ * hourly rate times expected time, times the amount's share of the band, because quotes need longer for more inventory.
  */
 export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, unwindMs }: HedgeRules): Money {
-  // Value and share have the sign of the amount, so it cancels out.
+  // Value and share have the sign of the amount, so the sign cancels out.
   const value = (amount * mid) / ONE;
   // Millionths are precise enough for an estimate, and avoid floats for money.
   const share = band > 0n ? (amount * 1_000_000n) / band : 0n;
@@ -91,7 +91,7 @@ export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, un
 
 /**
  * Compares all routes for `amount` (from `amountToHedge`). `mid` is the mid price of one unit of the base currency.
- * `dayLeft` is the remaining hedge budget, `null` for no limit; messages call that budget `left`.
+ * `dayLeft` is the remaining hedge budget, `null` for no limit. `left` names the scope of this budget in messages.
  */
 export function compareRoutes(
   instrument: Instrument,

@@ -44,7 +44,7 @@ export type HedgeOffer = {
 export type HedgeRoute = {
   readonly via: string;
   readonly leg: 1 | 2;
-  /** Proceeds of the first leg in the third currency, and their value in the quote currency. */
+  /** Proceeds of the first leg in the third currency. `worth` is their value in the quote currency. */
   readonly holds: string;
   readonly worth: string;
   /** Minimum proceeds of the second leg, from the cost limits of the whole hedge. */
@@ -65,11 +65,14 @@ export type HedgeRow = {
   readonly conversionId: string | null;
   readonly why: string | null;
   readonly route?: HedgeRoute;
-  /** Values at the decision: mid price (quote currency), inventory (base), and maximum cost of the chosen route (quote). */
+  /**
+   * Mid price at the decision, in the quote currency. `inventory` (base currency) and `costMax` of the chosen route
+   * (quote currency) are also values at the decision.
+   */
   readonly middle?: string;
   readonly inventory?: string;
   readonly costMax?: string;
-  /** Maximum cost of all earlier hedges of that UTC day. */
+  /** Maximum cost of all earlier hedges of the hedge's UTC day. */
   readonly dayCost?: string;
   /** The operator's flatten request: its id, and the maximum cost of its earlier hedges in the quote currency. */
   readonly flatten?: { readonly id: string; readonly cost: string };

@@ -1,4 +1,4 @@
-/** Taker order for a hedge. It waits until no order of the bot blocks it. It is sent once, or refused. */
+/** Taker order for a hedge. The order waits until no order of the bot blocks it, and is then sent once, or refused. */
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import type { PlaceCommand } from '../orders/commands.ts';
@@ -58,8 +58,8 @@ export class TakerOrder {
   }
 
   /**
-   * Returns the levels that may be shown meanwhile, without those that the order would trade with. In reduce-only also
-   * without levels on the order's side.
+   * Returns the levels that may be shown while the taker order waits: all levels that the order would not trade with.
+   * In reduce-only, also excludes levels on the order's side.
    */
   levelsAllowedWith(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
     const request = this.#request;
@@ -67,8 +67,8 @@ export class TakerOrder {
   }
 
   /**
-   * Cancels live orders that conflict with the taker order. An order kept for its queue position may be nearer than any
-   * level.
+   * Cancels live orders that conflict with the taker order. An order kept for its queue position may be closer to the
+   * mid price than any wanted level.
    */
   cancelBlockingOrders(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;

@@ -1,4 +1,4 @@
-/** Damaged rows of a complete book, and whether one may be among the levels that decisions use. */
+/** Damaged rows of a complete book, and whether a damaged row may be among the levels that decisions use. */
 import { DEPTH_LEVELS } from '../model/book.ts';
 import { priceCeil, priceFloor, TooLarge, type Instrument } from '../model/instrument.ts';
 import type { BookEntry, BookSnapshot } from '../ports/port.ts';
@@ -25,7 +25,7 @@ export function levelTick(instrument: Instrument, side: Side, price: DecimalText
 
 /**
  * Returns why a book is unusable: a damaged row may be among the best `DEPTH_LEVELS` levels of its side. Returns `null`
- * if every damaged row has that many levels before it.
+ * if every damaged row has at least `DEPTH_LEVELS` levels before it.
  */
 export function damageWithinDepth({ bids, asks, damage }: BookSnapshot, instrument: Instrument): string | null {
   return damageOf(bids, damage?.bids, 'buy', instrument) ?? damageOf(asks, damage?.asks, 'sell', instrument);

@@ -15,7 +15,7 @@ export type PendingOrder = Pick<Order, 'id' | 'side' | 'price' | 'amount'>;
 
 export type L3BookOptions = {
   readonly instrument: Instrument;
-  /** Book into which the levels are written while they are shown. */
+  /** Book into which the levels are written between `show` and `hide`. */
   readonly book: Pick<OrderBook, 'set' | 'clear'>;
   readonly pending: () => Iterable<PendingOrder>;
   /** Called when an order of the bot was filled, partly or fully, or left the book otherwise. */
@@ -25,9 +25,9 @@ export type L3BookOptions = {
 /**
  * Result of loading a snapshot.
  * - too old: steps are missing between the snapshot and the held steps.
- * - no ids: not order by order.
- * - too large: more orders than the maximum.
- * - damaged: an unreadable price near the other side.
+ * - no ids: the snapshot is not order by order.
+ * - too large: the snapshot has more orders than the maximum.
+ * - damaged: a price near the other side is unreadable.
  */
 export type SeedResult = 'live' | 'too old' | 'no ids' | 'too large' | 'damaged';
 
@@ -52,15 +52,18 @@ type Entry = {
   readonly born: number;
 };
 /**
- * Level of the book. `others` is the lots of other traders, at most 2^53 - 1 (`isCapped`). The queue is in order of
- * arrival.
+ * Level of the book. `others` is the lots of other traders, at most 2^53 - 1; `isCapped`: whether the level has more
+ * lots. The queue is in order of arrival.
  */
 type Level = { others: number; isCapped: boolean; readonly queue: Set<Entry> };
 
 export class L3Book {
   readonly #options: L3BookOptions;
   #entries = new Map<string, Entry>();
-  /** Previous entries while a snapshot is loaded. An order of another trader remains one. */
+  /**
+   * Entries of the previous book while a snapshot is loaded. An order of another trader in them is not guessed to be
+   * the bot's.
+   */
   #former = new Map<string, Entry>();
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
   /** Entries of the bot's orders, including guesses. */
@@ -123,7 +126,7 @@ export class L3Book {
     return 'gap';
   }
 
-  /** Restarts from a complete book and the steps held since then. Stops showing the levels. */
+  /** Restarts from a complete book and the held steps after it. Stops writing levels until `show`. */
   seed(snapshot: BookSnapshot): SeedResult {
     if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
     if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';
@@ -176,7 +179,7 @@ export class L3Book {
     rememberNewest(this.#matchedIds, id);
     const guessed = this.#guesses.get(id);
     this.#guesses.delete(id);
-    // A similar order was matched to this oid; that order is pending again.
+    // If another order of the bot was guessed to have this oid, that order is pending again.
     for (const [other, taken] of this.#guesses) if (taken === oid) this.#guesses.delete(other);
     return (guessed !== undefined && this.#rematch(guessed)) || changed;
   }
@@ -233,8 +236,8 @@ export class L3Book {
   }
 
   /**
-   * Sets an order to its current state. An order keeps its queue position only if its amount fell. Skips an uncountable
-   * price.
+   * Sets an order to its current state. An order keeps its queue position only if its amount fell. Skips an order with
+   * an uncountable price.
    */
   #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText | null): void {
     const before = this.#entries.get(oid);
@@ -355,9 +358,7 @@ function recountLevel(level: Level): void {
   level.others = level.isCapped ? UNITS_MAX : lots;
 }
 
-/**
- * Adds an id as the newest, also if known, so that repeated ids are kept. Removes the older half if there are too many.
- */
+/** Adds an id as the newest, even if the set already has the id. Removes the older half if there are too many. */
 function rememberNewest(known: Set<string>, one: string): void {
   known.delete(one);
   known.add(one);

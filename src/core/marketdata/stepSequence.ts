@@ -1,4 +1,6 @@
-/** Book steps in sequence order: holds them until a complete book arrives, and detects lost steps (public facts 12.6). */
+/**
+ * Book steps in sequence order: holds steps until a complete book arrives, and detects lost steps (public facts 12.6).
+ */
 import type { BookDiff } from '../ports/port.ts';
 
 /**

@@ -1,7 +1,10 @@
 /** Order book: amounts by price in a reused window of ticks around the best bid and ask. */
 import { opposite, type Amount, type Price, type Side } from './units.ts';
 
-/** Maximum window size, in ticks per side. Levels beyond the window are kept in a map until the best price comes near them. */
+/**
+ * Maximum window size, in ticks per side. Levels beyond the window are kept in a map until the best price comes near
+ * them.
+ */
 const WINDOW_MAX = 1 << 20;
 const WINDOW_MIN = 1 << 12;
 /**
@@ -178,7 +181,7 @@ class HalfBook {
     const window = this.#amounts;
     const before = window[i]!;
     window[i] = amount;
-    // Counted without a branch, which would be mispredicted.
+    // This count needs no branch, which would be mispredicted.
     this.levels += Number(amount > 0) - Number(before > 0);
     if (key < this.#from && amount > 0) this.#from = key;
   }
@@ -203,8 +206,8 @@ class HalfBook {
   }
 
   /**
-   * Moves the window so that `best` has space on both sides and `reach`, if given, fits. Sorts the levels into near and
-   * far again.
+   * Moves the window so that `best` has space on both sides and `reach`, if given, is inside. Sorts the levels into
+   * near and far again.
    */
   #moveWindow(best: number, reach = best): void {
     const kept: [number, number][] = [...this.#far.entries()];

@@ -1,4 +1,4 @@
-/** Rules of one order book. The only place that converts between decimal text and ticks or lots. */
+/** Rules of one order book. Only this file converts between decimal text and ticks or lots. */
 import { Decimal } from 'decimal.js';
 import { pairOf } from './bookName.ts';
 import {
@@ -40,7 +40,7 @@ export type Instrument = {
   readonly minor: string;
   readonly tick: DecimalText;
   readonly lot: DecimalText;
-  /** Number of decimals of prices; `amountDecimals` is that of amounts. */
+  /** Number of decimals of prices; `amountDecimals` is the number for amounts. */
   readonly priceDecimals: number;
   readonly amountDecimals: number;
   /** Bounds of the book, rounded inwards to whole ticks, lots and tick-lots. */
@@ -57,7 +57,7 @@ export type Instrument = {
 };
 
 /**
- * Returns the lot of a book: `LOT`, or the finest coarser power of ten in which the maximum amount is below 2^53 lots.
+ * Returns the lot of a book: the finest power of ten, at least `LOT`, in which the maximum amount is below 2^53 lots.
  *
  * The lot divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as
  * `instrumentOf` does.
@@ -97,7 +97,7 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)):
     const quotient = decimal(field, text).div(unit);
     const integer = (up ? quotient.ceil() : quotient.floor()).toNumber();
     if (Number.isSafeInteger(integer)) return integer;
-    // A maximum above 2^53 - 1 is limited to that number. With a minimum above it, no order is possible.
+    // A maximum above 2^53 - 1 is limited to 2^53 - 1. With a minimum above 2^53 - 1, no order is possible.
     if (up) throw new RangeError(`book ${rules.book}: ${field} ${text} is more than 2^53 units of ${unit.toFixed()}`);
     return UNITS_MAX;
   };
@@ -246,7 +246,10 @@ export function shownAmount(i: Instrument, text: DecimalText | null): Amount {
 /** Adds two amounts that are only displayed, up to 2^53 - 1 lots. */
 export const shownSum = (a: number, b: number): Amount => Math.min(a + b, UNITS_MAX) as Amount;
 
-/** Formats a price in the quote currency, with the tick's decimals. Throws RangeError if ticks are negative or not whole. */
+/**
+ * Formats a price in the quote currency, with the tick's decimals. Throws RangeError if ticks are negative or not
+ * whole.
+ */
 export const textOfPrice = (i: Instrument, ticks: Price): DecimalText => textOfUnits(ticks, i.tick, i.priceDecimals);
 /** Formats an amount in the base currency, with the lot's decimals. Throws as `textOfPrice` does. */
 export const textOfAmount = (i: Instrument, lots: Amount): DecimalText => textOfUnits(lots, i.lot, i.amountDecimals);
@@ -256,7 +259,7 @@ function textOfUnits(units: number, unit: DecimalText, decimals: number): Decima
   const unitScaled = scaledInteger(unit, decimals);
   if (unitScaled < 0) return new Exact(units).mul(unit).toFixed(decimals);
   const scaled = units * unitScaled;
-  // Floats where the product is exact.
+  // Floats are used only if the product is exact.
   const text = scaled <= Number.MAX_SAFE_INTEGER ? String(scaled) : (BigInt(units) * BigInt(unitScaled)).toString();
   const digits = text.padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
@@ -264,7 +267,10 @@ function textOfUnits(units: number, unit: DecimalText, decimals: number): Decima
 
 /** Returns price times amount, exactly. Throws RangeError if ticks or lots are not whole. */
 export const valueOf = (ticks: Price, lots: Amount): Value => (BigInt(ticks) * BigInt(lots)) as Value;
-/** Converts a sum of the quote currency to tick-lots, rounded down. Throws RangeError if the text is not decimal or is negative. */
+/**
+ * Converts a sum of the quote currency to tick-lots, rounded down. Throws RangeError if the text is not decimal or is
+ * negative.
+ */
 export function valueFloor(i: Instrument, text: DecimalText): Value {
   if (!isDecimalText(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);
   return (moneyOf(text) / i.tickLotMoney) as Value;
@@ -292,9 +298,9 @@ export function signedRateCeil(text: DecimalText): number {
 }
 
 /**
- * Returns the price of an order, rounded to the current grid against the bot (up for a buy, down for a sell), because
- * the tick may have changed since. Without a price, returns the book's maximum for a buy and minimum for a sell. Throws
- * as `priceFloor` does.
+ * Returns the price of an order on the current grid, because the tick may have changed since the placement. Rounds
+ * against the bot: up for a buy, down for a sell. Without a price, returns the book's maximum for a buy and minimum for
+ * a sell. Throws as `priceFloor` does.
  */
 export function worstPrice(instrument: Instrument, side: Side, text: DecimalText | undefined): Price {
   if (text === undefined) return side === 'buy' ? instrument.priceMax : instrument.priceMin;

@@ -10,7 +10,10 @@ export function trimmedEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** Removes trailing zeros of a decimal fraction, and the point if no digit follows it. Text without a point is unchanged. */
+/**
+ * Removes trailing zeros of a decimal fraction, and the point if no digit follows it. Text without a point is
+ * unchanged.
+ */
 export function shortDecimal(text: string): string {
   if (!text.includes('.')) return text;
   const trimmed = trimmedEnd(text, '0');

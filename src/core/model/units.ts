@@ -4,7 +4,8 @@ import { trimmedEnd } from './trimmedEnd.ts';
 /** Price in whole ticks of its instrument. */
 export type Price = number & { readonly unit: 'ticks' };
 /**
- * Amount of the base currency, in whole lots of its instrument. The documents of the exchange say major and minor for base and quote currency.
+ * Amount of the base currency, in whole lots of its instrument. The documents of the exchange say major and minor for
+ * base and quote currency.
  */
 export type Amount = number & { readonly unit: 'lots' };
 /**
@@ -22,7 +23,7 @@ export type DecimalText = string;
 export type Side = 'buy' | 'sell';
 /** Returns +1 for buy, -1 for sell. */
 export const signOf = (side: Side): 1 | -1 => (side === 'buy' ? 1 : -1);
-/** Returns the other side: that of orders which this side trades against. */
+/** Returns the other side, with whose orders this side trades. */
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
 /** Types a number as ticks. Like the next three functions it checks nothing; the caller ensures whole units. */

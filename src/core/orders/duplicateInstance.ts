@@ -1,18 +1,18 @@
 /**
- * Detection of another process that trades under this bot's name. Its new orders keep appearing, unlike orders whose
- * state was lost.
+ * Detection of another process that trades under this bot's name. New orders of such a process keep appearing, unlike
+ * orders whose state was lost.
  */
 import type { Millis } from '../model/units.ts';
 
 /**
- * Number of reads within one minute that must each show new orphan orders. A single delayed request appears in only
- * one.
+ * Number of reads within one minute that must each show new orphan orders. A single delayed request appears as new in
+ * only one read.
  */
 const READS_MIN = 3;
 const WITHIN_MS: Millis = 60_000;
 /**
- * Time without new orphan orders, after more than one, that rules out another process: it would place again within
- * seconds.
+ * Time without new orphan orders that rules out another process, which would place orders again within seconds. Applies
+ * after more than one orphan order.
  */
 const QUIET_MS: Millis = 10_000;
 
@@ -38,7 +38,7 @@ export class DuplicateInstance {
     return this.#isCertain;
   }
 
-  /** Whether another process may be running and has only not placed again yet. */
+  /** Whether another process may still be running, although it has placed no further order yet. */
   mightBeRunning(at: Millis): boolean {
     const recent = this.#recent(at);
     const orders = recent.reduce((sum, read) => sum + read.orders, 0);

@@ -2,7 +2,7 @@
 
 type Ended = {
   readonly id: string;
-  /** Number of the order's end, in order of ends, from 1; 0 before. */
+  /** Position of the order's end in the sequence of all ends, from 1; 0 before the order ends. */
   endNumber: number;
 };
 
@@ -27,14 +27,14 @@ export class FinishedOrders<Order extends Ended> {
     this.#byId.delete(id);
   }
 
-  /** Adds a finished order. Returns the oldest order if it is removed in exchange; otherwise `null`. */
+  /** Adds a finished order. Returns the oldest order if it is removed to make space; otherwise `null`. */
   add(order: Order): Order | null {
     order.endNumber = ++this.#ends;
     const place = order.endNumber % this.#most;
     const oldest = this.#inTurn[place];
     this.#inTurn[place] = order;
     this.#byId.set(order.id, order);
-    // The oldest end of an order that was reopened is not its last one.
+    // If the oldest order was reopened, this was not its last end, so the order stays.
     if (oldest?.endNumber !== order.endNumber - this.#most || !this.#byId.delete(oldest.id)) return null;
     return oldest;
   }

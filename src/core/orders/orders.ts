@@ -19,7 +19,7 @@ export type Order = {
   readonly placedAt: Millis;
   /** Sum of applied fills, in lots. */
   readonly filled: Amount;
-  /** Sum of applied fills below one lot, because an exchange may trade finer amounts than the book's lot. */
+  /** Sum of applied fills below one lot, in 10^-18. An exchange may trade finer amounts than the book's lot. */
   readonly filledRest?: Money;
   readonly state: OrderState;
   readonly ending: Ending | null;
@@ -44,13 +44,13 @@ type Live = {
   /** Sum of applied trades. `filled` is the larger of this sum and `reportedFilled`, so that nothing counts twice. */
   traded: number;
   /**
-   * Time of the intent until the placement's answer; then of the answer, of the first sighting, or of a sighting after
-   * its end. Reads may show an older state.
+   * Time from which reads are evidence. This is the time of the intent, then of the placement's answer, the first
+   * sighting, or a sighting after the order's end. Reads that started earlier may show an older state.
    */
   answeredAt: Millis;
   closedAt: Millis;
   cancelSentAt: Millis;
-  /** Whether a cancel was answered. After that a look-up can confirm the end. */
+  /** Whether a cancel was answered. After the answer, a look-up can confirm the end. */
   cancelAnswered: boolean;
   /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
@@ -58,12 +58,12 @@ type Live = {
   reportedMissing: boolean;
   /** Number of the last answer that listed the order; 0 before the first. */
   lastListedIn: number;
-  /** Number of complete reads without the order, of those that started late enough for absence to count. */
+  /** Number of complete reads without the order that started late enough for absence to count. */
   absences: number;
   negativeLookUps: number;
   emptyCancels: number;
   emptyTradeReads: number;
-  /** Number of the order's end, in order of ends, from 1; 0 before. */
+  /** Position of the order's end in the sequence of all ends, from 1; 0 before the order ends. */
   endNumber: number;
 };
 
@@ -83,8 +83,8 @@ const ABSENCES_TO_CLOSE_OPEN = 2;
 const FINISHED_MAX = 5000;
 const JUST_ENDED_MAX = 64;
 /**
- * Time after which missing trades are reported: those that the exchange counts but does not list. The order stays
- * reserved.
+ * Time after which the bot reports missing trades, which the exchange counts but does not list. The order's amount
+ * stays reserved.
  */
 const MISSING_AFTER_MS = 60_000;
 
@@ -151,7 +151,7 @@ export class Orders {
 
   /**
    * Yields the orders that a book read started at `startedAt` may show: already sent, and not known to have ended
-   * before.
+   * before the read.
    */
   *inBookSince(startedAt: Millis): IterableIterator<Order> {
     for (const order of this.#live.values()) {
@@ -278,10 +278,10 @@ export class Orders {
   }
 
   /**
-   * Applies a read of open orders. Presence is proof.
+   * Applies a read of open orders. A listed order is proven to be live.
    *
-   * Absence counts only in a complete read that started late enough: for unknown orders after `requestDelayMaxMs`, for
-   * others after the placement's answer or the first sighting.
+   * Absence counts only in a complete read that started late enough. For unknown orders, the read must start after
+   * `requestDelayMaxMs`; for others, after the placement's answer or the first sighting.
    */
   read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
     const answer = ++this.#answers;
@@ -352,7 +352,7 @@ export class Orders {
     } else {
       this.#move(order, 'fill');
       if (wasUnknown) {
-        // The order is there: what was absent before proves nothing.
+        // The order exists, so its absence from earlier reads proves nothing.
         this.#dropEvidence(order);
         this.#news({ kind: 'resolved', order });
       }
@@ -393,7 +393,7 @@ export class Orders {
       if (order.state !== 'closed-unsettled') continue;
       if (
         this.#tradesReadAt - order.closedAt >= this.#delays.tradeReportDelayMaxMs &&
-        // A trade may be part of the amount reported at adoption, so an adopted order is settled only by time.
+        // A trade of an adopted order may be part of the amount reported at adoption, so only time settles the order.
         (order.finalFilled === null || order.reportedFilled > 0)
       ) {
         this.#end(order, 'settle');
@@ -443,7 +443,7 @@ export class Orders {
     order.emptyTradeReads = 0;
   }
 
-  /** Starts the time from which absence counts. What was absent before proves nothing. */
+  /** Starts the time from which absence counts. Absence from earlier reads proves nothing. */
   #startEvidence(order: Live, at: Millis): void {
     order.answeredAt = at;
     this.#dropEvidence(order);
@@ -451,7 +451,7 @@ export class Orders {
 
   #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
     this.#dropEvidence(order);
-    // The read of open orders is older than the last trade of a filled order.
+    // A completely filled order is not live: the read of open orders is older than its last trade.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = at;
     if (!mayLive(order)) {
@@ -509,7 +509,7 @@ export class Orders {
     this.#move(order, input);
     this.#live.delete(order.id);
     this.#liveList = null;
-    // The map holds no order without an oid.
+    // The map has no key for an order without an oid, so deleting `undefined` changes nothing.
     this.#byOid.delete(this.#finished.add(order)?.oid as string);
     this.#justEnded.push(order);
     if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();

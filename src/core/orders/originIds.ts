@@ -46,7 +46,8 @@ export class OriginIds {
 
   /** Returns the origin id if the trade filled an order of the bot; otherwise `null`. */
   ownerOf({ originId, oid }: OwnTrade, orders: Orders): string | null {
-    // Includes orders that are not in `orders`: they ended in an earlier run, or their state was lost.
+    // The prefix also identifies orders that are not in `orders`: they ended in an earlier run, or their state was
+    // lost.
     if (originId !== undefined && this.isOwnId(originId)) return originId;
     return orders.byOid(oid)?.id ?? null;
   }

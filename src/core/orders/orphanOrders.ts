@@ -51,7 +51,7 @@ export class OrphanOrders {
     );
   }
 
-  /** Whether another process may be running and has only not placed again yet. */
+  /** Whether another process may still be running, although it has placed no further order yet. */
   mayPlaceAgain(at: Millis): boolean {
     return this.#duplicates.mightBeRunning(at);
   }

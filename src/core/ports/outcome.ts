@@ -36,7 +36,7 @@ export type Outcome<T> =
       readonly message: string;
       /** HTTP status; absent if no answer arrived. */
       readonly status?: number;
-      /** Absent if the rejection needs no further reaction. */
+      /** Meaning of the rejection; absent if the rejection needs no further reaction. */
       readonly meaning?: Meaning;
       /** Remedy for the operator, as a clause. */
       readonly remedy?: string;
@@ -83,9 +83,9 @@ const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satis
 /** Whether the code is local, so that the exchange has certainly not seen the request. */
 export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes(code);
 
-/** Whether only the operator can fix the cause, either immediately or if the rejection repeats. */
+/** Whether the operator must fix the cause, either at the first rejection or if the rejection repeats. */
 export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';
 
-/** Returns the outcome with its value converted by `to`, if there is one. */
+/** Returns the outcome with its value, if any, converted by `to`. */
 export const mapOutcome = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
   outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;

@@ -50,7 +50,7 @@ export type BookEntry = {
   readonly oid?: string;
 };
 
-/** First row of a side whose price is unreadable or out of order. It comes after the first `after` entries. */
+/** First row of a side whose price is unreadable or out of order. The row comes after the first `after` entries. */
 export type SideDamage = { readonly after: number; readonly why: string };
 
 export type BookSnapshot = {
@@ -61,7 +61,10 @@ export type BookSnapshot = {
   /** Bids, best first. */
   readonly bids: readonly BookEntry[];
   readonly asks: readonly BookEntry[];
-  /** Damaged rows; absent if every price was readable. Later rows are kept while their order proves their position. */
+  /**
+   * Damaged rows; absent if every price was readable. Rows after a damaged row are included only if their price order
+   * is proven.
+   */
   readonly damage?: { readonly bids?: SideDamage; readonly asks?: SideDamage };
 };
 
@@ -194,7 +197,7 @@ export type TransferLine = {
   readonly id: string;
   readonly operation: string;
   readonly createdAt: Millis;
-  /** Currency in lower case; positive for incoming amounts. */
+  /** Balance changes: currencies in lower case, positive amounts if incoming. */
   readonly updates: readonly { readonly currency: string; readonly amount: Money }[];
   /** Reference of the deposit or withdrawal; absent if unknown. */
   readonly ref?: string;
@@ -311,7 +314,10 @@ export interface StreamTransport {
   connect(listener: StreamListener): StreamConnection;
 }
 
-/** Events of one connection, in order: `open` at most once, then frames, then `closed` exactly once, even if it never opened. */
+/**
+ * Events of one connection, in order: `open` at most once, then frames, then `closed` exactly once. `closed` is called
+ * even if the connection never opened.
+ */
 export interface StreamListener {
   open(): void;
   text(frame: string): void;
@@ -362,7 +368,8 @@ export type StreamNews =
   /** One step of an order-by-order book. */
   | { readonly kind: 'diff'; readonly diff: BookDiff }
   /**
-   * Complete book by levels, from a venue without steps. `updatedAt` is its send time; `sequence` grows with each book.
+   * Complete book by levels, from a venue without steps. `updatedAt` is the book's send time; `sequence` grows with
+   * each book.
    */
   | { readonly kind: 'book'; readonly snapshot: BookSnapshot }
   | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }
@@ -378,7 +385,9 @@ export interface MarketStream {
   close(): void;
 }
 
-/** A request without a complete answer. If `sent` is false, it was certainly not executed, because no byte was sent. */
+/**
+ * A request without a complete answer. If `sent` is false, no byte was sent, so the request was certainly not executed.
+ */
 export class TransportFailure extends Error {
   readonly sent: boolean;
   constructor(message: string, sent: boolean) {

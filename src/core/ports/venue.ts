@@ -1,6 +1,6 @@
 /**
- * Exchange as an entry of the venue registry. To add one, define a value of `ExchangeVenue` and one line in the
- * registry of `src/wiring/venueRegistry.ts`.
+ * Exchange as an entry of the venue registry. To add an exchange, define a value of `ExchangeVenue` and add one line to
+ * the registry in `src/wiring/venueRegistry.ts`.
  */
 import type { Millis } from '../model/units.ts';
 import type { Meaning, Outcome } from './outcome.ts';
@@ -31,8 +31,8 @@ export type ExchangeVenue = {
   /** Webhooks; absent if the exchange delivers none. */
   readonly webhooks?: VenueWebhooks;
   /**
-   * Published rate limits, in requests per minute: public ones per address, private ones per account. Absent if not
-   * published.
+   * Published rate limits, in requests per minute: public requests per address, private requests per account. Absent if
+   * not published.
    */
   readonly allows?: { readonly public: number; readonly private: number };
 };
@@ -42,10 +42,10 @@ export type Connection = {
   readonly random: Random;
   /** Full REST URL, as `ExchangeVenue.restUrl` returns it. */
   readonly restUrl: string;
-  /** Base URL of conversions, if it differs from `restUrl`; `webhookUrl` is that of webhook registration. */
+  /** Base URL of conversions, if it differs from `restUrl`; `webhookUrl` is the base URL of webhook registration. */
   readonly rfqUrl?: string | undefined;
   readonly webhookUrl?: string | undefined;
-  /** Replaces sockets to `restUrl`; the client closes it. */
+  /** Replaces sockets to `restUrl`; the client closes this transport. */
   readonly transport?: Transport | undefined;
   /** Wall time after which the outcome of a request without a complete answer is unknown. */
   readonly deadlineMs?: Millis;
@@ -137,7 +137,8 @@ export type WebhookKey = {
 };
 
 /**
- * Checks whether the exchange signed a body. `header` returns the value of a header; the first, if there are several.
+ * Checks whether the exchange signed a body. `header` returns the value of a header; the first value, if there are
+ * several.
  */
 export type WebhookCheck = (header: (name: string) => string | undefined, body: Buffer) => Promise<SignatureVerdict>;
 

@@ -11,7 +11,7 @@ export class VirtualClock implements Clock {
   #elapsed = 0;
   #epoch: Millis;
   #order = 0;
-  /** Binary heap by (due, order). */
+  /** Binary heap of timers, by due time and then by the order in which they were set. */
   readonly #heap: Entry[] = [];
 
   constructor(epoch: Millis = 1_767_225_600_000) {
@@ -54,7 +54,7 @@ export class VirtualClock implements Clock {
     return true;
   }
 
-  /** Advances by `ms`, calls due timers, and lets promises settle after each. */
+  /** Advances by `ms`, calls due timers, and lets promises settle after each timer. */
   async advance(ms: Millis): Promise<void> {
     const until = this.#elapsed + ms;
     await settle();

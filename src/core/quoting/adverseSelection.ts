@@ -41,7 +41,10 @@ const WAITING_MAX = 512;
  * Number of orders whose level is remembered. It exceeds the number of orders that can be live or can still be filled.
  */
 const LEVELS_REMEMBERED = 2_000;
-/** Limit on the adverse selection of one fill, as a multiple of that at which widening is at its maximum. */
+/**
+ * Limit on the adverse selection of one fill, as a multiple of the adverse selection at which widening is at its
+ * maximum.
+ */
 const OUTLIER_FACTOR = 2;
 /**
  * Steps of the widening per bps: quotes widen in steps of 0.1 bps. Smaller steps are not worth losing queue position.
@@ -110,8 +113,8 @@ export class AdverseSelection {
   }
 
   /**
-   * Adds one execution of the bot. `tradedAt` is exchange time, `heardAt` the local time of its report; `weight` is its
-   * value in any unit.
+   * Adds one execution of the bot. `tradedAt` is exchange time, `heardAt` the local time at which the bot received the
+   * report; `weight` is the value of the execution in any unit.
    */
   fill(id: string, side: Side, price: Price, weight: number, tradedAt: Millis, heardAt: Millis): void {
     const at = Math.min(tradedAt, heardAt);

@@ -12,7 +12,7 @@ export class MidHistory {
   /** Times at which each mid price was first and last seen. */
   readonly #from: Float64Array;
   readonly #until: Float64Array;
-  /** 0 if unknown, as before the first. */
+  /** Mid price between the two times; 0 if unknown. */
   readonly #mid: Float64Array;
   #count = 0;
 
@@ -37,7 +37,7 @@ export class MidHistory {
     this.#mid[i] = mid;
   }
 
-  /** Returns the mid price at a past time; in a gap, the first one after it. Returns 0 if unknown. */
+  /** Returns the mid price at a past time; in a gap, the first mid price after that time. Returns 0 if unknown. */
   at(time: Millis): number {
     const oldest = Math.max(0, this.#count - this.#size);
     let low = oldest;

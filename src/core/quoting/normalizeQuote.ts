@@ -39,7 +39,7 @@ export type NormalizedQuote = {
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
 };
 
-/** Whether the level is shown, with a smaller amount. */
+/** Whether the level is shown in spite of this reason, with a smaller amount. */
 export const isCut = (reason: LevelRefusal): boolean =>
   reason === 'cut to the maximum amount' || reason === 'cut to the maximum value';
 

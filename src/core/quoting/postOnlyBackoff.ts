@@ -24,13 +24,13 @@ type Hold = {
  * Blocks prices after a post-only rejection.
  *
  * A rejection proves that the other side's best price reached the order's price, so the visible book is outdated or
- * incomplete. Public trades do not end the block: they arrive as late as the book, and ending it on trades caused 50%
- * more rejections on tapes with a late feed.
+ * incomplete. Public trades do not end the block, because they arrive as late as the book. A block that ended on trades
+ * caused 50% more rejections on tapes with a late feed.
  */
 export class PostOnlyBackoff {
   /**
-   * Quotes that the book has not shown and the bot has not canceled, each with the best price of the other side that
-   * came nearest.
+   * Quotes that the book has not shown and the bot has not canceled. `nearest` is the best price of the other side that
+   * came nearest to the quote.
    */
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
   /** Latest best price of the other side. */

@@ -19,7 +19,7 @@ export type PullRules = {
     readonly marginBps: number;
   };
   readonly print?: {
-    /** Lots that takers of one side trade within `withinMs` to pull the opposite quotes. */
+    /** Minimum lots that takers of one side must trade within `withinMs` to pull the opposite quotes. */
     readonly lots: number;
     readonly withinMs: Millis;
     readonly holdMs: Millis;
@@ -66,8 +66,8 @@ export class QuotePuller {
   readonly #rules: PullRules;
   readonly #basis: Basis | null;
   /**
-   * Mid price when the reference was read. `#gap` is the distance of the price that the reference implies; `#gapAt` the
-   * time of the read.
+   * Mid price when the reference was read. `#gap` is the distance from this mid price to the price that the reference
+   * implies; `#gapAt` is the time of the read.
    */
   #mid = Number.NaN;
   #gap = Number.NaN;

@@ -83,12 +83,12 @@ function added<T>(list: readonly T[], one: T): readonly T[] {
   return list;
 }
 
-/** Whether an order is a quote of this side. A taker order is none, because it never rests. */
+/** Whether an order is a quote of this side. A taker order is not a quote, because it never rests. */
 const isQuote = (order: Order, side: Side): boolean => order.side === side && mayLive(order) && order.takes !== true;
 
 /**
- * Returns the quotes of a side, best first, equal prices by id. Like the next function it allocates the exact length,
- * because a growing list reserves space for sixteen more.
+ * Returns the quotes of a side, best first, equal prices by id. Like `levelsOf`, it allocates the exact length, because
+ * a growing list reserves space for sixteen more.
  */
 function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
   let count = 0;
@@ -151,7 +151,7 @@ function pair(
   const partner = bestKeptPairs(levels, orders, tolerance, at);
   const freeLevels = unpaired(levels.length, i => partner[i]! < 0);
   const freeOrders = unpaired(orders.length, j => !partner.includes(j));
-  // One level and one order are left: nothing to optimize.
+  // With one level and one order left, there is nothing to optimize.
   if (freeLevels.length === 1 && freeOrders.length === 1) partner[freeLevels[0]!] = freeOrders[0]!;
   else if (freeLevels.length > 0 && freeOrders.length > 0) {
     const rest = assign(
@@ -178,8 +178,8 @@ let choice = new Int8Array(64);
 let cost = new Float64Array(64);
 
 /**
- * Returns the largest set of fitting pairs that do not cross, then the one with the smallest sum of price differences.
- * Dynamic programming over prefixes.
+ * Returns the largest set of fitting pairs that do not cross; among equally large sets, the one with the smallest sum
+ * of price differences. Uses dynamic programming over prefixes.
  */
 function bestKeptPairs(
   levels: readonly NormalizedLevel[],
@@ -285,7 +285,7 @@ export function assign(wants: readonly number[], haves: readonly number[]): numb
   const m = many.length;
   const width = m + 1;
   if ((n + 1) * width > cost.length) cost = new Float64Array(2 * (n + 1) * width);
-  // At i * width + j: minimum sum if all of the first i of `few` are paired among the first j of `many`.
+  // `cost[i * width + j]` is the minimum sum if the first i of `few` are all paired among the first j of `many`.
   cost.fill(Infinity, width, (n + 1) * width);
   cost.fill(0, 0, width);
   for (let i = 1; i <= n; i++) {

@@ -7,7 +7,7 @@ import type { Amount, Side } from '../model/units.ts';
 
 /**
  * Moves both sides away from the quote's mid price, so that the spread between the first levels is `factor` times as
- * wide. A one-sided quote moves from the market's mid price. Never moves closer.
+ * wide. A one-sided quote moves away from the market's mid price. Quotes never move closer to the market.
  */
 export function widenQuote(quote: Quote, factor: number, mid: number): Quote {
   const bid = quote.bids[0]?.price;
@@ -34,7 +34,10 @@ export const closableLots = (side: Side, position: number): number => {
   return lots > 0 ? lots : 0;
 };
 
-/** Returns only the side that reduces inventory, best levels first, up to the inventory. `position` is in lots beyond the target. */
+/**
+ * Returns only the side that reduces inventory, best levels first, up to the inventory. `position` is in lots beyond
+ * the target.
+ */
 export function reduceOnlyQuote(quote: Quote, position: number): Quote {
   const [bids, asks] = [
     limitLots(quote.bids, closableLots('buy', position)),
@@ -69,7 +72,7 @@ function limitLots(levels: readonly Level[], lots: number): readonly Level[] {
 const amountSteps = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
 const cutStep = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
 
-/** Reduces a plan in the same way: cancels live orders that could move inventory past its target. */
+/** Restricts a plan to orders that reduce inventory: cancels live orders that could move inventory past its target. */
 export function reducedPlan(plan: QuotePlan, side: Side, position: number): QuotePlan {
   let left = closableLots(side, position);
   const keep: { order: QuotePlan['keep'][number]['order']; level: NormalizedLevel }[] = [];

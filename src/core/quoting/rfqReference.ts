@@ -14,8 +14,8 @@ export type RfqReferenceRules = {
   /** Maximum distance between the mid price of a thin book and the mid price of RFQ, in bps. */
   readonly withinBps: number;
   /**
-   * Action beyond that distance. `stop` quotes nothing; `widen` moves quotes outward by the distance. Without an RFQ
-   * price, both quote nothing.
+   * Action if the distance exceeds `withinBps`. `stop` quotes nothing; `widen` moves quotes outward by the distance.
+   * Without an RFQ price, both actions quote nothing.
    */
   readonly beyond: 'stop' | 'widen';
   /** Whether the cost of an RFQ hedge limits the skew. */
@@ -42,12 +42,12 @@ function limitToReference(rules: RfqReferenceRules, view: View, quote: Quote): Q
   if (bps <= rules.withinBps) return capped;
   if (rules.beyond === 'stop' || !(bps < Infinity))
     return nothing(quote, `the book is thin, and its mid price is ${bps.toFixed(1)} bps from the RFQ price`);
-  // Only outward: a lower RFQ price moves bids down, a higher one moves asks up.
+  // Quotes move only outward: a lower RFQ price moves bids down, a higher RFQ price moves asks up.
   const moved = (levels: readonly Level[]) => levels.map(level => withStep(level, { name: 'RFQ price', ticks: away }));
   return away < 0 ? { ...capped, bids: moved(capped.bids) } : { ...capped, asks: moved(capped.asks) };
 }
 
-/** Limits the skew to the cost of a hedge: beyond that, hedging is cheaper. */
+/** Limits the skew to the cost of a hedge, because a hedge is cheaper than a larger skew. */
 function capSkew(quote: Quote, { position, mid }: View, { bid, ask }: RfqPrices): Quote {
   if (position === 0) return quote;
   const most = Math.max(0, position > 0 ? mid - bid : ask - mid);

@@ -6,12 +6,12 @@ import type { Amount, Millis, Price, Side } from '../model/units.ts';
 /** One step of a price, in ticks. The steps of a level sum to its price. */
 export type Step = { readonly name: string; readonly ticks: number };
 
-/** Wanted quote. `price` may be off the grid: the engine rounds bids down and asks up, never the strategy. */
+/** Wanted level. `price` may be off the grid, because the engine rounds bids down and asks up, never the strategy. */
 export type Level = {
   readonly price: number;
   readonly amount: Amount;
   readonly why: readonly Step[];
-  /** Steps of the amount; absent if it needs no explanation. */
+  /** Steps of the amount; absent if the amount needs no explanation. */
   readonly amounts?: readonly AmountStep[];
 };
 
@@ -24,7 +24,7 @@ export type Quote = {
   readonly asks: readonly Level[];
   readonly noBid?: string;
   readonly noAsk?: string;
-  /** Values behind the quote, for display and metrics; the object does not change while its values do not. */
+  /** Values behind the quote, for display and metrics. The list stays the same object until a value changes. */
   readonly figures?: readonly Figure[];
   /** Fair value behind the quote, if the configuration computes one. */
   readonly fair?: Fair;
@@ -59,7 +59,7 @@ export type View = {
   readonly instrument: Instrument;
   /** The book without the bot's orders; two-sided and not crossed. */
   readonly depth: Depth;
-  /** Mid price of that book, in ticks. */
+  /** Mid price of `depth`, in ticks. */
   readonly mid: number;
   /** Center of the quotes if the configuration has a `fairValue`. If absent, the mid price is the center. */
   readonly fair?: Fair;
@@ -85,7 +85,7 @@ export type View = {
   readonly tierWorth?: number;
   /** Widening of each side by the markouts of the bot's fills, in bps of the price; 0 for none. */
   readonly widenBps: Readonly<Record<Side, number>>;
-  /** Last execution of a buy order of the bot; `lastSell` is that of a sell order. */
+  /** Last execution of a buy order of the bot; `lastSell` is the last execution of a sell order. */
   readonly lastBuy: LastFill | null;
   readonly lastSell: LastFill | null;
 };

@@ -3,17 +3,17 @@ import type { CountedHalt, HaltReason } from '../model/halts.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
 export type HaltLimits = {
-  /** Fall of the profit from its peak since the last resume, in the quote currency. */
+  /** Maximum fall of the profit from its peak since the last resume, in the quote currency. */
   readonly drawdownMax: Money;
-  /** Loss since the start of the UTC day, in the quote currency. */
+  /** Maximum loss since the start of the UTC day, in the quote currency. */
   readonly dayLossMax: Money;
-  /** Executions in ten minutes, against repeated automated execution (RTS 6 Art. 15(3)). */
+  /** Maximum number of executions in ten minutes, against repeated automated execution (RTS 6 Art. 15(3)). */
   readonly fillsPer10Min: number;
-  /** Placements that the exchange rejected, per minute. */
+  /** Maximum number of placements per minute that the exchange rejected. */
   readonly refusalsPerMinute: number;
-  /** Requests without a usable answer, per minute. */
+  /** Maximum number of requests per minute without a usable answer. */
   readonly unknownsPerMinute: number;
-  /** Placements and cancels, per minute. */
+  /** Maximum number of placements and cancels per minute. */
   readonly messagesPerMinute: number;
 };
 
@@ -21,7 +21,7 @@ export type HaltLimits = {
 export type KillSwitchState = {
   /** Distance of the profit below its peak. */
   readonly drawdown: Money;
-  /** UTC day, counted from 1970. `dayLoss` is the loss since it started; negative for a gain. */
+  /** UTC day, counted from 1970. `dayLoss` is the loss since the start of that day; negative for a gain. */
   readonly day: number;
   readonly dayLoss: Money;
 };

@@ -18,7 +18,8 @@ export type LimitUse = { readonly limit: LimitName } & (
 );
 
 /**
- * Returns the current value of every limit; empty if none is set. `profit` is the total so far, in the quote currency.
+ * Returns the current value of every limit; empty if none is set. `profit` is the total profit so far, in the quote
+ * currency.
  */
 export function limitUsesOf(
   riskContext: RiskContext,

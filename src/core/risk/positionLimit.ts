@@ -25,7 +25,8 @@ const TOLERANCE_FACTOR = 1.05;
 export class PositionLimit {
   readonly #max: number | null;
   /**
-   * Whether the operator has resumed since the last check. `#beyond` is how far inventory was beyond the limit then.
+   * Whether the operator has resumed since the last check. `#beyond` is the inventory, in lots, at which the limit was
+   * first found exceeded.
    */
   #isResumed = false;
   #beyond: number | null = null;
@@ -47,8 +48,8 @@ export class PositionLimit {
   }
 
   /**
-   * Checks inventory. Beyond the limit it halts, unless the bot is reduce-only (`isReducing`, or first check after a
-   * resume). Then it halts only if inventory grows.
+   * Checks inventory. Beyond the limit, the check halts the bot, unless the bot is reduce-only (`isReducing`, or first
+   * check after a resume). A reduce-only bot is halted only if inventory grows.
    */
   check(lots: number, isReducing: boolean): { readonly reduces: boolean; readonly halts: boolean } {
     const isFirst = this.#isResumed;

@@ -14,7 +14,7 @@ export type RiskLimits = {
   readonly ordersMax: number;
   /** Maximum distance of a price from the mid price, in basis points. */
   readonly collarBps: number;
-  /** Maximum age of the book; the bot does not quote with an older one. */
+  /** Maximum age of the book; the bot does not quote if the book is older. */
   readonly staleAfterMs: Millis;
 };
 
@@ -95,8 +95,8 @@ export type RiskContext = {
   /** All orders, except those in state `done`. */
   readonly orders: readonly Order[];
   /**
-   * Balance of the base currency, minus amounts locked by other programs of the account; `minorFunds` is that of the
-   * quote currency.
+   * Balance of the base currency, minus amounts locked by other programs of the account; `minorFunds` is the same
+   * balance of the quote currency.
    */
   readonly majorFunds: Money;
   readonly minorFunds: Money;
@@ -139,7 +139,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   ) {
     return 'price or amount outside the book rules';
   }
-  // Only after the integer checks: BigInt throws for a fraction.
+  // The value is computed after the integer checks, because BigInt throws for a fraction.
   const value = valueOf(price, amount);
   if (!(value >= instrument.valueMin && value <= instrument.valueMax)) return 'price or amount outside the book rules';
   if (!(value <= limits.orderValueMax)) return 'order value limit';
@@ -185,7 +185,7 @@ const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: Ris
 
 /**
  * Returns the funds for a new order of this side: balance minus amounts reserved for all orders that are not `done`.
- * Negative if these need more.
+ * Negative if these orders need more than the balance.
  */
 export function fundsFor(side: Side, s: RiskContext): Money {
   const { instrument, orders } = s;

@@ -21,11 +21,11 @@ export type RegimeRules = Hysteresis & {
   readonly wide: {
     /** Factor by which the spread widens. */
     readonly factor: number;
-    /** Limit on the standard deviation of the price over an hour, in bps, estimated with this memory. */
+    /** Maximum standard deviation of the price over an hour, in bps; `memoryMs` is the memory of the estimate. */
     readonly volatility?: { readonly bps: number; readonly memoryMs: Millis };
-    /** Limit on the market's best spread, in bps of the mid price. */
+    /** Maximum spread of the market's best prices, in bps of the mid price. */
     readonly marketSpreadBps?: number;
-    /** Minimum lots on either side within this distance of the mid price, in bps. */
+    /** Minimum lots on each side within `withinBps` of the mid price. */
     readonly thin?: { readonly lots: number; readonly withinBps: number };
   } | null;
   readonly reduceOnly: {

@@ -46,7 +46,7 @@ export type RegimeState = {
 export type RegimeEvent =
   | { readonly kind: 'halt' | 'pause' | 'reduce'; readonly at: Millis; readonly reason: string }
   | { readonly kind: 'resume' | 'pause over' | 'reduced'; readonly at: Millis }
-  /** Result of a balance read: `unread` is `null` if it succeeded. */
+  /** Result of a balance read: `unread` is `null` if the read succeeded. */
   | { readonly kind: 'balances'; readonly at: Millis; readonly unread: string | null }
   | RegimeLook;
 

@@ -76,8 +76,8 @@ export class RiskSupervisor {
   }
 
   /**
-   * Checks losses, counts and inventory before each decision, and halts if one exceeds its limit. Returns true if one
-   * did.
+   * Checks losses, counts and inventory before each decision, and halts the bot if one exceeds its limit. Returns true
+   * if a limit was exceeded.
    */
   check(at: Millis): boolean {
     if (this.killSwitch === null || this.haltedBecause !== null || !this.#inventory.isOpen) return false;

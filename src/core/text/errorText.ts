@@ -11,7 +11,7 @@ export function textOfError(thrown: unknown): string {
   if (typeof message === 'string' && message !== '') return message;
   if (typeof code === 'string') return code;
   try {
-    // Undefined if a `toJSON` method returns undefined.
+    // JSON.stringify returns undefined if a `toJSON` method does.
     const json: string | undefined = JSON.stringify(thrown);
     return json ?? NO_MESSAGE;
   } catch {

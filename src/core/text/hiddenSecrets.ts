@@ -7,7 +7,7 @@
 const PART_MIN = 8;
 /** Minimum length of a secret whose parts are hidden; a shorter secret is hidden only where it is complete. */
 const LONG_MIN = 16;
-/** Minimum length of a secret. Hiding shorter ones would hide too much other text. */
+/** Minimum length of a secret. Hiding shorter secrets would hide too much other text. */
 const SECRET_MIN = 4;
 /** Maximum depth of nested escapes, such as %25252F. */
 const NESTED_MAX = 3;
@@ -111,7 +111,7 @@ function encodedOf(bytes: Buffer): string[] {
   });
 }
 
-/** Replaces each secret, and each part of one, by `[redacted]`. */
+/** Replaces each secret, and each part of a secret, by `[redacted]`. */
 export function hideSecrets(text: string, { whole, parts }: Hidden): string {
   if (whole.length === 0) return text;
   const isHidden = new Uint8Array(text.length);

@@ -3,7 +3,7 @@
  * others the last.
  *
  * No package fits. lossless-json 4.3.3 accepts duplicates with equal values; json-bigint's strict mode rejects them.
- * Both overflow their stack on deep nesting, and neither returns a member's text as it was signed.
+ * Both packages overflow their stack on deep nesting, and neither returns a member's text as it was signed.
  */
 
 /** One token of JSON: a string, white space, or any other single character. */

@@ -17,11 +17,14 @@ export const shownLines = (text: string): string =>
 const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))(?:[0-9a-f]{64}){1,2}(?![0-9a-z])/gi;
 /** Nonce of an Authorization header: digits between two colons. */
 const NONCE = /(?::|%3A)(\d+)(?=:|%3A)/gi;
-/** Minimum number of digits of a nonce (13 to 19), which a time of day does not reach. */
+/** Minimum number of digits that count as a nonce. Nonces have 13 to 19 digits; a time of day has fewer than 10. */
 const NONCE_DIGITS_MIN = 10;
-/** Minimum length of the signature after a nonce with fewer digits. */
+/** Minimum length of the signature after a nonce with fewer digits than `NONCE_DIGITS_MIN`. */
 const SIGNATURE_LENGTH_MIN = 16;
-/** Maximum characters before a nonce: a key of 64 characters, each up to three in a URL, plus scheme and separator. */
+/**
+ * Maximum characters before a nonce: scheme, separator and a key of 64 characters, each up to three characters in a
+ * URL.
+ */
 const BEFORE_NONCE_MAX = 400;
 
 /**

@@ -113,8 +113,8 @@ function terms(of: Row): Terms {
 }
 
 /**
- * Reads a new quote (rest-api 2.10, public-facts 13): times in epoch ms, `padding` a fraction. Throws a WireFault on
- * another shape.
+ * Reads a new quote (rest-api 2.10, public-facts 13): times in epoch ms, `padding` a fraction. Throws a WireFault if
+ * the shape is wrong.
  */
 export function quote(payload: unknown): ConversionQuote {
   const of = wire.row(payload);

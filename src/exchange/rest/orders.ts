@@ -67,8 +67,8 @@ export type Replacement = {
   readonly originId?: string;
 };
 /**
- * Change of an order, with at least one figure. `cancel`: whether to cancel the order if the change fails; otherwise
- * the order stays unchanged.
+ * Change of an order, with at least one new price or amount. `cancel`: whether to cancel the order if the change fails;
+ * otherwise the order stays unchanged.
  */
 export type OrderModification = Omit<Replacement, 'originId'> & { readonly cancel?: boolean };
 
@@ -231,7 +231,7 @@ function modificationBody({ cancel, ...amounts }: OrderModification): Record<str
 
 type Figures = { readonly [name in 'price' | 'major' | 'minor' | 'stop']?: DecimalText | undefined };
 
-/** Returns the figures that are present; each must be above zero. */
+/** Returns the prices and amounts that are present. Throws a WireFault if one is not above zero. */
 function figures({ price, major, minor, stop }: Figures): Record<string, DecimalText> {
   const given = Object.entries({ price, major, minor, stop }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -273,8 +273,9 @@ const idQuery = (of: Ids, ids: readonly string[]): string =>
 const NOT_FOUND: readonly string[] = ['0312', '0357'];
 
 /**
- * Requests orders by id. An id without an order may reject the request instead of being omitted (public facts 7 and 8).
- * The ids are then requested again in halves, so that it does not hide the state of the others.
+ * Requests orders by id. An id without an order may cause a rejection of the request, instead of being omitted (public
+ * facts 7 and 8). The ids are then requested again in halves, so that this id does not hide the state of the other
+ * orders.
  */
 async function requestByIds<T>(
   ids: readonly string[],
@@ -290,14 +291,17 @@ async function requestByIds<T>(
 
 type Lists<T> = readonly Outcome<readonly T[]>[];
 
-/** Joins all answered requests; succeeds if at least one was answered. Otherwise prefers unknown over rejected. */
+/**
+ * Joins the results of all answered requests; succeeds if at least one was answered. Otherwise returns an unknown
+ * outcome rather than a rejected one.
+ */
 function anyOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
   const answered = outcomes.filter(each => each.kind === 'done');
   if (answered.length > 0 || outcomes.length === 0) return mergeLookUps(answered);
   return outcomes.find(each => each.kind === 'unknown') ?? outcomes[0]!;
 }
 
-/** Joins the requests; succeeds if all did, otherwise returns the first other outcome. */
+/** Joins the results if all requests succeeded; otherwise returns the first outcome that is not a success. */
 function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
   return outcomes.find(each => each.kind !== 'done') ?? mergeLookUps(outcomes.filter(each => each.kind === 'done'));
 }

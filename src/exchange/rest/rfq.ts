@@ -58,7 +58,7 @@ export type RfqPageQuery = { readonly status?: RfqStatus; readonly pageSize?: nu
 export type Rfq = ReturnType<typeof rfq>;
 
 /**
- * Returns the private RFQ endpoints (rfq 4). Tickers are of any case, amounts are decimal text above zero; invalid
+ * Returns the private RFQ endpoints (rfq 4). Tickers can be in any case; amounts are decimal text above zero. Invalid
  * values are rejected as `not-sent`. A page has at most 10,000 conversions.
  */
 export function rfq(ask: SendRequest) {

@@ -44,7 +44,10 @@ const listPart = (name: string): string => {
   return name;
 };
 
-/** Reads one page, in its order; `ref` is the `fid` or `wid` in the details. Throws a WireFault on another shape. */
+/**
+ * Reads one page, in the order of the reply; `ref` is the `fid` or `wid` in the details. Throws a WireFault if the
+ * shape is wrong.
+ */
 export const movements = (payload: unknown, unreadable?: UnreadableRow[]): readonly TransferLine[] =>
   wire.rows(payload, movement, unreadable);
 

@@ -47,7 +47,10 @@ export function webhooks(ask: SendRequest) {
   };
 }
 
-/** Reads the keys, also with the camel-case names of one client. `key` is Base64 of the DER SubjectPublicKeyInfo. */
+/**
+ * Reads the keys; also accepts the camel-case field names of one client. `key` is Base64 of the DER
+ * SubjectPublicKeyInfo.
+ */
 const keys = (reply: unknown, unreadable?: UnreadableRow[]): readonly WebhookKey[] =>
   wire.rows(reply, webhookKey, unreadable);
 

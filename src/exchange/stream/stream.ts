@@ -21,7 +21,7 @@ export type StreamOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly book: string;
-  /** Time without any frame after which the connection counts as lost; `ka` arrives every 20 s. */
+  /** Time without any frame after which the connection counts as lost. The exchange sends a `ka` frame every 20 s. */
   readonly silenceMs?: Millis;
   /**
    * Minimum pause before a reconnect; `backoffMaxMs` is the maximum. Each pause is twice the previous one, minus a
@@ -41,13 +41,13 @@ export type StreamCounts = {
 };
 
 const CHANNELS = ['diff-orders', 'trades'] as const;
-/** Duration of a connection after which the next pause is short again. */
+/** Duration of a connection after which the next reconnect pause is short again. */
 const GOOD_AFTER_MS = 60_000;
 const CHECKS_PER_SILENCE = 12;
 
 /**
  * Creates the stream of trades and diff-orders of one book. It connects at `start`, which throws if called twice. By
- * default, it counts as lost after 60 s without a frame, and pauses for 1 s to 30 s.
+ * default, a connection counts as lost after 60 s without a frame, and pauses before a reconnect are 1 s to 30 s.
  */
 export function marketStream(options: StreamOptions): MarketStream & { counts(): StreamCounts } {
   return new Subscription(options);
@@ -118,7 +118,10 @@ class Subscription implements MarketStream {
     for (const type of CHANNELS) this.#connection?.send(JSON.stringify({ action: 'subscribe', book, type }));
   }
 
-  /** Detects silence. Runs from the start of the connection, and so also limits the handshake and the subscriptions. */
+  /**
+   * Ends a connection on which no frame arrives. Runs from the start of the connection, and so also limits the
+   * handshake and the subscriptions.
+   */
   #watchSilence(): void {
     const { clock, silenceMs } = this.#options;
     this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {

@@ -28,7 +28,7 @@ export type StreamFrame =
   /** Frame of a type that Puntas does not use. */
   | { readonly kind: 'other' };
 
-/** Maximum length of an id. The exchange's ids have 16 characters, older ones 64. */
+/** Maximum length of an id. The exchange's ids have 16 characters, older ids 64. */
 const ID_MAX = 64;
 
 /** Reads a frame. Throws a WireFault if the text is not JSON, or not in the shape of its type. */
@@ -101,7 +101,7 @@ function trades(of: Row): StreamFrame {
 /** Reads a trade; `t` is the taker's side (public facts 12.3). */
 const trade = (book: string, of: Row): StreamTrade => ({
   book,
-  // REST reports equal numbers, by which the bot's trades are identified.
+  // REST reports trades with equal numbers, by which the bot recognizes its own trades.
   tid: wire.integer(of, 'i').toString(),
   createdAt: wire.count(of, 'x'),
   price: wire.decimal(of, 'r'),

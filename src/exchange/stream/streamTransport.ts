@@ -5,7 +5,7 @@ import type { StreamConnection, StreamListener, StreamTransport } from '../../co
 export type SocketOptions = {
   /** Address, such as `wss://ws.bitso.com`. */
   readonly url: string;
-  /** Maximum time until the socket is open, in REAL milliseconds. */
+  /** Maximum time until the socket is open, in wall-clock milliseconds. */
   readonly connectDeadlineMs?: number;
   /** Maximum frame size in bytes; a larger frame ends the connection. */
   readonly frameMax?: number;
@@ -13,7 +13,7 @@ export type SocketOptions = {
   readonly plain?: boolean;
 };
 
-/** Maximum frame size. The frame of a large trade has about 130 bytes for each order that it filled. */
+/** Maximum frame size in bytes. The frame of a large trade has about 130 bytes for each order that it filled. */
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 /**
  * Maximum unsent bytes. A subscription has some 60 bytes, so more unsent bytes mean that the exchange does not read.

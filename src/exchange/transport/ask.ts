@@ -1,4 +1,4 @@
-/** Path of every request of the client through budget, lane, nonce, signature, transport and verdict. */
+/** Sender of every request of the client: budget, lane, nonce, signature, transport and classification of the reply. */
 import {
   maskedText,
   shownText,
@@ -23,7 +23,7 @@ import { WireFault } from '../wire/wire.ts';
 /** Base endpoint of one exchange API: REST, RFQ or webhooks. */
 export type ApiEndpoint = {
   readonly transport: Transport;
-  /** Prefix of the paths, such as `/api`, or empty. The signature covers it. */
+  /** Prefix of the paths, such as `/api`, or empty. The signature covers the prefix too. */
   readonly basePath: string;
 };
 
@@ -55,7 +55,7 @@ export type AskOptions = {
    */
   readonly budgets?: { readonly public?: number; readonly private?: number };
   readonly lanes?: LaneLimits;
-  /** Maximum wait for budget and turn, by lane. */
+  /** Maximum wait for budget and turn, for each lane. */
   readonly waitMs?: Partial<Readonly<Record<Lane, Millis>>>;
   /** Whether the exchange checks its rate limit before it handles an order; see `classify`. */
   readonly throttleRefuses?: boolean;
@@ -81,9 +81,9 @@ const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
 };
 
 /**
- * Creates a sender of requests. Defaults: 60 public and 300 private requests per minute (public-facts 11), waits of 5
- * s, for placements 1 s. Its own rejections have the codes `not-sent`, `budget` and `closed`. Throws a RangeError on a
- * budget that is not a whole number above 0.
+ * Creates a sender of requests. Default budgets: 60 public and 300 private requests per minute (public-facts 11).
+ * Default waits: 1 s for placements, 5 s for other requests. The sender's own rejections have the codes `not-sent`,
+ * `budget` and `closed`. Throws a RangeError on a budget that is not a whole number above 0.
  */
 export function requestSender(options: AskOptions): RequestSender {
   const { clock, apis, signer } = options;
@@ -188,8 +188,8 @@ function requestOf(question: ApiRequest<unknown>, api: ApiEndpoint, signer: AskO
 }
 
 /**
- * Masks credentials in an outcome's texts, which reach logs, HALTED and terminals. An exchange or a proxy may echo the
- * request.
+ * Masks credentials in an outcome's texts, which reach logs, the HALTED file and terminals. An exchange or a proxy may
+ * echo the request.
  */
 function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefined): Outcome<T> {
   const { key, secret } = credentials ?? {};
@@ -213,9 +213,9 @@ function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefine
   }
 }
 
-/** Adds the meaning of the exchange's code and the operator's remedy. */
+/** Adds the meaning of the exchange's code and the operator's remedy to a rejection. */
 function withRemedy<T>(outcome: Outcome<T>): Outcome<T> {
-  // The sender's own codes have neither.
+  // The sender's own codes have no meaning and no remedy.
   if (outcome.kind !== 'refused') return outcome;
   const [meaning, remedy] = [actionableMeaning(outcome.code), remedyOf(outcome.code)];
   return { ...outcome, ...(meaning === undefined ? {} : { meaning }), ...(remedy === null ? {} : { remedy }) };

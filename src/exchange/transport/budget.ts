@@ -22,9 +22,9 @@ const WINDOW: Millis = 60_000;
 const LOCK_OUT: Millis = 60_000;
 
 /**
- * Rate budget. A slot is in use from before the request is sent until a minute after it ended. The exchange receives
- * the request in between, so no minute at the exchange exceeds the limit, whatever the network delays and whether its
- * window slides.
+ * Rate budget. A slot is in use from before the request is sent until a minute after the request ended. The exchange
+ * receives the request in between. So no minute at the exchange exceeds the limit, for any network delay, and for a
+ * fixed or a sliding window.
  */
 export class Budget {
   readonly #clock: Clock;
@@ -121,7 +121,7 @@ export class Budget {
     if (this.#waiters.length === 0) return;
     const oldest = this.#ended[0] === undefined ? Infinity : this.#ended[0] + WINDOW;
     const due = this.#clock.elapsed() < this.#pausedUntil ? this.#pausedUntil : oldest;
-    // If all slots are in use by pending requests, the end of such a request serves the waiters.
+    // If pending requests use all slots, the end of such a request serves the waiters.
     if (due === Infinity) return;
     // Rounding may free a slot slightly after its time. The minimum of 1 ms prevents an endless loop of timers without
     // delay.
@@ -129,7 +129,7 @@ export class Budget {
   }
 
   #forget(): void {
-    // The end of a window must be the sum that the timer uses. A subtraction could round differently, and the timer
+    // The comparison must use the sum that the timer uses. With a subtraction, rounding could differ, and the timer
     // would fire forever without effect.
     const now = this.#clock.elapsed();
     let gone = 0;

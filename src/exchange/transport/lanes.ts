@@ -11,7 +11,7 @@ export type LaneLimits = {
   /** Maximum concurrent requests, not counting cancels. */
   readonly concurrency?: number;
   readonly cancelConcurrency?: number;
-  /** Maximum waiting requests in either lane. */
+  /** Maximum number of waiting requests, counted separately for cancels and for all others. */
   readonly waitingMax?: number;
 };
 

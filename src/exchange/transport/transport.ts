@@ -5,7 +5,10 @@ import { TransportFailure, type Transport, type WireReply, type WireRequest } fr
 export type HttpOptions = {
   /** Scheme, host and port, such as `https://api.bitso.com`. */
   readonly origin: string;
-  /** Time from `send` to the last byte of the answer, in REAL milliseconds, also if the injected clock runs faster. */
+  /**
+   * Time from `send` to the last byte of the answer, in wall-clock milliseconds, even if the injected clock runs
+   * faster.
+   */
   readonly deadlineMs?: number;
   /**
    * Maximum number of sockets. Must be at least the sum of the client's two concurrencies, so that a cancel never waits
@@ -23,7 +26,7 @@ export type HttpOptions = {
 
 const MEBI = 1024 * 1024;
 /**
- * Returns the maximum size of a reply. The only large one is the complete book, about 630 kB on btc_mxn (public facts
+ * Returns the maximum size of a reply. The only large reply is the complete book, about 630 kB on btc_mxn (public facts
  * 4.3). Text of the maximum size is parsed within tens of milliseconds.
  */
 const bodyMaxOf = (request: WireRequest): number => (request.target.includes('/order_book') ? 2 : 1) * MEBI;
@@ -37,7 +40,7 @@ export function httpTransport(options: HttpOptions): Transport {
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
-    // Coarse timers, only as a backup for the exact deadline below.
+    // These timers of undici are coarse, and only a backup for the exact deadline below.
     connect: { timeout: deadlineMs },
     headersTimeout: deadlineMs + 1_000,
     bodyTimeout: deadlineMs + 1_000,
@@ -82,8 +85,8 @@ function exchange(
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart: started => {
-      // The request was abandoned while it waited for a socket, or is about to be written a second time. After an abort
-      // here, undici writes nothing.
+      // Either the request was abandoned while it waited for a socket, or undici is about to write it a second time.
+      // After this abort, undici writes nothing.
       if (over || controller) {
         started.abort(new TransportFailure('given up', controller !== undefined));
         fail('the connection was lost');

@@ -75,7 +75,8 @@ const STATUS_SUMS = {
 
 /**
  * All documented fields of the account status. They include personal data, so never log them. The endpoint is marked as
- * work in progress, so only the first two are required. `avatarImg` has another name on today's wire (public facts 17).
+ * work in progress, so only the first two fields are required. `avatarImg` has another name in current replies (public
+ * facts 17).
  */
 export type AccountStatus = {
   readonly clientId: string;
@@ -91,7 +92,7 @@ export type AccountStatus = {
 
 /**
  * Reads the orders of a look-up or of open orders (rest-api 2.4, public-facts 7). A market order without an amount gets
- * `0`. Throws a WireFault on another shape.
+ * `0`. Throws a WireFault if the shape is wrong.
  */
 export const orderList = (payload: unknown, unreadable?: UnreadableRow[]): readonly OrderDetails[] =>
   wire.rows(payload, order, unreadable);
@@ -137,7 +138,7 @@ function status(of: Row): OrderReport['status'] {
 
 /**
  * Reads user_trades and order_trades (rest-api 2.1, 2.2). Amounts and the fee are unsigned (public-facts 9.2); `side`
- * gives the direction. Throws a WireFault on another shape.
+ * gives the direction. Throws a WireFault if the shape is wrong.
  */
 export const ownTrades = (payload: unknown, unreadable?: UnreadableRow[]): readonly TradeDetails[] =>
   wire.rows(payload, ownTrade, unreadable);
@@ -149,7 +150,7 @@ function ownTrade(element: unknown): TradeDetails {
   const majorCurrency = wire.optional(of, 'major_currency', wire.currencyName);
   const minorCurrency = wire.optional(of, 'minor_currency', wire.currencyName);
   const [major, minor] = book.split('_');
-  // The row has its currencies twice. If they differ, the row is rejected.
+  // The row names its currencies twice. If the two versions differ, the row is rejected.
   if (majorCurrency !== undefined && majorCurrency.toLowerCase() !== major)
     throw wire.fault('major_currency', `that of ${book}`, majorCurrency);
   if (minorCurrency !== undefined && minorCurrency.toLowerCase() !== minor)
@@ -194,7 +195,10 @@ function sums(
 
 const MONEY_ONE = moneyOf('1') as bigint;
 
-/** Reads balances (rest-api 4.9) with their three sums (rest-api 2.9). Currency names are unchanged. */
+/**
+ * Reads balances (rest-api 4.9), each with its total, locked and available amount (rest-api 2.9). Currency names are
+ * unchanged.
+ */
 export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): readonly Balance[] =>
   wire.rows(
     wire.row(payload)['balances'],
@@ -205,7 +209,7 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
         wire.decimal(of, 'locked'),
         wire.decimal(of, 'available'),
       ];
-      // The documented relation of the three sums (rest-api 2.9).
+      // The document defines the available amount as the total minus the locked amount (rest-api 2.9).
       if (moneyOf(available) !== moneyOf(total) - moneyOf(locked))
         throw wire.fault('available', `total ${total} minus locked ${locked}`, available);
       return { currency: wire.currencyName(of, 'currency'), total, locked, available };
@@ -215,9 +219,9 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
   );
 
 /**
- * Reads fees as fractions, only from the `_decimal` rates: clients interpret the deprecated pair without a side
- * differently (public facts 9.1). The next tier's percentage becomes an exact fraction. Throws a WireFault on another
- * shape.
+ * Reads fees as fractions, only from the `_decimal` rates: clients interpret the deprecated rates without a side
+ * differently (public facts 9.1). The next tier's percentage becomes an exact fraction. Throws a WireFault if the shape
+ * is wrong.
  */
 export function fees(payload: unknown, unreadable?: UnreadableRow[]): AccountFees {
   const whole = wire.row(payload);
@@ -258,8 +262,8 @@ function depositFee(element: unknown): AccountFees['deposits'][number] {
 }
 
 /**
- * Reads the account status (rest-api 2.5). Throws a WireFault without `client_id` or `status`, and on a field of
- * another type; text values are not checked.
+ * Reads the account status (rest-api 2.5). Throws a WireFault if `client_id` or `status` is missing, or if a field has
+ * a wrong type; text values are not checked.
  */
 export function accountStatus(payload: unknown): AccountStatus {
   const of = wire.row(payload);
@@ -286,7 +290,7 @@ const fieldsAt = <N extends string>(
     string | undefined
   >;
 
-/** Reads the second factors. Documented as text, but an example has a list (interface document 2.5). */
+/** Reads the second factors. The document describes text, but an example has a list (interface document 2.5). */
 function twoFactorMethods(value: unknown): readonly string[] {
   const given = typeof value === 'string' ? [value] : (value ?? []);
   return wire.list(given, method => {
@@ -295,12 +299,12 @@ function twoFactorMethods(value: unknown): readonly string[] {
   });
 }
 
-/** Reads the id of an order that was accepted or changed. Throws a WireFault on another shape. */
+/** Reads the id of an order that was accepted or changed. Throws a WireFault if the shape is wrong. */
 export const acceptedOrder = (payload: unknown): { readonly oid: string } => ({
   oid: wire.filled(wire.row(payload), 'oid'),
 });
 
-/** Reads the ids of the orders that the exchange reports as canceled. Throws a WireFault on another shape. */
+/** Reads the ids of the orders that the exchange reports as canceled. Throws a WireFault if the shape is wrong. */
 export const canceledOids = (payload: unknown, unreadable?: UnreadableRow[]): readonly string[] =>
   wire.rows(
     payload,

@@ -6,8 +6,8 @@ import { row, WireFault } from './wire.ts';
 
 export type ReplyReading<T> = {
   /**
-   * Effect of the request. A `read` changes nothing, so every error rejects it. A `write` may have taken effect unless
-   * the code proves otherwise.
+   * Effect of the request. A `read` changes nothing, so every error counts as a rejection. A `write` may have taken
+   * effect unless the code proves otherwise.
    */
   readonly effect: 'read' | 'write';
   /** Form of the reply. v3 and v4 wrap the content in `payload`; RFQ and webhook registration send it bare. */
@@ -22,7 +22,7 @@ export type RequestVerdict<T> = { readonly outcome: Outcome<T>; readonly throttl
 
 /**
  * Classifies a reply. `throttleRefuses`: whether the exchange checks its rate limit before it handles an order. No
- * document confirms this; by default a throttled write is unknown.
+ * document confirms this; by default, the outcome of a throttled write is unknown.
  */
 export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttleRefuses: boolean): RequestVerdict<T> {
   const { status } = reply;

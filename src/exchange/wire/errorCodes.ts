@@ -46,8 +46,8 @@ const RULE_CODES: ReadonlySet<string> = new Set([
 const NONCE_CODES: ReadonlySet<string> = new Set(['0201', '0207', '104']);
 
 /**
- * Codes by reaction, as `0000 text`. Categories and meanings: interface document part 7, public facts 10; RFQ: part 7
- * of its document.
+ * Codes by reaction, as `0000 text`. Categories and meanings: interface document part 7, public facts 10, and RFQ
+ * document part 7.
  */
 const LISTS: Readonly<Record<Advice, readonly string[]>> = {
   'look it up': [

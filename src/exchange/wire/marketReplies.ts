@@ -26,7 +26,7 @@ export type Ticker = {
   readonly high?: DecimalText;
   readonly low?: DecimalText;
   readonly volume?: DecimalText;
-  /** Volume-weighted average price; a signed statistic of any length. */
+  /** Volume-weighted average price, as signed decimal text of any length. */
   readonly vwap?: string;
   readonly change24?: string;
   /** Price changes in percent, by number of hours. */
@@ -91,7 +91,7 @@ const compare = (a: Money, b: Money): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Flat rate above which the unit must be percent, because no book charges 5% (public facts 4.1). Maker and taker rates
- * have one unit.
+ * of a book have one unit.
  */
 const PERCENT_ABOVE = moneyOf('0.05');
 
@@ -110,7 +110,7 @@ export function hundredth(field: string, percent: DecimalText): DecimalText {
 
 /**
  * Reads a book row by row. An unreadable amount is `null`. The damage of a side is its first row that has an unreadable
- * price, is of another book or is out of order. Throws a WireFault on another shape, and on a side without a readable
+ * price, belongs to another book or is out of order. Throws a WireFault if the shape is wrong or a side has no readable
  * row.
  */
 export const orderBook =
@@ -133,8 +133,8 @@ export const orderBook =
   };
 
 /**
- * Reads one side, best price first in both forms (public facts 4.3). Only the check of the order uses floats, which
- * preserve the order of decimals.
+ * Reads one side, best price first, from an aggregated or a complete book (public facts 4.3). Only the check of the
+ * sort order uses floats, which preserve the order of decimals.
  */
 function bookSide(
   of: Row,
@@ -186,8 +186,8 @@ function bookEntry(element: unknown, field: string, book: string): BookEntry {
 }
 
 /**
- * Reads trades (rest-api 2.3) in the order of the reply; an unknown book has none (public-facts 4.4). Throws a
- * WireFault on another shape.
+ * Reads trades (rest-api 2.3) in the order of the reply; the list is empty for an unknown book (public-facts 4.4).
+ * Throws a WireFault if the shape is wrong.
  */
 export const publicTrades = (payload: unknown, unreadable?: UnreadableRow[]): readonly PublicTrade[] =>
   wire.rows(payload, publicTrade, unreadable);
@@ -205,8 +205,8 @@ function publicTrade(element: unknown): PublicTrade {
 }
 
 /**
- * Reads the ticker of one book (public-facts 4.2). Omits a price of zero, like a missing price. Throws a WireFault on
- * another shape.
+ * Reads the ticker of one book (public-facts 4.2). Omits a price of zero, like a missing price. Throws a WireFault if
+ * the shape is wrong.
  */
 export function ticker(payload: unknown): Ticker {
   const of = wire.row(payload);
@@ -239,7 +239,7 @@ export const tickers = (payload: unknown, unreadable?: UnreadableRow[]): readonl
 
 /**
  * Reads candles, which are undocumented: fields as clients read them (public facts 4.5), times in epoch ms. Throws a
- * WireFault on another shape.
+ * WireFault if the shape is wrong.
  */
 export const candles = (payload: unknown, unreadable?: UnreadableRow[]): readonly Candle[] =>
   wire.rows(payload, candle, unreadable);

@@ -11,7 +11,7 @@ const checked =
 
 export const bookPart = checked(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/, 'a book like btc_mxn');
 export const currencyPart = checked(/^[A-Za-z0-9]{1,20}$/, 'a ticker like btc');
-/** Checks an order id: 16 characters on today's wire, up to 64 in older samples (public facts 3). */
+/** Checks an order id: 16 characters in current replies, up to 64 in older samples (public facts 3). */
 export const oidPart = checked(/^[A-Za-z0-9]{1,64}$/, 'an order id');
 /** Checks an origin id, as in the conventions of the interface document. */
 export const originIdPart = checked(/^[A-Za-z0-9_-]{1,40}$/, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
@@ -42,7 +42,9 @@ export function limitPart(value: number, max: number): string {
   return String(value);
 }
 
-/** Page limits (public facts 4.3, 8; rest-api 4.1, 4.4, 8). */
+/**
+ * Sizes of the exchange's pages, and levels per side of an aggregated book (public facts 4.3, 8; rest-api 4.1, 4.4, 8).
+ */
 export const PAGES: ExchangeLimits = { ordersPage: 500, tradesPage: 100, depth: 50 };
 
 /**
@@ -52,8 +54,8 @@ export const PAGES: ExchangeLimits = { ordersPage: 500, tradesPage: 100, depth: 
 export const IDS_PER_REQUEST = 50;
 
 /**
- * Returns `?a=b&c=d` of the given pairs in order, without undefined values. Does not encode the values, which are
- * checked parts.
+ * Returns `?a=b&c=d` of the given pairs in order, without undefined values. Does not encode the values, because they
+ * are already checked.
  */
 export function query(pairs: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(pairs).filter(([, value]) => value !== undefined);
@@ -61,8 +63,8 @@ export function query(pairs: Readonly<Record<string, string | undefined>>): stri
 }
 
 /**
- * Returns the pairs of a page for `query`: a trade id, asc or desc, and 1 to 100 (rest-api 4.1, 8). Throws a WireFault
- * on other values.
+ * Returns a page's `marker` (a trade id), `sort` (asc or desc) and `limit` (1 to 100) for `query` (rest-api 4.1, 8).
+ * Throws a WireFault on other values.
  */
 export const pageQuery = (page: Page): Record<string, string | undefined> => ({
   marker: page.marker === undefined ? undefined : tidPart(page.marker),

@@ -6,7 +6,7 @@ export type Credentials = {
   readonly key: string;
   readonly secret: SecretText;
   /**
-   * Form of the headers. `authorization` (default) sends the single header of the public wire; `three` sends the
+   * Form of the headers. `authorization` (default) sends the single header that clients send today; `three` sends the
    * headers `key`, `signature` and `nonce`.
    */
   readonly headers?: 'authorization' | 'three';

@@ -18,7 +18,7 @@ import { parseExactJson } from './json.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
 
-/** Reads a delivery. The receiver must answer within five seconds, before it reads the content. */
+/** Reads a delivery. The receiver must answer the delivery within five seconds, before it reads the content. */
 export function delivery(body: string): Delivery {
   try {
     const of = wire.row(parseExactJson(body), 'delivery');

@@ -9,8 +9,8 @@ const SIGNATURE = 'x-bitso-webhook-event-signature';
 const KEY_ID = 'x-bitso-key-id';
 
 /**
- * Creates a check of signatures. `learn` adds keys; `onUnknown` requests them, at most once per ten seconds, even if a
- * sender invents key ids.
+ * Creates a check of signatures. `learn` adds keys; `onUnknown` requests unknown keys, at most once per ten seconds,
+ * even if a sender invents key ids.
  */
 export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, onUnknown) => {
   const known = new Map<string, KeyObject>();
@@ -51,7 +51,7 @@ const KEY_REQUEST_EVERY_MS = 10_000;
 const INVALID = { kind: 'no' } as const;
 
 /**
- * Maximum age of a delivery. On request, the exchange repeats events of up to 60 days (public-facts 15). Older
+ * Maximum age of a delivery. On request, the exchange repeats events up to 60 days old (public-facts 15). Older
  * deliveries are rejected even with a valid signature.
  */
 const AGE_MAX_MS = 61 * 86_400_000;
@@ -59,8 +59,8 @@ const AGE_MAX_MS = 61 * 86_400_000;
 const AHEAD_MAX_MS = 86_400_000;
 
 /**
- * Returns the text that the signature must cover; `null` if parsers could read it differently, or if its time is
- * outside the range of deliveries.
+ * Returns the text that the signature must cover; `null` if parsers could read the text differently, or if its time is
+ * outside the allowed range.
  */
 function signedIn(text: string, now: Millis): { readonly payload: string; readonly says: string } | null {
   const body = parsed(text);
@@ -71,7 +71,7 @@ function signedIn(text: string, now: Millis): { readonly payload: string; readon
   const told = updatedAt ?? createdAt;
   const age = now - (typeof told === 'string' ? Date.parse(told) : now);
   if (!(age <= AGE_MAX_MS && age >= -AHEAD_MAX_MS)) return null;
-  // The event's name decides, but is not signed.
+  // The meaning of the payload depends on the event's name, which the signature does not cover.
   const event = body['event'];
   return { payload, says: `${typeof event === 'string' ? event.toUpperCase() : ''}\n${payload}` };
 }

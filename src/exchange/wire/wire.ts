@@ -22,15 +22,15 @@ export class WireFault extends Error {
 /** JSON object; unused fields are ignored. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Reads an object; throws for null and arrays. `what` names it in the fault. */
+/** Reads an object; throws for null and arrays. `what` names the object in the fault. */
 export function row(value: unknown, what = 'payload'): Row {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault(what, 'an object', value);
   return value as Row;
 }
 
 /**
- * Reads an array within a row; a fault of one element rejects the array. `rows` reads a reply's own list. `what` names
- * the array in the fault.
+ * Reads an array within a row; a fault of one element rejects the array. For a list that is the whole reply, use
+ * `rows`. `what` names the array in the fault.
  */
 export function list<T>(value: unknown, each: (element: unknown) => T, what = 'payload'): readonly T[] {
   if (!Array.isArray(value)) throw fault(what, 'an array', value);
@@ -38,8 +38,8 @@ export function list<T>(value: unknown, each: (element: unknown) => T, what = 'p
 }
 
 /**
- * Reads a list row by row. An unreadable row is omitted and added to `unreadable`; without that list, its WireFault is
- * thrown. `what` names the list in the fault.
+ * Reads a list row by row. An unreadable row is omitted and added to `unreadable`; without `unreadable`, the fault of
+ * the row is thrown. `what` names the list in the fault.
  */
 export function rows<T>(
   value: unknown,
@@ -56,7 +56,7 @@ export function rows<T>(
       if (!(error instanceof WireFault) || unreadable === undefined) throw error;
       if (unreadable.length < UNREADABLE_MAX)
         unreadable.push({ why: `row ${n + 1}: ${error.message}`, ...identityOf(element) });
-      // With more unreadable rows, the reply is not a list of this exchange.
+      // With more than `UNREADABLE_MAX` unreadable rows, the reply is not a list of this exchange.
       else throw error;
     }
   }
@@ -98,7 +98,9 @@ const SHAPES = {
   originId: /^[A-Za-z0-9_-]{1,40}$/,
 } as const;
 
-/** Returns the currencies that a row names: a balance, the updates of a transfer, or a trade with its fee. */
+/**
+ * Returns the currencies that a row names. The row is a balance, a transfer with its updates, or a trade with its fee.
+ */
 function currenciesOf(of: Row): readonly string[] | undefined {
   if (of['fees_currency'] !== undefined) return tradedIn(of);
   const updates = of['balance_updates'];
@@ -111,8 +113,8 @@ function currenciesOf(of: Row): readonly string[] | undefined {
 const isTicker = (name: unknown): name is string => typeof name === 'string' && SHAPES.currency.test(name);
 
 /**
- * Returns the currencies of a trade, from its book or its own fields. The fee is in one of the two unless the row names
- * another.
+ * Returns the currencies of a trade, from its book or its own fields. The fee is in one of the two currencies unless
+ * the row names another currency.
  */
 function tradedIn(of: Row): readonly string[] | undefined {
   const { book, fees_currency: fee, major_currency: major, minor_currency: minor } = of;

@@ -16,7 +16,7 @@ export type Explanations = {
   /** Transfer lists. If absent, only the operator's bookings explain a difference. */
   readonly lists?: TransferLists | undefined;
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
-  /** Ids of the transfers that an earlier run knew; `null` if unknown. */
+  /** Ids of the transfers that an earlier run recorded; `null` if these ids are unknown. */
   readonly known: readonly string[] | null;
   /** Maximum time by which a list may show a transfer before the balances do. */
   readonly listAheadMaxMs: Millis;
@@ -66,7 +66,7 @@ export class BalanceReads {
   readonly #taken = new Set<string>();
   /** Time of the next read of the lists while balances equal the ledger. */
   #lookAt: Millis = -Infinity;
-  /** Time of the last read of the lists because of a difference. */
+  /** Time of the last read of the lists that a difference of the balances caused. */
   #lookedAt: Millis = -Infinity;
   /** Result of the last read of the lists, kept until the next comparison of balances. */
   #shown: FoundTransfers | null = null;
@@ -77,7 +77,9 @@ export class BalanceReads {
   #linesMayComeUntil: Millis;
   /** Whether balances differed at the last comparison and nothing was booked since. */
   #isUnbooked = false;
-  /** Time of the first of the consecutive failed reads; `null` after an answer. */
+  /**
+   * Time of the first failed read after the last successful read of the balances; `null` if the last read succeeded.
+   */
   #failingSince: Millis | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -88,14 +90,14 @@ export class BalanceReads {
     this.#transfers = lists ? new TransferReads(lists, known, listAheadMaxMs, options.reads.currencies) : null;
   }
 
-  /** Ids of transfers that are in the ledger or preceded it, for the journal. */
+  /** Ids of transfers that the ledger contains or that are older than the ledger, for the journal. */
   get known(): readonly string[] | null {
     return this.#transfers === null ? this.#o.explained.known : this.#transfers.known;
   }
 
   /**
-   * Reads the balances between two equal reads of the trades. Resolves to `true` if no trade happened in between. Only
-   * one read runs at a time, so that no transfer is booked twice.
+   * Reads the balances between two reads of the trades. Resolves to `true` if the second read of the trades found no
+   * newer trade. Only one call runs at a time, so that no transfer is booked twice.
    */
   read(): Promise<boolean> {
     const turn = this.#turn.then(() => this.#readNow());
@@ -144,8 +146,8 @@ export class BalanceReads {
   }
 
   /**
-   * Whether the balances equal the ledger; `null` if they could not be read. Retries, because trades may be recorded
-   * late.
+   * Whether the balances equal the ledger; `null` if the balances could not be read. Retries after a difference,
+   * because trades may be recorded late.
    */
   async match(): Promise<boolean | null> {
     const { engine } = this.#o;
@@ -201,7 +203,8 @@ export class BalanceReads {
   async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.run.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
-    // A restored ledger is compared first, because quotes wait for it; the lists can be read later.
+    // A restored ledger is compared with the balances first, because quotes wait for this comparison. The lists can be
+    // read later.
     if (this.#transfers.known !== null && !this.#o.engine.account.isReconciled) return null;
     const found = await this.#look();
     const isSoon = found === null || now < this.#linesMayComeUntil;
@@ -220,7 +223,7 @@ export class BalanceReads {
       return;
     }
     const now = this.#o.run.clock.elapsed();
-    // No read during a conversion: its amounts could look like those of a listed transfer.
+    // The lists are not read during a conversion, because its amounts could look like the amounts of a listed transfer.
     const everyMs = this.#o.engine.account.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
     if (this.#o.engine.account.isConverting || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;

@@ -19,7 +19,7 @@ export type EventDrivenReadsOptions = {
   readonly clock: Clock;
   /** Reads the account's trades and gives them to the engine. */
   readonly readTrades: () => Promise<unknown>;
-  /** Reads the balances between two equal reads of the trades and gives them to the engine. */
+  /** Reads the balances between two reads of the trades and gives the balances to the engine. */
   readonly readBalances: () => Promise<unknown>;
   /** Source of the newest trade that was read. */
   readonly reads: Pick<Reads, 'newest'>;
@@ -54,7 +54,7 @@ export class EventDrivenReads {
   #tradesWanted = false;
   #balancesWanted = false;
   #balancesAt: Millis = -Infinity;
-  /** Newest trade of the account that the stream reported. */
+  /** Id of the newest trade of the account that the stream reported. */
   #newest = -1n;
   #tries = 0;
   #tokens = BURST;
@@ -103,7 +103,7 @@ export class EventDrivenReads {
       const ids = this.#tradesWanted ? [] : this.#goneIds();
       if (!this.#tradesWanted && ids.length === 0 && !(this.#gone.size === 0 && this.#balancesWanted)) continue;
       if (!this.#take()) {
-        // The next periodic read finds the dropped news.
+        // The next periodic read finds the changes that the dropped news reported.
         this.#tradesWanted = false;
         this.#gone.clear();
         this.#balancesWanted = false;

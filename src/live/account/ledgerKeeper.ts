@@ -1,6 +1,6 @@
 /**
- * Passes the ledger to the journal: entries, balances, marker and live orders at one time. Runs on every change, and
- * periodically for the losses.
+ * Passes the ledger to the journal: entries, balances, marker and live orders of one time. Runs on every change, and
+ * periodically because losses change with the market price.
  */
 import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';

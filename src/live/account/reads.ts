@@ -40,10 +40,10 @@ export class Reads {
   readonly #time: () => Millis;
   readonly #book: string;
   readonly #overlapMs: Millis;
-  /** Newest trade whose predecessors are all taken. The trades up to it are never read again. */
+  /** Id of the newest trade up to which the ledger contains every trade. Reads start after this trade. */
   #marker: string | undefined;
   #newest: string | undefined;
-  /** Taken trades newer than the marker, oldest first, each with the time of its first read. */
+  /** Trades in the ledger that are newer than the marker, oldest first, each with the time of its first read. */
   #recent: { readonly tid: string; readonly at: Millis }[] = [];
   #sequence = -1n;
   #tradesTurn: Promise<unknown> = Promise.resolve();
@@ -54,9 +54,10 @@ export class Reads {
   readonly #uncounted: Set<string>;
 
   /**
-   * Creates the reads of one book and of the account's trades newer than `lastTid`. Of these newer trades, `tids` (in
-   * order) are already taken. `time` returns the engine's time. Trades of the last `overlapMs` are read repeatedly,
-   * because an older trade may be recorded after a newer one. The receiver detects repeats by trade id.
+   * Creates the reads of one book and of the account's trades newer than `lastTid`. The trades in `tids` (in order) are
+   * newer than `lastTid` and already in the ledger. `time` returns the engine's time. Trades of the last `overlapMs`
+   * are read repeatedly, because an older trade may be recorded after a newer one. The receiver detects repeats by
+   * trade id.
    */
   constructor(
     exchange: Exchange,
@@ -85,14 +86,14 @@ export class Reads {
     return this.#currencies;
   }
 
-  /** Returns the newest trade of the account that was taken. */
+  /** Returns the id of the account's newest trade in the ledger. */
   get newest(): string | undefined {
     return this.#newest;
   }
 
   /**
-   * Returns the position from which a later run continues: all trades up to `marker` are taken, and `tids` of the newer
-   * trades.
+   * Returns the position from which a later run continues. The ledger contains all trades up to `marker`, and the newer
+   * trades in `tids`.
    */
   get taken(): { readonly marker: string | undefined; readonly tids: readonly string[] } {
     return { marker: this.#marker, tids: this.#recent.map(({ tid }) => tid) };
@@ -103,15 +104,18 @@ export class Reads {
     return [...this.#uncounted];
   }
 
-  /** Records the trades of an event as taken. Must be called in the synchronous step that adds them to the ledger. */
+  /**
+   * Records that the ledger contains the trades of an event. Must be called in the synchronous step that adds these
+   * trades to the ledger.
+   */
   take({ trades, complete, startedAt }: EventOf<'trades'>): void {
     const now = this.#time();
     const known = new Set(this.#recent.map(({ tid }) => tid));
     for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
     this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
-    // After an incomplete read, trades from its last one on stay open: records before or of the last trade may still
-    // arrive.
+    // After an incomplete read, the marker stays before the last trade that was read. Records of this trade or of older
+    // trades may still arrive.
     const end = complete ? null : BigInt(trades[trades.length - 1]?.tid ?? 0);
     // The age counts from the start of the read, because a late record may belong on a page that was read before it
     // appeared.

@@ -21,12 +21,12 @@ export type ListedTransfer = Booking & { readonly id: string };
 
 /**
  * Result of a read: transfers that are not in the ledger, oldest first. `ids` has the ids of all lines that were read,
- * also of known lines.
+ * including known lines.
  */
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
 const PAGES_MAX = 10;
-/** Maximum number of remembered ids: one page of each list plus the recent ones. */
+/** Maximum number of remembered ids: one page of each list plus the ids of recent lines. */
 const KNOWN_MAX = 500;
 
 export class TransferReads {

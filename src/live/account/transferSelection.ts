@@ -6,16 +6,16 @@ import { money, type Money } from '../../core/index.ts';
 import type { ListedTransfer } from './transferReads.ts';
 
 /**
- * Maximum number of transfers per currency for which every combination is tried. With more transfers, only the sum of
- * all is tried.
+ * Maximum number of transfers per currency for which every combination is tried. If there are more transfers, only the
+ * complete set is tried.
  */
 const CHOICES_MAX = 10;
 
 /**
  * Returns the transfers to book. `differences`: reported balances minus ledger, by currency. `isEarly`: whether a
  * transfer was listed while balances equaled the ledger. The balances may already include early transfers, so these are
- * booked only if they close the difference of their currency exactly. Other transfers are booked if their currency
- * differs at all; a further transfer may not be listed yet.
+ * booked only if they close the difference of their currency exactly. Other transfers are booked if there is any
+ * difference in their currency, because a further transfer may not be listed yet.
  */
 export function explaining(
   transfers: readonly ListedTransfer[],

@@ -1,6 +1,6 @@
 /**
- * Disk problems: a full or read-only disk. A disk problem is solved by space or a permission; a damaged state needs the
- * operator to check the account.
+ * Disk problems: a full or read-only disk. The operator solves a disk problem by freeing space or granting a
+ * permission. After damage to the state, the operator must check the account instead.
  */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ export function diskTroubleOf(error: unknown): DiskTrouble | null {
 }
 
 /**
- * Tests the disk by a write, for errors that are vague. SQLite reports many causes as an I/O error or as a file that
- * cannot be opened.
+ * Tests the disk by a write, because some errors do not name their cause. SQLite reports many causes as an I/O error or
+ * as a file that cannot be opened.
  */
 export function tryDisk(dir: string): DiskTrouble | null {
   try {
@@ -33,8 +33,8 @@ export function tryDisk(dir: string): DiskTrouble | null {
 }
 
 /**
- * Measures how long a page takes to become durable, `times` times in sequence; in ms of `elapsed`. Throws if the disk
- * accepts no write.
+ * Writes a page `times` times in sequence and returns how long each write took to become durable, in ms of `elapsed`.
+ * Throws if the disk accepts no write.
  */
 export function syncTimes(dir: string, times: number, elapsed: () => number): readonly number[] {
   const page = Buffer.alloc(PAGE_BYTES);
@@ -66,8 +66,8 @@ function onTrial(dir: string, work: (fd: number) => void): void {
 const PAGE_BYTES = 4_096;
 
 /**
- * Size of a test write, in bytes: the largest durable write before orders are sent, with its rows, their pages and the
- * recording.
+ * Size of a test write, in bytes. It covers the largest durable write before orders are sent: rows, their pages, and
+ * the recording.
  */
 const TRIAL_BYTES = 256 * 1024;
 

@@ -9,7 +9,7 @@ export type DeskOptions = {
   readonly store: Pick<InboxStore, 'put'>;
   /** Monotonic clock. */
   readonly elapsed: () => Millis;
-  /** Runs the call after all deliveries that have already arrived. */
+  /** Runs the call after all deliveries that have already arrived are in the queue. */
   readonly soon: (call: () => void) => void;
   /** Called once for each new delivery, when it is on disk. */
   readonly onStored: (arrived: Arrived) => void;
@@ -22,8 +22,8 @@ export type DeskOptions = {
 export type DeskCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
 
 /**
- * Bytes of free space reserved for the journal and the latch; with less, no delivery is stored. Enough for ten days of
- * a recording with 19 MB per day, and for the log of the state file.
+ * Bytes of free space reserved for the journal and the latch; with less, no delivery is stored. The reserve is enough
+ * for ten days of a recording with 19 MB per day, and for the log of the state file.
  */
 export const RESERVE_BYTES = 256_000_000;
 /** Pause between reports of a problem that remains. */
@@ -33,7 +33,7 @@ const TOLD_EVERY_MS = 60_000;
 const WAITING_MAX = 2_000;
 /** Maximum waiting time of the oldest delivery; above it, the sender is asked to retry. */
 const WAITING_MAX_MS = 2_000;
-/** Maximum number of deliveries in one transaction, which bounds the wait of the last one. */
+/** Maximum number of deliveries in one transaction, which bounds the wait of its last delivery. */
 const BATCH_MAX = 500;
 const BATCH_MAX_BYTES = 1_000_000;
 
@@ -56,7 +56,7 @@ export class Desk {
     this.#counts = counts;
   }
 
-  /** Returns why deliveries are not stored, for the operator; `null` while they are. */
+  /** Returns why deliveries are not stored, for the operator; `null` while deliveries are stored. */
   problem(): string | null {
     this.#hasRoom();
     return this.#problem?.why ?? null;

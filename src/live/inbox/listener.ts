@@ -14,9 +14,9 @@ export type InboxOptions = DeskOptions & {
   readonly host: string;
   /** Port; 0 selects a free port. */
   readonly port: number;
-  /** Secret tokens; each can be the last part of the path. Two while the token is being changed. */
+  /** Secret tokens; each can be the last part of the path. There are two while the operator replaces the token. */
   readonly tokens: readonly string[];
-  /** Addresses and CIDR ranges that may deliver. If empty, every client that knows the path may. */
+  /** Addresses and CIDR ranges that may deliver. If empty, every client that knows the path may deliver. */
   readonly sources: readonly string[];
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
@@ -29,17 +29,20 @@ export type Inbox = {
   /** URL of the listener, without the secret path. */
   readonly url: string;
   readonly counts: Readonly<InboxCounts>;
-  /** Returns why deliveries are not stored, for the operator; `null` while they are. */
+  /** Returns why deliveries are not stored, for the operator; `null` while deliveries are stored. */
   readonly problem: () => string | null;
   close(): Promise<void>;
 };
 
-/** Number of deliveries by outcome. `tooMany`: above the budget of one address or of all addresses. */
+/**
+ * Number of deliveries by outcome. `turnedAway`: the path, address or signature was not accepted. `tooMany`: the
+ * delivery exceeded the budget of its address or of all addresses.
+ */
 export type InboxCounts = DeskCounts & { turnedAway: number; tooMany: number };
 
 /**
- * Maximum number of connections, in total and for each address that is not a proxy. The exchange uses few. A busy
- * connection is not closed in favor of a new one.
+ * Maximum number of connections, in total and for each address that is not a proxy. The exchange uses few connections.
+ * A busy connection is not closed in favor of a new one.
  */
 const CONNECTIONS = { all: 512, sender: 64, keepsBusy: true };
 const HEADERS_WITHIN_MS = 2_000;
@@ -93,7 +96,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
   // This check precedes the read of the body, so that a rejected client delays no other client.
   const isWelcome = (request: FastifyRequest): boolean => {
     const { token = '' } = request.params as { token?: string };
-    // The token is compared with every digest, so that the time reveals nothing.
+    // The token is compared with every digest, so that the duration of the check reveals nothing about the tokens.
     const matches = digests.map(digest => timingSafeEqual(digest, digestBytes(token)));
     return matches.includes(true) && (allowed === null || allowed(request.ip));
   };

@@ -21,7 +21,7 @@ export type Arrived = {
   readonly says?: string;
 };
 
-/** Limits of the store: number of rows, and bytes of bodies and rows. */
+/** Limits of the store: maximum number of rows, and maximum size of all rows with their bodies, in bytes. */
 export type InboxBounds = { readonly rows: number; readonly bytes: number };
 
 export type StoredDelivery = {
@@ -58,7 +58,7 @@ export function openInboxStore(dir: string, keep: InboxBounds): InboxStore {
   // With FULL, each commit syncs the log, so that acknowledged deliveries survive a crash of the machine.
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
-  // Limits the log, which a large transaction would otherwise leave large.
+  // Limits the size of the log, which would otherwise stay large after a large transaction.
   db.pragma('journal_size_limit = 4000000');
   return inboxStoreIn(db, keep);
 }
@@ -131,7 +131,7 @@ type Shares = {
   take(sender: string, bytes: number): void;
 };
 
-/** Reads the bytes of each sender, without reading the bodies. */
+/** Counts the stored bytes of each sender without reading the bodies. */
 function sharesIn(db: Database.Database): Shares {
   const of = new Map<string, number>();
   let rows = 0;

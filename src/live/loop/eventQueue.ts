@@ -3,22 +3,22 @@ import type { EngineEvent } from '../../core/index.ts';
 
 export type EventSteps = {
   /**
-   * Called with each event just before its step. Events that `prepare` puts are processed before this event; `prepare`
+   * Called with each event just before its step. Events that `prepare` adds are processed before this event; `prepare`
    * is not called again for this event.
    */
   readonly prepare: (event: EngineEvent) => void;
   /**
-   * Applies the event and executes its commands. Events that `step` puts are processed next, before all waiting events.
+   * Applies the event and executes its commands. Events that `step` adds are processed next, before all waiting events.
    */
   readonly step: (event: EngineEvent) => void;
   /**
-   * Called once per drain, after `EVENTS_MAX` events. Events that it puts are processed next; up to `EVENTS_MAX` more
-   * events may follow.
+   * Called once per drain, after `EVENTS_MAX` events. Events that `onEndless` adds are processed next; up to
+   * `EVENTS_MAX` more events may follow.
    */
   readonly onEndless: () => void;
 };
 
-/** Number of events in one drain that counts as endless. A step puts at most a few events for each order of the bot. */
+/** Number of events in one drain that counts as endless. A step adds at most a few events for each order of the bot. */
 export const EVENTS_MAX = 10_000;
 
 type Waiting = { readonly event: EngineEvent; readonly isPrepared: boolean };
@@ -27,7 +27,7 @@ export class EventQueue {
   readonly #steps: EventSteps;
   /** Waiting events; the next one is at the end of the list. */
   readonly #waiting: Waiting[] = [];
-  /** Events that the current call has put, in order. */
+  /** Events that the current call has added, in order. */
   #caused: EngineEvent[] = [];
   #isDraining = false;
 
@@ -36,7 +36,7 @@ export class EventQueue {
   }
 
   /**
-   * Processes the event and all events that it causes. An event that is put during a step waits until the step ends.
+   * Processes the event and all events that it causes. An event that is added during a step waits until the step ends.
    * Causes therefore precede effects, as with nested calls.
    * @throws Error if events still cause others after `onEndless`, or the error of `prepare` or `step`. Waiting events
    * are then dropped.

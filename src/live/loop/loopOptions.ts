@@ -33,7 +33,7 @@ export type ExchangeSide = {
 export type BesideQuoting = {
   /** Sources and interval of the reference price from other markets. If absent, no reference price is read. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Reads of RFQ prices as a reference. If absent, none are requested. */
+  /** Reads of RFQ prices as a reference. If absent, no RFQ price is requested. */
   readonly rfqReference?: RfqReferenceSetup | undefined;
   /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */
   readonly hedge?: HedgeSetup | undefined;
@@ -72,7 +72,7 @@ export type Watchers = {
   readonly onTurn?: (isKeptOut: boolean) => void;
   /** Called after every step of the engine, with the duration of the step. */
   readonly onStep?: (ms: Millis) => void;
-  /** Whether the sentinel sends heartbeats; if absent, none is required. */
+  /** Whether the sentinel sends heartbeats. If absent, the bot requires no heartbeat. */
   readonly sentinelAlive?: () => boolean;
 };
 

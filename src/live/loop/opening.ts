@@ -85,9 +85,9 @@ export type Opening =
   | ({ readonly kind: 'fresh' } & OpeningBalances)
   | {
       readonly kind: 'restored';
-      /** Newest trade whose predecessors are all in the ledger. */
+      /** Id of the newest trade up to which the ledger contains every trade. */
       readonly lastTid: string | undefined;
-      /** Trades newer than `lastTid` that are in the ledger. */
+      /** Ids of trades in the ledger that are newer than `lastTid`. */
       readonly tids: readonly string[];
     };
 

@@ -71,7 +71,7 @@ export class RecordingRotation {
   #startedAt: Millis;
   #onFailure: () => void = () => undefined;
   #watching: Promise<void> = Promise.resolve();
-  /** Report of the last run, until the next one starts. */
+  /** Report of the ended run; `null` while a run is open. */
   #ended: StopReport | null = null;
   /** Pending request. */
   #asked: Asked | null = null;
@@ -83,7 +83,7 @@ export class RecordingRotation {
   #wake = new AbortController();
   #isOver = false;
 
-  /** Opens the first run. Rejects with `CannotStart` if the exchange does not allow it. */
+  /** Opens the first run. Rejects with `CannotStart` if the exchange does not allow the start. */
   static async open(options: RotationOptions): Promise<RecordingRotation> {
     let rotation: RecordingRotation | null = null;
     const watched: RotationOptions = {
@@ -236,7 +236,7 @@ export class RecordingRotation {
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
-    // A change of the tick was found in a recent read of the rules, so that no further read is needed.
+    // A recent read of the rules found the changed tick or lot, so no further read is needed.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
     // If the rules cannot be read, the next run could not read them either.
@@ -277,7 +277,7 @@ export class RecordingRotation {
 
   /**
    * Tries until the next run is open or the process stops. If the first try with a new configuration fails, the next
-   * tries use the old one. Returns the request whose run was opened, or `null`.
+   * tries use the old configuration. Returns the request whose run was opened, or `null`.
    */
   async #openNext(known: Rules): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };

@@ -2,7 +2,7 @@
 import { money, textOfMoney, type Instrument, type Price } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
 
-/** Returns the differences as text; `null` if none. Rates are in 10^-8. */
+/** Returns the differences as text; `null` if the rules are equal. Rates are in units of 10^-8. */
 export function rulesChange(from: Rules, to: Rules): string | null {
   const changes: string[] = [];
   const tell = (name: string, before: string, now: string): void => {
@@ -32,5 +32,5 @@ const BOUNDS: readonly (readonly [string, (of: Instrument) => string])[] = [
 ];
 /** Formats a price with as many digits as it needs, because the tick may differ. */
 const priceText = (i: Instrument, price: Price): string => decimal(BigInt(price) * i.tickMoney);
-/** Returns a rate, in 10^-8, as a percentage. */
+/** Returns a rate, in units of 10^-8, as a percentage. */
 export const feePercent = (rate: number): string => `${(rate / 1e6).toFixed(4)} %`;

@@ -42,7 +42,7 @@ import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
 
 const RULES_LOOK_EVERY_MS = 500;
 const BALANCES_EVERY_MS = 10_000;
-/** Interval of balance reads until the balances first equal the ledger. The bot does not quote before. */
+/** Interval of balance reads until the balances first equal the ledger. The bot does not quote until then. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
 const LATCH_EVERY_MS = 2_000;
@@ -227,8 +227,8 @@ export class Run {
 
   /**
    * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is open. Takes at most
-   * `shutdownMs` plus the requests then in flight. `isFollowed`: a next run follows and compares the balances itself.
-   * Call this once.
+   * `shutdownMs` plus the requests then in flight. `isFollowed`: whether another run follows, which then compares the
+   * balances. Call this once.
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
@@ -248,7 +248,7 @@ export class Run {
       left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
       unread = seen === null ? 'open orders could not be read' : null;
       empty = left.length === 0 && unread === null ? empty + 1 : 0;
-      // A failed engine may send no cancels, so all seen orders are canceled directly.
+      // A failed engine may send no cancels, so the run itself cancels all orders that it has just read.
       if (this.#failure !== null && seen !== null)
         await cancelAll({ ...venue, connectivity: this.#connectivity }, seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
@@ -262,8 +262,8 @@ export class Run {
   }
 
   /**
-   * Returns the interval until the next read of the balances. After a first difference it is short, because the record
-   * of a trade may only be late.
+   * Returns the interval until the next read of the balances. The interval is short after a first difference, because
+   * the exchange may still record a missing trade.
    */
   readonly #balancesEveryMs = (): Millis => {
     const { account } = this.#options.engine;
@@ -342,7 +342,7 @@ export class Run {
     this.#isStepping = true;
     try {
       const { clock, state, watchers } = this.#options;
-      // An event that waited in the queue gets the present time; otherwise the engine would take old data for recent.
+      // An event that waited in the queue gets the present time; otherwise the engine would treat old data as recent.
       const now = this.time();
       const event = given.at < now ? { ...given, at: now } : given;
       const started = clock.elapsed();
@@ -354,7 +354,8 @@ export class Run {
         this.#fail(error);
         return;
       }
-      // Trades are taken before any write, because the marker in the ledger must include the trades of the event.
+      // The reads record the trades before any write, because the marker in the ledger must include the trades of the
+      // event.
       if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);

@@ -24,8 +24,8 @@ export type MailSpec = {
   readonly fields: MessageFields;
   readonly bytesMax: number;
   /**
-   * Whether the message is accepted only if the directory is writable by this user alone. A halt is accepted in any
-   * directory, because it reduces risk.
+   * Whether the message is accepted only if this user is the only one who can write to the directory. A halt is
+   * accepted in any directory, because it reduces risk.
    */
   readonly inTrustedDirOnly: boolean;
   /** Whether several processes may write the file concurrently; the last write wins. */
@@ -60,7 +60,7 @@ export const MAIL = {
     },
   },
   /**
-   * Outcome of a hedge, stated by the operator because the exchange does not report it. The id is that of the hedge.
+   * Outcome of a hedge, stated by the operator because the exchange does not report it. The id is the id of the hedge.
    */
   settle: {
     ...request,
@@ -130,7 +130,10 @@ export const MAIL = {
    * of complete reads) are from the bot's heartbeat at the time of the hold.
    */
   hold: { ...latch, file: 'HELD', fields: { ...latched, born: numberField, reads: countField } },
-  /** Open orders of the bot that another process saw. `count` is 0 only if verified. */
+  /**
+   * Open orders of the bot that another process saw. `count` is 0 only if that process has verified that no order is
+   * open.
+   */
   ordersSeen: {
     ...latch,
     file: 'orders-seen.json',

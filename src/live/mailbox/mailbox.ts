@@ -125,7 +125,7 @@ export class NumberedMailbox<K extends NumberedMailKind> {
     this.#box.put(message);
   }
 
-  /** Removes a message. Call it after the execution of the message is durable. */
+  /** Removes a message. Call `done` after the execution of the message is durable. */
   done(id: string): void {
     this.#box.remove(id);
   }
@@ -157,7 +157,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
       try {
         this.take();
       } catch {
-        // A folder cannot be removed like this, and neither can a file on a disk that accepts no writes.
+        // The removal fails if the path is a folder, or if the disk accepts no writes.
       }
     });
   }
@@ -168,8 +168,8 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
   }
 
   /**
-   * Removes a request. Call it before the execution, so that a killed process does not execute the request twice, or
-   * for an abandoned request.
+   * Removes a request that is about to be executed or was abandoned. Call `take` before the execution, so that a killed
+   * process does not execute the request twice.
    */
   take(): void {
     this.#request.remove();

@@ -12,20 +12,20 @@ import type { TradeListener, TradeWay } from '../../marketdata/index.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
 
 export interface TradeSink {
-  /** Returns a mark of the current time, for `TradeContext.mark`. */
+  /** Returns a serial number for the present point in time, for `TradeContext.mark`. */
   mark(): number;
   trade(taker: Side, price: Price, lots: Amount, told: TradeContext): void;
 }
 
 /** Context of an execution. */
 export type TradeContext = {
-  /** Number of the taker order. Executions with equal numbers may have one taker. */
+  /** Number that increases with each new taker order. Executions with equal numbers may belong to one taker order. */
   readonly moment: number;
-  /** Mark after which the execution happened; absent for an execution that just happened. */
+  /** Serial number of a time before the execution; absent for an execution that just happened. */
   readonly mark?: number;
   /**
-   * Arrival number of the filled order, as `L3Book.arrivals` counts; 0 if no longer known, absent if it cannot be
-   * known.
+   * Arrival number of the filled order, as `L3Book.arrivals` counts. 0 if the order is no longer known; absent if the
+   * number cannot be known.
    */
   readonly maker?: number;
 };
@@ -39,9 +39,9 @@ export type ExecutionsOptions = {
 
 export class Executions implements TradeListener {
   readonly #options: ExecutionsOptions;
-  /** Mark up to which every trade is known. */
+  /** Serial number of the time up to which every trade is known. */
   #mark = 0;
-  /** Mark at the start of the current read. */
+  /** Serial number of the time when the current read started. */
   #opened = 0;
   /** Taker of the last execution, or its time if the exchange does not report the taker. */
   #taker: string | number = '';

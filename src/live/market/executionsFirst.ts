@@ -51,7 +51,7 @@ export class ExecutionsFirst implements MarketStream {
     this.#passOn();
   }
 
-  /** Delivers in order the book changes that need not wait for a trade any more. */
+  /** Delivers the book changes that no longer wait for a trade, in order. */
   #passOn(): void {
     const { clock, isToldOf } = this.#options;
     this.#timer?.stop();

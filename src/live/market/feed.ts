@@ -15,8 +15,8 @@ export interface Feed {
 }
 
 /**
- * JSON pointers (RFC 6901): `price` has one to the price, or two to bid and ask; `time` is that of the time. If `price`
- * is empty, the complete text is one number.
+ * JSON pointers (RFC 6901). `price` points to the price, or to bid and ask; `time` points to the time. If `price` is
+ * empty, the complete text is one number.
  */
 export type FeedFormat = { readonly price: readonly string[]; readonly time?: string | undefined };
 
@@ -65,7 +65,7 @@ function aged(price: number, now: Millis, at: Millis): FeedReading {
   return { kind: 'price', price, ageMs: Math.max(0, now - at) };
 }
 
-/** Returns the value at a JSON pointer; `undefined` if none. */
+/** Returns the value at a JSON pointer; `undefined` if there is no value. */
 function valueAt(json: unknown, pointer: string): unknown {
   let here = json;
   for (const step of pointer.split('/').slice(1)) {

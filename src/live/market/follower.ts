@@ -162,7 +162,8 @@ export class Follower {
       onCurrent: (was, polledAt) => {
         if (this.#feed.show()) sink.flush();
         this.#freshAt = Math.max(this.#freshAt, polledAt ?? clock.elapsed());
-        // After a poll, trades may be missing that happened since its answer. Trades of the stream arrive in order.
+        // After a poll, trades that happened since the poll's answer may be missing. Trades of the stream arrive in
+        // order.
         if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);
         if (was !== 'stream') log.info({ sequence }, 'the followed market comes from the stream');

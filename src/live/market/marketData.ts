@@ -31,7 +31,7 @@ const SLEPT = 'this process was suspended';
 
 export class MarketData {
   readonly #options: MarketDataOptions;
-  /** Book that was last reported to the engine, or will be reported next. All of it is from one source. */
+  /** Book that was last reported to the engine, or will be reported next. All its levels are from one source. */
   readonly #book = new OrderBook();
   readonly #feed: L3Book;
   readonly #supervisor: MarketDataSupervisor;
@@ -203,8 +203,8 @@ export class MarketData {
   }
 
   /**
-   * Reports the book immediately, but at most once per pause. Frames may arrive by the hundred, and each report is
-   * recorded.
+   * Reports the book immediately, but at most once per `TELL_EVERY_MS`. Frames may arrive by the hundred, and each
+   * report is recorded.
    */
   #tellSoon(startedAt: Millis | null): void {
     const { clock } = this.#options.run;

@@ -31,8 +31,8 @@ type Surroundings = {
 export type FeedFailed = { readonly kind: 'feed failed'; readonly name: string; readonly why: string };
 
 /**
- * Reads the reference price once. Its age is the age of its oldest price, or at least the time since the first request.
- * Resolves to `null` if a book is one-sided.
+ * Reads the reference price once. The age of the reference price is the age of its oldest source price, and at least
+ * the time since the first request. Resolves to `null` if a book is one-sided.
  */
 export async function readReference(
   { exchange, instrument, time }: Pick<Surroundings, 'exchange' | 'instrument'> & Pick<RunContext, 'time'>,

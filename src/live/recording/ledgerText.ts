@@ -43,8 +43,8 @@ type Written = {
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
 /**
- * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in 10^-18, the target is
- * in lots.
+ * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in units of 10^-18, the
+ * target is in lots.
  */
 export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, profit }: RestoredLedger): string =>
   JSON.stringify({
@@ -142,13 +142,13 @@ export type LedgerCheckpoint = {
   readonly hedges?: readonly HedgeRow[];
   /** Tick and lot of all prices and amounts; `null` in checkpoints of an older Puntas. */
   readonly units?: { readonly tick: string; readonly lot: string } | null;
-  /** Ids of listed transfers that are in the ledger or preceded it; `null` if unknown. */
+  /** Ids of listed transfers that the ledger contains or that are older than the ledger; `null` if unknown. */
   readonly transfers?: readonly string[] | null;
   /** Currencies with an unreadable trade; their balances cannot equal the ledger. */
   readonly uncounted?: readonly string[];
   /** Last comparison with the exchange's balances, for display. */
   readonly checked?: BalanceCheck | null;
-  /** Profit of all runs since the opening, including this run; `null` if an older Puntas stored none. */
+  /** Profit of all runs since the opening, including this run; `null` if an older Puntas stored no profit. */
   readonly profit?: Profit | null;
 };
 

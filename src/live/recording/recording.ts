@@ -75,8 +75,8 @@ export class LineWriter {
 }
 
 /**
- * Returns the answer of a failed engine. It has only the message, because replays compare it and a stack would differ
- * between machines.
+ * Returns the answer of a failed engine. The answer has only the error message: replays compare answers, and a stack
+ * would differ between machines.
  */
 export const brokenBy = (error: unknown): Answer => ({
   kind: 'broke',

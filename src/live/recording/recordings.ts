@@ -33,7 +33,7 @@ export type RecordedRun = {
 export type RunRecorder = {
   /** Size of the recording, in bytes on disk. */
   readonly bytes: number;
-  /** Appends lines, durable on return. If the disk does not accept all lines, throws and appends none. */
+  /** Appends lines, durable on return. If the disk does not accept all lines, throws and appends no line. */
   write(lines: readonly string[]): void;
   /** Closes the file. Can be called repeatedly. */
   close(): void;
@@ -42,13 +42,13 @@ export type RunRecorder = {
 const NAME = /^run-(\d{1,15})\.rec$/;
 const recordingName = (run: number): string => `run-${run}.rec`;
 
-/** Bytes of length and checksum before each piece. */
+/** Size of the length and the checksum before each piece, in bytes. */
 const HEAD_BYTES = 8;
 /** Maximum uncompressed size of a piece. More lines are split into several pieces. */
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**
- * Size of the deflate window, in bytes. It includes earlier pieces, because pieces are small and similar: 19 MB per day
- * were measured, and 54 MB without earlier pieces.
+ * Size of the deflate window, in bytes. The window includes earlier pieces, because pieces are small and similar. In a
+ * measurement, a day took 19 MB, and 54 MB without earlier pieces.
  */
 const WINDOW_BYTES = 32_768;
 
@@ -63,7 +63,7 @@ export function recordingsIn(dir: string): readonly { readonly run: number; read
 }
 
 /**
- * Deletes the oldest recordings until those before `current` are at most `maxRuns` and have at most `maxBytes` in
+ * Deletes the oldest recordings other than `current` until at most `maxRuns` of them remain, with at most `maxBytes` in
  * total.
  */
 export function forgetOld(dir: string, current: number, maxBytes: number, maxRuns: number): void {
@@ -125,8 +125,8 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
 /**
  * Reads the inputs and the lines of a run, even while it is being recorded. Returns `null` if the first piece is
  * incomplete because the run ended at its start. Ignores an incomplete last piece, which was never durable. Throws
- * RangeError, at once or while lines are read, if the file is damaged. The file stays open until all lines are read or
- * the iterator returns.
+ * RangeError if the file is damaged, either immediately or while lines are read. The file stays open until all lines
+ * are read or the iterator returns.
  */
 export function readRecording(
   dir: string,
@@ -209,12 +209,12 @@ export class RecordingPieces {
   }
 }
 
-/** Joins lines to texts, each at most one piece long. Throws RangeError if a line is longer. */
+/** Joins lines into texts, each at most one piece long. Throws RangeError if a line is longer. */
 function texts(lines: readonly string[]): Buffer[] {
   const found: Buffer[] = [];
   let text = '';
   for (const line of lines) {
-    // A character has at most three bytes.
+    // A UTF-16 unit has at most three bytes in UTF-8.
     if (3 * (text.length + line.length + 1) > PIECE_MAX_BYTES && text !== '') {
       found.push(Buffer.from(text));
       text = '';

@@ -31,7 +31,10 @@ export type CancelAllOptions = {
 export type ListedOrder = { readonly oid: string; readonly id: string };
 
 const READ_EVERY_MS = 500;
-/** Page size of a second request after a full page. An answer with a size between the two is complete. */
+/**
+ * Page size of a second request after a full page. An answer is complete if its number of rows is between the two page
+ * sizes.
+ */
 const LARGE_PAGE = 50_000;
 const EMPTY_READS = 2;
 
@@ -49,7 +52,7 @@ export async function found(options: CancelAllOptions): Promise<readonly ListedO
 
 /**
  * Reads the list once. The origin ids in `asked` are looked up individually if the list is truncated. Returns `null` if
- * the answers prove nothing.
+ * the exchange did not answer, or if no listed order is open and the look-up failed.
  */
 async function pageOf(options: CancelAllOptions, asked: readonly string[]): Promise<Page | null> {
   const { instance } = options;
@@ -114,7 +117,7 @@ async function listed({ exchange, book, connectivity }: CancelAllOptions, limit:
 /**
  * Cancels and reads until two consecutive complete reads are empty, or until `goesOn` returns `false`. A read that
  * starts while `isEarly` returns `true` never counts as empty. Returns the orders last seen; an empty list is verified.
- * Returns `null` if nothing could be read, or only an empty truncated list.
+ * Returns `null` if nothing could be read, or if the last list was truncated and had no order of the instance.
  */
 export async function cancelAllAndVerify(
   options: CancelAllOptions,

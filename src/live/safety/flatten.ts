@@ -9,7 +9,7 @@ import { LIFTED_FILE } from './latch.ts';
 export type Flatten = MailMessage<'flatten'>;
 
 export interface FlattenFile {
-  /** Returns the request; `null` if none or its file is rejected. */
+  /** Returns the request; `null` if there is no request or its file is rejected. */
   read(): Flatten | null;
   /** Stores the request, durable on return. */
   set(flatten: Flatten): void;

@@ -20,13 +20,13 @@ export type HeartbeatRecord = {
   readonly born: Millis;
   /** Number of complete reads of the bot's orders and trades. */
   readonly reads: number;
-  /** Time since the last complete read in ms; before the first, since `born`. */
+  /** Time since the last complete read, in ms. Before the first complete read, time since `born`. */
   readonly unreadMs: Millis;
   /** Process id and host; absent if unknown. */
   readonly process?: { readonly pid: number; readonly host: string };
   /** Clock of the process at the time of writing, if accelerated (`--speed`); otherwise absent. */
   readonly clock?: { readonly at: Millis; readonly speed: number };
-  /** Port on which the process serves its metrics; absent if it serves none yet. */
+  /** Port on which the process serves its metrics; absent if the process serves no metrics yet. */
   readonly metricsPort?: number;
 };
 
@@ -88,7 +88,7 @@ export function heartbeatIn(
   };
 }
 
-/** Returns the last heartbeat; `null` if none or it is unreadable. */
+/** Returns the last heartbeat; `null` if there is no heartbeat or it is unreadable. */
 export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
     const told = JSON.parse(readRegularFile(join(dir, HEARTBEAT_FILES[whose]), SMALL_FILE)) as Partial<HeartbeatRecord>;
@@ -151,7 +151,10 @@ export type Sight = {
   readonly unreadMs: Millis;
 };
 
-/** Gap between two checks that shows that the watcher itself was suspended; it then restarts its count. */
+/**
+ * Gap between two checks after which the watcher counts as suspended. The time without a heartbeat then counts from the
+ * later check.
+ */
 const UNWATCHED_MAX_MS = 30_000;
 
 /** Watcher of a heartbeat: measures, by its own clock, how long the heartbeat has not changed. */
@@ -197,7 +200,7 @@ export class Watch {
     return { record: this.#last, stillMs, unreadMs: this.#unreadMs + stillMs };
   }
 
-  /** Returns the ms since the last heartbeat; `null` if none, or the process stopped normally. */
+  /** Returns the ms since the last heartbeat; `null` if there is no heartbeat, or the process stopped normally. */
   stillForMs(): Millis | null {
     return this.look()?.stillMs ?? null;
   }

@@ -1,4 +1,6 @@
-/** Halt latch: a file with the reason why trading stopped. Only `puntas resume` removes it, not a restart. */
+/**
+ * Halt latch: a file with the reason why trading stopped. Only `puntas resume` removes the file; a restart does not.
+ */
 import { TailedLines, appendLine, overwrite, syncFolder, writeDurably } from '../../guard/index.ts';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -138,11 +140,11 @@ export function latchIn(dir: string): Latch {
       } catch (error) {
         const reserve = join(dir, RESERVE_FILE);
         if (!existsSync(reserve)) throw error;
-        // If the write fails too, the halt still takes effect, and the log has its reason.
+        // If this write also fails, the halt still takes effect, and the log has its reason.
         try {
           overwrite(reserve, reservedText(halted, halt));
         } catch {
-          // The text of the reserve says that the disk was full.
+          // The unchanged text of the reserve file says that the disk was full.
         }
         renameSync(reserve, halted.path());
         syncFolder(dir);
@@ -182,10 +184,10 @@ export function latchIn(dir: string): Latch {
       const [halt, reduce] = [readHalt(), readReduce()];
       const lifted = halt ?? readHold() ?? reduce;
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
-      // The end of a hold alone forgets no loss and books no balance, so the engine must not hear of it.
+      // The end of a hold resets no loss and books no balance, so the engine does not receive it as a resume.
       if (halt !== null || reduce !== null) writeDurably(join(dir, TAKE_UP_FILE), reason);
       new Mailbox(dir, 'flatten').remove();
-      // Removed after RESUMED is written: a resume that is killed between them can be repeated.
+      // The files are removed after RESUMED is written, so that a resume that is killed in between can be repeated.
       for (const box of [reducing, held, halted]) box.remove();
     },
     takeLifted: () => {

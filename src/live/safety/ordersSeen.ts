@@ -13,5 +13,5 @@ export function noteOrdersSeen(dir: string, seen: OrdersSeen): void {
   }
 }
 
-/** Returns the last observation; `null` if none, or if another user could have written the file. */
+/** Returns the last observation; `null` if there is no observation, or if another user could have written the file. */
 export const ordersSeenIn = (dir: string): OrdersSeen | null => new Mailbox(dir, 'ordersSeen').message();

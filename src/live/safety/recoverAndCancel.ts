@@ -75,7 +75,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     () => passed() < requestDelayMaxMs,
   );
   const ids = left === null ? null : left.map(({ id }) => id);
-  // If the list was truncated, the orders seen before were looked up individually.
+  // If the list was truncated, each order seen before was looked up individually, and none of them was open.
   const notGone = ids?.length ?? (isCut ? 0 : seen.size);
   return { left: ids, canceled: seen.size - notGone, isCut };
 }

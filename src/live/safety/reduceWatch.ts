@@ -1,6 +1,6 @@
 /**
- * Synchronization of reduce-only between the state directory and the engine. The operator or losses start it; the
- * operator ends it. It survives restarts.
+ * Synchronization of reduce-only between the state directory and the engine. The operator or losses start reduce-only,
+ * and only the operator ends it. Reduce-only survives restarts.
  */
 import { RESUMED_BEYOND_LIMIT, type Engine, type EngineEvent, type Millis } from '../../core/index.ts';
 import type { Latch } from './latch.ts';

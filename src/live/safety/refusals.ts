@@ -1,6 +1,7 @@
 /**
- * Rule for rejections that only the operator can fix. They halt the bot immediately. If a nonce or a wrong clock may be
- * the cause, three rejections within at least a minute, without an accepted request in between, halt it.
+ * Rule for rejections that only the operator can fix. Such a rejection halts the bot immediately, unless a nonce or a
+ * wrong clock may be the cause. In that case the bot halts after three rejections over at least a minute, without an
+ * accepted request in between.
  */
 import { isFatal, type Clock, type Meaning, type Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';

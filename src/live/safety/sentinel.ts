@@ -2,10 +2,10 @@
  * Sentinel: a second process with its own key that cancels the bot's orders when the bot cannot. The sentinel never
  * places an order.
  * - The bot is dead or frozen (no heartbeat): the sentinel cancels the bot's orders and halts trading until the
- * operator resumes.
+ *   operator resumes.
  * - The bot is disconnected (cannot read the exchange, which answers the sentinel): the sentinel cancels the bot's
- * orders and holds its quotes until the bot reads again.
- * - The exchange answers neither: the sentinel does nothing.
+ *   orders and holds its quotes until the bot reads again.
+ * - The exchange answers neither the bot nor the sentinel: the sentinel does nothing.
  */
 import { sleep, type Millis } from '../../core/index.ts';
 import { cancelAllAndVerify, found, type CancelAllOptions } from './cancelAllAndVerify.ts';
@@ -50,8 +50,8 @@ export type SentinelSight =
   | {
       readonly kind: 'look';
       /**
-       * Reason why the bot looks dead; `null` if it runs or stopped normally. If its process still exists, this is
-       * reported well before the cancel.
+       * Reason why the bot looks dead; `null` if it runs or stopped normally. If the bot's process still exists, the
+       * reason is reported well before the sentinel cancels orders.
        */
       readonly gone: string | null;
       /** Whether the bot is halted or on hold. */
@@ -209,8 +209,9 @@ class Sentinel {
   }
 
   /**
-   * Holds the bot's quotes, because the exchange answers the sentinel but the bot reads nothing. If the disk does not
-   * accept the hold, returns its reason; the caller then cancels nevertheless.
+   * Holds the bot's quotes, because the exchange answers the sentinel but the bot reads nothing. Returns `null` if the
+   * hold was written. If the disk does not accept the hold, returns its reason, and the caller cancels orders
+   * nevertheless.
    */
   #hold(): string | null {
     const { clock, latch, watch } = this.#options;

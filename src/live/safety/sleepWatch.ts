@@ -7,10 +7,10 @@ export const LOOK_EVERY_MS: Millis = 500;
 const SLEPT_MS = 10_000;
 /**
  * Difference between wall clock and monotonic clock that counts as a suspension of the machine. A change of the
- * machine's clock also causes such a difference, and costs a second of quotes.
+ * machine's clock also causes such a difference, and interrupts the quotes for a second.
  */
 const UNSEEN_MS = 2_000;
-/** Duration of a suspension after which received data may be outdated, even if it arrives immediately. */
+/** Duration of a suspension after which received data may be outdated, even if it arrives immediately afterwards. */
 const PAUSED_MS = 2_000;
 const WAKING_MS = 500;
 
@@ -26,7 +26,10 @@ export class SleepWatch {
     this.#wall = clock.now();
   }
 
-  /** Checks for a suspension; call it at every turn. Returns the duration in ms, or 0 if it was too short to matter. */
+  /**
+   * Checks for a suspension; call it at every turn of the event loop. Returns the duration in ms, or 0 if it was too
+   * short to matter.
+   */
   look(): Millis {
     const elapsed = this.#clock.elapsed();
     const wall = this.#clock.now();

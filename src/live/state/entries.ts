@@ -8,11 +8,11 @@ import { entryOf, textOfEntry } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /**
- * Maximum number of single entries, enough for some months of a busy bot. Older entries are merged into one. Each entry
- * adds 20 us to a start.
+ * Maximum number of single entries, enough for some months of a busy bot. Older entries are merged into one entry. Each
+ * entry adds 20 us to a start.
  */
 export const ENTRIES_MAX = 50_000;
-/** Number of entries above the maximum at which they are merged. */
+/** Number of entries above the maximum at which the oldest entries are merged. */
 const FOLD_EVERY = 5_000;
 const FORWARD = 'brought forward';
 

@@ -4,7 +4,7 @@ import { hourOf, type Millis, type ProfitSinceOpening } from '../../core/index.t
 import { profitSinceOpeningOf, writtenProfit, type WrittenProfit } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
-/** Maximum number of stored hours, four years. Above it, the oldest hours are deleted. */
+/** Maximum number of stored hours (four years). If there are more, the oldest hours are deleted. */
 export const HOURS_MAX = 35_064;
 
 /** Writes hours within the caller's transaction. Replaces a stored hour if the bot was restarted within it. */

@@ -40,7 +40,7 @@ export type Leftovers = {
   readonly marker: string | undefined;
   /** Hedges that may still execute, and the last ones that ended. */
   readonly hedges: readonly HedgeRow[];
-  /** Ids of listed transfers that are in the ledger or preceded it; `null` if unknown. */
+  /** Ids of listed transfers that the ledger contains or that are older than the ledger; `null` if unknown. */
   readonly transfers: readonly string[] | null;
   /** Currencies with a trade that an earlier run could not read; their balances are not compared. */
   readonly uncounted: readonly string[];
@@ -60,7 +60,7 @@ export type Journal = {
   readonly nonceMark: bigint;
   readonly leftovers: Leftovers;
   /**
-   * Makes the commands durable, with everything recorded before. Orders may be sent only after its return. Throws if
+   * Makes the commands durable, with everything recorded before. Orders may be sent only after this returns. Throws if
    * the disk accepts no write.
    */
   intend(commands: readonly PlaceCommand[], at: Millis): void;
@@ -151,7 +151,9 @@ export function openJournal(
 export const ENDED_MAX = 100_000;
 /** Maximum number of runs whose recordings are kept. */
 export const RUNS_MAX = 500;
-/** Maximum number of lines that are buffered while the disk accepts none. Above it, the recording has a gap. */
+/**
+ * Maximum number of lines that are buffered while the disk accepts no line. If there are more, the recording has a gap.
+ */
 const LINES_MAX = 10_000;
 
 /** Returns the journal in an open database. */
@@ -192,7 +194,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let isWritable = true;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
     if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
-    // If a write throws, this value remains.
+    // If a write throws, `isWritable` stays `false`.
     isWritable = false;
     record();
     if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);

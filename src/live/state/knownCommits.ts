@@ -1,6 +1,6 @@
 /**
  * Number of the last known commit of the state file, in a separate small file. It shows that an empty, lost or
- * truncated state file is not that of a new account.
+ * truncated state file does not belong to a new account.
  */
 import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
@@ -52,7 +52,7 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
 }
 
 /**
- * Returns why the state file cannot be that of earlier runs: it is missing or empty. Returns `null` otherwise. Call it
+ * Returns why the state file cannot be the file of earlier runs (it is missing or empty); otherwise `null`. Call this
  * before SQLite opens the file, because SQLite deletes a log without its file.
  */
 export function lossOf(dir: string): string | null {
@@ -64,8 +64,8 @@ export function lossOf(dir: string): string | null {
 }
 
 /**
- * Returns why a readable state file cannot be that of earlier runs; `null` if it can. `commits` is its commit count, or
- * `null` in a version that did not count. `lastRun` is its newest run.
+ * Returns why a readable state file cannot be the file of earlier runs; `null` if it can. `commits` is its commit
+ * count, or `null` for a version that did not count commits. `lastRun` is its newest run.
  */
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
   const known = commitsKnown(dir);

@@ -65,7 +65,7 @@ export function takeOwnership(
     throw new NotOurs(
       `the state directory ${dir} belongs to account ${before.client} of ${ownerText(before)}, but this key belongs to account ${client}; give every account its own state.dir`,
     );
-  // Rows keep their account name. It was derived from the first key.
+  // Rows keep their account name, which was derived from the first key.
   const name = isBound ? (lastAccountIn(db) ?? account) : account;
   if (isBound && before.key !== owner.key && client === null)
     throw new OtherKey(

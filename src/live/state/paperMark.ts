@@ -32,6 +32,6 @@ export function claimState(dir: string, isPaper: boolean): void {
     );
   }
   claimStateDir(dir);
-  // Fails if the file exists; does not follow links.
+  // `createDurably` fails if the file exists, and does not follow links.
   createDurably(join(dir, MARK), TEXT, 0o600);
 }

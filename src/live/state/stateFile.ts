@@ -76,7 +76,7 @@ export const unusable = (file: string, error: unknown): DamagedState =>
 const ADVICE = (dir: string): string =>
   `check the account, move ${dir} away and keep it, then start again; the balances at that time become the new ledger`;
 
-/** Returns the error if the disk is the cause; otherwise `null`. */
+/** Returns the error for the operator if the disk is the cause; otherwise `null`. */
 function troubleWith(file: string, error: unknown): DamagedState | null {
   if (file === ':memory:') return null;
   const dir = dirname(file);
@@ -263,7 +263,7 @@ const SUMMED = [
   { table: 'commits', texts: [], numbers: ['n'] },
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
 ] as const;
-/** First version of the state file with the table; the other tables exist in every version. */
+/** First version of the state file that has the table. Tables that are not listed exist in every version. */
 const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
 
 type Row = Readonly<Record<string, unknown>>;

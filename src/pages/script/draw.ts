@@ -17,7 +17,7 @@ const TURNED = 76;
 const NAME_LETTER = 9;
 /** Distance between the error bars of two lines at the same x, in pixels. */
 const ERROR_STEP = 3;
-/** Half width of a fill's symbol, from the smallest to the largest fill, in pixels. */
+/** Minimum and maximum half width of a fill's symbol, in pixels; more fills on a plot make smaller symbols. */
 const MARK = { least: 2, most: 4.5 };
 
 const plots = JSON.parse(document.getElementById('plots')?.textContent ?? '[]') as readonly Plot[];

@@ -6,7 +6,8 @@ export type Line = {
   readonly colour: string;
   readonly style: 'line' | 'dashed' | 'bars' | 'up' | 'down' | 'dots';
   /**
-   * Width in pixels; default 1.75, or 1.25 if dashed. A line that may hide another line is thinner, and comes after it.
+   * Width in pixels; default 1.75, or 1.25 if dashed. A line drawn over another line is thinner, so that both are
+   * visible.
    */
   readonly width?: number;
   /** Values of the line, one for each x; `null` if unknown. */

@@ -27,11 +27,9 @@ export type VenueQuote = {
   readonly to: { readonly currency: string; readonly sum: Money };
   readonly created: Millis;
   readonly expires: Millis;
-  /**
-   * Exchange rates, the first with the padding and the second without, in `rateCurrency` per unit of the other
-   * currency.
-   */
+  /** Exchange rate with the padding, in `rateCurrency` per unit of the other currency. */
   readonly rate: Money;
+  /** Exchange rate without the padding, in `rateCurrency` per unit of the other currency. */
   readonly plainRate: Money;
   readonly rateCurrency: string;
   readonly padding: Money;
@@ -46,7 +44,7 @@ export type QuoteRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: Money } | { readonly receive: Money }
 );
 
-/** Maximum number of quotes kept, and of conversions; the oldest are dropped first. */
+/** Maximum number of stored quotes, and of stored conversions; the oldest are dropped first. */
 export const QUOTES_MAX = 10_000;
 export const CONVERSIONS_MAX = 10_000;
 const ONE = 10n ** 18n;
@@ -93,7 +91,7 @@ export class VenueConversions {
     if (slippage === null) return refused('0367', 'not enough depth in the book');
     // Epoch milliseconds are whole (rest-api 2.10); a clock may be finer.
     const created = Math.floor(this.#venue.clock.now());
-    // A single sell is quoted at the book's price; otherwise the rate is the cost of one unit of the target.
+    // The rate of a single sell is the book's price. Any other rate is the cost of one unit of the target currency.
     const sells = path.length === 1 && path[0]!.side === 'sell';
     const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
     const quote: VenueQuote = {
@@ -115,8 +113,8 @@ export class VenueConversions {
   }
 
   /**
-   * Executes a quote once, before the quote expires. Rejects with 0345 otherwise, or with 0379 if the account cannot
-   * pay.
+   * Executes a quote of the account. Rejects with 0345 if the quote is unknown, executed or expired, with 0379 if the
+   * account cannot pay.
    */
   execute(account: Account, quoteId: string): Verdict<VenueConversion> {
     const quote = this.#quotes.get(quoteId);
@@ -196,7 +194,7 @@ function bestPrice(book: DeskBook, side: Side): bigint {
   return BigInt(ticks) * book.instrument.tickMoney;
 }
 
-/** Returns the loss of trading `spend` against the best price, as a fraction, or `null` if the book is too small. */
+/** Returns the slippage of trading `spend`, as a fraction of the best price, or `null` if the book is too small. */
 function slippageOf({ book, side }: Hop, spend: Money): Money | null {
   const { instrument: i } = book;
   let left: bigint = side === 'sell' ? spend / i.lotMoney : spend / i.tickLotMoney;

@@ -25,7 +25,7 @@ export class DeskCapacity {
   /** Reserves capacity. Returns false, without effect, if the sum exceeds the free capacity. */
   take(direction: string, cross: Cross, sum: Money, switches: Switches): boolean {
     if (!(sum <= this.free(direction, cross, switches))) return false;
-    // Rounded up, so that reserved capacity is never free immediately.
+    // The used part is rounded up, so that the free capacity is never too large.
     const part = (sum * ONE + wholeCapacity(cross, switches) - 1n) / wholeCapacity(cross, switches);
     this.#loads.set(direction, { used: this.#used(direction, switches) + part, at: this.#clock.elapsed() });
     return true;

@@ -32,7 +32,7 @@ export type DeskQuote = {
   readonly createdAt: Millis;
   readonly expiresAt: Millis;
   readonly canConfirm: boolean;
-  /** Largest tradable sum if the quote cannot be confirmed; `null` if it can. */
+  /** Largest tradable sum, for a quote that cannot be confirmed; `null` for any other quote. */
   readonly maxTradable: { readonly sum: Money; readonly currency: string } | null;
   state: 'open' | 'executed' | 'cancelled';
 };
@@ -48,7 +48,7 @@ export type DeskConversion = {
   status: 'PENDING' | 'FAILED' | 'COMPLETED';
 };
 
-/** Maximum number of quotes kept, and of conversions; the oldest are dropped first. */
+/** Maximum number of stored quotes, and of stored conversions; the oldest are dropped first. */
 export const DESK_QUOTES_MAX = 10_000;
 export const DESK_CONVERSIONS_MAX = 10_000;
 

@@ -1,6 +1,6 @@
 /**
- * Pages of the conversion list. A client that reads all pages gets every conversion exactly once, even if others are
- * added (rfq 4.6).
+ * Pages of the conversion list. A client that reads all pages gets every conversion exactly once, even if conversions
+ * are added meanwhile (rfq 4.6).
  */
 import type { PageTokens } from '../wire/pageTokens.ts';
 import type { DeskConversion } from './rfq.ts';
@@ -19,7 +19,7 @@ const PAGE_SIZE = 100;
 
 /**
  * Returns a page of conversions. A token names the last conversion of the previous page, and is valid only with the
- * same order and status filter.
+ * order and status filter of that page.
  */
 export function conversionPage(
   all: readonly DeskConversion[],

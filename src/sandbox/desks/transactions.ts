@@ -89,7 +89,7 @@ export type Transaction = {
   refunded: boolean;
 };
 
-/** Maximum number of transactions kept; the oldest are dropped first. */
+/** Maximum number of stored transactions; the oldest are dropped first. */
 export const TRANSACTIONS_MAX = 10_000;
 
 export class Transactions {
@@ -272,7 +272,8 @@ export class Transactions {
   }
 
   /**
-   * Credits the money at the end of a refund: of a redemption that was refunded, or of an issuance whose refund failed.
+   * Credits the money at the end of a refund: for a redemption if the refund succeeded, for an issuance if the refund
+   * failed.
    */
   #pay({ account, details }: Transaction, failed: boolean, credited: boolean): void {
     if (details.kind === 'CONVERSION') return;

@@ -48,10 +48,10 @@ export class Webhooks {
   readonly #venue: Venue;
   readonly #random: Random;
   readonly #port: DeliveryPort | null;
-  /** Registrations by account. An account has at most one, because there is only one kind of event. */
+  /** Registrations by account. An account has at most one registration, because there is only one kind of event. */
   readonly #registrations = new Map<string, Registration>();
   readonly #waiting = new Set<Delivery>();
-  /** Due deliveries that wait for one in progress to end. */
+  /** Due deliveries that wait until a delivery in progress ends. */
   readonly #due: Delivery[] = [];
   #underWay = 0;
   #nextId = 1;

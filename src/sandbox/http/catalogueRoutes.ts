@@ -34,7 +34,7 @@ export const catalogueRoutes: readonly Route[] = [
   ours('POST', '/v3/phone_verification', phone('verification_code')),
 ];
 
-/** Returns the fields of each currency that clients read (ccxt 4.5.84; public-facts lists none). */
+/** Returns, for each currency, the fields that clients read (ccxt 4.5.84; public-facts lists none). */
 const metadataOf = (venue: Venue): readonly object[] =>
   currenciesOf(venue).map(code => ({
     code,
@@ -65,7 +65,7 @@ function fundingDestination({ venue, query, account }: PrivateRequest): WireRepl
   });
 }
 
-/** Accepts any phone number and any code; no call is made. */
+/** Accepts any phone number and any code; no phone call is made. */
 function phone(field: string): (ask: PrivateRequest) => WireReply {
   return ({ body }) => {
     const fields = objectOf(body);

@@ -1,6 +1,6 @@
 /**
- * Routes for balance changes: ledger, fundings and withdrawals. General-purpose clients read them; a market maker does
- * not (public-facts 9.4).
+ * Routes for balance changes: ledger, fundings and withdrawals. General-purpose clients read these lists; a market
+ * maker does not (public-facts 9.4).
  */
 import { money, moneyOfAmount, type Millis, type Money, type WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
@@ -111,7 +111,7 @@ function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateRequest) => W
       return failureOf('0361', 'select transfers by one parameter only');
     const originIds = query.get('origin_ids')?.split(',') ?? [];
     if (!originIds.every(isOriginId)) return failureOf('0357', 'origin_ids');
-    // Transfers of the embedded exchange have no origin_id, so none matches (rest-api 4.11).
+    // Transfers of the embedded exchange have no origin_id, so no transfer matches (rest-api 4.11).
     if (originIds.length > 0) return success([]);
     const named = path['ids']?.split('-') ?? query.get(ids)?.split(',');
     const all = account.transfers

@@ -55,7 +55,7 @@ export const orderRoutes: readonly Route[] = [
   readRoute('/v3/open_orders', openOrders),
 ];
 
-/** Default of limit in open_orders (rest-api 4.4). */
+/** Default of the parameter `limit` of open_orders (rest-api 4.4). */
 const OPEN_ORDERS_LIMIT = 500;
 
 function place({ venue, account, body }: PrivateRequest): WireReply {
@@ -121,12 +121,12 @@ function cancel(ask: PrivateRequest): WireReply {
   return success(cancelled);
 }
 
-/** Cancels every order of the account in every book, including those of other programs. */
+/** Cancels every order of the account in every book, including orders of other programs. */
 function cancelAll({ venue, account }: PrivateRequest): WireReply {
   return success([...account.active.values()].filter(order => venue.cancel(order)).map(order => order.oid));
 }
 
-/** Replaces an order (v3) with a new order. The account must have the new lock in addition to the old lock. */
+/** Replaces an order (v3) with a new order. The account needs funds for the new lock in addition to the old lock. */
 function replace(ask: PrivateRequest): WireReply {
   const { venue, account } = ask;
   const target = changing(ask);
@@ -160,7 +160,7 @@ function replace(ask: PrivateRequest): WireReply {
   return success({ oid: venue.replace(order, book, draft, checked.value.lock).oid });
 }
 
-/** Changes price, amount or stop of an order (v4). The account must have only the difference of the locks. */
+/** Changes price, amount or stop of an order (v4). The account needs funds only for the difference of the locks. */
 function modify(ask: PrivateRequest): WireReply {
   const { venue } = ask;
   const target = changing(ask);

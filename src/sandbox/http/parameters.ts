@@ -15,7 +15,7 @@ const ORDER = ['book', 'side', 'type', 'major', 'minor', 'price', 'stop', 'time_
 const CHANGE = ['price', 'major', 'minor', 'stop'] as const;
 const QUOTE = ['from_currency', 'to_currency', 'spend_amount', 'receive_amount'] as const;
 
-/** Parameters by method and pattern. A call that is not listed takes none. */
+/** Parameters by method and pattern. A call that is not listed takes no parameters. */
 const TAKES: Readonly<Record<string, Parameters>> = {
   'GET /v3/order_book': { query: ['book', 'aggregate'] },
   'GET /v3/trades': { query: ['book', ...PAGE] },
@@ -59,7 +59,10 @@ const TAKES: Readonly<Record<string, Parameters>> = {
 /** Returns the parameters of a call; empty if the table does not list it. */
 export const parametersOf = (method: string, pattern: string): Parameters => TAKES[`${method} ${pattern}`] ?? {};
 
-/** Parameter names that narrow a call. A cancel must not ignore them, because it would cancel more than requested. */
+/**
+ * Parameter names that narrow a call. A cancel must not ignore such a parameter, because the cancel would apply to more
+ * than requested.
+ */
 const NARROWING = new Set(Object.values(TAKES).flatMap(({ query = [], body = [] }) => [...query, ...body]));
 
 /** Checks the query and body of a request against the call's parameters. Returns `null` if they are valid. */

@@ -31,11 +31,14 @@ export const publicRoutes: readonly Route[] = [
 export const BOOK_LEVELS_MAX = 50;
 const HOUR = 3_600_000;
 /**
- * Candle lengths in seconds: those of public-facts 4.5, and the six hours and three days that another client requests.
+ * Candle lengths in seconds: the lengths of public-facts 4.5, plus six hours and three days, which a common client
+ * requests.
  */
 const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 21_600, 43_200, 86_400, 259_200, 604_800];
 
-/** Returns the listed books, each with exactly the eleven fields of a live row (public-facts 4.1). */
+/**
+ * Returns the listed books, each with exactly the eleven fields of a row captured from the exchange (public-facts 4.1).
+ */
 function availableBooks({ venue }: PublicRequest): WireReply {
   const percent = venue.switches.flatRate === 'percent';
   return success(

@@ -34,8 +34,8 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /**
- * Returns the REST interface of a venue. It checks in this order: path (404), method (0901), signature and nonce
- * (02xx), rate limit (0801), permission of the key (0202), parameter names (0304), then the checks of the route.
+ * Returns the REST interface of a venue, which makes its checks in this order: path (404), method (0901), signature and
+ * nonce (02xx), rate limit (0801), permission of the key (0202), parameter names (0304), then the checks of the route.
  */
 export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = ROUTES): Respond {
   const gate = new Gate(venue.keys, venue.clock);
@@ -96,6 +96,6 @@ function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudg
 const flawAt = (route: Route & { scope: 'private' }, by: Refused): WireReply =>
   route.face === 'rfq' ? rfqFailure(rfqRefused('bad_request', by.message)) : failure(by);
 
-/** Returns a rejection before the handler, in the envelope of the called interface. */
+/** Returns a rejection by a check before the handler, in the envelope of the called interface. */
 const refusalAt = (route: Route & { scope: 'private' }, by: Refused, { rfqAuthErrors }: Switches): WireReply =>
   route.face === 'rfq' && rfqAuthErrors === 'rfq' ? rfqErrors(statusOf(by.code), by.code, by.message) : failure(by);

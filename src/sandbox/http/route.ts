@@ -43,7 +43,7 @@ export type Route =
       readonly permission: Permission;
       /** Present if requests do not count against the rate limit. */
       readonly exempt?: true;
-      /** Format of the errors before the handler; v3 if absent. */
+      /** Format of errors from the checks before the handler; v3 if absent. */
       readonly face?: 'rfq';
       readonly handle: (ask: PrivateRequest) => WireReply;
     };

@@ -44,7 +44,8 @@ export function seededFlow(options: FlowOptions): Market {
 }
 
 /**
- * Four makers that compete at the best price, from fast to slow. A slow fifth maker provides the depth behind these.
+ * Four makers that compete at the best price, from fast to slow. A slow fifth maker provides the depth behind these
+ * makers.
  */
 const MAKERS: readonly MakerKind[] = [
   { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
@@ -63,8 +64,8 @@ const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
 /** Maximum distance of an uninformed taker's limit from the best price, in half spreads. */
 const REACH = 5;
 /**
- * Shift of the makers' price by trades, in one-minute volatilities. A trade adds up to `most`, and half of `most` at
- * `amounts` typical amounts. The total shift is at most `max` and decays over `fadeS` seconds.
+ * Shift of the makers' price by trades, in one-minute volatilities. A trade adds up to `most`; a trade of `amounts`
+ * typical amounts adds half of `most`. The total shift is at most `max` and decays over `fadeS` seconds.
  */
 const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
 /**
@@ -73,8 +74,8 @@ const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
  */
 const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
 /**
- * Refresh after a trade. Makers that refresh at least every `refreshMaxS` seconds do so `lookS` seconds later on
- * average.
+ * Refresh after a trade. Makers with an average refresh time of at most `refreshMaxS` seconds refresh `lookS` seconds
+ * after the trade on average.
  */
 const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
 /** Maximum number of events that the flow processes at once. */
@@ -219,8 +220,8 @@ class Flow implements Market {
   }
 
   /**
-   * Applies each execution to the flow, exactly once. The call for the taker's side applies if the flow takes, the call
-   * for the maker's side if an account takes.
+   * Applies each execution to the flow exactly once: by the call for the taker if the flow takes, by the call for the
+   * maker if an account takes.
    */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));
@@ -258,15 +259,15 @@ class Flow implements Market {
 const UNINFORMED_SHARE = 0.75;
 
 /**
- * Returns the arrival rate at which all orders together arrive at the profile's rate; fitted. High volatility relative
- * to the spread attracts more informed orders, so the rate is lower.
+ * Returns the base arrival rate, in orders per second. The formula is fitted so that all orders together arrive at the
+ * profile's rate. High volatility relative to the spread attracts more informed orders, so the base rate is lower.
  */
 const paceOf = (profile: FlowProfile): number =>
   (profile.takersPerSecond * 1.75) / (1 + (0.8 * profile.volatilityBps) / profile.spreadBps);
 
 /**
- * Returns the half spread that makers quote. It exceeds the profile's, because makers with different price views narrow
- * the spread, more so in fast markets.
+ * Returns the half spread that makers quote, as a fraction of the price. The quoted spread exceeds the profile's
+ * spread, because makers with different price views narrow the spread, more so in fast markets.
  */
 const quotedHalfSpread = (profile: FlowProfile): number =>
   (profile.spreadBps / 2 / 1e4) * (1 + 0.11 * Math.max(0, profile.volatilityBps / profile.spreadBps - 1));

@@ -45,7 +45,7 @@ type Slot = { id: number; price: number; left: number; meant: number };
 const TOLERANCE = 0.25;
 /** Minimum distance of quotes from the best opposite price, in half spreads of the book. */
 const CLEARANCE = 0.7;
-/** Share of a quote's amount below which the maker may replace it, with probability `REPLENISH` per refresh. */
+/** Share of a quote's amount below which the maker may replace the quote, with probability `REPLENISH` per refresh. */
 const EATEN = 0.5;
 const REPLENISH = 0.6;
 /** Standard deviation of the error in the maker's view of the price, in half spreads. */

@@ -20,7 +20,7 @@ export type FlowProfile = {
 
 /**
  * Typical values. The spread is between Bitso's production quotes of the 2024 recording (17 bps) and of 2026 (8 bps).
- * The rates come from the Gemini day, the hourly moves from Bitso in 2020.
+ * The rates come from a recorded day of Gemini, the hourly moves from Bitso in 2020.
  */
 const BTC_MXN: FlowProfile = {
   startPrice: '1500000',
@@ -38,7 +38,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
   sol_mxn: { ...BTC_MXN, startPrice: '2800', typicalAmount: '2', spreadBps: 14, volatilityBps: 14 },
   ltc_mxn: { ...BTC_MXN, startPrice: '1700', typicalAmount: '3', spreadBps: 14, volatilityBps: 12 },
   btc_brl: { ...BTC_MXN, startPrice: '450000' },
-  /** Spread, rate, sizes and volatility of the Gemini day. */
+  /** Spread, rate, sizes and volatility of the recorded day of Gemini. */
   eth_usd: {
     startPrice: '2200',
     typicalAmount: '0.2',

@@ -9,7 +9,7 @@ const NEWS_SHARE = 0.55;
 const IMBALANCE_SHARE = 0.25;
 /** Mean time between news, in seconds. */
 const NEWS_MEAN_S = 120;
-/** Time constant of the order imbalance, in seconds; equals that in `flowArrivals`. */
+/** Time constant of the order imbalance, in seconds; equals `TILT_S` in `flowArrivals`. */
 const IMBALANCE_S = 150;
 /** Time constant of the pull toward the start price, in seconds. The pull keeps the price plausible over years. */
 const REVERSION_S = 10 * 86_400;

@@ -10,7 +10,7 @@ import type { FollowedPlace } from './market.ts';
 export type FollowedCounts = {
   /** Number of executions in the followed market. */
   readonly trades: number;
-  /** Total lots of these executions. */
+  /** Total lots of the executions in the followed market. */
   readonly lots: number;
   /** Lots of account orders filled by the followed market. */
   readonly filledLots: number;
@@ -38,8 +38,8 @@ export type ExecutionContext = {
 };
 
 /**
- * Account order in the followed market. `joined`: arrival number of the first order behind it, Infinity while unknown.
- * `seen`: serial number, compared with marks.
+ * Account order in the followed market. `joined`: arrival number of the first order behind the account order, Infinity
+ * while unknown. `seen`: serial number, compared with marks.
  */
 type Own = Queued & { readonly id: number; readonly place: Price; joined: number; readonly seen: number };
 const byNumber = exactOrders(maker => maker);
@@ -61,8 +61,9 @@ export class FollowedMarket {
   readonly #sweep = new Sweep();
   /** All levels of the followed book as received. */
   readonly #told = new OrderBook();
-  /** Visible lots by price. `#touched`: prices whose changes are not visible yet. */
+  /** Visible lots by price. */
   readonly #shown: Record<Side, Map<Price, number>> = { buy: new Map(), sell: new Map() };
+  /** Prices whose changes are not visible yet. */
   readonly #touched: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
   /** Received levels that must stay hidden, because they are at or through the best opposite price. */
   readonly #hidden: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
@@ -183,8 +184,8 @@ export class FollowedMarket {
   }
 
   /**
-   * Detects account orders that were placed, changed or removed since the last event. The levels are still those of
-   * that event.
+   * Detects account orders that were placed, changed or removed since the last event. The levels are still those after
+   * the last event.
    */
   #look(): void {
     for (const side of SIDES) {

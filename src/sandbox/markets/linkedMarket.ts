@@ -1,4 +1,7 @@
-/** Market whose prices follow another book of the exchange, so that cross prices agree. It has makers but no takers. */
+/**
+ * Market whose prices follow another book of the exchange, so that cross prices agree. The market has makers but no
+ * takers.
+ */
 import type { Amount, Millis, Price, Timer } from '../../core/index.ts';
 import type { Market, Marketplace } from './market.ts';
 

@@ -13,7 +13,7 @@ export type MarketFeed = {
 };
 
 /**
- * Interface of a book for market simulators. Simulator orders need no funds. They match by the same price-time rules as
+ * Interface of a book for market simulators. Simulator orders need no funds, and match by the same price-time rules as
  * account orders.
  */
 export interface Marketplace {

@@ -15,7 +15,7 @@ export type ReplayCounts = {
   readonly inferredSides: number;
   /** Number of trades with too few matching orders at their price or better. */
   readonly shortTrades: number;
-  /** Total lots of the trades that found no matching order. */
+  /** Total lots of trades for which there was no matching order. */
   readonly shortLots: number;
   /** Number of times at which levels were hidden because the recorded book was locked or crossed. */
   readonly hiddenBooks: number;

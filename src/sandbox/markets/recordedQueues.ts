@@ -1,5 +1,5 @@
 /**
- * Queue positions and fills of account orders, for a recording of snapshots or of limited depth. The rules are those of
+ * Queue positions and fills of account orders, for a recording of snapshots or of limited depth. Applies the rules of
  * the backtest's pessimistic model.
  */
 import type { Amount, Millis, Price, Side } from '../../core/index.ts';
@@ -57,13 +57,13 @@ export class RecordedQueues {
       if (order.place === price) this.#model.queue.changed(order, 0, this.#levels(side).amountOf(price), 0);
   }
 
-  /** Ends the snapshot state; call it before a step that follows a snapshot. */
+  /** Ends the snapshot state. Must be called before a step that follows a snapshot. */
   stepped(): void {
     if (this.#isSnapshot) this.#seen();
     this.#isSnapshot = false;
   }
 
-  /** Updates the queues; call it after a snapshot is applied. */
+  /** Updates the queues. Must be called after a snapshot is applied. */
   onSnapshot(): void {
     this.#isSnapshot = true;
     this.#seen();

@@ -24,8 +24,8 @@ type Level = {
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
 /**
- * Maximum number of orders at a price. Above it, an addition replaces the youngest order, if no other order can be
- * between the two.
+ * Maximum number of orders at a price. At this number, added lots are merged with the youngest order into a new order,
+ * if all orders at the price are the simulator's.
  */
 const ORDERS_AT_PRICE = 8;
 
@@ -44,8 +44,8 @@ export class SyntheticLiquidity {
   readonly #crossing: Crossing | undefined;
 
   /**
-   * `crossing` is called when an opposite order blocks a level to restore. It fills the crossed account orders and
-   * returns the lots that they took. If omitted, the matching engine matches them.
+   * `crossing` is called when an opposite order blocks a level to restore. The call fills the crossed account orders
+   * and returns the lots that these orders took. If omitted, the matching engine matches the crossed orders.
    */
   constructor(place: Marketplace, crossing?: Crossing) {
     this.#place = place;
@@ -74,7 +74,8 @@ export class SyntheticLiquidity {
   }
 
   /**
-   * Removes the amount above `wanted`, the target that `grow` restores. Call it for all levels before any level grows.
+   * Removes the amount above `wanted`, the target that `grow` restores. Must be called for all levels before any level
+   * grows.
    */
   shrink(side: Side, price: Price, wanted: number): void {
     const level = this.#levelAt(side, price);
@@ -104,7 +105,7 @@ export class SyntheticLiquidity {
     for (const level of levels) this.#growOne(level);
   }
 
-  /** Restores the levels whose blocking order no longer exists. Call it outside of matches. */
+  /** Restores the levels whose blocking order no longer exists. Must be called outside of matches. */
   regrow(): void {
     if (this.#blocked.size === 0) return;
     for (const level of [...this.#blocked]) {
@@ -183,7 +184,10 @@ export class SyntheticLiquidity {
     return best > 0 && (side === 'buy' ? best <= price : best >= price);
   }
 
-  /** Returns the youngest order if merging is safe: the price then has no orders but the simulator's. */
+  /**
+   * Returns the youngest order if merging is safe, because all orders at the price are the simulator's; otherwise
+   * `undefined`.
+   */
   #youngestToMerge(level: Level): SyntheticOrder | undefined {
     if (level.orders.length < ORDERS_AT_PRICE) return undefined;
     return this.#place.amountAt(level.side, level.price) === level.total ? level.orders.at(-1) : undefined;
@@ -204,7 +208,7 @@ export class SyntheticLiquidity {
     this.#short.add(known.level);
   }
 
-  /** Throws if the taken lots differ from this bookkeeping. */
+  /** Throws if the lots taken from the book differ from the recorded lots of the order. */
   #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
     if (took !== expected) throw new Error(`simulator order ${order.id} gave ${took} lots instead of ${expected}`);
     this.#take(level, order, took);

@@ -2,7 +2,7 @@
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 import { Fifo } from './fifo.ts';
 
-/** Maximum number of pending commands per book; the venue answers 1002 above it. */
+/** Maximum number of pending commands per book; the venue answers 1002 above this number. */
 export const COMMANDS_MAX = 100_000;
 
 type Command = { readonly due: Millis; readonly run: () => void };

@@ -1,6 +1,6 @@
 /**
- * Matching engine of one book: price-time priority on whole ticks and lots. It uses typed arrays and pooled slots,
- * without allocation per operation.
+ * Matching engine of one book: price-time priority on whole ticks and lots. Uses typed arrays and pooled slots, without
+ * allocation per operation.
  */
 import type { Amount, Millis, Price, Side, Value } from '../../core/index.ts';
 import { PriceLevels } from './priceLevels.ts';
@@ -49,8 +49,9 @@ export class MatchingBook {
   selfTrade: SelfTrade = 'allow';
   /** Sequence of the book. Increases by one for each operation that changed the book, by two for a modification. */
   sequence: number;
-  /** Amounts of the last place, take or modify: traded, then left in the book. */
+  /** Amount that the last `place`, `take` or `modify` traded. */
   traded = 0 as Amount;
+  /** Amount that the last `place`, `take` or `modify` left in the book. */
   rested = 0 as Amount;
 
   // Orders, by slot. A free slot has level -1, and `next` links it to the next free slot.
@@ -264,7 +265,7 @@ export class MatchingBook {
     return best >= 0 && (side === BUY ? this.#price[best]! <= price : this.#price[best]! >= price);
   }
 
-  /** Matches against the other side. Returns the unmatched amount. */
+  /** Matches an order against the opposite side. Returns the unmatched amount. */
   #match(taker: number, side: number, limit: Price, amount: Amount, budget: Value | null): number {
     const opposite = side === BUY ? this.#asks : this.#bids;
     const takerId = this.#id[taker]!;
@@ -324,7 +325,7 @@ export class MatchingBook {
   }
 
   /**
-   * Whether the other side has the full amount within the limit. If self-trades are prevented, the owner's orders do
+   * Whether the opposite side has the full amount within the limit. If self-trades are prevented, the owner's orders do
    * not count.
    */
   #coverable(taker: number, side: number, limit: Price, amount: Amount): boolean {

@@ -8,7 +8,7 @@ const START = 64;
 export class PriceLevels {
   /** Sort direction: +1 sorts the highest price last (bids), -1 the lowest price (asks). */
   readonly #sign: 1 | -1;
-  /** Sign times price, ascending. */
+  /** Keys of the levels: sign times price, ascending. */
   #keys = new Float64Array(START);
   #levels = new Int32Array(START);
   #count = 0;
@@ -21,17 +21,17 @@ export class PriceLevels {
     return this.#count;
   }
 
-  /** Returns the level with the best price, or -1. */
+  /** Returns the level with the best price, or -1 if there is no level. */
   best(): number {
     return this.#count === 0 ? -1 : this.#levels[this.#count - 1]!;
   }
 
-  /** Returns the level at a rank (0 is the best price), or -1. */
+  /** Returns the level at a rank (0 is the best price), or -1 if there is no such level. */
   at(rank: number): number {
     return rank >= 0 && rank < this.#count ? this.#levels[this.#count - 1 - rank]! : -1;
   }
 
-  /** Returns the level at a price, or -1. */
+  /** Returns the level at a price, or -1 if there is no such level. */
   find(price: number): number {
     const key = this.#sign * price;
     const i = this.#position(key);

@@ -40,7 +40,7 @@ export type OperatorRequest = {
 
 /**
  * Returns readers of the body's fields; an empty body has no fields. Throws an `OperatorFault` of 400 if the body is
- * not a JSON object. The readers throw it on an invalid value.
+ * not a JSON object. The readers throw such a fault on an invalid value.
  */
 export function fieldsIn(body: string): OperatorFields {
   if (body === '') return reader({});

@@ -32,8 +32,8 @@ export function startCrypto(ask: OperatorRequest, kind: 'CRYPTO_DEPOSIT' | 'CRYP
 }
 
 /**
- * Starts an issuance. It credits the fiat asset, because the embedded exchange does not trade the stablecoin. Returns
- * and throws like `startCrypto`.
+ * Starts an issuance, which credits the fiat asset, because the embedded exchange does not trade the stablecoin.
+ * Returns and throws like `startCrypto`.
  */
 export function startIssuance(ask: OperatorRequest): unknown {
   const { fields, exchange } = ask;

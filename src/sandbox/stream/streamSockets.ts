@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Stream } from './stream.ts';
 
-/** Maximum size of a client's frame, in bytes. A subscription has about 60. */
+/** Maximum size of a client's frame, in bytes. A subscription has about 60 bytes. */
 const RECEIVED_BYTES_MAX = 4 * 1024;
 /** Unread bytes after which a client is disconnected, because it would not catch up. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;

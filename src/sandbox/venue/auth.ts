@@ -86,7 +86,7 @@ export class Gate {
   }
 }
 
-/** Whether the key has a permission. Without it, the request is rejected with 0202 (public-facts 2.4). */
+/** Whether the key has a permission. Without the permission, the request is rejected with 0202 (public-facts 2.4). */
 export const mayUse = (key: ApiKey, permission: Permission): boolean => key.permissions.has(permission);
 
 function credentialsOf(request: WireRequest, form: Switches['authHeaders']): Credentials | null {

@@ -10,7 +10,8 @@ export type FeeSchedule = {
 export type BookSetup = BookRules & {
   readonly fees?: FeeSchedule;
   /**
-   * Unit of amounts, for a recorded market whose unit differs from that of the rules. Default: the unit of the rules.
+   * Unit of amounts, for a recorded market whose unit differs from the unit of the rules. Default: the unit of the
+   * rules.
    */
   readonly lot?: DecimalText;
 };
@@ -54,7 +55,7 @@ const MXN: FeeSchedule = {
     [NO_BOUND, 100, 130],
   ]),
 };
-/** Fees of books quoted in BRL: ten tiers. The first and last are published; those between are invented. */
+/** Fees of books quoted in BRL: ten tiers. The first and last tiers are published; the other tiers are invented. */
 const BRL: FeeSchedule = {
   group: 'brl',
   tiers: tiers([
@@ -99,8 +100,8 @@ const MXN_VALUE = ['10.00', '200000000.00'] as const;
 const USD_VALUE = ['1.00', '10000000.00'] as const;
 
 /**
- * Rules of the initial books. Those of btc_mxn are as captured; the ticks of btc_usd, sol_mxn and ltc_mxn are as
- * observed. All other values are invented (public-facts 4.1, 16.3).
+ * Rules of the initial books. The rules of btc_mxn are captured from the exchange; the ticks of btc_usd, sol_mxn and
+ * ltc_mxn are observed. All other values are invented (public-facts 4.1, 16.3).
  */
 export const BOOKS: readonly BookRules[] = [
   bookRow('btc_mxn', '10', ['0.00000060', '600.00000000'], ['100000', '40000000'], MXN_VALUE),

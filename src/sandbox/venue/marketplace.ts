@@ -43,7 +43,7 @@ function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount,
     left -= Math.min(lots, left);
     return left > 0;
   });
-  // An ordinary IOC order gives the same result if, as usual, no account order is later than `since`.
+  // If no account order is later than `since`, as usual, an ordinary IOC order gives the same result as single fills.
   if (!late) return book.placeSynthetic(side, limit, amount, 'IOC').traded;
   for (const { id, lots } of met) book.hit(id, lots);
   return (amount - left) as Amount;

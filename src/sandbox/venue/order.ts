@@ -49,8 +49,8 @@ export type VenueOrder = {
   readonly account: OrderAccount;
   readonly originId: string | undefined;
   /**
-   * Margin type of the request. Replies return it, but it has no effect: the funds are those of a spot order
-   * (public-facts 16.4).
+   * Margin type of the request. Replies return the type, but it has no effect: the order needs the funds of a spot
+   * order (public-facts 16.4).
    */
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   readonly side: Side;

@@ -29,7 +29,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type CheckedDraft = { readonly book: VenueBook; readonly draft: Draft; readonly lock: Money };
 
 /**
- * Checks a new order. The exchange publishes no order of checks; Puntas uses this one:
+ * Checks a new order. The exchange publishes no order of checks; Puntas uses this order:
  * - API on 1000; JSON types 0372; book, side, type given 0303; book 0301; side 0306; type 0307
  * - trading 0410, market orders 0411, account 1008; time_in_force 0302; amounts 0308, 0309, 0329, 0408, 0407
  * - price 0304, 0407, 0401, 0402; stop 0304, 0407, 0412, 0413; amount 0403, 0404; value 0405, 0406
@@ -139,8 +139,8 @@ export function priceOf(
 }
 
 /**
- * Parses the amount, which a request gives in either base or quote currency. The other amount is 0 lots, or `undefined`
- * for the quote currency. Rejects with 0308, 0309, 0329, 0408, 0407 or 0404.
+ * Parses the amount, which a request gives in either base or quote currency. The amount that is not given is 0 lots in
+ * the base currency, or `undefined` in the quote currency. Rejects with 0308, 0309, 0329, 0408, 0407 or 0404.
  */
 export function amountsOf(
   i: Instrument,

@@ -15,7 +15,7 @@ export type OwnTradeRecord = {
   readonly readableAt: Millis;
 };
 
-/** Maximum number of trades kept per account; the oldest are dropped first. */
+/** Maximum number of stored trades per account; the oldest are dropped first. */
 export const OWN_TRADES_MAX = 20_000;
 
 export class OwnTrades {

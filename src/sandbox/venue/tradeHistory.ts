@@ -1,9 +1,12 @@
-/** Trade history of one book: the last trades, and one-minute candles for ticker and ohlc. Both are bounded. */
+/**
+ * Trade history of one book: the last trades, and one-minute candles for ticker and ohlc. Trades and candles are
+ * bounded in number.
+ */
 import type { Amount, Millis, Price, Side } from '../../core/index.ts';
 
-/** Maximum number of public trades kept per book. */
+/** Maximum number of stored public trades per book. */
 export const TRADES_MAX = 10_000;
-/** Maximum number of one-minute candles kept per book: a week of uninterrupted trading. */
+/** Maximum number of stored one-minute candles per book: a week of uninterrupted trading. */
 export const CANDLES_MAX = 10_080;
 const MINUTE = 60_000;
 

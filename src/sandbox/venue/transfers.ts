@@ -21,7 +21,7 @@ export type Transfer = {
   readonly listedAt: Millis;
 };
 
-/** Maximum number of transfers kept per account; the oldest are dropped first. */
+/** Maximum number of stored transfers per account; the oldest are dropped first. */
 export const TRANSFERS_MAX = 1_000;
 
 export class Transfers {

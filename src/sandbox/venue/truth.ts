@@ -10,7 +10,7 @@ export type AccountTruth = {
   readonly live: readonly Readonly<VenueOrder>[];
   /** Finished orders that lookup still shows. */
   readonly finished: readonly Readonly<VenueOrder>[];
-  /** All kept trades, oldest first. */
+  /** All stored trades of the account, oldest first. */
   readonly trades: readonly OwnTradeRecord[];
   readonly balances: ReadonlyMap<string, { readonly total: Money; readonly locked: Money }>;
 };
@@ -18,15 +18,15 @@ export type AccountTruth = {
 export type Truth = {
   readonly accounts: ReadonlyMap<string, AccountTruth>;
   /**
-   * Total deposits less withdrawals, account balances, fees and the simulators' net gain, by currency. Always zero,
-   * because the exchange never creates money.
+   * Net deposits minus account balances, fees and the simulators' net gain, by currency. Always zero, because the
+   * exchange never creates money.
    */
   readonly imbalance: ReadonlyMap<string, bigint>;
 };
 
 /**
- * Returns the true state, with sums in 10^-18. Balances and lists are copies. The orders in the lists are the venue's
- * own objects and keep changing.
+ * Returns the true state, with sums in units of 10^-18. Balances and lists are copies. The orders in the lists are the
+ * venue's own objects and keep changing.
  */
 export function truthOf(venue: Venue): Truth {
   const accounts = new Map<string, AccountTruth>();

@@ -5,8 +5,8 @@ import type { Truth } from './truth.ts';
 import { text8 } from '../wire/wire.ts';
 
 /**
- * Formats balances with eight decimals, prices and amounts with those of the book. Finished orders and trades are only
- * counted.
+ * Formats balances with eight decimals, prices and amounts with the decimals of the book. Finished orders and trades
+ * are only counted.
  */
 export function truthText({ accounts, imbalance }: Truth): Record<string, unknown> {
   return {

@@ -43,7 +43,7 @@ export type AccountOptions = {
   readonly country?: string;
 };
 
-/** Maximum number of finished orders kept per account, however recent. */
+/** Maximum number of stored finished orders per account, however recent. */
 export const FINISHED_MAX = 10_000;
 export const ACCOUNTS_MAX = 10_000;
 export const KEYS_MAX = 10_000;
@@ -232,7 +232,7 @@ export class Venue implements BookHost {
     return order;
   }
 
-  /** Modifies an order (v4): locks the funds that the change adds. Returns false if they are not available. */
+  /** Modifies an order (v4): locks the funds that the change adds. Returns false if these funds are not available. */
   modify(order: VenueOrder, book: VenueBook, change: Modification): boolean {
     const target = resolved(order, change, this.#switches);
     const extra = target === null ? 0n : target.lock - order.locked;

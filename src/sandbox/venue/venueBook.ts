@@ -39,7 +39,7 @@ export type BookChange = {
   readonly oid: string;
   readonly side: Side;
   readonly price: Price;
-  /** Open amount in lots; of a canceled order, the amount that was open at its cancellation. */
+  /** Open amount in lots; for a canceled order, the amount that was open at its cancellation. */
   readonly left: Amount;
   readonly status: 'open' | 'cancelled' | 'completed';
   readonly createdAt: Millis;
@@ -219,8 +219,8 @@ export class VenueBook implements ExecutionSink {
   }
 
   /**
-   * Modifies an order in place (v4). If the modification fails, the order stays unchanged, or is canceled if the
-   * request asks for this.
+   * Modifies an order in place (v4). If the modification fails, the order stays unchanged, or is canceled if
+   * `change.cancel` is set.
    */
   modify(order: VenueOrder, change: Modification): void {
     this.#host.releaseReserve(order);

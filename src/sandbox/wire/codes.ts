@@ -90,6 +90,6 @@ export function statusOf(code: Code): number {
 
 /** Code for a client that exceeded its requests per minute. */
 export const LOCKED_OUT = '0801' satisfies Code;
-/** Code for a conversion that is in no list. */
+/** Code for an unknown conversion. */
 export const NOT_FOUND = '1401' satisfies Code;
 export const CODES: readonly Code[] = Object.keys(MESSAGES) as Code[];

@@ -4,7 +4,8 @@ type Addressed = { readonly method: string; readonly pattern: string };
 type Found<R> = { readonly row: R; readonly path: Readonly<Record<string, string>> };
 
 /**
- * Splits a path into segments. Both prefixes, doubled slashes and a trailing slash are ignored (public-facts 1 and 3).
+ * Splits a path into segments. A leading `api`, doubled slashes and a trailing slash are ignored (public-facts 1 and
+ * 3).
  */
 export function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter(segment => segment !== '');

@@ -12,8 +12,8 @@ export const floor8 = (sum: Money): Money => money(sum - (sum % SMALLEST));
 export const ceil8 = (sum: Money): Money => money(sum + ((SMALLEST - (sum % SMALLEST)) % SMALLEST));
 
 /**
- * Returns the fee on a received sum (0 or more), in the received currency. `rate` is in parts of 10^-8. `rounding` half
- * up: see public-facts 16.2.
+ * Returns the fee on a received sum (0 or more), in the received currency. `rate` is in parts of 10^-8. Half up is the
+ * rounding of public-facts 16.2.
  */
 export function feeOn(received: Money, rate: bigint, rounding: Switches['feeRounding']): Money {
   const scaled = received * rate;

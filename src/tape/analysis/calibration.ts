@@ -28,7 +28,7 @@ export type Calibration = {
     readonly perMinute: Estimate;
     readonly decayPerBps: Estimate;
     readonly rSquared: number;
-    /** Arrival parameters A and k, for each side separately. */
+    /** Arrival parameters of each side: the rate A per minute, and its decay k per bps of distance. */
     readonly sides: Readonly<Record<Side, { readonly perMinute: number; readonly decayPerBps: number } | null>>;
     readonly distancesBps: readonly number[];
     readonly windowMs: Millis;
@@ -39,7 +39,7 @@ export type Calibration = {
     readonly table: MicropriceTable;
     /** Standard error of each correction, in ticks. */
     readonly errors: readonly (readonly number[])[];
-    /** Number of samples of each state. A sample also counts for its mirror state. */
+    /** Number of samples of each state of imbalance and spread. A sample also counts for its mirror state. */
     readonly seen: readonly (readonly number[])[];
     readonly samples: number;
   } | null;

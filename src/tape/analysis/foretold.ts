@@ -26,13 +26,13 @@ export type Foretold = {
   /** Correlation of the moves in the last third with the predictions of a fit on the first two thirds. */
   readonly rLater: number;
   /**
-   * Share of the squared moves of the last third that the prediction explains. Negative if the prediction is worse than
-   * none.
+   * Reduction of the squared error on the last third, as a share of the squared error of a fit without x. Negative if x
+   * makes the prediction worse.
    */
   readonly gainLater: number;
   /**
-   * Whether the prediction is valid: the slope is above zero at 99%, and the prediction helps on the last third. The
-   * level is high, because the best of several predictions is chosen.
+   * Whether the prediction is valid: the slope is above zero at the 99% level, and `gainLater` is above 0. The level is
+   * high, because the best of several predictions is chosen.
    */
   readonly holds: boolean;
   /** Slope divided by its error, on the first two thirds only; for choosing among several predictors. */
@@ -120,7 +120,7 @@ export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null 
 }
 
 /**
- * Returns the predictor with the largest ratio of slope to error; `null` if there is none. The ratio is that of the
+ * Returns the predictor with the largest ratio of slope to error; `null` if there is none. The ratio comes from the
  * first two thirds, so that the last third stays unused.
  */
 export function strongestPredictor<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {

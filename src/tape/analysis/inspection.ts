@@ -2,13 +2,10 @@
 import { RowBook } from '../model/recordedBook.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 
-/**
- * Receives each flaw. `isBook`: whether the flaw is in the book as it was before the current row; otherwise it is in
- * the current row.
- */
+/** Receives each flaw. `isBook`: whether the flaw is in the book before the current row, not in the row itself. */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
-/** Check of rows in order, and of the book after the last row of each time at which the book changed. */
+/** Checks rows in order. Also checks the book after the last row of each time at which the book changed. */
 export class Inspection {
   readonly #book: RowBook;
   readonly #firstKind: number;
@@ -40,7 +37,7 @@ export class Inspection {
         this.#found('trades without a taker side', 'kept; the replay infers the side from the book', false);
       return true;
     }
-    // The book is still that of the previous time, because the current row is not applied yet.
+    // The book still has the state of the previous time, because the current row is not applied yet.
     if (at !== this.#at) this.end();
     this.#at = at;
     if (!this.#book.takes(kind)) return true;
@@ -50,7 +47,7 @@ export class Inspection {
     return true;
   }
 
-  /** Checks the current book. Call it also after the last row. */
+  /** Checks the current book. Must also be called after the last row. */
   end(): void {
     if (!this.#changed) return;
     this.#changed = false;

@@ -23,7 +23,7 @@ export type Leader = {
   readonly chosen: number | null;
   /** Share of the reference in the fair value, 0 to 1; 0 if the reference predicts nothing. */
   readonly weight: number;
-  /** Time constant of the usual ratio of both prices, in seconds. */
+  /** Time constant of the mean ratio of both prices, in seconds. */
   readonly basisMemoryS: number;
   /** Assumed age of the reference, in seconds. */
   readonly ageS: number;
@@ -34,13 +34,13 @@ export type Leader = {
 export type LeaderOptions = {
   /** Age of the reference when quotes use it, in whole seconds. */
   readonly ageS: number;
-  /** Time constant of the usual ratio of both prices, in seconds. */
+  /** Time constant of the mean ratio of both prices, in seconds. */
   readonly basisMemoryS: number;
 };
 
 /**
- * Returns the time constant of the usual ratio for a recording of `seconds`: a tenth of its length, between 30 s and 1
- * h.
+ * Returns the time constant of the mean ratio of both prices for a recording of `seconds`: a tenth of its length,
+ * between 30 s and 1 h.
  */
 export const basisMemoryFor = (seconds: number): number => {
   const wanted = Math.max(30, Math.min(3_600, seconds / 10));
@@ -48,8 +48,8 @@ export const basisMemoryFor = (seconds: number): number => {
 };
 
 /**
- * Computes how well other books predict a tape. `legs` and `tapes` are in the same order. Throws a RangeError if their
- * lengths differ.
+ * Computes how well other books predict a tape. `legs` and `tapes` are in the same order. Throws a RangeError if `legs`
+ * and `tapes` differ in length.
  */
 export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[], ageS: number): Leader {
   if (legs.length !== tapes.length) throw new RangeError(`${tapes.length} recordings for ${legs.length} books`);
@@ -123,7 +123,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   };
 }
 
-/** Returns the price across the legs for each second in which all books are known. */
+/** Returns the combined price of all legs for each second in which every book is known. */
 function acrossOf(legs: readonly Leg[], books: readonly LogSeconds[]): LogSeconds {
   const from = Math.max(...books.map(book => book.from));
   const to = Math.min(...books.map(book => book.from + book.values.length));

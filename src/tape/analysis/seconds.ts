@@ -7,7 +7,10 @@ import { walk } from '../model/walk.ts';
  */
 export type LogSeconds = { readonly from: number; readonly values: Float64Array };
 
-/** Samples the mid price, or the last trade if the recording has no book. `onShare` is as in `walk`. */
+/**
+ * Samples the mid price, or the last trade if the recording has no book. `onShare` receives the processed share, from 0
+ * to 1.
+ */
 export function logSecondsOf(tape: Tape, onShare?: (share: number) => void): LogSeconds {
   const { columns, gaps } = tape;
   const from = Math.floor((columns.at[0] ?? 0) / 1_000);

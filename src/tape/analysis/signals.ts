@@ -1,6 +1,6 @@
 /**
- * Prediction of the mid price's next move from order flow and from book imbalance. Both are sampled once per second
- * with the data that a bot has.
+ * Prediction of the mid price's next move from order flow and from book imbalance. Flow and imbalance are sampled once
+ * per second, from the data that a bot has.
  */
 import {
   DEPTH_LEVELS,
@@ -47,7 +47,7 @@ export function imbalanceOf({ imbalances }: Signals): { readonly depthBps: numbe
   return best?.foretold?.holds === true ? { depthBps: best.depthBps, slope: best.foretold.slope.value } : null;
 }
 
-/** Computes the signals; `onShare` is as in `walk`. */
+/** Computes the signals. `onShare` receives the processed share, from 0 to 1. */
 export function signalsOf(tape: Tape, logMids: LogSeconds, onShare?: (share: number) => void): Signals {
   const flow = new OrderFlow(MEMORY_MS);
   const ofFlow = foretoldSums();

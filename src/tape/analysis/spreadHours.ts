@@ -1,5 +1,6 @@
 /**
- * Hours of the day with a much wider spread than the other hours. The market may be closed then, or without its makers.
+ * Hours of the day with a much wider spread than the other hours. In these hours, the market may be closed or without
+ * its makers.
  */
 import type { Millis } from '../../core/index.ts';
 import type { Tape } from '../model/tape.ts';
@@ -60,7 +61,7 @@ export class SpreadHours {
   }
 }
 
-/** Describes wide hours in a sentence, with the flag that drops them. */
+/** Describes wide hours, with the flag that drops these hours. */
 export function wideHoursText({ hours, spreadBps, otherBps }: WideHours): string {
   return `The median spread at ${hoursText(hours)} UTC is ${spreadBps} bps, against ${otherBps} bps in the other hours. The market may be closed then; to use only its hours, pass --session, such as --session 09:30-16:00@America/New_York.`;
 }

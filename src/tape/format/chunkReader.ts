@@ -169,8 +169,8 @@ function stepsOf(days: readonly ScannedDay[], { to, snapshots = true }: ReadOpti
 }
 
 /**
- * Returns a filter of steps. It accepts every block of rows, and only those snapshots that are needed because the rows
- * before them are unknown.
+ * Returns a filter of steps. The filter accepts every block of rows, and only those snapshots that are needed because
+ * the rows before them are unknown.
  */
 function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Step) => boolean {
   const unknown = new Set(days.filter((day, i) => !continuesDay(days[i - 1], day)).flatMap(day => opening(day.blocks)));

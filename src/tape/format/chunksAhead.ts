@@ -1,6 +1,6 @@
 /**
- * Chunks of a stored tape, which another thread decodes ahead into shared memory. This works even while the reader
- * blocks the event loop.
+ * Chunks of a stored tape, which another thread decodes ahead into shared memory. The decoding continues even while the
+ * reader blocks the event loop.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -31,7 +31,7 @@ export type Head = {
   readonly version: typeof VERSION;
   readonly book: string;
   readonly day: string;
-  /** Day before this one; `null` at the start of a tape. */
+  /** Previous day of the tape; `null` for the first day. */
   readonly previous: string | null;
   readonly lot: DecimalText;
   /** Origin of the rows, as text for the operator. */
@@ -39,7 +39,10 @@ export type Head = {
   /** Number of levels per side in the source; 0 for trades only, `null` for all levels. */
   readonly depth: number | null;
   readonly quotesOnly: boolean;
-  /** Rules in force at the start of the day. Until the rules change, prices are in their ticks; amounts are in lots. */
+  /**
+   * Rules in force at the start of the day. Until the rules change, prices are in ticks of these rules; amounts are in
+   * lots.
+   */
   readonly rules: BookRules;
 };
 

@@ -104,7 +104,7 @@ async function toParquet(tape: StoredTape, file: OutputFile, onRows: (rows: numb
 /** Number of bytes that are collected and then written as one block. */
 const BLOCK_BYTES = 1_000_000;
 
-/** Output for the Parquet library that writes to a file in blocks. */
+/** Output of the Parquet library, written to a file in blocks. */
 class BlockWriter extends ByteWriter {
   readonly #file: OutputFile;
 

@@ -1,6 +1,6 @@
 /**
- * Frames of a stored tape's files: a tag, a length, two checksums and the payload. Readers can tell an incomplete end
- * from damage before the end.
+ * Frames of a stored tape's files: a tag, a length, two checksums and the payload. Readers can distinguish an
+ * incomplete last frame from damage before the end.
  */
 import { openRegularFile } from '../../guard/index.ts';
 import { closeSync, fstatSync, readSync } from 'node:fs';
@@ -35,7 +35,7 @@ const WINDOW_BYTES = 64 * 1024;
 /** Remedy for damage, appended to error messages. */
 export const REMEDY = '--skip-damaged turns damaged blocks into gaps';
 
-/** Tag of a frame and its position in the file. */
+/** Tag of a frame, its position in the file, and the length of its payload. */
 export type Frame = { readonly tag: Tag; readonly at: number; readonly length: number };
 
 /**

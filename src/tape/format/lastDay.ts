@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { bookFolder, dayFolder, partitions, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
 
-/** Tape of one book in the folder `work`. It starts with a copy of the last day of the tape in `dir`. */
+/**
+ * Tape of one book in the folder `work`. At first, the tape in `work` is a copy of the last day of the tape in `dir`.
+ */
 export class LastDay {
   readonly #dir: string;
   readonly #work: string;

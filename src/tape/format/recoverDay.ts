@@ -12,7 +12,7 @@ import { FrameFile, TAG, type Frame } from './frames.ts';
 import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, blockSummaryOf, type ColumnBuffers } from './rowsCodec.ts';
 
 export type RecoveredDay = {
-  /** Head of the day; `null` if not even the first frame is complete, so that nothing was recorded. */
+  /** Head of the day; `null` if the first frame is incomplete, so that the day has no rows. */
   readonly head: Head | null;
   /** Number of rows in sealed blocks. */
   readonly sealed: number;

@@ -26,7 +26,7 @@ export type BlockSummary = {
   readonly kinds: number;
 };
 
-/** Size of a summary in bytes. It ends with a checksum of its own, because it is used without reading the columns. */
+/** Size of a summary in bytes. A summary ends with its own checksum, because readers use it without the columns. */
 export const SUMMARY_BYTES = 68;
 const COLUMNS = 5;
 /**
@@ -183,7 +183,7 @@ export function firstRows(buffers: ColumnBuffers | Columns, length: number, from
   };
 }
 
-/** Decoder of blocks. It reuses its working memory for every block. */
+/** Decoder of blocks, which reuses its working memory for every block. */
 export class RowsDecoder {
   readonly #steps = new Float64Array(BLOCK_ROWS);
   readonly #delays = new Float64Array(BLOCK_ROWS);

@@ -14,7 +14,7 @@ import { sessionOf, spanInSession, type MarketSession } from '../model/session.t
 import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 
 export type StoredTapeOptions = {
-  /** Book to open; required only if the folder has several. */
+  /** Book to open; required only if the folder has several books. */
   readonly book?: string;
   /** Time of the first row, inclusive. The first chunk then starts with the book at this time. */
   readonly from?: Millis;
@@ -52,7 +52,7 @@ export type StoredTape = {
   readonly instrument: Instrument;
   readonly rules: readonly RulesChange[];
   readonly days: readonly StoredDay[];
-  /** Number of rows in the opened days, including those outside `from` .. `to`. */
+  /** Number of rows in the opened days, including rows outside `from` to `to`. */
   readonly rows: number;
   readonly bytes: number;
   /** Times of the first and the last row within the requested bounds. */
@@ -70,10 +70,12 @@ export type StoredTape = {
   readonly kinds: ReadonlySet<Kind>;
   /**
    * Lowest and highest price of all rows, in ticks; `null` if there are no prices. Computed from complete blocks, so
-   * the range may exceed that of the requested time.
+   * the range may be wider than the range in the requested time.
    */
   readonly prices: PriceRange | null;
-  /** Lowest and highest price of trades, with the same restrictions. */
+  /**
+   * Lowest and highest price of trades, in ticks, also computed from complete blocks; `null` if there are no trades.
+   */
   readonly traded: PriceRange | null;
   /**
    * Yields chunks of at most BLOCK_ROWS rows. All chunks use the same memory: copy data that is needed after the next
@@ -86,8 +88,8 @@ export type StoredTape = {
    */
   chunksAhead(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
   /**
-   * Returns the hash of rows, gaps, rules and bounds, whatever the division into blocks. Reads the rows of days that
-   * were not closed.
+   * Returns the hash of rows, gaps, rules and bounds. The division into blocks does not change the hash. Reads the rows
+   * of days that were not closed.
    */
   hash(): string;
 };
@@ -181,8 +183,8 @@ function* chunksInSession(
 }
 
 /**
- * Returns the stored day before `day`, if `day` continues it; otherwise an empty list. Its last rows are the book until
- * the first row of `day`.
+ * Returns the stored day before `day`, if `day` continues it; otherwise an empty list. The book at its end is valid
+ * until the first row of `day`.
  */
 function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
   const name = all[all.indexOf(day.day) - 1];
@@ -191,7 +193,7 @@ function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book
     const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
     return continuesDay(before, day) && before.head.lot === day.head.lot ? [before] : [];
   } catch {
-    // An unreadable day outside the requested time is no error. The book is then known only from the first row on.
+    // An unreadable day before the requested time is not an error. The book is then known only from the first row on.
     return [];
   }
 }

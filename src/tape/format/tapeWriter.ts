@@ -70,8 +70,8 @@ export class TapeWriter extends RowSink {
   /** Repairs made on opening, as text for the operator; empty if there were none. */
   readonly mended: readonly string[];
   /**
-   * Time of the last row of an earlier writer; `null` in a new tape. The caller must report the time after it with
-   * `gap`.
+   * Time of the last row of an earlier writer; `null` in a new tape. The caller must record the time since this row
+   * with `gap`.
    */
   readonly resumedFrom: Millis | null;
   readonly #options: TapeWriterOptions;
@@ -250,7 +250,7 @@ export class TapeWriter extends RowSink {
     if (this.#count >= this.#blockRows) this.#seal();
   }
 
-  /** Opens the day of that time for writing. */
+  /** Opens the day of the time `at` for writing. */
   #open(at: Millis): void {
     if (this.#closed) throw new Error('the tape writer is closed');
     if (this.#day !== null && at < this.#dayEnd) return;

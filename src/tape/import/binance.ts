@@ -20,7 +20,10 @@ type Depth = {
   readonly s?: string;
   readonly U: number;
   readonly u: number;
-  /** Id `u` of the previous diff. Only USD-M has it, because the ids of one symbol are not consecutive there. */
+  /**
+   * Id `u` of the previous diff. Only USD-M diffs have this id, because the ids of one USD-M symbol are not
+   * consecutive.
+   */
   readonly pu?: number;
   readonly b: Levels;
   readonly a: Levels;
@@ -42,7 +45,7 @@ type Received = { readonly message: Message; readonly local: number };
 
 /**
  * Opens a Binance recording. All diffs are kept until the snapshot arrives, because a diff may precede the snapshot
- * whose id it spans. Diffs that end after the snapshot's id are then applied; without them, levels would remain that
+ * whose id it spans. Diffs that end after the snapshot's id are then applied; without these diffs, some levels would
  * cross the book. COIN-M is rejected, because its amounts are contracts in dollars.
  */
 export function binance({ books: files, trades: apart }: BookFiles, instrument: Instrument): Recording {
@@ -112,8 +115,8 @@ class DiffBook {
   }
 
   snapshot(rows: RowBuffer, snapshot: Snapshot, local: number): void {
-    // A snapshot has no exchange time, so it waits for the first diff after it. If it were written earlier, the tape
-    // would show the book too soon.
+    // A snapshot has no exchange time, so it waits for the next diff. A snapshot written before that diff would show
+    // the book too soon.
     if (this.#synced && snapshot.lastUpdateId > this.#lastId) {
       this.#early = snapshot;
       return;

@@ -48,8 +48,8 @@ type Reply =
   | { readonly kind: 'other' };
 
 /**
- * Reply with its time of receipt. `pages`: whether the request had a marker. A reply to such a request does not show
- * whether earlier trades are missing.
+ * Reply with its time of receipt. `pages`: whether the request had a marker. A reply to a request with a marker does
+ * not show whether earlier trades are missing.
  */
 type Received = { readonly reply: Reply; readonly local: Millis | null; readonly pages: boolean };
 
@@ -114,8 +114,8 @@ function look(
 }
 
 /**
- * Opens one book. The rules come from the recording; its finest tick applies. Without rules in the recording, the tick
- * is given or inferred.
+ * Opens one book. The rules come from the recording; the finest tick in the recording applies. Without rules in the
+ * recording, the tick is given or inferred.
  */
 export function bitsoReplies(
   files: readonly string[],
@@ -219,8 +219,8 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
 }
 
 /**
- * Parses a line `{at, url | path, body}` or a bare body. `at` is in milliseconds or ISO text; `body` is JSON or its
- * text.
+ * Parses a line `{at, url | path, body}` or a bare body. `at` is in milliseconds or ISO text; `body` is a JSON value or
+ * JSON as text.
  */
 function receivedIn(line: string): Received {
   const outer = JSON.parse(line) as Readonly<Record<string, unknown>>;

@@ -83,8 +83,8 @@ function events(files: readonly string[], { instrument, findings, ...reading }: 
       for (const [price, size] of asks)
         rows.level(at, at, SIDE.sell, ticksOf(instrument, price), lotsOf(instrument, size));
     } else if (event === 'trade') {
-      // The log has price, amount and id as JSON numbers. They are read from the text, because JSON.parse would round
-      // them to doubles.
+      // The log has price, amount and id as JSON numbers. These numbers are read from the text, because JSON.parse
+      // would round them to doubles.
       const trade = /"price": ?([\d.eE+-]+), "amount": ?([\d.eE+-]+), "id": ?(\d+)/.exec(json);
       if (!trade) throw new RangeError('expected a trade with price, amount and id');
       const price = ticksOf(instrument, plain(trade[1]!));

@@ -12,7 +12,7 @@ import {
 
 const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
 /**
- * Number of decimals above which a number is taken for a double printed with 17 digits. No exchange prints so many
+ * Number of decimals above which a number counts as a double printed with 17 digits. No exchange prints so many
  * decimals.
  */
 const NOISE_DECIMALS = 12;
@@ -42,8 +42,8 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
 }
 
 /**
- * Converts a number in a local format to a decimal point: `1.234,5` is 1234.5 if points separate thousands. Throws a
- * RangeError on other text.
+ * Converts a number from a local format to a format with a decimal point: `1.234,5` is 1234.5 if points separate
+ * thousands. Throws a RangeError on other text.
  */
 export function withPoint(text: string, decimal: string, thousands: string | undefined): string {
   if ((decimal === '.' && thousands === undefined) || text === '') return text;
@@ -99,10 +99,7 @@ export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   return lots;
 }
 
-/**
- * Returns advice to use a coarser lot, one that can count this amount with all its decimals; empty if there is no such
- * lot.
- */
+/** Returns advice to use a coarser lot that can represent this amount exactly; empty if there is no such lot. */
 function coarserLot(text: DecimalText): string {
   const digitsAfter = text.split('.')[1] ?? '';
   let end = digitsAfter.length;

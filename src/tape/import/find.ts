@@ -35,7 +35,7 @@ type Shape = {
   readonly books: (found: Found) => readonly BookChoice[] | Promise<readonly BookChoice[]>;
 };
 
-/** Lists the known formats, in order of detection. These are the values of `Given.format`. */
+/** Lists the known formats, the possible values of `Given.format`, in order of detection. */
 export const formats = (): readonly string[] => SHAPES.map(({ format }) => format);
 
 /** Opens one book of a recording. Rejects with an Error of one line with the problem and the expected input. */
@@ -132,7 +132,7 @@ const twice = (path: string, choices: readonly FormatChoice[], book: string) =>
     `${path}: has ${book} in several formats; choose with --format: ${choices.map(({ format }) => format).join(', ')}`,
   );
 
-/** Returns the given grid; without a tick, the grid inferred from all prices, with a note about it. */
+/** Returns the given grid; without a tick, the grid inferred from all prices, with a note for the operator. */
 async function gridOf(
   given: Given,
   infer: () => Promise<Grid>,

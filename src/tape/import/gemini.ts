@@ -7,7 +7,10 @@ import { expectHeader, rowsOfLines, shown, sourceOf, type ImportReading } from '
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
-/** Time without a change after which a gap is recorded, in seconds. The longest on the recorded day is 38 s. */
+/**
+ * Time without a change after which a gap is recorded, in seconds. The longest time without a change on the recorded
+ * day is 38 s.
+ */
 const SILENCE_S = 600;
 const DEPTH_HEADER = 'time_seconds,bid_price_bid_size,ask_price_ask_size';
 const TRADE_HEADER = 'time_seconds,price,size,is_buyer_maker';
@@ -17,7 +20,7 @@ type Top = { readonly bid: readonly [string, string]; readonly ask: readonly [st
 /**
  * Opens the recording. A row applies to the full second of its timestamp, so it precedes that second's trades. A second
  * without a row means that the best prices did not change. After a second with trades, the unchanged prices are written
- * again, so that a replay restores them. This is why seconds with trades are kept in memory, at most 86,400 per day.
+ * again, so that a replay restores them. Seconds with trades are therefore kept in memory, at most 86,400 per day.
  */
 export function gemini(files: BookFiles, instrument: Instrument): Recording {
   return {

@@ -46,7 +46,7 @@ const isOffTick = (error: unknown): boolean => error instanceof Error && error.m
 
 /**
  * Infers the tick by reading the recording with a very fine tick. `unread` is the number of lines that could not be
- * read with it.
+ * read with this tick.
  */
 async function tickIn(
   finest: Recording,
@@ -96,8 +96,8 @@ export class GridFinder {
 
   /**
    * Returns the grid. The tick is the largest of 1, 2, 5, 10, 20, … units of the last decimal that divides all prices;
-   * with few prices it is the last decimal. The lot is 10^-8, finer if the amounts are, or coarser if the largest
-   * amount would not fit.
+   * with few prices it is the last decimal. The lot is 10^-8, finer if an amount has more decimals, or coarser if the
+   * largest amount would not fit.
    */
   grid(): Grid {
     const tick = this.#count < PRICES_MIN ? 1 : niceDivisor(this.#divisor);

@@ -128,8 +128,8 @@ type Resting = {
 };
 
 /**
- * Reader of single records. The file has prices and amounts as doubles; they are converted to the nearest whole ticks
- * and lots, or rejected.
+ * Reader of single records. Prices and amounts are doubles in the file; the reader converts these doubles to the
+ * nearest whole ticks and lots, or rejects the record.
  */
 class EventReader {
   readonly #findings: Findings;
@@ -137,7 +137,7 @@ class EventReader {
   readonly #tick: number;
   readonly #lot: number;
   readonly #silence: Silence;
-  /** Prices with an amount, by side. A `clear` of a part of a side needs them. */
+  /** Prices with an amount, by side. A `clear` of a part of a side needs these prices. */
   readonly #levels = [new Set<number>(), new Set<number>()] as const;
   /** Resting orders by their ids. The 64-bit ids do not fit a double, so orders are numbered by arrival. */
   readonly #orders = new Map<bigint, Resting>();

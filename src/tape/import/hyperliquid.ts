@@ -68,7 +68,8 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
     }
     const [time, price, size, side, id, at, extra] = line.split(',');
     if (at === undefined || extra !== undefined) throw new RangeError(`expected 6 fields`);
-    // After a reconnect, the exchange sends its last trades again. Only their time of receipt differs.
+    // After a reconnect, the exchange sends its last trades again. Only the time of receipt of a repeated trade
+    // differs.
     if (known.has(`${id} ${at} ${price} ${size}`)) {
       findings.found('trades sent again after a reconnect', 'dropped', rows.place);
       return;

@@ -19,7 +19,7 @@ export type ImportReading = {
   readonly gap: (gap: Gap) => void;
   /** Receives the number of bytes read since the last call. */
   readonly bytes: (count: number) => void;
-  /** Maximum delay of late rows, in ms; they are moved to their place. Default: 0. */
+  /** Maximum delay, in ms, of late rows that are sorted into order of time. Default: 0. */
   readonly sortMs?: Millis | undefined;
 };
 

@@ -48,7 +48,7 @@ export const bytesToRead = ({ files, passes }: Pick<Recording, 'files' | 'passes
 /** Destination of the rows, in order of time, such as a writer of stored tapes. */
 export type RecordingSink = {
   append(columns: Columns): void;
-  /** Receives a gap. It precedes the first row that is at or after the gap's end. */
+  /** Receives a gap, before the first row that is at or after the end of the gap. */
   gap(gap: Gap): void;
 };
 
@@ -61,7 +61,7 @@ export type TapeEnd = {
 
 export type ImportHow = {
   readonly end?: TapeEnd | undefined;
-  /** Maximum delay of late rows, in ms; they are moved to their place. Default: 0. */
+  /** Maximum delay, in ms, of late rows that are sorted into order of time. Default: 0. */
   readonly sortMs?: Millis | undefined;
 };
 
@@ -85,7 +85,7 @@ export type ImportReport = {
 
 /**
  * Imports a recording. With `end`, only rows after the end of the tape are passed on; the time between the tape and a
- * later recording becomes a gap. With `sortMs`, rows that are late by at most this time are moved to their place.
+ * later recording becomes a gap. With `sortMs`, rows that are late by at most this time are sorted into order of time.
  * Rejects with a WrongFile of one line if the recording cannot be used.
  */
 export async function importRecording(
@@ -167,7 +167,9 @@ export async function importRecording(
   };
 }
 
-/** Buffer of gaps. It passes them on after all streams have ended, because a later gap may overlap an earlier one. */
+/**
+ * Buffer that merges overlapping gaps. Passes a gap on when the rows of all streams have reached the end of the gap.
+ */
 class GapsInOrder {
   readonly #tell: (gap: Gap) => void;
   #waiting: readonly Gap[] = [];

@@ -39,7 +39,7 @@ export class RowBuffer {
   #id = new Float64Array(FIRST_ROWS);
   #line = new Float64Array(FIRST_ROWS);
 
-  /** Creates the buffer. `sortMs`: maximum delay of late rows, which are moved to their place. Default: 0. */
+  /** Creates the buffer. `sortMs`: maximum delay of late rows that are sorted into order of time. Default: 0. */
   constructor(findings: Findings, sortMs: Millis = 0) {
     this.#findings = findings;
     this.#sortMs = sortMs;

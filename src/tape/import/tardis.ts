@@ -27,8 +27,8 @@ const GAP_MS = 10 * 60_000;
 export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'quotes' | 'trades';
 
 /**
- * Returns the kind of a file, judged by its first two lines; `from` is in microseconds since 1970. Returns `null` if it
- * is not a Tardis file.
+ * Returns the kind of a file, judged by its first two lines; `from` is in microseconds since 1970. Returns `null` for a
+ * file of another format.
  */
 export function tardisFile(
   head: readonly string[],

@@ -82,8 +82,8 @@ export class RecordedSide {
 type Resting = { readonly side: number; readonly price: number; amount: number };
 
 /**
- * Book rebuilt from rows. By default, level rows define the book, because per-order rows of the same tape repeat their
- * changes. With `fromOrders`, the book is the sum of the orders per price.
+ * Book rebuilt from rows. By default, level rows define the book, because per-order rows of the same tape repeat the
+ * changes of the level rows. With `fromOrders`, the book is the sum of the orders per price.
  */
 export class RowBook {
   readonly bids = new RecordedSide(-1);

@@ -8,7 +8,7 @@ import { closedWhy, openHours, type MarketSession } from './session.ts';
 import { TapeBuilder, type Columns, type Gap } from './tape.ts';
 import { TapeSnapshot } from './tapeSnapshot.ts';
 
-/** Result for one row: whether the row is kept, and a gap and rows of the book to write before it. */
+/** Result for one row: whether the row is kept, and the gap and the book rows to write before the row. */
 export type SessionTurn = { readonly isTaken: boolean; readonly gap: Gap | null; readonly rows: Columns | null };
 
 const LEFT_OUT: SessionTurn = { isTaken: false, gap: null, rows: null };
@@ -26,7 +26,7 @@ export class SessionRows {
   /** Current or next opening hours. */
   #open: readonly [Millis, Millis] = [-Infinity, -Infinity];
   #isOpen = false;
-  /** Time of the last close; `null` if there was no row inside the session before it. */
+  /** Time of the last close; `null` until the market closes after a row inside the session. */
   #closedAt: Millis | null = null;
   taken = 0;
   left = 0;
@@ -37,8 +37,8 @@ export class SessionRows {
   }
 
   /**
-   * Processes a row; call it for every row, in order of time. Returns `null` if the row is kept and nothing must be
-   * written before it.
+   * Processes a row. Must be called for every row, in order of time. Returns `null` if the row is kept and nothing must
+   * be written before it.
    */
   row({ kind, side, at, price, amount, id }: Columns, row: number): SessionTurn | null {
     const time = at[row]! / this.#unit;

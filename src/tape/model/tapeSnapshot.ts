@@ -1,4 +1,4 @@
-/** Complete book after the rows so far. A read from the middle of a tape starts with it. */
+/** Complete book after the rows so far. A read from the middle of a tape starts with this book. */
 import { amount, price, type Millis } from '../../core/index.ts';
 import { KIND, SIDE, TapeBuilder, type Columns, type SideCode } from './tape.ts';
 

@@ -1,5 +1,6 @@
 /**
- * Book of single orders, recorded as rows: every change from the stream, and only the differences to a complete book.
+ * Book of single orders, recorded as rows: every change from the stream, and of a complete book only the differences
+ * from the record.
  */
 import {
   priceCeil,

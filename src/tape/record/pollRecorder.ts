@@ -123,8 +123,8 @@ export class PollRecorder {
     if (unfit !== null) return unfit;
     const { clock, pollMs } = this.#options;
     const local = clock.now();
-    // The local time decides. The time in a book may be that of its last change, which can be long ago in a quiet
-    // market.
+    // The local time decides. The time in a book may be the time of the last change of the book, which can be long ago
+    // in a quiet market.
     const elapsed = clock.elapsed();
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;
@@ -144,7 +144,7 @@ export class PollRecorder {
     return null;
   }
 
-  /** Writes the differences from the previous book of a side. */
+  /** Writes the changes of one side since the previous book. */
   #show(side: 0 | 1, entries: readonly BookEntry[], at: Millis, local: Millis): void {
     const before = this.#levels[side];
     const now = new Map<number, number>();

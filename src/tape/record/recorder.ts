@@ -182,7 +182,7 @@ export class Recorder {
     this.#orders.apply(diff, this.#rowsAt(diff.sentAt ?? this.#exchangeTime(), this.#options.clock.now()));
   }
 
-  /** Writes a complete book after missing data, and the gap up to now. A further gap would start here. */
+  /** Writes the gap up to now, then a complete book. If data stays missing, the next gap starts at this book. */
   #writeSnapshot(whole: BookSnapshot): void {
     const { clock } = this.#options;
     this.#complaint = '';

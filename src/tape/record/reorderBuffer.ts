@@ -76,9 +76,9 @@ export class ReorderBuffer {
   }
 
   /**
-   * Adds a trade. It is placed before the book step that it caused, if that step is still buffered, and after other
-   * trades of the step. If the maker's order number is unknown, it is placed before every change published at its time
-   * or later.
+   * Adds a trade before the book step that the trade caused, if this step is still buffered, and after other trades of
+   * the step. If the maker's order number is unknown, adds the trade before every change published at the time of the
+   * trade or later.
    */
   trade(
     side: number,

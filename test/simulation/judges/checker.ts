@@ -110,6 +110,7 @@ export class Checker {
   #haltedAt: number | null = null;
   #liftedAt = -Infinity;
   #transfers = 0;
+  #hasUnlistedTransfer = false;
   #rulesChangedAt = -Infinity;
   #askedForRulesAt = -Infinity;
   #ruleRefusals = 0;
@@ -151,8 +152,14 @@ export class Checker {
     this.#orphans.set(id, this.#options.now());
   }
 
-  transferred(): void {
+  transferred(isListed: boolean): void {
     this.#transfers++;
+    if (!isListed) this.#hasUnlistedTransfer = true;
+  }
+
+  /** Whether a transfer happened that no list of the exchange shows: then the bot must wait for a person, and halt. */
+  get hasUnlistedTransfer(): boolean {
+    return this.#hasUnlistedTransfer;
   }
 
   /** The tick that is announced, as a multiple of the true one. */

@@ -96,9 +96,9 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
     world.count('transfers');
     const account = exchange.venue.accounts.get(accountId)!;
     const sum = moneyOf(chance.integer(1, 900).toString());
-    checker.transferred();
-    // Now and then no list tells of it: then a person has to look.
+    // Now and then no list shows it: then a person has to look.
     const isListed = !chance.hit(0.25);
+    checker.transferred(isListed);
     const { venue } = exchange;
     if (chance.hit(0.5)) venue.deposit(account, 'mxn', sum, isListed ? 'funding' : null);
     else venue.withdraw(account, 'mxn', sum, isListed ? 'withdrawal' : null);

@@ -18,13 +18,13 @@ export type RowReader = (cells: Cells, at: Millis, local: Millis, rows: RowBuffe
 /** Conversion of cell text to ticks and lots. */
 export type Numbers = { readonly price: (text: string) => Price; readonly lots: (text: string) => Amount };
 
-/** Returns the side of a word; `unknown` for other words. */
+/** Returns the side that the word in a column means; `unknown` for a word of neither side. */
 export function sideIn({ column, buy, sell }: Pick<SideWords, 'column' | 'buy' | 'sell'>, cells: Cells): SideCode {
   const word = cells(column);
   return buy.includes(word) ? SIDE.buy : sell.includes(word) ? SIDE.sell : SIDE.unknown;
 }
 
-/** Returns the side of a word, like `sideIn`. Throws a RangeError for other words. */
+/** Returns the side that the word in a column means. Throws a RangeError for a word of neither side. */
 export function knownSide(words: SideWords, cells: Cells): SideCode {
   const side = sideIn(words, cells);
   if (side === SIDE.unknown)

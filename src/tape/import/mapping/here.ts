@@ -1,6 +1,6 @@
 /**
- * Recordings with a mapping file in their folder, `mapping.yaml` or `NAME.mapping.yaml`. Such a folder opens like a
- * recording of a known format.
+ * Recordings with a mapping file in their folder, `mapping.yaml` or `NAME.mapping.yaml`. A folder with a mapping file
+ * opens like a recording of a known format.
  */
 import { join } from 'node:path';
 import { findRecording, recordedBooks } from '../find.ts';

@@ -29,7 +29,7 @@ const SILENCE_S = 600;
 type FilesOfTable = {
   readonly table: Table;
   readonly files: readonly string[];
-  /** Companion file of each file. It has further columns of the same rows. */
+  /** Companion file of each file, with further columns of the same rows. */
   readonly beside: ReadonlyMap<string, string>;
 };
 

@@ -20,7 +20,7 @@ const NO_TIME = {
   ...{ hour: undefined, clock: undefined, clockDigits: undefined, zone: undefined, order: undefined, day: false },
 };
 
-/** Schema of text that `read` accepts. The message of its error becomes the issue. */
+/** Schema of text that `read` accepts. The message of an error of `read` becomes the issue. */
 const textFor = (read: (text: string) => unknown) =>
   z.string().superRefine((text, context) => {
     try {

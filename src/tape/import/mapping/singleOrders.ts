@@ -204,7 +204,10 @@ class OrderReader {
 const UNKNOWN = 'events of unknown orders';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
-/** Bound below which integer ids are kept. Other ids get a number above the bound. */
+/**
+ * Bound below which an integer id is also the number of its order. Orders with other ids get a number at or above the
+ * bound.
+ */
 const OWN_NUMBERS = 2 ** 52;
 
 /**
@@ -214,7 +217,7 @@ const OWN_NUMBERS = 2 ** 52;
 export class OrderNumbers {
   readonly #taken = new Map<number, string>();
 
-  /** Returns the number of an order that is not known yet. */
+  /** Returns the number for a new order with this id. */
   numberOf(id: string): number {
     if (/^[1-9]\d{0,15}$/.test(id) && Number(id) < OWN_NUMBERS) return Number(id);
     const digest = createHash('sha256').update(id).digest().readUIntBE(0, 6);

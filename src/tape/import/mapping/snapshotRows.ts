@@ -13,7 +13,7 @@ export class SnapshotRows {
     this.#stated = stated;
   }
 
-  /** Whether a row is the first of a snapshot. Call it for each row, in order. */
+  /** Whether a row is the first of a snapshot. Must be called for each row, in order. */
   begins(cells: Cells, local: Millis): boolean {
     const isSnapshot = this.#stated?.words.includes(cells(this.#stated.column)) === true;
     const begins = isSnapshot && this.#of !== local;

@@ -7,7 +7,7 @@ import { shown } from '../lines.ts';
 import type { Table } from './mapping.ts';
 import type { Cells } from './cells.ts';
 
-/** Words with one meaning, by the key of that meaning in the mapping. */
+/** Words with one meaning, the key of this meaning in the mapping, and the columns with these words. */
 type Stated = { readonly key: string; readonly columns: readonly string[]; readonly words: readonly string[] };
 
 /** Maximum number of distinct words counted per column. Columns of words have only a few. */

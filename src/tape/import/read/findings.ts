@@ -13,7 +13,10 @@ export const shown = (text: string): string => JSON.stringify(text.length > 80 ?
  * format.
  */
 const READABLE_PER_UNREADABLE = 100;
-/** Number of unreadable lines at which their share is also checked during the read, not only at its end. */
+/**
+ * Number of unreadable lines from which their share is checked at each unreadable line, not only at the end of the
+ * file.
+ */
 const LOOK_AFTER = 1_000;
 
 type Found = {

@@ -32,8 +32,8 @@ function checkUnpacked(unpacked: number, packed: number): void {
 }
 
 /**
- * Yields the decompressed bytes in pieces. `onBytes` receives the number of file bytes read since the last call. The
- * messages of its errors do not name the file.
+ * Yields the decompressed bytes in pieces. `onBytes` receives the number of file bytes read since the last call. Error
+ * messages do not name the file.
  */
 export async function* unpackedBytes(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   if (path.endsWith('.zip')) {

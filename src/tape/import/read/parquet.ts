@@ -28,15 +28,15 @@ const FOOTER_MAX = 32 * 1024 * 1024;
 /** Maximum number of values in the footer: columns times row groups. */
 const FOOTER_VALUES_MAX = 2_000_000;
 const COLUMNS_MAX = 10_000;
-/** Maximum number of cells in a row group of a small file, in the requested columns. */
+/** Maximum number of cells of the requested columns in a row group, before the addition per byte of the file. */
 const CELLS_SMALL = 4_000_000;
-/** Additional cells per further byte of a larger file. */
+/** Number of additional cells per byte of the file. */
 const CELLS_PER_BYTE = 4;
 /** Maximum number of cells in a row group of any file. */
 const CELLS_MAX = 64_000_000;
-/** Maximum number of decompressed bytes in a row group of a small file. */
+/** Maximum number of decompressed bytes in a row group, before the addition per byte of the file. */
 const BYTES_SMALL = 64 * 1024 * 1024;
-/** Additional decompressed bytes per further byte of a larger file. */
+/** Number of additional decompressed bytes per byte of the file. */
 const BYTES_PER_BYTE = 250;
 /** Maximum number of decompressed bytes in a row group of any file. */
 const BYTES_MAX = 1024 * 1024 * 1024;
@@ -49,10 +49,7 @@ const compressors: Compressors = {
   ZSTD: (packed, length) => decompress(packed, new Uint8Array(length)),
 };
 
-/**
- * Yields the row groups. `columnsOf` selects from the columns of the file. The messages of its errors do not name the
- * file.
- */
+/** Yields the row groups. `columnsOf` selects from the columns of the file. Error messages do not name the file. */
 export async function* parquetGroups(
   path: string,
   columnsOf: (names: readonly string[]) => readonly string[],
@@ -283,8 +280,7 @@ function checkPageV2(
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
   const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
-  // The decoder reads indices of zero bits as runs in pages of this version, but skips them in pages of the older
-  // version.
+  // The decoder reads indices of zero bits as runs in pages of version 2, but skips them in pages of version 1.
   if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
   else checkPage(body, encoding, count - nulls, 0, element);
 }
@@ -369,7 +365,7 @@ const PARSERS = {
 
 function isoOf(micros: bigint): string {
   const ms = Number(micros / 1_000n);
-  // A Date can represent 100 million days. Other times become the number as text.
+  // A Date can represent 100 million days. For other times, the text is the number of microseconds.
   return Math.abs(ms) <= 8.64e15
     ? `${new Date(ms).toISOString().slice(0, -1)}${String(micros % 1_000n).padStart(3, '0')}Z`
     : String(micros);

@@ -35,7 +35,7 @@ export function thriftStruct(view: DataView, offset: number): { readonly value: 
 
 /** Returns the value if it is a number; otherwise NaN. */
 export const numberOfThrift = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
-/** Returns the value if it is a list or struct; otherwise an empty one. */
+/** Returns the value if it is a list or struct; otherwise an empty list. */
 export const listOfThrift = (value: unknown): ThriftStruct => (Array.isArray(value) ? value : []);
 
 const FIELD_MAX = 64;

@@ -125,7 +125,7 @@ export type TimeReader = (text: string, day?: Millis) => Millis;
 /**
  * Returns a reader of one column's times, in epoch ms, exact to the microsecond. The reader remembers the last format
  * and the last time. When clocks go back, a local time occurs twice. The reader uses the first occurrence until the
- * times in the file go back by more than a minute, then the second. It throws a RangeError on invalid text.
+ * times in the file go back by more than a minute, then the second. The reader throws a RangeError on invalid text.
  */
 export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Findings, place = () => ''): TimeReader {
   const zone = named === undefined ? null : timeZoneOf(named);
@@ -249,7 +249,7 @@ const microsOfFraction = (digits: string): number => Math.round(Number(digits.pa
 
 const NUMBER = /^(\d{1,20})(?:[.,](\d+))?$/;
 const EXPONENT = /^(\d)(?:[.,](\d+))?[eE]\+?(\d\d?)$/;
-/** Decimal digits per second of each unit. */
+/** Number of decimals of a second in each unit. */
 const UNIT_DIGITS = { s: 0, ms: 3, us: 6, ns: 9 } as const;
 
 /** Converts a number in this unit from its digits to microseconds; rounds half up. NaN on other text. */
