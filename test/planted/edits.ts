@@ -888,7 +888,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'what rounding leaves is forgotten while something else differs',
-    file: 'src/core/accounting/holdings.ts',
+    file: 'src/core/accounting/bookings.ts',
     from: '    if (!isResidue) return;\n    this.#unsettled = [];\n    if (differences.length === 0) return;',
     to: '    this.#unsettled = [];\n    if (!isResidue || differences.length === 0) return;',
     test: 'test/core/accounting/ledger.test.ts',
@@ -897,7 +897,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'what rounding leaves of a first leg is forgotten with the second',
-    file: 'src/core/accounting/holdings.ts',
+    file: 'src/core/accounting/bookings.ts',
     from: '[...this.#unsettled, conversion]',
     to: '[conversion]',
     test: 'test/core/accounting/ledger.test.ts',
