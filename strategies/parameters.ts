@@ -40,6 +40,14 @@ export const amountTolerance = z
   .optional()
   .describe('Largest amount change (share) without a new order. If omitted, 0.5; merged levels 0.1.');
 
+/** Parameter `minEdgeBps` of strategies without a model. */
+export const minEdge = z
+  .number()
+  .min(-1_000)
+  .max(5_000)
+  .default(1)
+  .describe('Minimum profit of a round trip after both maker fees. Negative values pay for volume.');
+
 /** Parameters of every strategy except the ladder, which has descriptions of its own. */
 export const levelParameters = {
   amount: aboveZero.describe('Amount of one order (base).'),

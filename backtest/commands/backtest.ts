@@ -11,7 +11,7 @@ import {
   type VenueFees,
 } from '../app/backtest/backtest.ts';
 import { calibrate } from '../app/calibrate/calibrate.ts';
-import { describeBacktest } from '../app/backtest/describe.ts';
+import { describeBacktest } from '../app/backtest/backtestText.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { seedNumber, sessionHours, several, tapeBook, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { cadenceFlag, driftNumber, feesFlag, sweepFlag, tradedTime, venueFees } from './flags.ts';

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../index.ts';
 import { modelsOf, type VenueFees } from '../app/backtest/backtest.ts';
 import { compare, TIERS, type TierName } from '../app/compare/compare.ts';
-import { describeComparison } from '../app/backtest/describe.ts';
+import { describeComparison } from '../app/backtest/backtestText.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';

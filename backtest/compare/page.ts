@@ -27,8 +27,8 @@ import {
   type Measured,
 } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
-import { togetherOf } from './together.ts';
-import { comparisonWords } from './words.ts';
+import { togetherOf } from './combinedResults.ts';
+import { comparisonWords } from './summary.ts';
 
 /**
  * Returns a self-contained HTML file that includes library, style and script. Names and texts of the runs are escaped.

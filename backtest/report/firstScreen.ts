@@ -11,7 +11,7 @@ import {
 } from '../../src/pages/index.ts';
 import { STRETCHES_MIN, type Interval } from './interval.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
-import { isCrossed } from './verdict.ts';
+import { isCrossed } from './summary.ts';
 
 /** Tile with a name, a number, and lines below the number. */
 export type Tile = { readonly name: string; readonly value: string; readonly notes: readonly string[] };

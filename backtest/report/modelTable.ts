@@ -12,7 +12,7 @@ import {
   type Html,
 } from '../../src/pages/index.ts';
 import type { Interval } from './interval.ts';
-import type { ShownModel } from './models.ts';
+import type { ShownModel } from './mainModel.ts';
 import { colourOf } from './plots.ts';
 import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 

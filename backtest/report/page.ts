@@ -22,12 +22,12 @@ import {
   type PageParts,
 } from '../../src/pages/index.ts';
 import { tilesOf } from './firstScreen.ts';
-import { mainOf, shownModels, type ShownModel } from './models.ts';
+import { mainOf, shownModels, type ShownModel } from './mainModel.ts';
 import { modelTable } from './modelTable.ts';
 import type { Period } from './periods.ts';
 import { colourOf, figuresOf, type PlotGroup } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
-import { verdictOf, warmUpText } from './verdict.ts';
+import { verdictOf, warmUpText } from './summary.ts';
 
 /** Returns a self-contained HTML file that includes library, style and script. All texts of the report are escaped. */
 export function reportPage(report: BacktestReport, parts: PageParts): string {

@@ -1,6 +1,6 @@
 /** Plots of a report, each with a sentence on how to read it. */
 import { rangeOf, sumText, type Line, type Plot } from '../../src/pages/index.ts';
-import { mainOf, shownModels, type ShownModel } from './models.ts';
+import { mainOf, shownModels, type ShownModel } from './mainModel.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import type { SeriesColumn } from './series.ts';
 

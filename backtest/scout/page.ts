@@ -18,7 +18,7 @@ import {
 } from '../../src/pages/index.ts';
 import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
-import { bpsText, scoutWords, shownIn } from './words.ts';
+import { bpsText, scoutWords, shownIn } from './summary.ts';
 
 /**
  * Returns a self-contained HTML file that includes library, style and script. Names and texts of the market are

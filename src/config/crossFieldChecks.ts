@@ -5,7 +5,7 @@
 import { pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
-import { referenceProblems } from './reference.ts';
+import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -91,6 +91,39 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
       ? [{ path: ['pull', 'leader'], message: 'needs a reference price; add reference: { books: [...] }' }]
       : []),
   ];
+}
+
+/**
+ * Finds books that do not lead from the base to the quote currency of the traded book, unused feeds, and a request
+ * budget that is too small.
+ */
+function referenceProblems(config: Config): readonly Problem[] {
+  const { reference: wanted, book, timing, exchange } = config;
+  if (wanted === undefined) return [];
+  const problems: Problem[] = [];
+  const fed = wanted.feeds.map(one => one.book ?? book);
+  wanted.feeds.forEach((_, i) => {
+    const name = fed[i] ?? '';
+    const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
+    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one`);
+    if (wanted.books?.includes(name) === false)
+      wrong(`${name} is not in reference.books; add it there or remove the feed`);
+  });
+  if (wanted.books === undefined && fed.length === 0)
+    problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
+  const elsewhere = externalReferenceOf(config);
+  if (problems.length === 0 && (elsewhere === null || elsewhere.read.includes(book))) {
+    const found = (wanted.books ?? fed).join(', ');
+    const message = `expected other books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
+    problems.push({ path: ['reference', wanted.books === undefined ? 'feeds' : 'books'], message });
+  }
+  const most = exchange.budgets.publicPerMinute;
+  const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(elsewhere);
+  if (!(perMinute <= most)) {
+    const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase everyMs`;
+    problems.push({ path: ['reference', 'everyMs'], message });
+  }
+  return problems;
 }
 
 /** Finds keys that need every public trade, if no stream is configured. */

@@ -9,7 +9,7 @@ import {
   type UnreadableRow,
 } from '../core/index.ts';
 import type { Log } from './log.ts';
-import type { Failed } from './failed.ts';
+import type { Failed } from './failedRequest.ts';
 
 /** Whether a row concerns the bot. `possibly`: the row lacks the id that would decide. */
 export type Concern = 'yes' | 'no' | 'possibly';

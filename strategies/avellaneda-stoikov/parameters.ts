@@ -1,8 +1,8 @@
 /** YAML parameters of Avellaneda-Stoikov. */
 import { z } from 'zod';
-import { marketParameters } from '../market.ts';
+import { marketParameters } from '../rollingMarket.ts';
 import { bps, levelParameters, levelProblems, type LimitProblem, type LimitsAsked } from '../parameters.ts';
-import { riskParameters, riskProblems } from '../risk.ts';
+import { riskParameters, riskProblems } from '../riskAversion.ts';
 
 export const avellanedaStoikovParameters = z.strictObject({
   ...levelParameters,

@@ -1,9 +1,9 @@
 /** YAML parameters of GLFT. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
-import { marketParameters } from '../market.ts';
+import { marketParameters } from '../rollingMarket.ts';
 import { bps, levelParameters, levelProblems, type LimitProblem, type LimitsAsked } from '../parameters.ts';
-import { riskParameters, riskProblems } from '../risk.ts';
+import { riskParameters, riskProblems } from '../riskAversion.ts';
 
 export const glftParameters = z.strictObject({
   ...levelParameters,

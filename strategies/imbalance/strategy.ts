@@ -6,8 +6,8 @@ import { defineStrategy } from '../defineStrategy.ts';
 import { DEVIATIONS_MAX } from '../fairValueParameters.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
-import { clamp, fairSteps, silent } from '../quoteLevels.ts';
-import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
+import { clamp, fairSteps, silent, unknownIn } from '../quoteLevels.ts';
+import { quoteAround, SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { linear, log, among } from '../tuning.ts';
 import {
   imbalanceEdgeProblem,

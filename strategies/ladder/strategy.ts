@@ -21,7 +21,7 @@ import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { toleranceOf } from '../parameters.ts';
 import { adverseSteps, clamp, totalOf } from '../quoteLevels.ts';
-import { SPREAD_STEPS, spreadTuning } from '../spread.ts';
+import { SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { among } from '../tuning.ts';
 import {
   ladderEdgeProblem,

@@ -1,7 +1,7 @@
 /** YAML parameters of the peg. */
 import { z } from 'zod';
 import { duration, type LimitProblem, type LimitsAsked } from '../parameters.ts';
-import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spread.ts';
+import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../fixedSpread.ts';
 
 export const pegParameters = z.strictObject({
   ...spreadParameters,

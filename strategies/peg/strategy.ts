@@ -5,8 +5,8 @@ import { amountFloor, Basis, type Instrument, type Step, type Strategy } from '.
 import { defineStrategy } from '../defineStrategy.ts';
 import { unusableReference } from '../fairValueParts.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
-import { fairPrice, silent, totalOf } from '../quoteLevels.ts';
-import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
+import { fairPrice, silent, totalOf, unknownIn } from '../quoteLevels.ts';
+import { quoteAround, SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { linear, among } from '../tuning.ts';
 import { pegEdgeProblem, pegLimitProblems, pegParameters, type PegParameters } from './parameters.ts';
 

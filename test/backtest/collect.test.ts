@@ -5,12 +5,12 @@ import { Collector } from '../../backtest/collect/collect.ts';
 import { Durations, TimeByValue } from '../../backtest/collect/distributions.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { makerBpsOf, constantLatency, fillModel, reportOf, RowBuilder } from '../../backtest/index.ts';
-import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
 import { Returns } from '../../backtest/collect/returns.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
-import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watcher.ts';
 import {
   ClusteredMean,
   HORIZONS,

@@ -12,8 +12,8 @@ import {
   type Comparison,
 } from '../../backtest/index.ts';
 import { comparisonFigures } from '../../backtest/compare/plots.ts';
-import { togetherOf } from '../../backtest/compare/together.ts';
-import { comparisonWords } from '../../backtest/compare/words.ts';
+import { togetherOf } from '../../backtest/compare/combinedResults.ts';
+import { comparisonWords } from '../../backtest/compare/summary.ts';
 import type { Plot } from '../../src/pages/index.ts';
 import { engineOf, tape as flow } from './ladderRun.ts';
 import { runs as reports } from './reports.ts';

@@ -13,7 +13,7 @@ import {
 import { durationText, gainText, moneyDigits, sumText, type Plot } from '../../src/pages/index.ts';
 import { figuresOf } from '../../backtest/report/plots.ts';
 import { cutUp, intervalOf, intervalTogether, stretchesIn } from '../../backtest/report/interval.ts';
-import { verdictOf } from '../../backtest/report/verdict.ts';
+import { verdictOf } from '../../backtest/report/summary.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
 import { engineOf, runHedged, tape } from './ladderRun.ts';
 import { runs, whole } from './reports.ts';
@@ -205,7 +205,9 @@ describe('the verdict', () => {
   test('names what it rests on, and what halted it', () => {
     const pnl = { spread: '10', inventory: '-2', fees: '-5', hedging: '0', total: '3' };
     const text = told({ expected: 3 }, { pnl, haltedBecause: 'drawdown: too deep' });
-    expect(text).toContain('captured 10.00 mxn against the mid price, the inventory lost 2.00 mxn as the market moved, fees took 5.00 mxn');
+    expect(text).toContain(
+      'captured 10.00 mxn against the mid price, the inventory lost 2.00 mxn as the market moved, fees took 5.00 mxn',
+    );
     expect(text).toContain('halted before the end: drawdown: too deep');
     expect(told({ expected: 3 }, { fills: 5 })).toContain('With 5 fills little can be concluded.');
   });

@@ -10,7 +10,7 @@ import { ClockGap } from '../../src/app/doctor/clockGap.ts';
 import type { Finding } from '../../src/app/doctor/finding.ts';
 import { checkpointOf, textOfCheckpoint } from '../../src/live/recording/ledgerText.ts';
 import { closeDatabase, openDatabase, STATE_FILE } from '../../src/live/state/stateFile.ts';
-import { sumOf } from '../../src/live/state/sums.ts';
+import { sumOf } from '../../src/live/state/rowChecksums.ts';
 import { keysOf } from './jsonPage.ts';
 import { Bench, printed, puntas, ran, type Program } from './program.ts';
 

@@ -445,7 +445,9 @@ describe('a hedge without a band', () => {
   });
 
   test('has no rest and no price of carrying by hand, and a band by hand wins', () => {
-    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(/residual.*is computed because hedge\.band is missing/);
+    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(
+      /residual.*is computed because hedge\.band is missing/,
+    );
     expect(errorsOf(`{ risk: 100 mxn, ${flow}, carryBpsPerHour: 5 }`)).toMatch(
       /carryBpsPerHour.*is computed because hedge\.band is missing/,
     );

@@ -97,7 +97,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'isWanted taken before the lane',
-    file: 'src/exchange/transport/ask.ts',
+    file: 'src/exchange/transport/requestSender.ts',
     from: 'const isWanted = () => question.isWanted?.() ?? true;',
     to: 'const wanted = question.isWanted?.() ?? true;\n    const isWanted = () => wanted;',
     test: 'test/exchange/transport/ask.test.ts',
@@ -199,7 +199,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/position.ts',
     from: '    if (this.#mark === 0n) this.#early.fees -= sum;\n    else this.#fees += sum * this.#mark;\n',
     to: '    this.#fees += sum * this.#mark;\n',
-    test: 'test/core/accounting/holdings.test.ts',
+    test: 'test/core/accounting/bookings.test.ts',
     title:
       'is spread plus inventory plus hedging plus fees, and exactly the change of equity, after every fill and every mark',
   },
@@ -208,7 +208,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/position.ts',
     from: 'this.#early.fees -= sum;',
     to: 'this.#early.fees += sum;',
-    test: 'test/core/accounting/holdings.test.ts',
+    test: 'test/core/accounting/bookings.test.ts',
     title:
       'is spread plus inventory plus hedging plus fees, and exactly the change of equity, after every fill and every mark',
   },
@@ -248,7 +248,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'half of a missing edge floored (the others)',
-    file: 'strategies/spread.ts',
+    file: 'strategies/fixedSpread.ts',
     from: 'ticks: (away * missing) / 2 }',
     to: 'ticks: away * Math.floor(missing / 2) }',
     test: 'test/strategies/all.test.ts',
@@ -300,7 +300,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/inventory.ts',
     from: 'this.#lots = Number(this.#position.inventory / this.#instrument.lotMoney);',
     to: 'this.#lots = Number((this.#position.inventory + (this.#position.inventory < 0n ? 1n - this.#instrument.lotMoney : this.#instrument.lotMoney - 1n)) / this.#instrument.lotMoney);',
-    test: 'test/core/accounting/holdings.test.ts',
+    test: 'test/core/accounting/bookings.test.ts',
     title: 'in lots is never more than there is, in either direction, and less than a lot short of it',
   },
   {
@@ -508,7 +508,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a request that may have left is not counted',
-    file: 'src/exchange/transport/ask.ts',
+    file: 'src/exchange/transport/requestSender.ts',
     from: '    if (failure.sent) slot.end();\n    else slot.release();\n',
     to: '    slot.release();\n',
     test: 'test/exchange/transport/ask.test.ts',
@@ -516,7 +516,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a throttled order pauses nothing',
-    file: 'src/exchange/transport/ask.ts',
+    file: 'src/exchange/transport/requestSender.ts',
     from: 'if (throttled) budget.lockOut();',
     to: "if (throttled && outcome.kind === 'refused') budget.lockOut();",
     test: 'test/exchange/transport/ask.test.ts',
@@ -775,7 +775,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'any surplus after a conversion is its rounding',
-    file: 'src/core/accounting/holdings.ts',
+    file: 'src/core/accounting/bookings.ts',
     from: 'legs.includes(currency) && difference <= RESIDUE_MAX && difference >= -RESIDUE_MAX',
     to: 'difference >= -RESIDUE_MAX',
     test: 'test/core/accounting/reconciliation.test.ts',
@@ -783,7 +783,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the ledger of an earlier run is opened again',
-    file: 'src/core/accounting/holdings.ts',
+    file: 'src/core/accounting/bookings.ts',
     from: '    for (const [tid, content] of seen) this.#seen.set(tid, content);\n    this.#isOpen = true;',
     to: '    for (const [tid, content] of seen) this.#seen.set(tid, content);',
     test: 'test/core/accounting/reconciliation.test.ts',

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { KIND, mappedRecording, openTape, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 import { expectAsTold, TOLD } from './told.ts';
 

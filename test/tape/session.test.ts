@@ -21,7 +21,7 @@ import {
 import { wideHoursOf } from '../../src/tape/analysis/spreadHours.ts';
 import { tapeInSession } from '../../src/tape/format/open.ts';
 import { mappedRecording } from '../../src/tape/import/mapping/mapped.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { openHours, sessionOf } from '../../src/tape/model/session.ts';
 import { TapeBuilder } from '../../src/tape/model/tape.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';

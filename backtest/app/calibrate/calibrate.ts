@@ -12,7 +12,7 @@ import {
   profileLines,
   type DistancesAsked,
   type MeasuredDistances,
-} from './distances.ts';
+} from './measuredDistances.ts';
 import { digits, fairValueText, type ReferenceFound } from './fairValueText.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';

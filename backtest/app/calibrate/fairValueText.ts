@@ -3,7 +3,7 @@
  * next move.
  */
 import { shortDecimal } from '../../../src/core/index.ts';
-import { imbalanceOf, type Calibration, type Foretold, type Leader, type Signals } from '../../../src/tape/index.ts';
+import { imbalanceOf, type Calibration, type Prediction, type Leader, type Signals } from '../../../src/tape/index.ts';
 
 /** Prediction of the price of the book `own` from a reference price, and the books of that reference. */
 export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };
@@ -80,7 +80,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   ];
 }
 
-const predictionText = (of: Foretold | null): string =>
+const predictionText = (of: Prediction | null): string =>
   of === null
     ? 'cannot be measured'
     : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : ': no better than chance'}`;

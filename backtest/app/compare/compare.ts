@@ -28,11 +28,11 @@ import type { Latencies } from '../backtest/backtestModel.ts';
 import { modelRunner, type ModelRunner } from '../backtest/backtestThreads.ts';
 import { fullValueOf, ORDERS_IN_FULL } from '../../../strategies/index.ts';
 import { comparedRun, planUnlessDeclined, Replays, startsOf, type Planned } from './compareRuns.ts';
-import { reasonAgainstQuoting, Verdicts } from './compareVerdicts.ts';
+import { reasonAgainstQuoting, Verdicts } from './quoteAdvice.ts';
 import { derivedSetups, givenSetups, termsOf, type Setup } from './compareSetups.ts';
 import { findTapes, firstPart, SECONDS_MIN, type FoundTape, type LeftOut } from './compareTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
+import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
 import type { LatencyText } from '../backtest/latencyFlags.ts';
 import {
   cutAt,

@@ -19,7 +19,8 @@ import {
 } from '../../../src/pages/index.ts';
 import { tuningFigures } from './plots.ts';
 import type { TunedTrial, Tuning } from './tuning.ts';
-import { share, tuningWords } from './words.ts';
+import { tuningWords } from './summary.ts';
+import { share } from './tuningVerdict.ts';
 
 /** Returns a self-contained HTML file that includes library, style and script. Names and texts are escaped. */
 export function tuningPage(tuning: Tuning, parts: PageParts): string {

@@ -32,7 +32,7 @@ import { wrapped } from '../../messages/wrapped.ts';
 import { clientOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { readShipped, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hasKey, remoteAccess, withVenue } from '../../wiring/venue.ts';
+import { hasKey, remoteAccess, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import {
   addressProblem,

@@ -9,7 +9,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
-import { remoteAccess, withVenue } from '../../wiring/venue.ts';
+import { remoteAccess, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ClockGap } from './clockGap.ts';

@@ -7,7 +7,7 @@ import type { Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
 import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
-import { isThere, readHeartbeat, type HeartbeatRecord, type Whose } from '../../live/safety/heartbeat.ts';
+import { isThere, readHeartbeat, type HeartbeatRecord, type HeartbeatRole } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { ownerText } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -92,7 +92,7 @@ const processOf = ({ process: where }: HeartbeatRecord): string =>
   where === undefined ? '' : ` (process ${where.pid} on ${where.host})`;
 
 /** Returns the heartbeat of a process that may be running; `null` if the process stopped or no longer exists. */
-export function alive(dir: string, whose: Whose): HeartbeatRecord | null {
+export function alive(dir: string, whose: HeartbeatRole): HeartbeatRecord | null {
   const record = readHeartbeat(dir, whose);
   return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
 }

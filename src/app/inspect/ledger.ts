@@ -24,7 +24,7 @@ import {
 } from '../../core/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
-import { isBroughtForward } from '../../live/state/entries.ts';
+import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';

@@ -12,7 +12,7 @@ import {
   type Money,
   type ProfitSinceOpening,
 } from '../../core/index.ts';
-import { isBroughtForward } from '../../live/state/entries.ts';
+import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -87,7 +87,9 @@ export function profitReport(
   const { from = -Infinity, to = Infinity } = asked;
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
-    throw new UsageError(`the ledger has no such day; it covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`);
+    throw new UsageError(
+      `the ledger has no such day; it covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
+    );
   const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {
     ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), profit: current },

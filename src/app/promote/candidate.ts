@@ -13,7 +13,7 @@ import { readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { LastTraded } from './promotionJudge.ts';
-import type { OpenPromotion } from './standing.ts';
+import type { OpenPromotion } from './promotionState.ts';
 import { tradingDigest } from './tradingDigest.ts';
 import { scaledSizes, smallestAmount, type SmallestAmount } from './smallestSizes.ts';
 

@@ -37,7 +37,7 @@ import { journalOf, noteInJournal, nothingToRollBack, promotionJournal, promotio
 import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
 import { tradingDigest } from './tradingDigest.ts';
 import { reloadRunningBot } from './runningBot.ts';
-import { inPlace, type OpenPromotion, type Standing } from './standing.ts';
+import { inPlace, type OpenPromotion, type PromotionState } from './promotionState.ts';
 
 /**
  * Returns the options of a command, with reason and operator name as the journal stores them.
@@ -173,7 +173,11 @@ function approvedBefore(
 }
 
 /** Returns the approval of the named stage in the newest promotion; `undefined` if there is none. */
-const namedRecord = ({ dir }: PromoteOptions, { count }: Standing, stage: Stage | null): PromotionRecord | undefined =>
+const namedRecord = (
+  { dir }: PromoteOptions,
+  { count }: PromotionState,
+  stage: Stage | null,
+): PromotionRecord | undefined =>
   promotionJournal(dir).records.findLast(
     record => record.kind === 'approved' && record.promotion === count && record.stage === stage,
   );
@@ -264,7 +268,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
 /**
  * Returns a line about the stored copy of a live file that the operator had edited; empty if the file was not edited.
  */
-const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
+const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: PromotionState) =>
   found === null || found === live || found === pending?.from
     ? []
     : [`${liveFile} had been changed manually; the changed text is kept as ${dir}/files/${found}.yaml`];
@@ -272,7 +276,7 @@ const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { li
 /** Executes a rollback that is already in the journal: restores the file, and reloads a running bot. */
 async function restorePrevious(
   options: PromoteOptions,
-  decided: Standing,
+  decided: PromotionState,
   to: string | null,
   lines: readonly string[],
 ): Promise<Promoted> {

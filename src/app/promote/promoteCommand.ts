@@ -8,7 +8,7 @@ import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
 import { withPromotionLock, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';
 import type { Check, PromotionRecord, StageLook } from './records.ts';
-import type { OpenPromotion, Standing } from './standing.ts';
+import type { OpenPromotion, PromotionState } from './promotionState.ts';
 import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand.ts';
 
 export type PromoteOptions = Looking & {
@@ -29,7 +29,7 @@ export type PromoteOptions = Looking & {
  */
 export type Promoted = {
   readonly end: 'shown' | 'done' | 'refused';
-  readonly standing: Standing;
+  readonly standing: PromotionState;
   readonly check: StageLook | null;
   readonly lines: readonly string[];
   readonly next: readonly string[];
@@ -115,8 +115,8 @@ export const doneEarlier = (what: string): string => `${what} (by an interrupted
 /** Writes the decided text into the live file, then records the write in the journal. */
 export function place(
   options: PromoteOptions,
-  decided: Standing,
-): { readonly standing: Standing; readonly lines: readonly string[] } {
+  decided: PromotionState,
+): { readonly standing: PromotionState; readonly lines: readonly string[] } {
   const { dir, liveFile } = options;
   const { pending } = decided;
   if (pending === null) return { standing: decided, lines: [] };
@@ -131,7 +131,7 @@ export function place(
  * @throws UsageError if the operator has changed the live file since.
  */
 export function finishPending(options: PromoteOptions): {
-  readonly standing: Standing;
+  readonly standing: PromotionState;
   readonly lines: readonly string[];
   /** Whether a decision was completed. */
   readonly finished: boolean;
@@ -154,7 +154,7 @@ export function finishPending(options: PromoteOptions): {
  * Returns the promotion that is under way.
  * @throws UsageError if no promotion is under way; the message starts with `lines`.
  */
-export function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
+export function underWay({ open }: PromotionState, liveFile: string, lines: readonly string[]): OpenPromotion {
   if (open === null)
     throw new UsageError(
       `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; start one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
@@ -163,7 +163,7 @@ export function underWay({ open }: Standing, liveFile: string, lines: readonly s
 }
 
 /** Records the check of a stage. */
-export const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): Standing =>
+export const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): PromotionState =>
   noteInJournal(options.dir, {
     kind: 'checked',
     ...signature({ ...options, reason: '' }, started.promotion),
@@ -185,7 +185,7 @@ export const signature = (
  */
 export function promoteResult(
   { liveFile, dir, clock }: PromoteOptions,
-  standing: Standing,
+  standing: PromotionState,
   end: Promoted['end'],
   check: StageLook | null,
   lines: readonly string[],

@@ -4,7 +4,7 @@ import { minuteOf } from '../inspect/profitReport.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import type { Promoted } from './promoteCommand.ts';
 import type { CriterionFinding, StageLook } from './records.ts';
-import { inPlace } from './standing.ts';
+import { inPlace } from './promotionState.ts';
 
 const WIDTH = 80;
 

@@ -11,7 +11,7 @@ import { shellWord } from '../../messages/ownCommand.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hasKey } from '../../wiring/venue.ts';
+import { hasKey } from '../../wiring/venueAccess.ts';
 import { saysYes, terminal } from '../terminal/ask.ts';
 import { logger } from '../terminal/logger.ts';
 import { signalsToStop } from '../terminal/signals.ts';

@@ -6,7 +6,7 @@ import { openTape, type Tape } from '../../tape/index.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { readConfig, readShipped, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hasKey, withMarket, withVenue } from '../../wiring/venue.ts';
+import { hasKey, withMarket, withVenue } from '../../wiring/venueAccess.ts';
 import { withProgress } from '../../messages/progress.ts';
 import { logger } from '../terminal/logger.ts';
 import { progressBar } from '../terminal/progressBar.ts';

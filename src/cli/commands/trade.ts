@@ -12,7 +12,7 @@ import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
-import { remoteVenue } from '../../wiring/venue.ts';
+import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { selectedInputs, seedOf, withVenueOf, type Source } from './source.ts';

@@ -13,7 +13,7 @@ import { ReadTimes } from '../marketdata/readTimes.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
 import { FigureEvidence } from './figureEvidence.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
-import type { Booked } from '../accounting/holdings.ts';
+import type { Booked } from '../accounting/bookings.ts';
 import { Inventory } from '../accounting/inventory.ts';
 import { priceExact, priceFloor } from '../model/instrument.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';

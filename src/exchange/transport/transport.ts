@@ -9,7 +9,7 @@ export type HttpOptions = {
    * Time from `send` to the last byte of the answer, in wall-clock milliseconds, even if the injected clock runs
    * faster.
    */
-  readonly deadlineMs?: number;
+  readonly deadlineMs: number;
   /**
    * Maximum number of sockets. Must be at least the sum of the client's two concurrencies, so that a cancel never waits
    * for a socket.
@@ -35,7 +35,7 @@ const bodyMaxOf = (request: WireRequest): number => (request.target.includes('/o
 export function httpTransport(options: HttpOptions): Transport {
   const { connections = 16, bodyMax = bodyMaxOf } = options;
   // Timers take whole numbers, and an accelerated deadline may have a fraction.
-  const deadlineMs = Math.ceil(options.deadlineMs ?? 5_000);
+  const deadlineMs = Math.ceil(options.deadlineMs);
   const origin = checkedOrigin(options.origin, options.plainHttp ?? false);
   const pool = new Pool(origin, {
     connections,

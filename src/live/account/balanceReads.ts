@@ -7,7 +7,7 @@ import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import { explaining } from './transferSelection.ts';
 import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
-import { isFailed, type Failed } from '../failed.ts';
+import { isFailed, type Failed } from '../failedRequest.ts';
 import type { Reads } from './reads.ts';
 import { TransferReads, type Booking, type FoundTransfers, type ListedTransfer } from './transferReads.ts';
 
@@ -174,7 +174,7 @@ export class BalanceReads {
   }
 
   /** Books the adjustments that the operator requested in the state directory. */
-  takeUp(): void {
+  bookAdjustments(): void {
     const { explained, persist, connectivity } = this.#o;
     const { adjustments } = explained;
     const { log } = this.#o.run;

@@ -15,7 +15,7 @@ import {
   type Price,
   type UnreadableRow,
 } from '../../core/index.ts';
-import type { Failed } from '../failed.ts';
+import type { Failed } from '../failedRequest.ts';
 import {
   failedBy,
   isAboutCurrency,

@@ -20,7 +20,7 @@ import {
 import { missingBalance } from '../account/reads.ts';
 import type { Rules } from '../rules.ts';
 import type { Journal, Leftovers } from '../state/journal.ts';
-import { inUnitsOf } from '../state/units.ts';
+import { inUnitsOf } from '../state/unitConversion.ts';
 
 /** Code for a book that the exchange does not list. */
 export const NO_SUCH_BOOK = 'no-such-book';

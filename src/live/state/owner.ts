@@ -1,7 +1,7 @@
 /** Owner of a state directory, stored at its first use and checked at every later use. */
 import type Database from 'libsql';
 import { checkpointOf } from '../recording/ledgerText.ts';
-import { sumOf } from './sums.ts';
+import { sumOf } from './rowChecksums.ts';
 
 /** One bot on one account. */
 export type Owner = {

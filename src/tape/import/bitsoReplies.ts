@@ -13,7 +13,7 @@ import {
 import { SIDE, type SideCode } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
-import { GridFinder } from './grid.ts';
+import { GridFinder } from './inferredGrid.ts';
 import { lineBatches, rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';

@@ -8,7 +8,7 @@ import { regularFileStream } from '../../guard/index.ts';
 import { KIND, SIDE, type SideCode } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
 import { WrongFile, type Findings } from './read/findings.ts';
-import { GridFinder, type Grid } from './grid.ts';
+import { GridFinder, type Grid } from './inferredGrid.ts';
 import { shown, sourceOf, unreadKind, type ImportReading } from './lines.ts';
 import { openEntry } from './read/packed.ts';
 import type { Recording } from './recording.ts';

@@ -5,7 +5,7 @@ import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './read/findings.ts';
 import { rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
-import { Remembered } from './remembered.ts';
+import { RecentKeys } from './recentKeys.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
@@ -61,7 +61,7 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
 }
 
 function trades(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
-  const known = new Remembered();
+  const known = new RecentKeys();
   return rowsOfLines(files, { findings, ...reading }, (line, number, rows) => {
     if (number === 1) {
       if (line === TRADE_HEADER) return;

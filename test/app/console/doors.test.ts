@@ -154,7 +154,7 @@ describe('an action of the console', () => {
     expect(prepared.lines.length).toBeGreaterThan(0);
     expect([actionsIn(stateDir), latchIn(stateDir).readPause()]).toEqual([[], null]);
     await clock.advance(30_000);
-    expect(await prepared.carryOut()).toMatchObject({ end: 'done' });
+    expect(await prepared.execute()).toMatchObject({ end: 'done' });
     expect(latchIn(stateDir).readPause()).toMatchObject({ reason: 'odd fills', who: 'Ana', until: now + 600_000 });
     expect(actionsIn(stateDir)).toMatchObject([{ action: 'pause', by: 'Ana', via: 'console', end: 'done' }]);
   });
@@ -183,7 +183,7 @@ describe('an action of the console', () => {
       { action: 'flatten', by: 'Ana' },
       { costMax: '20.50', reason: 'odd fills' },
     ]);
-    expect(await prepared.carryOut()).toMatchObject({
+    expect(await prepared.execute()).toMatchObject({
       end: 'refused',
       lines: [expect.stringContaining('no recorded run shows')],
     });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { STAGES, type PromotionRecord, type Stage } from '../../../src/app/promote/records.ts';
-import { after, inPlace, NOTHING, type Standing } from '../../../src/app/promote/standing.ts';
+import { after, inPlace, NOTHING, type PromotionState } from '../../../src/app/promote/promotionState.ts';
 import { approved, back, checked, placed, started } from './records.ts';
 
 /** Any record at all: most cannot follow what was before. */
@@ -23,7 +23,7 @@ const anyRecord: fc.Arbitrary<PromotionRecord> = fc
   });
 
 /** What the machine takes of them, in order. */
-function taken(records: readonly PromotionRecord[]): { kept: PromotionRecord[]; standing: Standing } {
+function taken(records: readonly PromotionRecord[]): { kept: PromotionRecord[]; standing: PromotionState } {
   const kept: PromotionRecord[] = [];
   let standing = NOTHING;
   for (const record of records)

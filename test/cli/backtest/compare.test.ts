@@ -5,7 +5,7 @@ import { makerBpsOf, recordFlow, type Comparison } from '../../../backtest/index
 import { compare } from '../../../backtest/app/compare/compare.ts';
 import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
 import { latenciesOf } from '../../../backtest/app/backtest/latencyFlags.ts';
-import { Verdicts } from '../../../backtest/app/compare/compareVerdicts.ts';
+import { Verdicts } from '../../../backtest/app/compare/quoteAdvice.ts';
 import { findTapes, firstPart } from '../../../backtest/app/compare/compareTapes.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../../backtest/index.ts';
 import { backtest } from '../../../backtest/app/backtest/backtest.ts';
-import { describeBacktest } from '../../../backtest/app/backtest/describe.ts';
+import { describeBacktest } from '../../../backtest/app/backtest/backtestText.ts';
 import { referenceTapes } from '../../../backtest/commands/recordings.ts';
 import { loadConfig, type Config } from '../../../src/config.ts';
 import { midsOf, type Tape } from '../../../src/tape/index.ts';

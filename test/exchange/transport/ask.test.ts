@@ -14,7 +14,7 @@ import {
   requestSender,
   type ApiRequest,
   type AskOptions,
-} from '../../../src/exchange/transport/ask.ts';
+} from '../../../src/exchange/transport/requestSender.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
 import { credentials, json, ok, ScriptedTransport, scriptedClient, type Answer } from '../fakes.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { causesOf, moneyOf, type Amount, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
-import { entriesIn } from '../../../src/live/state/entries.ts';
+import { entriesIn } from '../../../src/live/state/ledgerEntries.ts';
 import {
   closeDatabase,
   DamagedState,
