@@ -84,7 +84,7 @@ export const lastTrades = (p: Of<'lastTrades'>): Part => {
     weight: p.weight,
     trade: ({ at, price, amount }) => mean.trade(at, price, amount),
     look(view) {
-      if (mean.at === -Infinity) return 'no trade was seen yet';
+      if (mean.at === -Infinity) return 'no trade was received yet';
       if (!(view.at - mean.at <= p.maxAgeMs)) return 'the last trade is too old';
       return mean.price - view.mid;
     },

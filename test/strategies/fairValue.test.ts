@@ -94,7 +94,7 @@ describe('a part of the fair value', () => {
 
   test('lastTrades is the mean of what was heard', () => {
     const { strategy, look } = around({ lastTrades: {} });
-    expect(look(viewOf())).toBe('no trade was seen yet');
+    expect(look(viewOf())).toBe('no trade was received yet');
     strategy.trade?.(trade);
     expect(priceOf(look(viewOf()))).toBe(MID + 4);
     expect(look(viewOf({ at: trade.at + 60_001 }))).toBe('the last trade is too old');

@@ -100,8 +100,8 @@ describe('each parameter does what the README says', () => {
     expect(quoteOf({ reference: 'lastTrade' })).toEqual({
       bids: [],
       asks: [],
-      noBid: 'no trade was seen yet',
-      noAsk: 'no trade was seen yet',
+      noBid: 'no trade was received yet',
+      noAsk: 'no trade was received yet',
     });
   });
 
