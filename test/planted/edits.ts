@@ -100,7 +100,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/exchange/transport/requestSender.ts',
     from: 'const isWanted = () => question.isWanted?.() ?? true;',
     to: 'const wanted = question.isWanted?.() ?? true;\n    const isWanted = () => wanted;',
-    test: 'test/exchange/transport/ask.test.ts',
+    test: 'test/exchange/transport/requestSender.test.ts',
     title: 'is asked then whether it is still wanted, and leaves only if so: false',
   },
   {
@@ -511,7 +511,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/exchange/transport/requestSender.ts',
     from: '    if (failure.sent) slot.end();\n    else slot.release();\n',
     to: '    slot.release();\n',
-    test: 'test/exchange/transport/ask.test.ts',
+    test: 'test/exchange/transport/requestSender.test.ts',
     title: 'that failed on its way is used up exactly if it may have left (true)',
   },
   {
@@ -519,7 +519,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/exchange/transport/requestSender.ts',
     from: 'if (throttled) budget.lockOut();',
     to: "if (throttled && outcome.kind === 'refused') budget.lockOut();",
-    test: 'test/exchange/transport/ask.test.ts',
+    test: 'test/exchange/transport/requestSender.test.ts',
     title: 'is paused by a throttled order as by a throttled read, though its outcome is unknown',
   },
   {
@@ -880,7 +880,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a changed maker fee never reaches a model that is fixed',
-    file: 'strategies/model.ts',
+    file: 'strategies/modelMaker.ts',
     from: 'solved.makerRate !== view.makerRate || ',
     to: '',
     test: 'test/strategies/all.test.ts',
@@ -931,10 +931,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the wait for a turn not counted with the wait for the budget',
-    file: 'src/exchange/transport/ask.ts',
+    file: 'src/exchange/transport/requestSender.ts',
     from: 'clock.elapsed() > until',
     to: "clock.elapsed() > until + (lane === 'cancel' ? 0 : waitMs)",
-    test: 'test/exchange/transport/ask.test.ts',
+    test: 'test/exchange/transport/requestSender.test.ts',
     title: 'is one that had to wait longer than its lane allows, for the budget and for its turn together',
   },
   {
