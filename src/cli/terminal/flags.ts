@@ -74,6 +74,13 @@ export function recordedTime(text: string): Millis {
   return at;
 }
 
+/** Parses a date and returns the start of that day, UTC. */
+export function dayFlag(text: string): Millis {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
+  if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');
+  return at;
+}
+
 /** Parses ISO 8601, and times as Puntas prints them: `2026-11-20 14:05 UTC`. */
 function isoTime(text: string): number {
   const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z| UTC|[+-]\d{2}:\d{2})?)?$/.exec(

@@ -1,4 +1,5 @@
 /** A request on its way: what it waits for, what is asked again when its turn has come, what is said of its end. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   settle,
@@ -16,6 +17,7 @@ import {
   type AskOptions,
 } from '../../../src/exchange/transport/requestSender.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
+import { runsOf } from '../../many.ts';
 import { credentials, json, ok, ScriptedTransport, scriptedClient, type Answer } from '../fakes.ts';
 
 const order: NewOrder = {
@@ -200,20 +202,44 @@ describe('what is never sent', () => {
     expect([budgets.public.left(), budgets.private.left()]).toEqual([0, 0]);
   });
 
-  it.each([
-    [1_000, 2],
-    [1_000.5, 1],
-  ])('of a placement that had to wait for its lane: after %f ms there were %i requests', async (ms, requests) => {
-    const answers: ((reply: WireReply) => void)[] = [];
-    const { ask, clock, rest } = sender(() => new Promise(resolve => answers.push(resolve)), {
-      lanes: { concurrency: 1 },
+  it('is one that had to wait longer than its lane allows, for the budget and for its turn together', async () => {
+    const most = { cancel: 5_000, place: 1_000, 'private read': 5_000, 'public read': 5_000 };
+    const wait = fc.record({
+      lane: fc.constantFrom(...LANES),
+      set: fc.option(fc.integer({ min: 2, max: 9_000 })),
+      part: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      over: fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: -9_000, max: 9_000 })),
     });
-    void ask(question('private read'));
-    void ask(question('place'));
-    await clock.advance(ms);
-    answers[0]!(ok(null));
-    await settle();
-    expect(rest.requests).toHaveLength(requests);
+    await fc.assert(
+      fc.asyncProperty(wait, async ({ lane, set, part, over }) => {
+        const waitMs = set ?? most[lane];
+        // A cancel needs no budget.
+        const forBudget = lane === 'cancel' ? 0 : Math.floor(part * waitMs);
+        const forTurn = Math.max(1, waitMs - forBudget + over);
+        const answers: ((reply: WireReply) => void)[] = [];
+        const { ask, budgets, clock, rest } = sender(() => new Promise(resolve => answers.push(resolve)), {
+          budgets: { public: 2, private: 2 },
+          lanes: { concurrency: 1, cancelConcurrency: 1 },
+          ...(set === null ? {} : { waitMs: { [lane]: set } }),
+        });
+        void ask(question(lane));
+        await settle();
+        answers[0]!(ok(null));
+        await clock.advance(60_000 - forBudget);
+        void ask(question(lane));
+        const waits = ask(question(lane));
+        await clock.advance(forBudget + forTurn);
+        answers[1]!(ok(null));
+        await settle();
+        const isSent = forBudget + forTurn <= waitMs;
+        expect(rest.requests.length).toBe(isSent ? 3 : 2);
+        if (lane !== 'cancel')
+          expect(budgets[lane === 'public read' ? 'public' : 'private'].left()).toBe(isSent ? 0 : 1);
+        if (!isSent)
+          expect(await waits).toStrictEqual(refusedWith('budget', `no free slot for a ${lane} within ${waitMs} ms`));
+      }),
+      runsOf(300, 60),
+    );
   });
 
   it('of one whose lane was closed meanwhile says that the client is closed', async () => {
