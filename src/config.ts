@@ -41,7 +41,7 @@ export type Loaded = { readonly warnings: readonly string[] } & (
  */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
-    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters, so not a configuration`);
+    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters; expected a configuration`);
   }
   const read = readYaml(text, fileName, 'like book: btc_mxn');
   if (!read.ok) return refused(read.error);
@@ -134,13 +134,13 @@ const refused = (error: string): Loaded => ({ ok: false, errors: [error], warnin
 
 const oldName = ({ old, now }: RenamedKey): Problem => ({
   path: old,
-  message: `old name of ${now.join('.')}; write ${now.at(-1)}, because Puntas ${OLD_KEYS_END} will reject the old name`,
+  message: `old name of ${now.join('.')}; write ${now.at(-1)}, because Puntas ${OLD_KEYS_END} rejects the old name`,
   aboutKey: true,
 });
 
 const givenTwice = ({ old, now }: RenamedKey): Problem => ({
   path: old,
-  message: `old name of ${now.join('.')}, which the file has too; remove ${old.at(-1)}`,
+  message: `old name of ${now.join('.')}, which is also set; remove ${old.at(-1)}`,
   aboutKey: true,
 });
 

@@ -42,5 +42,5 @@ export const usualOrders = (k: number, shift: number): number => 1 / Math.sqrt(2
 export function riskProblems(risk: { readonly amount: string }, book: string): readonly LimitProblem[] {
   const [, minor] = pairOf(book);
   if (currencyOf(risk.amount) === minor) return [];
-  return [{ key: 'risk', message: `risk.amount must be in ${minor}, the minor currency of ${book}` }];
+  return [{ key: 'risk', message: `risk.amount must be in ${minor}, the quote currency of ${book}` }];
 }

@@ -97,7 +97,7 @@ function matrix(comparison: Comparison): Html {
     }),
   );
   return html`<p>
-      Below each number is its 95 % interval, from resampled equal time blocks; none below 20 minutes. Together: sums
+      Below each number is its 95% interval, from resampled equal time blocks; none below 20 minutes. Together: sums
       over the recordings, with quote currencies treated as one; with fills valued after 60 s; and in units of risk: net
       divided by the cost of one standard deviation at full inventory over the traded time, mean over the recordings.
     </p>
@@ -464,4 +464,4 @@ const groupedNumber = (x: number, decimals: number): string =>
     .replace('-', '−');
 const signedGrouped = (x: number, decimals: number): string =>
   x >= 0.5 / 10 ** decimals ? `+${groupedNumber(x, decimals)}` : groupedNumber(x, decimals);
-const wholePercent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+const wholePercent = (share: number): string => `${(share * 100).toFixed(0)}%`;

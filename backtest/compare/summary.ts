@@ -72,7 +72,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   return [
     `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost`,
     ...(declined > 0 ? [`${declined} ${declined === 1 ? 'was' : 'were'} advised against`] : []),
-    ...(rest > 0 ? [`${rest} did not differ significantly from zero (95 %)`] : []),
+    ...(rest > 0 ? [`${rest} did not differ significantly from zero (95%)`] : []),
     ...(none > 0 ? [`${none} had no fill`] : []),
   ]
     .join(', ')
@@ -93,7 +93,7 @@ function verdictsText(tapes: Comparison['tapes']): string {
       all.filter(({ right }) => right === null).length,
     ];
     const unknown = silent > 0 ? `, ${silent} too short to judge` : '';
-    return `${counted(all.length, 'recording')} to ${quote ? 'quote' : 'leave alone'} (${wrong} contradicted by the rest, 95 %${unknown})`;
+    return `${counted(all.length, 'recording')} to ${quote ? 'quote' : 'leave alone'} (${wrong} contradicted by the rest, 95%${unknown})`;
   };
   return `At the best fee of the exchange the first parts advise ${told(true)} and ${told(false)}.`;
 }

@@ -99,7 +99,7 @@ export class OwnSide {
   readonly #sign: 1 | -1;
   readonly #none: number;
 
-  /** @param at - Number of resting orders per place, shared by all owners of this side. */
+  /** `at` contains the number of resting orders per place; all owners of this side share it. */
   constructor(side: SideIndex, at: Uint32Array) {
     this.#sign = side === BUY ? -1 : 1;
     this.#none = side === BUY ? NO_BID : NO_ASK;

@@ -43,7 +43,7 @@ export class SimulatedExchange implements Resident {
   /** Time up to which the exchange advances. */
   #end = -Infinity;
 
-  /** @param market - Rows that only this replay reads, or a book that several replays share. */
+  /** `market` contains rows that only this replay reads, or is a book that several replays share. */
   constructor(market: MarketRows | ExchangeBook, model: FillModel, latency: Latency, watcher = NO_WATCHER) {
     this.#there = market instanceof ExchangeBook ? market : new ExchangeBook(market);
     this.#model = model;

@@ -23,7 +23,7 @@ export class FillNotices<Message extends Told> {
   /** Time of the next due notice; Infinity for none. */
   dueAt = Infinity;
 
-  /** @param travel - Delay of a notice; if `null`, messages are delivered on arrival. */
+  /** `travel` is the delay of a notice; if `null`, messages are delivered on arrival. */
   constructor(travel: Travel | null) {
     this.#travel = travel;
   }

@@ -288,7 +288,7 @@ export class TapeReplay {
   #major = 0n;
   #minor = 0n;
 
-  /** @param market - Market of `options.rows`, which other replays may share. */
+  /** `market` is the market of `options.rows`, which other replays may share. */
   constructor(options: ReplayOptions, market: ReplayMarket) {
     const { instrument, model, latency, fees, gaps } = options;
     const { rows } = market;

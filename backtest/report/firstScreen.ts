@@ -22,7 +22,7 @@ export type Tile = { readonly name: string; readonly value: string; readonly not
  */
 export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: ReplayReport): readonly Tile[] {
   const { pnl, netInterval, net60s, drawdown, fills, capital } = main;
-  const range = ({ low, high }: Interval): string => `95 %: ${gainText(low, minor)} to ${gainText(high, minor)}`;
+  const range = ({ low, high }: Interval): string => `95%: ${gainText(low, minor)} to ${gainText(high, minor)}`;
   const short = `no interval below ${STRETCHES_MIN} min`;
   if (isCrossed(main)) {
     const notes = ['the recorded book was crossed for too long'];
@@ -102,4 +102,4 @@ const returnText = (pct: number | null): string =>
 const percentOf = (share: number): string =>
   `${Number((share * 100).toPrecision(3))
     .toLocaleString('en-US', { maximumFractionDigits: 6 })
-    .replace('-', '−')} %`;
+    .replace('-', '−')}%`;

@@ -43,7 +43,7 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
     seconds < RATIO_DAYS * 86_400 ? `– (from ${RATIO_DAYS} days on)` : '–';
   return [
     { name: `net, ${minor}`, of: ({ pnl }) => html`<b>${gain(pnl.total)}</b>` },
-    { name: 'same length again, 95 %', of: ({ netInterval }) => range(netInterval) },
+    { name: 'same length again, 95%', of: ({ netInterval }) => range(netInterval) },
     { name: '= spread captured', of: ({ pnl }) => gain(pnl.spread) },
     { name: '+ inventory', of: ({ pnl }) => gain(pnl.inventory) },
     { name: '+ fees', of: ({ pnl }) => gain(pnl.fees) },
@@ -52,7 +52,7 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
       name: `net, fills valued after 60 s, ${minor}`,
       of: ({ net60s }) => (net60s === null ? '–' : gain(net60s.total)),
     },
-    { name: 'the same, 95 %', of: ({ net60s }) => range(net60s?.interval ?? null) },
+    { name: 'the same, 95%', of: ({ net60s }) => range(net60s?.interval ?? null) },
     { name: 'net, bps of traded value', of: ({ profitBps }) => numberOr(profitBps) },
     { name: 'fees, bps of traded value', of: ({ feesBps }) => numberOr(feesBps) },
     {
@@ -90,7 +90,7 @@ const tradeRows = ({ major, minor }: BacktestReport): readonly Row[] => [
   { name: 'order-to-trade ratio', of: ({ orderToTrade }) => numberOr(orderToTrade, 1) },
   { name: 'orders with a fill', of: ({ levels }) => share(levelSum(levels, 'touched'), levelSum(levels, 'orders')) },
   {
-    name: 'time in the queue, median / 90 %',
+    name: 'time in the queue, median / 90%',
     of: ({ waits }) => `${secondsOr(waits.medianSeconds)} / ${secondsOr(waits.p90Seconds)}`,
   },
   { name: 'markout after 1 s, bps', of: model => markoutAt(model, 1) },

@@ -45,7 +45,7 @@ export const isCrossed = (main: Pick<ReplayReport, 'recorded' | 'seconds'>): boo
 export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): string[] {
   const share = crossedShare(main);
   if (!(share > CROSSED_SHARE)) return [];
-  const found = `The recorded book was crossed, its best bid above its best ask, for ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of the time`;
+  const found = `The recorded book was crossed, its best bid above its best ask, for ${(share * 100).toFixed(share < 0.1 ? 1 : 0)}% of the time`;
   if (share > CROSSED_MAX) return [`${found}: on such a recording the profit cannot be judged.`];
   return [`${found}: the following numbers include times when the book could not be traded.`];
 }
@@ -113,10 +113,10 @@ function chanceText({ netInterval, stretches }: ReplayReport, minor: string): st
   const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
   return low < 0 && high > 0
     ? [
-        `From the differences of its ${stretches.net.length} equal parts, the same length again would bring ${range} (95 %): not significantly different from zero.`,
+        `From the differences of its ${stretches.net.length} equal parts, the same length again would bring ${range} (95%): not significantly different from zero.`,
       ]
     : [
-        `From the differences of its ${stretches.net.length} equal parts, the same length again would bring ${range} (95 %).`,
+        `From the differences of its ${stretches.net.length} equal parts, the same length again would bring ${range} (95%).`,
       ];
 }
 
@@ -214,7 +214,7 @@ const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` 
 /** Describes the longest reason for missing quotes, per side. */
 function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
   if (Math.min(uptime.bid, uptime.ask) >= QUOTED_MIN) return [];
-  const whole = (share: number): string => `${(share * 100).toFixed(0)} %`;
+  const whole = (share: number): string => `${(share * 100).toFixed(0)}%`;
   const [bid, ask] = (['bid', 'ask'] as const).map(side => (uptime[side] < QUOTED_MIN ? longest(missing, side) : null));
   const why =
     bid && ask && bid.reason === ask.reason

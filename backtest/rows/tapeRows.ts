@@ -58,7 +58,8 @@ export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWin
 }
 
 function refuseQuotes({ quotesOnly, source }: Pick<Tape, 'quotesOnly' | 'source'>): void {
-  if (quotesOnly) throw new RangeError(`${source}: has best prices without amounts; it cannot be replayed`);
+  if (quotesOnly)
+    throw new RangeError(`${source}: cannot be replayed, because the recording has best prices without amounts`);
 }
 
 /**

@@ -47,7 +47,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
         : section(
             'Side by side',
             html`<p>
-                Above: net per hour at the best distance; the bar is its 95 % interval, simultaneous for all distances.
+                Above: net per hour at the best distance; the bar is its 95% interval, simultaneous for all distances.
                 Below: a book can pay if the half-spread, and the part of it that remains after a minute, exceed the
                 fee.
               </p>

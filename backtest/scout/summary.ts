@@ -64,12 +64,12 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a fee of ${bpsText(feeBps)}: ${value} ${shown} per hour (95 %: ${low} to ${high})${need}.`;
+  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a fee of ${bpsText(feeBps)}: ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {
   const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
-  const start = `Nothing here pays: at these fees no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns more than its fills lose, with 95 % confidence.`;
+  const start = `Nothing here pays: at these fees no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns more than its fills lose, with 95% confidence.`;
   const [nearest] = judged;
   if (nearest === undefined) return `${start} No book had enough trades to judge: observe for longer.`;
   const { name, feeBps, verdict } = nearest;

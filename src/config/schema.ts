@@ -56,11 +56,11 @@ export const configSchema = z
     regimes: regimes.optional().meta(AT_RELOAD).describe('Automatic wide and reduce-only regimes.'),
     inventory: z
       .strictObject({
-        target: decimalText.optional().describe('Target (base). If omitted, the opening balance.'),
+        target: decimalText.optional().describe('Target inventory (base). If omitted, the opening balance.'),
       })
       .prefault({})
       .meta(AT_RELOAD)
-      .describe('Target of inventory.'),
+      .describe('Inventory target.'),
     timing: timing.prefault({}).meta(AT_RELOAD).describe('Intervals and time limits.'),
     metrics: metricsKeys.prefault({}).describe('Metrics server.'),
     state: z

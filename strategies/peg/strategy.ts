@@ -42,7 +42,7 @@ function pegging(p: PegParameters, instrument: Instrument): Strategy {
     quote(view) {
       const unknown = unknownIn(view) ?? unusableReference(view, p.maxAgeMs);
       const { reference } = view;
-      if (unknown !== null || reference === null) return silent(unknown ?? 'no reference was seen yet');
+      if (unknown !== null || reference === null) return silent(unknown ?? 'no reference was received yet');
       const own = fairPrice(view);
       const centre: Step[] = [{ name: 'fair value: reference', ticks: reference.price }];
       if (basis !== null) {
@@ -51,7 +51,7 @@ function pegging(p: PegParameters, instrument: Instrument): Strategy {
       }
       const away = totalOf(centre) - own;
       if (!(Math.abs(away) * 10_000 <= p.maxDivergenceBps * own))
-        return silent('the reference is too far from our book');
+        return silent('the reference is too far from the mid price');
       if (p.weight < 1)
         centre.push({ name: view.fair ? 'own fair value' : 'own middle', ticks: (p.weight - 1) * away });
       return quoteAround(p, lots, view, centre);

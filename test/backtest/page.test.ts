@@ -211,7 +211,7 @@ describe('the verdict', () => {
       { reason: 'would cross the book', bidSeconds: 160, askSeconds: 0, decisions: 800 },
     ];
     expect(told({ expected: 3 }, { uptime: { bid: 0.5, ask: 1, both: 0.5 }, missing })).toContain(
-      'It had a resting bid for 50 % of the time and an ask for 100 %. Main reason for no bid: book stale (5 min of 8 min).',
+      'It had a resting bid for 50% of the time and an ask for 100%. Main reason for no bid: book stale (5 min of 8 min).',
     );
     const both = told({ expected: 3 }, { uptime: { bid: 0.5, ask: 0.4, both: 0.4 }, missing });
     expect(both).toContain(
@@ -233,7 +233,7 @@ describe('the verdict', () => {
   test('says of a profit whether its parts tell it apart from chance', () => {
     const netInterval = { low: -1.234, high: 7 };
     expect(told({ expected: 3 }, { netInterval })).toContain(
-      'the same length again would bring −1.23 to 7.00 mxn (95 %): not significantly different from zero.',
+      'the same length again would bring −1.23 to 7.00 mxn (95%): not significantly different from zero.',
     );
     const sure = told({ pessimistic: 2, expected: 3 }, { netInterval: { low: 1, high: 7 } });
     expect(sure).not.toContain('not significantly');
@@ -257,9 +257,9 @@ describe('the verdict', () => {
     const crossed = (share: number, ghosts = 0) =>
       told({ pessimistic: 1, expected: 3 }, { seconds: 1000, recorded: { ghosts, crossedSeconds: 1000 * share } });
     expect(crossed(0.009)).not.toContain('crossed');
-    expect(crossed(0.02)).toMatch(/^The recorded book was crossed, .* for 2.0 % of the time/);
+    expect(crossed(0.02)).toMatch(/^The recorded book was crossed, .* for 2.0% of the time/);
     expect(crossed(0.02)).toContain('It ended above zero');
-    expect(crossed(0.3)).toMatch(/^The recorded book was crossed, .* for 30 % of the time: .* cannot be judged/);
+    expect(crossed(0.3)).toMatch(/^The recorded book was crossed, .* for 30% of the time: .* cannot be judged/);
     expect(crossed(0.3)).not.toMatch(/ made | ended /);
     const [net] = tilesTextOf(whole([]), { ...base, seconds: 10, recorded: { ghosts: 0, crossedSeconds: 3 } });
     expect(net?.value).toBe('not scored');

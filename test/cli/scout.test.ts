@@ -57,7 +57,7 @@ describe('puntas scout', () => {
 
   test('stopped early tells what it saw of the ten books in the box', async () => {
     const program = puntas(['scout', '--for', '1h', '--speed', '20', '--seed', '1']);
-    await program.sees(/watching 10 books: \d+ %/);
+    await program.sees(/watching 10 books: \d+%/);
     program.signal('SIGINT');
     const ended = await program.ended;
     expect(ended.code).toBe(0);

@@ -129,6 +129,6 @@ describe('a configuration of thousands of unknown keys', () => {
     if (loaded.ok) throw new Error('it was taken');
     const unknown = loaded.errors.filter(line => line.includes('unknown key'));
     expect(unknown).toHaveLength(51);
-    expect(unknown.at(-1)).toBe('x.yaml:51:1 k50: unknown key, like 1349 others here');
+    expect(unknown.at(-1)).toBe('x.yaml:51:1 k50: unknown key; 1349 more unknown keys are not listed');
   });
 });

@@ -94,7 +94,7 @@ describe('a part of the fair value', () => {
 
   test('lastTrades is the mean of what was heard', () => {
     const { strategy, look } = around({ lastTrades: {} });
-    expect(look(viewOf())).toBe('no trade was heard yet');
+    expect(look(viewOf())).toBe('no trade was received yet');
     strategy.trade?.(trade);
     expect(priceOf(look(viewOf()))).toBe(MID + 4);
     expect(look(viewOf({ at: trade.at + 60_001 }))).toBe('the last trade is too old');
@@ -135,17 +135,17 @@ describe('a part of the fair value', () => {
 
 describe('a fair value that cannot be computed means no quote, by name:', () => {
   test.each<[string, object, Partial<View>]>([
-    ['no reference was seen yet', { reference: {} }, { reference: null }],
+    ['no reference was received yet', { reference: {} }, { reference: null }],
     ['the reference is stale', { reference: { maxAgeMs: 500 } }, { reference: { at: 999_499, price: MID } }],
-    ['the reference is no price', { reference: {} }, { reference: { at: 1_000_000, price: Number.NaN } }],
-    ['the reference is no price', { reference: {} }, { reference: { at: 1_000_000, price: -MID } }],
+    ['the reference is not a positive number', { reference: {} }, { reference: { at: 1_000_000, price: Number.NaN } }],
+    ['the reference is not a positive number', { reference: {} }, { reference: { at: 1_000_000, price: -MID } }],
     [
-      'the reference is too far from our book',
+      'the reference is too far from the mid price',
       { mid: {}, reference: {} },
       { reference: { at: 1_000_000, price: MID * 1.011 } },
     ],
     [
-      'the fair value is too far from our book',
+      'the fair value is too far from the mid price',
       { reference: {} },
       { reference: { at: 1_000_000, price: MID * 1.009 } },
     ],
@@ -164,7 +164,7 @@ describe('a fair value that cannot be computed means no quote, by name:', () => 
 
   test('a part that fails takes nothing from the others, and one that can be told again quotes again', () => {
     const { look } = around({ weightedMid: {}, reference: {} });
-    expect(look(viewOf({ reference: null }))).toBe('no reference was seen yet');
+    expect(look(viewOf({ reference: null }))).toBe('no reference was received yet');
     expect(priceOf(look(leaning))).toBeCloseTo(MID + 2.25, 9);
   });
 });
@@ -269,7 +269,7 @@ describe('any mixture', () => {
     );
     expect(strategy.quote({ ...leaning, reference: null })).toMatchObject({
       bids: [],
-      noBid: 'no fair value: no reference was seen yet',
+      noBid: 'no fair value: no reference was received yet',
     });
   });
 });
@@ -393,7 +393,7 @@ describe('what puntas calibrate writes', () => {
     [
       'a part that wants a reference where none is read',
       { reference: {} },
-      'fairValue.reference: this partneeds a reference price; expected reference: { books: [...] }',
+      'fairValue.reference: this part needs a reference price; add reference: { books: [...] }',
     ],
     [
       'a reach beyond the collar',
@@ -411,7 +411,7 @@ describe('what puntas calibrate writes', () => {
     const text = `${file.replace('exchange:\n', 'exchange:\n  stream: false\n')}\n${stringify({ fairValue: { lastTrades: {} } })}`;
     const loaded = loadConfig(text, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'fairValue.lastTrades: only the stream reports every trade, and exchange.stream is false',
+      'fairValue.lastTrades: needs the stream, which reports every trade, but exchange.stream is false',
     );
   });
 

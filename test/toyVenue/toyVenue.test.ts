@@ -98,7 +98,7 @@ test('an answer that is lost and a placement that comes twice are each known for
   const { server, until, texts, end } = await running(['lost', 'twice']);
   await until(() => sides(server) === 'BS');
   const [lost, twice] = server.rows.filter(({ owner }) => owner === KEY).map(({ tag }) => tag);
-  const isKnown = (tag = '') => texts().includes(`${tag}: the exchange has reported it; its outcome is known`);
+  const isKnown = (tag = '') => texts().includes(`${tag}: the exchange has reported the order; its outcome is known`);
   await until(() => isKnown(lost) && isKnown(twice) && sides(server) === 'BS');
   expect(texts()).toEqual(
     expect.arrayContaining(['place: no usable answer', 'place was rejected: refused: E_TAG_TAKEN']),

@@ -83,7 +83,7 @@ function outcomeOf(
   const nets = staggered.map(({ net }) => Number(net));
   return [
     ...(declined === null ? [] : [`${declined}; run because of --anyway`]),
-    `${totals.join(', ')} ${minor}${around === null ? '' : ` (95 %: ${gain(around.low)} to ${gain(around.high)})`}`,
+    `${totals.join(', ')} ${minor}${around === null ? '' : ` (95%: ${gain(around.low)} to ${gain(around.high)})`}`,
     ...(net60s === null ? [] : [`after 60 s ${gain(net60s.total)}`]),
     ...(nets.length === 0 ? [] : [`later starts ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
     `${fills} fills at ${feeBps} bps`,

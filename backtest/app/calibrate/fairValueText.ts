@@ -66,8 +66,8 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
   const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${predictionText(foretold)}`);
   const about = [
-    `  # reference through ${books.join(', ')}, ${ageS} s old; it moves in ${digits(100 * moving)} % of the seconds`,
-    "  # slope of the book's next move on the distance of the reference (95 %), correlation, and correlation in the last third, which was not fitted",
+    `  # reference through ${books.join(', ')}, ${ageS} s old; it moves in ${digits(100 * moving)}% of the seconds`,
+    "  # slope of the book's next move on the distance of the reference (95%), correlation, and correlation in the last third, which was not fitted",
     ...rows,
   ];
   if (weight === 0) return [...about, '  # reference: weight 0, because it predicts no better than chance'];
@@ -102,7 +102,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
           `    memory: ${memoryMs / 1_000}s`,
         ]
       : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),
-    `  # imbalance, bps per deviation, ${ahead} (95 %), correlation, and correlation in the last third, which was not fitted:`,
+    `  # imbalance, bps per deviation, ${ahead} (95%), correlation, and correlation in the last third, which was not fitted:`,
     ...imbalances.map(
       ({ depthBps, foretold }) =>
         `  #   ${depthBps === 0 ? 'at the best prices' : `within ${depthBps} bps`}: ${predictionText(foretold)}`,

@@ -235,7 +235,7 @@ const haltsText = (halts: RunEvidence['halts']): string =>
   halts.length === 0 ? '0' : `${halts.length}, the last: ${halts.at(-1)!.reason}`;
 const spanText = ({ low, high }: { readonly low: number; readonly high: number }): string =>
   `${digits(low)} to ${digits(high)}`;
-const partPercent = (part: number): string => `${(100 * part).toFixed(1)} %`;
+const partPercent = (part: number): string => `${(100 * part).toFixed(1)}%`;
 
 /** Rounds to four significant digits. */
 function digits(x: number): string {

@@ -37,7 +37,7 @@ export const buildText = ({ version, code }: Pick<Presence, 'version' | 'code'>)
 export class PresenceBoard {
   readonly #queue: Queue;
 
-  /** @param queue - The queue named `HELLO_QUEUE`. */
+  /** `queue` must be the queue named `HELLO_QUEUE`. */
   constructor(queue: Queue) {
     this.#queue = queue;
   }

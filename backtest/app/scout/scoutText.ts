@@ -27,7 +27,7 @@ function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
 }
 
 const LEGEND =
-  "In bps, except sums: half-spread; volatility per hour; the average maker's edge after a minute; the highest fee at which quoting pays; its distance; net per hour (95 %); capital for ten orders per side; the fee after a month of this volume.";
+  "In bps, except sums: half-spread; volatility per hour; the average maker's edge after a minute; the highest fee at which quoting pays; its distance; net per hour (95%); capital for ten orders per side; the fee after a month of this volume.";
 
 function tableOf({ books, currency }: Scouting): readonly string[] {
   const sum = (of: (book: ScoutedBook) => number | null, text: (x: number | null) => string) => (book: ScoutedBook) => {

@@ -68,7 +68,7 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
         `${gainText(net, minor)} ${minor}`,
         interval === null
           ? 'no interval'
-          : `95 %: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)}`,
+          : `95%: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)}`,
       ),
       tile('deflated Sharpe', share(deflated.probability), `of ${numberText(deflated.trials)} ever tried here`),
       tile('overfitting', pbo === null ? '–' : share(pbo.value), 'probability, by CSCV'),

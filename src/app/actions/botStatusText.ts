@@ -124,7 +124,7 @@ function limitsText(limits: readonly StatusLimit[]): string {
  * 99%; 100% means that the limit is reached.
  */
 const limitText = ({ limit, share }: StatusLimit): string =>
-  `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))} %` : 'BEYOND'}`;
+  `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))}%` : 'BEYOND'}`;
 
 const lastText = ({ action, by, via, at, end, reason }: NonNullable<BotStatus['lastAction']>): string =>
   `${action} by ${by}${via === 'console' ? ' in the console' : ''} at ${time(at)}${end === 'refused' ? ', refused' : ''}: ${reason === '' ? 'no reason given' : reason}`;

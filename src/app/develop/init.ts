@@ -250,7 +250,7 @@ async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price
 /** Returns the market data that was read, one item per line. */
 function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
   const { instrument: i, makerRate, tier } = rules;
-  const rate = `maker fee ${makerRate / 1e6} %`;
+  const rate = `maker fee ${makerRate / 1e6}%`;
   return [
     balances === null
       ? `${rate}: the fee of the first tier; set a key in the environment to read the fee of your account`

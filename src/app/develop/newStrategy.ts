@@ -168,7 +168,7 @@ exchange:
   seed: 1
   market: { kind: flow }
   balances: { btc: '1.5', mxn: '2000000' }
-  # The best fee tier of the mxn books, 0.100 % for the maker.
+  # The best fee tier of the mxn books, 0.100% for the maker.
   volume30d: '200000000'
 
 strategy:

@@ -65,7 +65,7 @@ export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
     const lots = minimumLots(i, price);
     const needed = side === 'sell' ? moneyOfAmount(i, lots) : moneyOfValue(i, valueOf(price, lots));
     const what = `${side} ${textOfMoney(moneyOfAmount(i, lots))} ${i.major} at about ${textOfPrice(i, price)}`;
-    const text = `${what}, ${FAR_BPS / 100} % from the mid price`;
+    const text = `${what}, ${FAR_BPS / 100}% from the mid price`;
     const money = `${textOfMoney(needed)} ${side === 'sell' ? i.major : i.minor}`;
     return { side, lots, text, money, isPaid: needed <= fundsFor(side, riskContext) };
   });

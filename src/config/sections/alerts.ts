@@ -25,7 +25,7 @@ export const ALERT_EVENTS = {
     isCritical: true,
     says: 'From the sentinel: the bot has exited or sends no heartbeat, and was not stopped.',
   },
-  halted: { mode: 'on', isCritical: true, says: 'Halted until an operator resumes.' },
+  halted: { mode: 'on', isCritical: true, says: 'Trading halted until puntas resume.' },
   ledgerDiffers: { mode: 'on', isCritical: true, says: 'The balances differ from the ledger.' },
   sentinelGone: { mode: 'on', isCritical: true, says: 'The sentinel sends no heartbeat.' },
   diskLow: { mode: 'on', isCritical: true, says: 'Less than 500 MB free on the state disk.' },
@@ -37,22 +37,22 @@ export const ALERT_EVENTS = {
   },
   notQuoting: { mode: 'on', says: 'Not quoting for another reason, without a halt or stop.' },
   reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },
-  drawdownNear: { mode: 'on', says: 'Drawdown at 80% of limits.drawdownMax.' },
-  dayLossNear: { mode: 'on', says: 'Loss at 80% of limits.dayLossMax.' },
+  drawdownNear: { mode: 'on', says: 'Drawdown above 80% of limits.drawdownMax.' },
+  dayLossNear: { mode: 'on', says: 'Daily loss above 80% of limits.dayLossMax.' },
   ordersRefused: { mode: 'on', says: 'The exchange rejects many orders.' },
   oneSided: { mode: 'on', says: 'Only one side quoted for ten minutes.' },
-  requestsSlow: { mode: 'on', says: 'One request in ten takes over 2 s.' },
-  requestsFailing: { mode: 'on', says: 'Over a fifth of the requests fail.' },
-  budgetSpent: { mode: 'on', says: 'Request budget exhausted for a minute.' },
-  loopSlow: { mode: 'on', says: 'One decision in a hundred takes over 50 ms.' },
-  noFills: { mode: 'silent', says: 'No fill for hours while quoting.' },
-  wide: { mode: 'silent', says: 'Wide quotes: the market is fast, wide or thin.' },
+  requestsSlow: { mode: 'on', says: 'Over 10% of requests take over 2 s.' },
+  requestsFailing: { mode: 'on', says: 'Over 20% of requests fail.' },
+  budgetSpent: { mode: 'on', says: 'Request budget used up for a minute.' },
+  loopSlow: { mode: 'on', says: 'Over 1% of decisions take over 50 ms.' },
+  noFills: { mode: 'silent', says: 'No fill for six hours while quoting.' },
+  wide: { mode: 'silent', says: 'Wider quotes: the market is volatile, wide or thin.' },
   started: { mode: 'silent', isMoment: true, says: 'The bot started.' },
   stopped: {
     mode: 'on',
     isCritical: true,
     isMoment: true,
-    says: 'The bot stopped, with its errors and the orders that may still be open.',
+    says: 'The bot stopped. Lists errors and orders that may still be open.',
   },
   fill: { mode: 'off', isMoment: true, says: 'An order was filled.' },
   digest: { mode: 'silent', isMoment: true, says: 'Daily summary: profit, fills, event counts.' },
@@ -80,9 +80,9 @@ const channel = {
     .strictObject({
       chatId: z
         .string()
-        .regex(/^(-?\d{1,20}|@\w{5,32})$/, 'expected the id of a chat as quoted text, like "-1001234567890"')
+        .regex(/^(-?\d{1,20}|@\w{5,32})$/, 'expected the id of a chat, quoted, like "-1001234567890"')
         .describe('Chat number, or @name of a public channel, quoted.'),
-      url: httpAddress.default('https://api.telegram.org').describe('Bot API.'),
+      url: httpAddress.default('https://api.telegram.org').describe('Bot API address.'),
     })
     .optional()
     .describe('Telegram chat; token in PUNTAS_TELEGRAM_TOKEN.'),
@@ -96,10 +96,10 @@ export const alerts = z
       .min(3)
       .max(100)
       .default(12)
-      .describe('Messages to each address; a third is reserved for critical events.'),
+      .describe('Maximum messages per address; a third is reserved for critical events.'),
     digestAt: z
       .string()
-      .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time of the day in UTC as quoted text, like "07:30"')
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a UTC time, quoted, like "07:30"')
       .default('00:00')
       .describe('UTC time of the daily summary, quoted.'),
     events: z.strictObject(modes).prefault({}).describe('silent: without sound; off: only counted in the summary.'),

@@ -13,7 +13,7 @@ export const backtestKeys = z.strictObject({
       taker: signedRate.describe('Taker fee.'),
     })
     .optional()
-    .describe('Fees as fractions, negative for a rebate. If omitted, the tiers of this exchange.'),
+    .describe("Fees as fractions, negative for a rebate. If omitted, Bitso's fee tiers."),
   desk: z
     .strictObject({
       spreadBps: bps(20).describe('RFQ spread around the mid price.'),
@@ -24,8 +24,8 @@ export const backtestKeys = z.strictObject({
         .describe("RFQ capacity per direction (quote). If omitted, 2.5% of the book's largest order."),
       refillMs: millis(0, 86_400_000).default(60_000).describe('Time until an empty desk is full again.'),
       delayMinMs: millis(0, 600_000).default(200).describe('Minimum duration of an accepted conversion.'),
-      delayMaxMs: millis(0, 600_000).default(2_000).describe('Maximum duration; at least delayMinMs.'),
-      latencyMs: millis(0, 60_000).optional().describe('Latency each way. If omitted, that of orders.'),
+      delayMaxMs: millis(0, 600_000).default(2_000).describe('Maximum duration of an accepted conversion.'),
+      latencyMs: millis(0, 60_000).optional().describe('Request latency each way. If omitted, the order latency.'),
       failedShare: share(0).describe('Share of conversions that fail.'),
       refusedShare: share(0).describe('Share of requests that are rejected.'),
       lostShare: share(0).describe('Share of requests without an answer; half are executed.'),

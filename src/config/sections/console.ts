@@ -8,10 +8,7 @@ const NAME = /^[A-Za-z0-9.:-]{1,253}$/;
 const tokenFile = z
   .string()
   .max(4_096)
-  .regex(
-    /^\.{0,2}\/|\.[A-Za-z]{1,10}$/,
-    'expected the path of a file, like ./operator.token; that file contains the token',
-  )
+  .regex(/^\.{0,2}\/|\.[A-Za-z]{1,10}$/, 'expected the path of a file that contains the token, like ./operator.token')
   .optional()
   .meta(ELSEWHERE);
 
@@ -20,7 +17,7 @@ export const CONSOLE_DEFAULTS = { host: '127.0.0.1', port: 9_465 } as const;
 
 export const consoleKeys = z
   .strictObject({
-    besideRun: z.boolean().default(true).describe('Whether puntas run starts it, as a separate process.'),
+    besideRun: z.boolean().default(true).describe('Whether puntas run also starts the console.'),
     host: z
       .string()
       .regex(NAME, 'expected a host name or address, like 127.0.0.1')
@@ -33,16 +30,16 @@ export const consoleKeys = z
       .max(20)
       .default([])
       .meta(ELSEWHERE)
-      .describe('Further Host headers, without port.'),
+      .describe('Further accepted Host headers, without port.'),
     operatorTokenFile: tokenFile.describe(
-      'File (mode 0600) with the operator token, 32 characters or more. If omitted, read-only.',
+      'File (mode 0600) with the operator token, 32 characters or more. If omitted, the console is read-only.',
     ),
-    viewerTokenFile: tokenFile.describe('File with the viewer token. If omitted, reading needs none.'),
+    viewerTokenFile: tokenFile.describe('File with the viewer token. If omitted, reading needs no token.'),
     behindTls: z
       .boolean()
       .default(false)
       .meta(ELSEWHERE)
       .describe('Whether a TLS proxy protects the port. If false, operators log in only from this machine.'),
   })
-  .describe('Web console; {} starts it with a run. If omitted, only puntas console shows it, read-only.');
+  .describe('Web console; {} starts it with a run. If omitted, only puntas console starts it, read-only.');
 export type ConsoleSettings = z.infer<typeof consoleKeys>;

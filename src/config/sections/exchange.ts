@@ -11,13 +11,13 @@ const requests = {
         .min(1)
         .max(100_000)
         .default(54)
-        .describe('Public requests per 60 s (the exchange allows 60 per address).'),
+        .describe('Public requests per 60 s (exchange limit: 60 per address).'),
       privatePerMinute: z
         .int()
         .min(1)
         .max(100_000)
         .default(270)
-        .describe('Private requests per 60 s without cancels (the exchange allows 300 per account).'),
+        .describe('Private requests per 60 s without cancels (exchange limit: 300 per account).'),
     })
     .prefault({})
     .describe('Request budgets. Exceeding the limits of the exchange causes a lockout of a minute.'),
@@ -33,12 +33,12 @@ const requests = {
 
 const market = z.discriminatedUnion('kind', [
   z
-    .strictObject({ kind: z.literal('flow').describe('Seeded actors, without an end.') })
-    .describe('Market of seeded actors.'),
+    .strictObject({ kind: z.literal('flow').describe('Simulated, seeded traders.') })
+    .describe('Market of simulated traders.'),
   z
     .strictObject({
       kind: z.literal('tape').describe('Replay of a recording.'),
-      dir: z.string().min(1).max(4_096).describe('Folder, relative to this file.'),
+      dir: z.string().min(1).max(4_096).describe('Folder of the recording, relative to this file.'),
       loop: z.boolean().default(true).describe('Whether to repeat the recording.'),
     })
     .describe('Recorded market.'),
@@ -48,22 +48,22 @@ const embedded = z.strictObject({
   kind: z.literal('embedded').describe('Embedded exchange with play money; needs no key.'),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Random seed.'),
   engineDelayMs: millis(0, 60_000).default(50).describe('Delay before an order is matched.'),
-  market: market.prefault({ kind: 'flow' }).describe('Source of other orders.'),
+  market: market.prefault({ kind: 'flow' }).describe("Source of the other traders' orders."),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
   volume30d: decimalText.default('200000000').describe('30-day volume (quote), for the fee tier.'),
-  port: port.default(0).describe('Port on 127.0.0.1; 0 takes a free one.'),
+  port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   ...requests,
 });
 
 const remote = z.strictObject({
   kind: z.literal('remote').describe('Remote exchange with your key.'),
-  venue: z.string().optional().describe('Exchange; only bitso.'),
-  restUrl: baseAddress.describe('REST base, like https://api.bitso.com.'),
-  rfqUrl: baseAddress.optional().describe('RFQ base. If omitted, restUrl.'),
-  webhookUrl: baseAddress.optional().describe('Webhook base. If omitted, restUrl.'),
+  venue: z.string().optional().describe('Exchange name; only bitso.'),
+  restUrl: baseAddress.describe('REST address, like https://api.bitso.com.'),
+  rfqUrl: baseAddress.optional().describe('RFQ address. If omitted, restUrl.'),
+  webhookUrl: baseAddress.optional().describe('Webhook address. If omitted, restUrl.'),
   streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
     .optional()
-    .describe('Stream, like wss://ws.bitso.com. If omitted, books are polled.'),
+    .describe('Stream address, like wss://ws.bitso.com. If omitted, books are polled.'),
   ...requests,
 });
 

@@ -20,10 +20,10 @@ const routes = z.strictObject({
 const flow = z
   .strictObject({
     volatilityBps: z.number().gt(0).max(10_000).describe('Volatility per hour, from puntas calibrate.'),
-    fillsPerMinute: z.number().gt(0).max(100_000).describe('Full fills per minute and side: those per day / 2880.'),
+    fillsPerMinute: z.number().gt(0).max(100_000).describe('Complete fills per minute and side: fills per day / 2880.'),
     decayPerBps: z.number().gt(0).max(100).describe('Decay of arrivals with distance (k), from puntas calibrate.'),
   })
-  .describe('Initial values for the computed band, then measured.');
+  .describe('Initial values for the computed band; the bot then measures them.');
 
 export const hedge = z.strictObject({
   band: aboveZero
@@ -31,25 +31,29 @@ export const hedge = z.strictObject({
     .describe('Inventory beyond which Puntas hedges (base). If omitted, computed from risk, flow and cost.'),
   residual: decimalText
     .optional()
-    .describe('Inventory remaining after a hedge (base), below the band. If omitted, 0; computed if the band is.'),
+    .describe('Inventory left after a hedge (base), below the band. If omitted, 0 or computed.'),
   risk: sumOfMoney
     .optional()
-    .describe('A loss with this standard deviation is worth this payment to you, like "2000 mxn". Only without band.'),
+    .describe('Your price for avoiding a loss of this standard deviation, like "2000 mxn"; only without band.'),
   flow: flow.optional(),
   venues: z
     .array(z.enum(['rfq', 'conversion', 'book']))
     .min(1)
     .max(3)
     .default(['rfq', 'conversion'])
-    .describe('RFQ quotes, REST conversions, taker orders (book). Without book, the bot never takes liquidity.'),
+    .describe(
+      'Allowed: RFQ quotes, REST conversions, taker orders (book). Without book, the bot never takes liquidity.',
+    ),
   routes: routes.optional().describe('Hedges through a third currency.'),
   costMaxBps: bps(50).describe('Maximum cost of a hedge against the mid price.'),
   costDayMax: aboveZero.optional().describe('Maximum cost of all hedges per UTC day (quote).'),
   carryBpsPerHour: bps(0).describe(
     'Cost of carrying inventory at the band. Above 0, cheaper hedges also start below it.',
   ),
-  unwindMs: millis(1_000, 86_400_000).default(600_000).describe('Expected time for quotes to work off the band.'),
-  everyMs: millis(500, 600_000).default(2_000).describe('Interval between checks.'),
-  pauseMs: millis(1_000, 3_600_000).default(30_000).describe('Pause after a check that requested quotes.'),
+  unwindMs: millis(1_000, 86_400_000)
+    .default(600_000)
+    .describe('Expected time for quotes to reduce inventory by the band.'),
+  everyMs: millis(500, 600_000).default(2_000).describe('Interval between hedge checks.'),
+  pauseMs: millis(1_000, 3_600_000).default(30_000).describe('Pause after a check that requested RFQ quotes.'),
   quoteLifeMinMs: millis(0, 60_000).default(5_000).describe('Minimum remaining lifetime of an accepted quote.'),
 });

@@ -8,5 +8,10 @@ export const journalKeys = z.strictObject({
     .max(168)
     .default(24)
     .describe('Time after which a new run starts, without quotes for some seconds.'),
-  keepMb: z.number().min(0.1).max(1_000_000).default(2_048).describe('Maximum size; the oldest are deleted.'),
+  keepMb: z
+    .number()
+    .min(0.1)
+    .max(1_000_000)
+    .default(2_048)
+    .describe('Maximum size; the oldest recordings are deleted.'),
 });

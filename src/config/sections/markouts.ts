@@ -17,14 +17,14 @@ export const markouts = z
       .min(2)
       .max(10_000)
       .default(8)
-      .describe('Minimum fills of a side; those of one minute count as one.'),
+      .describe('Minimum fills of a side; fills of one minute count as one.'),
     standardErrors: z
       .number()
       .min(0)
       .max(10)
       .default(2.5)
       .describe('Standard errors by which adverse selection must exceed toleratedBps.'),
-    toleratedBps: bps.default(2).describe('Adverse selection that widens nothing.'),
+    toleratedBps: bps.default(2).describe('Adverse selection up to which nothing widens.'),
     widenBpsMax: bps.default(10).describe('Maximum widening of a side. 0 only reports markouts.'),
   })
   .describe('Measures markouts, and widens a side that suffers adverse selection.');

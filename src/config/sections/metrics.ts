@@ -8,10 +8,10 @@ export const metricsKeys = z.strictObject({
     .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
     .default('127.0.0.1')
     .describe('Listen address; 0.0.0.0 only in containers.'),
-  port: port.default(9_464).describe('Port; 0 takes a free one.'),
+  port: port.default(9_464).describe('Port; 0 selects a free port.'),
   allowedHosts: z
     .array(z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name, like bot.internal'))
     .max(20)
     .default([])
-    .describe('Further Host headers, without port.'),
+    .describe('Further accepted Host headers, without port.'),
 });

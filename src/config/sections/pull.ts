@@ -25,12 +25,12 @@ export const pull = z
         maxAgeMs: millis(100, 3_600_000).default(10_000).describe('Maximum age of the reference.'),
       })
       .optional()
-      .describe('Cancels a side that the section reference has passed.'),
+      .describe('Cancels a side if the expected price comes within marginBps of its best quote.'),
     print: z
       .strictObject({
-        amount: aboveZero.describe('Amount taken from one side within withinMs (base).'),
+        amount: aboveZero.describe('Amount traded against a side within withinMs that cancels it (base).'),
         withinMs: millis(1, 60_000).default(1_000).describe('Window in which trades of one side add up.'),
-        holdMs: millis(100, 600_000).default(5_000).describe('Time without quotes after the last trade.'),
+        holdMs: millis(100, 600_000).default(5_000).describe('Time without quotes after the last such trade.'),
       })
       .optional()
       .describe('Cancels a side after large trades; needs the stream.'),

@@ -16,7 +16,7 @@ const feed = z
       .string()
       .refine(
         isFeedAddress,
-        'expected an address like https://example.com/price, without user; https, except on this machine',
+        'expected an address like https://example.com/price, without user; http only on this machine',
       )
       .optional()
       .describe('Address for GET, without redirects. Either url or file.'),
@@ -25,7 +25,7 @@ const feed = z
       .min(1)
       .max(4_096)
       .optional()
-      .describe('File, relative to this file, read after each change; replace it by renaming.'),
+      .describe('Path relative to this file; replace the price file by renaming.'),
     price: z
       .array(pointer)
       .max(2)
@@ -33,9 +33,7 @@ const feed = z
       .describe('JSON pointer to the price, or two to bid and ask. If omitted, the text is the price.'),
     time: pointer
       .optional()
-      .describe(
-        'JSON pointer to the time of the price (ISO or since 1970). If omitted, the time of the request or file.',
-      ),
+      .describe('JSON pointer to the price time (ISO 8601 or since 1970). If omitted, the request or file time.'),
     timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout.'),
   })
   .superRefine((f, context) => {
@@ -45,7 +43,7 @@ const feed = z
       context.addIssue({
         code: 'custom',
         path: ['price'],
-        message: 'expected a JSON pointer to the price, because time is one',
+        message: 'expected a JSON pointer to the price, because time is a JSON pointer',
       });
   });
 
@@ -58,7 +56,7 @@ export const reference = z
       .min(1)
       .max(3)
       .optional()
-      .describe('Books from base to quote currency, like [btc_usd, usd_mxn]. If omitted, those of the feeds.'),
+      .describe('Books from base to quote currency, like [btc_usd, usd_mxn]. If omitted, the books of the feeds.'),
     everyMs: millis(100, 600_000).default(5_000).describe('Interval of reads, one public request per book.'),
     feeds: z.array(feed).max(3).default([]).describe('Prices from files and web addresses.'),
   })

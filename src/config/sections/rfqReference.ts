@@ -6,16 +6,16 @@ import { millis } from './values.ts';
 const bps = () => z.number().min(0).max(5_000);
 
 export const rfqReference = z.strictObject({
-  amount: aboveZero.describe('Amount of price requests (base); quotes are never accepted.'),
+  amount: aboveZero.describe('Amount of each price request (base); quotes are never accepted.'),
   everyMs: millis(2_000, 600_000)
     .default(10_000)
-    .describe('Interval of reads while needed, two private requests each.'),
+    .describe('Interval of price reads while needed, two private requests each.'),
   staleAfterMs: millis(2_000, 600_000).default(30_000).describe('Maximum age of an RFQ price.'),
   thinBps: bps().optional().describe('Spread above which the book counts as thin.'),
   withinBps: bps().default(30).describe('Maximum distance of a thin book from the RFQ price.'),
   beyond: z
     .enum(['stop', 'widen'])
     .default('stop')
-    .describe('Beyond withinBps, or without a fresh price: stop quoting, or widen the side.'),
+    .describe('Reaction beyond withinBps or without a fresh price: stop quoting, or widen the side.'),
   capsSkew: z.boolean().default(false).describe('Whether the RFQ cost limits the inventory skew.'),
 });

@@ -18,11 +18,16 @@ export const webhookKeys = z.strictObject({
     .array(addressRange)
     .max(100)
     .default([])
-    .describe('Sender addresses and ranges, like 10.0.0.0/8; empty: any.'),
+    .describe('Allowed sender addresses and ranges, like 10.0.0.0/8. If empty, any.'),
   proxies: z.array(addressRange).max(20).default([]).describe('Proxies whose X-Forwarded-For is trusted.'),
   signature: z.enum(['off', 'required']).default('off').describe("Whether deliveries need the exchange's signature."),
-  keep: z.int().min(1_000).max(10_000_000).default(100_000).describe('Maximum deliveries; the oldest are deleted.'),
-  keepMb: z.number().min(2).max(10_000).default(64).describe('Maximum size of deliveries.'),
+  keep: z
+    .int()
+    .min(1_000)
+    .max(10_000_000)
+    .default(100_000)
+    .describe('Maximum stored deliveries; the oldest are deleted.'),
+  keepMb: z.number().min(2).max(10_000).default(64).describe('Maximum size of stored deliveries.'),
 });
 
 export type WebhookSettings = z.infer<typeof webhookKeys>;

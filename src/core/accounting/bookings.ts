@@ -214,7 +214,7 @@ export class Bookings {
     const records = this.#seen.get(tid)?.split('\n') ?? [];
     const before = records.find(record => record.startsWith(`${oid} `));
     if (before !== undefined) {
-      if (before !== content) throw new Error(`trade ${tid} was reported as ${before}, and now as ${content}`);
+      if (before !== content) throw new Error(`trade ${tid} was first reported as ${before}, and now as ${content}`);
       return false;
     }
     this.#seen.set(tid, [...records, content].join('\n'));

@@ -510,7 +510,7 @@ export class Engine {
 
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
     const order = this.#orders.get(id);
-    if (!order) throw new Error(`answer for order ${id}, which was never placed`);
+    if (!order) throw new Error(`received an answer for order ${id}, which was never placed`);
     const exists = outcome.kind === 'refused' && outcome.meaning === 'duplicate id';
     this.#orders.answered(id, outcome, exists, at);
     if (outcome.kind === 'unknown') this.#risk.killSwitch?.unknown(at);

@@ -111,7 +111,7 @@ export function requestSender(options: AskOptions): RequestSender {
     const outcome = await queues.run(lane, () => send(options, question, slot, budget, saw), mayGo);
     if (outcome) return outcome;
     slot.release();
-    if (!isWanted()) return refusal('not-sent', `${question.endpoint} was no longer wanted when its turn came`);
+    if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not sent, because it was no longer needed`);
     return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
   }
 

@@ -254,8 +254,8 @@ export class BalanceReads {
 
   #asked(seconds: number): string {
     return (this.#transfers?.known ?? null) === null
-      ? `The lists of deposits and withdrawals cannot explain it, as they were not read before the difference appeared; trading halts if it lasts another ${seconds} s`
-      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if they do not show it within ${seconds} s`;
+      ? `The lists of deposits and withdrawals cannot explain the difference, because they were not read before it appeared; trading halts if the difference lasts another ${seconds} s`
+      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if the lists do not show it within ${seconds} s`;
   }
 
   async #look(): Promise<FoundTransfers | null> {

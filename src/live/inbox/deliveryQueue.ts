@@ -130,7 +130,7 @@ export class DeliveryQueue {
     const [has, reserve] = [free, RESERVE_BYTES].map(bytes => Math.floor(bytes / 1e6));
     this.#failed(
       'room',
-      `deliveries are not stored; the sender is asked to retry: ${has} MB are free on the disk of the state directory, and ${reserve} MB of them are reserved for the journal; free disk space`,
+      `deliveries are not stored; the sender is asked to retry: only ${has} MB are free on the disk of the state directory, and ${reserve} MB are reserved for the journal; free disk space`,
     );
     return false;
   }
@@ -145,7 +145,7 @@ export class DeliveryQueue {
   }
 
   #mended(): void {
-    if (this.#problem !== null) this.#options.onProblem('storing deliveries works again');
+    if (this.#problem !== null) this.#options.onProblem('deliveries are stored again');
     this.#problem = null;
   }
 }

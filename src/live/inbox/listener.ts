@@ -60,7 +60,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     host: options.host,
     port: options.port,
     remedies: {
-      portInUse: 'set webhooks.port to a free one',
+      portInUse: 'set webhooks.port to a free port',
       forbidden: 'set webhooks.port to 1024 or above',
       addressNotLocal: 'set webhooks.host to an address of this machine',
     },

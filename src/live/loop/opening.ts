@@ -188,7 +188,7 @@ function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOption
   if (failed !== null) {
     const reason = failed.kind === 'unknown' ? failed.reason : failed.message;
     const missing = currencies.find(one => !opening.balances.some(({ currency }) => currency === one));
-    const remedy = `if the account holds none of it, start once with --opening-zero ${missing}`;
+    const remedy = `if the account has no ${missing} balance, start once with --opening-zero ${missing}`;
     return new CannotStart(`cannot open the ledger: ${reason}; ${remedy}`, null, true, remedy);
   }
   const given = zero.filter(one => !opening.balances.some(({ currency }) => currency === one));

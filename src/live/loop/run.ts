@@ -84,7 +84,7 @@ export class Run {
   readonly #queue = new EventQueue({
     prepare: event => this.#prepare(event),
     step: event => this.#takeStep(event),
-    onEndless: () => this.#fail(new Error('events cause one another without an end')),
+    onEndless: () => this.#fail(new Error('events cause each other endlessly')),
   });
   #isStepping = false;
   #failure: string | null = null;
@@ -338,7 +338,7 @@ export class Run {
    * queue may call this.
    */
   #takeStep(given: EngineEvent): void {
-    if (this.#isStepping) throw new Error(`a step began inside another: ${given.kind}`);
+    if (this.#isStepping) throw new Error(`the step of event ${given.kind} started inside another step`);
     this.#isStepping = true;
     try {
       const { clock, state, watchers } = this.#options;
@@ -447,7 +447,7 @@ export class Run {
     } catch (error) {
       const text = 'intents cannot be written to disk; no order is placed';
       this.#connectivity.say('intents', { error: String(error) }, text, 'error');
-      return 'its intent cannot be written to disk';
+      return 'the intent cannot be written to disk';
     }
   }
 

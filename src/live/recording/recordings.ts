@@ -165,7 +165,7 @@ export function recordedRunOf(dir: string, run: number): RecordedRun | null {
 
 function recordedRunIn(line: string, run: number): RecordedRun {
   const of = JSON.parse(line) as RecordedRun;
-  if (of.run !== run) throw new RangeError(`the recording is of run ${of.run}`);
+  if (of.run !== run) throw new RangeError(`expected a recording of run ${run}, found run ${of.run}`);
   return of;
 }
 

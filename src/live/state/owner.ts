@@ -112,7 +112,7 @@ export function ownerIn(db: Database.Database): Owner | null {
 }
 
 const refusal = (dir: string, before: Owner, now: Owner): string =>
-  `the state directory ${dir} belongs to ${ownerText(before)}, this bot is ${ownerText(now)}: give every bot its own state.dir`;
+  `the state directory ${dir} belongs to ${ownerText(before)}, but this bot is ${ownerText(now)}; give every bot its own state.dir`;
 
 /** Returns the name of the bot for messages. */
 export const ownerText = ({ venue, book, instance }: Owner): string =>

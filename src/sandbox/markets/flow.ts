@@ -111,7 +111,7 @@ class Flow implements Market {
     };
     if (!(this.#scale.startTicks > 0 && this.#scale.typicalLots > 0)) {
       throw new RangeError(
-        `${place.instrument.symbol}: start price and typical amount must be at least a tick and a lot`,
+        `${place.instrument.symbol}: the start price must be at least one tick, and the typical amount at least one lot`,
       );
     }
     this.#origin = place.clock.elapsed();

@@ -45,7 +45,8 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
       throw new WrongFile(`expected a header that begins with ${BOOK_HEADER}, found ${shown(line)}`);
     }
     const cells = line.split(',');
-    if (cells.length < 7 || (cells.length - 3) % 4 !== 0) throw new RangeError(`torn row of ${cells.length} fields`);
+    if (cells.length < 7 || (cells.length - 3) % 4 !== 0)
+      throw new RangeError(`incomplete row with ${cells.length} fields`);
     const local = Number(cells[0]) * 1000;
     const at = Number(cells[2]);
     rows.clear(at, local);

@@ -115,7 +115,7 @@ describe('a promotion', () => {
     );
     await expect(start(file('best.yaml', wider(18)))).rejects.toThrow('no recordings to replay');
     await expect(start(join(dir, 'best.yaml'), file('wrong.yaml', 'paper: { hours: 24 }'))).rejects.toThrow(
-      /wrong\.yaml:1:10 paper\.hours: unknown key; known here: hoursLeast, /,
+      /wrong\.yaml:1:10 paper\.hours: unknown key; known keys: hoursLeast, /,
     );
     await start(join(dir, 'best.yaml'), criteriaFile());
     await expect(start(join(dir, 'best.yaml'), criteriaFile())).rejects.toThrow('promotion 1 is under way, at replay');

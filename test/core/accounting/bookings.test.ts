@@ -209,7 +209,7 @@ describe('profit', () => {
 
   it.each([0, -1, Number.NaN])('knows no mark of %s', halfTicks => {
     expect(() => new Position(btcMxn, money(0n)).mark(halfTicks)).toThrow(
-      new RangeError(`a mark must be a whole number above zero, found ${halfTicks}`),
+      new RangeError(`expected a mark price of whole half ticks above zero, found ${halfTicks}`),
     );
   });
 
@@ -430,7 +430,7 @@ describe('the ledger', () => {
     expect(new Map(later.totals)).toEqual(new Map(bookings.totals));
     for (const changes of [{ side: 'sell' }, { price: '1' }, { major: '1' }, { minor: '1' }, { feeAmount: '1' }])
       expect(() => take(later, { ...bought, ...changes } as OwnTrade, true)).toThrow(
-        /^trade 7 was reported as x1 buy 100 2 200 0\.1 btc, and now as x1 /,
+        /^trade 7 was first reported as x1 buy 100 2 200 0\.1 btc, and now as x1 /,
       );
     expect(() => take(later, { ...bought, feeCurrency: 'mxn' }, true)).toThrow(/and now as x1 buy 100 2 200 0\.1 mxn$/);
   });

@@ -221,7 +221,7 @@ it.each([
   ['pulled: a large trade', 'pulled: a large trade'],
   ['one order is more inventory than the risk allows: 5', 'at the cap'],
   ['no fair value', 'no fair value'],
-  ['no trade was heard', 'no fair value'],
+  ['no trade was received', 'no fair value'],
   ['no reference was heard', 'no fair value'],
   ['the fair value is 0', 'no fair value'],
   ['the last trade is old', 'no fair value'],

@@ -169,7 +169,7 @@ describe('what is never sent', () => {
   it('of one that was no longer wanted says so; its slot is free again, and its transport was not asked', async () => {
     const { ask, budgets, rest } = sender(() => ok(null));
     expect(await ask(question('place', { isWanted: () => false }))).toEqual(
-      refusedWith('not-sent', 'a place was no longer wanted when its turn came'),
+      refusedWith('not-sent', 'a place was not sent, because it was no longer needed'),
     );
     expect([budgets.private.left(), rest.requests]).toEqual([EXCHANGE_RATE_LIMITS.private, []]);
   });

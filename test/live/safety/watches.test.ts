@@ -271,7 +271,7 @@ describe('an order that was approved', () => {
     ['the operator paused the bot', { engine: { ...free, pausedBecause: 'x' }, latch: { readHold: () => halt('x') } }],
     ['the operator paused the bot', { latch: { readPause: () => pause('x', AT + 1) } }],
     [null, { latch: { readPause: () => pause('x', AT) } }],
-    ['the sentinel blocks its quotes', { latch: { readHold: () => halt('x') }, doubt: true }],
+    ["the sentinel blocks the bot's quotes", { latch: { readHold: () => halt('x') }, doubt: true }],
     ['the rules of the book are being reread', { doubt: true }],
     ['the rules of the book are being reread', { engine: { ...free, isOutdated: true } }],
     [null, {}],

@@ -328,13 +328,13 @@ describe('a state directory', () => {
     [
       'another instance',
       { instance: 'b' },
-      /^the state directory .* belongs to a on btc_mxn at https:\/\/exchange\.test, this bot is b on/,
+      /^the state directory .* belongs to a on btc_mxn at https:\/\/exchange\.test, but this bot is b on/,
     ],
     ['another book', { book: 'eth_mxn' }, /this bot is a on eth_mxn at/],
     [
       'another exchange',
       { venue: 'https://other.test' },
-      /this bot is a on btc_mxn at https:\/\/other\.test: give every bot its own/,
+      /this bot is a on btc_mxn at https:\/\/other\.test; give every bot its own/,
     ],
     ['an embedded exchange', { venue: null, key: '' }, /this bot is a on btc_mxn at an embedded exchange/],
     [

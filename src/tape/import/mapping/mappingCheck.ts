@@ -61,8 +61,8 @@ export class MappingCheck {
       const missing = words.filter(word => !counts.has(word));
       if (missing.length > 0 && this.#rows > 0 && this.#unstated(columns).length > 0)
         findings.counted(
-          'words of the mapping that are in no row',
-          `${key}: ${missing.map(shown).join(', ')}; column ${columns.join(', ')} holds ${tally(counts)}`,
+          'words of the mapping that occur in no row',
+          `${key}: ${missing.map(shown).join(', ')}; column ${columns.join(', ')} contains ${tally(counts)}`,
           undefined,
           missing.length,
         );
@@ -91,7 +91,7 @@ export class MappingCheck {
     if (this.#rows === 0) return null;
     for (const [column, key] of this.#empty)
       if (of(key))
-        return `column ${column}, which the mapping states as ${key}, is empty in all of its ${this.#rows} rows; correct the mapping, or remove the key`;
+        return `column ${column}, which the mapping uses as ${key}, is empty in all of its ${this.#rows} rows; correct the mapping, or remove the key`;
     for (const { key, columns, words } of this.#stated) {
       const counts = this.#countsOf(columns);
       if (of(key) && !words.some(word => counts.has(word)) && this.#unstated(columns).length > 0)
@@ -106,7 +106,7 @@ export class MappingCheck {
     words: readonly string[],
     counts: ReadonlyMap<string, number>,
   ): string {
-    return `no row has a word that the mapping states as ${key} (${words.map(shown).join(', ')}): column ${columns.join(', ')} holds ${tally(counts)}; correct the words, or remove the key`;
+    return `no row has a word of the mapping for ${key} (${words.map(shown).join(', ')}); column ${columns.join(', ')} contains ${tally(counts)}; correct the words, or remove the key`;
   }
 
   #countsOf(columns: readonly string[]): ReadonlyMap<string, number> {
