@@ -30,7 +30,7 @@ export const spreadParameters = {
 /** Meaning of the steps of `quoteAround`, by the name of the step. */
 export const SPREAD_STEPS = {
   ...LEVEL_STEPS,
-  inventory: 'Both sides moved against inventory: down if it is above the target, up if below.',
+  inventory: 'Both sides moved against inventory: down above its target, up below it.',
   spread: 'Configured distance of the first level.',
   'minimum edge': 'Further out, until a round trip earns `minEdgeBps` over both maker fees.',
 };

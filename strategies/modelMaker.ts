@@ -34,10 +34,10 @@ import { linear, among } from './tuning.ts';
 /** Meaning of the steps of model strategies, by the name of the step. */
 export const MODEL_STEPS = {
   ...LEVEL_STEPS,
-  edge: 'Best distance without risk: earnings per fill times arrivals.',
-  'maker fee': 'Maker fee of a fill.',
-  'risk of one order': 'Price of the risk of one more order, without inventory.',
-  inventory: 'Move of this side for the current inventory.',
+  edge: 'Net earnings of a fill at the distance that maximizes earnings times arrivals, before risk.',
+  'maker fee': 'Distance that pays the maker fee of one fill.',
+  'risk of one order': 'Further out, for the risk that one more order adds at zero inventory.',
+  inventory: 'Shift of this side for the current inventory.',
 };
 
 /** Tunable parameters of model strategies. Volatility and arrivals are measured, and the user chooses the risk. */
@@ -113,8 +113,8 @@ export function solutionAlong(
       return best === Infinity && awayOf(side) * q > 0 ? calm.distance : best;
     },
     silence: pays
-      ? 'no distance that was measured pays for more inventory'
-      : 'no distance pays its fee and its adverse selection',
+      ? 'no measured distance pays for the risk of more inventory'
+      : 'maker fee and adverse selection exceed the edge at every distance',
   };
 }
 
@@ -223,7 +223,8 @@ function solveAt(maker: Maker, view: View, fair: number): Solved | string {
 function quoteOf(maker: Maker, of: Solved, view: View, fair: number): Quote {
   const bids = levelsOf(maker, 'buy', of, view, fair);
   const asks = levelsOf(maker, 'sell', of, view, fair);
-  const full = of.cap < view.positionMax ? 'inventory is at what the risk allows' : 'inventory is at its limit';
+  const full =
+    of.cap < view.positionMax ? 'inventory is at the maximum for the configured risk' : 'inventory is at its limit';
   const why = (side: Side): string => (inventoryRoom(side, view, of.cap) > 0 ? (of.silence ?? full) : full);
   return {
     bids,
@@ -267,8 +268,8 @@ function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: Vie
 
 const curveFigures = ({ calm }: FillCurve): readonly Figure[] => [
   { name: 'best distance', value: calm.distance * 10_000, unit: 'bps' },
-  { name: 'fills there', value: calm.rate * 60, unit: 'a minute' },
-  { name: 'net of a fill there', value: calm.net * 10_000, unit: 'bps' },
+  { name: 'fills at best distance', value: calm.rate * 60, unit: 'per minute' },
+  { name: 'net per fill at best distance', value: calm.net * 10_000, unit: 'bps' },
 ];
 
 function figuresOf(
@@ -284,8 +285,8 @@ function figuresOf(
     { name: 'gamma', value: gamma / order, unit: `per ${instrument.minor}` },
     { name: 'full inventory', value: cap * Number(instrument.lot), unit: instrument.major },
     { name: 'usual inventory', value: usual * Number(instrument.lot), unit: instrument.major },
-    { name: 'sigma', value: sigma * 60 * 10_000, unit: 'bps an hour' },
-    { name: 'A', value: a * 60, unit: 'a minute' },
+    { name: 'sigma', value: sigma * 60 * 10_000, unit: 'bps per hour' },
+    { name: 'A', value: a * 60, unit: 'per minute' },
     { name: 'k', value: k / 10_000, unit: 'per bps' },
     { name: 'arrivals', value: fit?.reached ?? 0, unit: arrivalsFrom },
     ...(fit === null

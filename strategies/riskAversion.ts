@@ -6,11 +6,11 @@ import { currencyOf, duration, sumOfMoney, type LimitProblem } from './parameter
 export const riskParameters = z
   .strictObject({
     amount: sumOfMoney.describe(
-      'Cost of one standard deviation at full inventory over per, like "500 mxn"; sets the skew.',
+      'Loss at full inventory from a one-standard-deviation price move over risk.per, like "500 mxn"; sets the skew.',
     ),
-    per: duration.default('1h').describe('Time of the amount, like 1h; about the time to reduce inventory.'),
+    per: duration.default('1h').describe('Period of the amount, like 1h; about the time to reduce inventory.'),
   })
-  .describe('Risk in money and time; it sets the risk aversion gamma.');
+  .describe('Risk in money and time; sets the risk aversion gamma.');
 
 /**
  * Returns full inventory in lots. At full inventory, a price move of one standard deviation over `perS` seconds costs

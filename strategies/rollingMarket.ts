@@ -23,7 +23,7 @@ const profileParameters = z
       .array(bps)
       .min(2)
       .max(50)
-      .describe('Distances from the fair value, ascending; the last bounds quotes.'),
+      .describe('Distances from the fair value, ascending; quotes stay within the last.'),
     fillsPerMinute: z
       .array(z.number().gt(0).max(100_000))
       .max(50)
@@ -36,7 +36,8 @@ const profileParameters = z
   .superRefine(({ distancesBps, fillsPerMinute, adverseBps }, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     for (const [key, { length }] of Object.entries({ fillsPerMinute, adverseBps }))
-      if (length !== distancesBps.length) wrong(key, `has ${length} numbers for ${distancesBps.length} distancesBps`);
+      if (length !== distancesBps.length)
+        wrong(key, `expected ${distancesBps.length} numbers, as many as distancesBps; found ${length}`);
     const at = distancesBps.findIndex((d, i) => i > 0 && d <= distancesBps[i - 1]!);
     if (at > 0) wrong('distancesBps', `must ascend: ${distancesBps[at]} follows ${distancesBps[at - 1]}`);
   })
@@ -53,7 +54,7 @@ export const marketParameters = z
     estimate: z
       .enum(['rolling', 'fixed'])
       .default('rolling')
-      .describe('rolling: volatility and arrivals are measured from these values on. fixed: these values apply.'),
+      .describe('rolling: live estimates of volatility and arrivals start at these values. fixed: these values apply.'),
     memory: duration.default('30m').describe('Time constant of rolling estimates, like 30m.'),
     withinFactor: z
       .number()
@@ -83,7 +84,7 @@ const WORTH = 0.05;
 
 /** Source of the arrival parameters A and k in use. */
 export type ArrivalsFrom =
-  'configured' | 'configured, too few arrivals' | 'held, no line fits' | 'held, trades are not heard' | 'followed';
+  'configured' | 'configured, too few arrivals' | 'held, fit failed' | 'held, no trades received' | 'followed';
 
 export class RollingMarket {
   readonly #p: MarketParameters;
@@ -176,14 +177,14 @@ export class RollingMarket {
   #followArrivals(view: View, fair: number): boolean {
     if (!view.hearsTrades) {
       this.#meter.skip();
-      return this.#name('held, trades are not heard');
+      return this.#name('held, no trades received');
     }
     if (!this.#meter.advanceTo(view.at, fair, (side, price) => displayed(view, side, price))) return false;
     if (++this.#windows % REFIT_WINDOWS !== 0) return false;
     const { a, k } = this.#start;
     const prior = { a, k, exposureS: (PRIOR_SHARE * millisOf(this.#p.memory)) / 1_000 };
     const fit = fitIntensity(this.#meter.cells('both'), prior);
-    if (fit === null) return this.#name('held, no line fits');
+    if (fit === null) return this.#name('held, fit failed');
     this.#fit = fit;
     const isEnough = fit.reached >= REACHED_MIN;
     this.#name(isEnough ? 'followed' : 'configured, too few arrivals');

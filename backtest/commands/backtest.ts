@@ -147,7 +147,7 @@ function addCalibrate(program: Command): void {
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--reference-age <seconds>', 'age of the reference in use', seedNumber, 1)
+    .option('--reference-age <seconds>', 'assumed age of the reference (s)', seedNumber, 1)
     .option('--json', 'print one JSON object', false)
     .option('--out <file>', 'output file (default: stdout)')
     .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {

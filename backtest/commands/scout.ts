@@ -77,7 +77,7 @@ export function addScoutCommand(program: Command): void {
             ...(out === undefined ? [] : [`page: ${out}`]),
             ...(yaml === undefined
               ? []
-              : [text === null ? `${yaml} was not written: nothing pays` : `configuration: ${yaml}`]),
+              : [text === null ? `${yaml} was not written: no book pays` : `configuration: ${yaml}`]),
           ].join('\n'),
         );
     });
@@ -117,6 +117,6 @@ async function look(
       },
     });
   });
-  if (scouted === null) throw new Error('nothing was looked at');
+  if (scouted === null) throw new Error('no book was observed');
   return scouted;
 }

@@ -44,9 +44,11 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
       .filter(Boolean)
       .join(' '),
     [
-      'A recording is one market on one day: in so few hours the direction of the market matters more than the strategy, and a difference smaller than the range of the fill models means nothing.',
+      'A recording is one market on one day: over so few hours the direction of the market matters more than the strategy, and a difference smaller than the range of the fill models means nothing.',
       crossed.length > 0 ? `Not scored, because their books were crossed for too long: ${crossed.join(', ')}.` : '',
-      notRun.length > 0 ? `Not run everywhere: ${notRun.join(', ')}; the rows give the reasons.` : '',
+      notRun.length > 0
+        ? `Bots that could not run on every recording: ${notRun.join(', ')}; the rows give the reasons.`
+        : '',
       "These numbers exclude reactions of other traders to the bot's orders.",
     ]
       .filter(Boolean)
@@ -93,9 +95,9 @@ function verdictsText(tapes: Comparison['tapes']): string {
       all.filter(({ right }) => right === null).length,
     ];
     const unknown = silent > 0 ? `, ${silent} too short to judge` : '';
-    return `${counted(all.length, 'recording')} to ${quote ? 'quote' : 'leave alone'} (${wrong} contradicted by the rest, 95%${unknown})`;
+    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (${wrong} contradicted by the rest of the recording, 95%${unknown})`;
   };
-  return `At the best fee of the exchange the first parts advise ${told(true)} and ${told(false)}.`;
+  return `At the best fee of the exchange, the first parts advise ${told(true)}, and ${told(false)}.`;
 }
 
 /** Counts the runs whose net differs significantly from that of the first bot. */
@@ -104,7 +106,7 @@ function differences(ran: readonly Ran[]): string {
   const apart = known.filter(excludesZero).length;
   return known.length === 0
     ? ''
-    : `In the same hours, ${apart} of ${counted(known.length, 'difference')} from the first bot ${apart === 1 ? 'is' : 'are'} significant.`;
+    : `In the same hours, ${apart} of ${counted(known.length, 'difference')} in net from the first bot ${apart === 1 ? 'is' : 'are'} significant.`;
 }
 
 const MARKOUT_SECONDS = 60;
@@ -123,7 +125,7 @@ function groundsText(tier: string, ran: readonly Ran[]): string {
   const weight = later.reduce((total, [, v]) => total + v, 0);
   const mean = later.reduce((total, [value, v]) => total + value * v, 0) / weight;
   const after = weight > 0 ? `; a minute after a fill, ${oneDecimal(mean)} bps of its edge remained` : '';
-  return `All trades at the ${tier} tier, in bps of their value: fills had an edge of ${oneDecimal(bps('spread'))} over the mid price, inventory gained ${oneDecimal(bps('inventory'))}, fees ${oneDecimal(bps('fees'))}${after}.`;
+  return `All trades at the ${tier} tier, in bps of their value: fills had an edge of ${oneDecimal(bps('spread'))} over the mid price, inventory gained ${oneDecimal(bps('inventory'))}, and fees came to ${oneDecimal(bps('fees'))}${after}.`;
 }
 
 function agreement(ran: readonly Ran[], models: readonly string[]): string {
@@ -133,7 +135,7 @@ function agreement(ran: readonly Ran[], models: readonly string[]): string {
     const other = run.models.find(({ model }) => model === 'pessimistic');
     return other?.fills === main.fills && other.pnl.total === main.pnl.total;
   }).length;
-  return `Pessimistic and expected agree to the last unit in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ': with small ticks no order is ahead of those of the bot, and the queue position does not matter' : ''}.`;
+  return `The pessimistic and the expected model agree exactly in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ": with small ticks no order is ahead of the bot's orders, so the queue position does not matter" : ''}.`;
 }
 
 const oneDecimal = (x: number): string => (Math.abs(x) < 0.05 ? 0 : x).toFixed(1);

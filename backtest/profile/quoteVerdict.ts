@@ -65,7 +65,7 @@ const NORMAL = 1.96;
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, random, samples = 1_000 } = options;
   const h = profile.horizonsS.indexOf(horizonS);
-  if (h < 0) throw new RangeError(`the profile knows no markouts after ${horizonS} s`);
+  if (h < 0) throw new RangeError(`the profile has no markouts after ${horizonS} s`);
   const judged = profile.points.filter(point => isEnough(point, h));
   if (judged.length === 0) {
     const few = `no distance has ${FILLS_MIN} fills in ${BLOCKS_MIN} time blocks`;

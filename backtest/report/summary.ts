@@ -82,28 +82,30 @@ function result(report: BacktestReport, main: ReplayReport): string {
 }
 
 const modelText = ({ model }: ReplayReport): string =>
-  model === 'optimistic' ? 'the optimistic model (every touch fills completely)' : `the ${model} model`;
+  model === 'optimistic' ? 'the optimistic model (every touched order fills completely)' : `the ${model} model`;
 const haveSameFills = (a: ReplayReport, b: ReplayReport): boolean => a.fills > 0 && a.hash === b.hash;
 
 function judgement({ models, minor }: BacktestReport, main: ReplayReport): string[] {
-  if (models.every(({ fills }) => fills === 0)) return ['Its profit cannot be judged.'];
+  if (models.every(({ fills }) => fills === 0)) return ['The profit cannot be judged.'];
   return [...underModels(models, main), ...chanceText(main, minor)];
 }
 
 function underModels(models: readonly ReplayReport[], main: ReplayReport): string[] {
   const honest = models.filter(({ model }) => model !== 'optimistic');
   const gains = (list: readonly ReplayReport[]): number => list.filter(({ pnl }) => Number(pnl.total) > 0).length;
-  if (honest.length === 0) return ['That model is no estimate: also run pessimistic or expected.'];
+  if (honest.length === 0) return ['The optimistic model is not an estimate; also run pessimistic or expected.'];
   if (models.length < 2) return [];
-  if (gains(models) === 0) return ['It made money under no model.'];
-  if (gains(honest) === 0) return ['It ended above zero only if every touch fills, which no market offers.'];
-  if (gains(honest) < honest.length) return ['Its queue position decides whether it ends above zero.'];
+  if (gains(models) === 0) return ['The strategy made money under no model.'];
+  if (gains(honest) === 0)
+    return ['The strategy ended above zero only if every touched order fills, which no market offers.'];
+  if (gains(honest) < honest.length)
+    return ['The queue position of the orders decides whether the strategy ends above zero.'];
   const optimistic = models.find(({ model }) => model === 'optimistic');
   if (optimistic !== undefined && Number(optimistic.pnl.total) < Number(main.pnl.total))
-    return ['If every touch fills completely it ended lower, so that model is no upper bound of the profit.'];
+    return ['The strategy ended lower under the optimistic model, so this model is not an upper bound of the profit.'];
   return honest.every(({ netInterval }) => netInterval !== null && netInterval.low > 0)
-    ? ['It made money under every model.']
-    : ['It ended above zero under every model.'];
+    ? ['The strategy made money under every model.']
+    : ['The strategy ended above zero under every model.'];
 }
 
 /** Returns a sentence about whether the profit could be chance. */
@@ -113,10 +115,10 @@ function chanceText({ netInterval, stretches }: ReplayReport, minor: string): st
   const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
   return low < 0 && high > 0
     ? [
-        `From the differences of its ${stretches.net.length} equal parts, the same length again would bring ${range} (95%): not significantly different from zero.`,
+        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would bring ${range} (95% interval): not significantly different from zero.`,
       ]
     : [
-        `From the differences of its ${stretches.net.length} equal parts, the same length again would bring ${range} (95%).`,
+        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would bring ${range} (95% interval).`,
       ];
 }
 
@@ -124,11 +126,11 @@ function groundsText({ minor }: BacktestReport, main: ReplayReport): string {
   const { model, pnl, hedges } = main;
   const [spread, inventory, fees] = [Number(pnl.spread), Number(pnl.inventory), Number(pnl.fees)];
   const parts = [
-    `against the mid price its fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)}`,
-    `its inventory ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
+    `the fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)} against the mid price`,
+    `the inventory ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
     fees > 0 ? `rebates brought ${moneyText(pnl.fees, minor)}` : `fees took ${moneyText(pnl.fees, minor)}`,
   ];
-  return `In the ${model} run ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${inventoryText(main)}`;
+  return `In the ${model} run, ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${inventoryText(main)}`;
 }
 
 function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
@@ -152,8 +154,8 @@ function inventoryText({ pnl, markouts, volume }: ReplayReport): string {
   const [edge, later] = [all?.bps[0] ?? null, all?.bps[all.seconds.indexOf(AFTER_SECONDS)] ?? null];
   const soon = edge === null || later === null ? 0 : ((later - edge) / 10_000) * Number(volume.minor);
   if (inventory < 0 && soon < MOSTLY * inventory)
-    return ' Most of that loss came within a minute of the fills: the takers predicted the market better.';
-  return ' Most of the result comes from market moves of the inventory: it says more about the direction of this market than about the quotes.';
+    return ' Most of the inventory loss came within a minute of the fills: takers predicted the market better than the bot.';
+  return ' Most of the result comes from price moves of the inventory, so it says more about the direction of this market than about the quotes.';
 }
 
 function afterFills({ markouts, feesBps }: ReplayReport): string {
@@ -165,7 +167,7 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   const spread = error === null ? '' : ` (standard error ${bpsText(error)})`;
   const net = mean - feesBps;
   const certain = error !== null && Math.abs(net) > 2 * error;
-  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favor' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', less than two standard errors'}.`;
+  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in favor of the fill' : 'against the fill'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', which is less than two standard errors'}.`;
 }
 
 /**
@@ -189,7 +191,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
     ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same
       ? [
-          "Pessimistic and expected agree to the last fill: no recorded order was ahead of the bot's orders that filled.",
+          "The pessimistic and the expected model have identical fills: no recorded order was ahead of the bot's orders that filled.",
         ]
       : []),
     ...(main.recorded.ghosts > 0
@@ -202,13 +204,15 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
     ...(gapSeconds > 0 ? [`The recording has gaps of ${durationText(gapSeconds)}.`] : []),
     ...(warmUpFrom === undefined ? [] : [warmUpText(warmUpFrom, main)]),
     Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Latencies of requests: ${latencyMs}.`,
-    ...(fillLatencyMs === undefined ? [] : [`It received notices of its fills after ${latencyText(fillLatencyMs)}.`]),
+    ...(fillLatencyMs === undefined
+      ? []
+      : [`The bot received notices of its fills after ${latencyText(fillLatencyMs)}.`]),
   ];
 }
 
 /** Describes the time before trading, in which rows only built the book. */
 export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
-  `Trading began at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before that only built the book, and the strategy's estimates began with trading.`;
+  `Trading started at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before that time only built the book, and the strategy's estimates started with trading.`;
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
 /** Describes the longest reason for missing quotes, per side. */
@@ -220,7 +224,7 @@ function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
     bid && ask && bid.reason === ask.reason
       ? ` Main reason for no quotes: ${longestText(bid)}.`
       : `${bid ? ` Main reason for no bid: ${longestText(bid)}.` : ''}${ask ? ` Main reason for no ask: ${longestText(ask)}.` : ''}`;
-  return [`It had a resting bid for ${whole(uptime.bid)} of the time and an ask for ${whole(uptime.ask)}.${why}`];
+  return [`The bot had a resting bid for ${whole(uptime.bid)} of the time and an ask for ${whole(uptime.ask)}.${why}`];
 }
 
 type Longest = { readonly reason: string; readonly seconds: number; readonly of: number };

@@ -42,7 +42,7 @@ const paying = ({ books }: Scouting): readonly ScoutedBook[] => books.filter(({ 
  */
 export function scoutWords(scouting: Scouting): readonly string[] {
   const { books } = scouting;
-  if (books.length === 0) return ['There was no data: no book can be judged.'];
+  if (books.length === 0) return ['There was no data, so no book can be judged.'];
   const [best] = paying(scouting);
   return [
     best === undefined ? nothingPays(books) : pays(scouting, best),
@@ -64,21 +64,21 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a fee of ${bpsText(feeBps)}: ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
+  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps: ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {
   const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
-  const start = `Nothing here pays: at these fees no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns more than its fills lose, with 95% confidence.`;
+  const start = `No book pays: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
   const [nearest] = judged;
   if (nearest === undefined) return `${start} No book had enough trades to judge: observe for longer.`;
   const { name, feeBps, verdict } = nearest;
   const from = verdict.breakEvenFeeBps;
   const when =
     from === null
-      ? 'it would not pay at any fee, by this data'
-      : `it would pay at a maker fee of ${bpsText(from)} bps or less; yours is ${bpsText(feeBps)}`;
-  return `${start} Nearest is ${name}: ${when}.`;
+      ? 'in this data, it would not pay at any fee'
+      : `it would pay at a maker fee of ${bpsText(from)} bps or less; the assumed fee is ${bpsText(feeBps)} bps`;
+  return `${start} The closest is ${name}: ${when}.`;
 }
 
 /** Describes the measured time of the books, without gaps. */
@@ -102,7 +102,7 @@ function tierText(book: ScoutedBook, compared: string | null): string | null {
   const { name, minor, feeBps, reached } = book;
   if (reached === null || Math.abs(reached.feeBps - feeBps) < 1e-6) return null;
   const { rate, currency } = shownIn(book, compared);
-  return `${name}: a month at this rate reaches ${compact(reached.volume30d)} ${minor} of volume and a fee of ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)}: ${gainText(reached.worthPerHour * rate, currency)} ${currency} per hour.`;
+  return `${name}: a month at this pace reaches a volume of ${compact(reached.volume30d)} ${minor} and a fee of ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)} bps; the difference is worth ${gainText(reached.worthPerHour * rate, currency)} ${currency} per hour.`;
 }
 
 function unrated({ books, currency }: Scouting): readonly string[] {
@@ -110,6 +110,6 @@ function unrated({ books, currency }: Scouting): readonly string[] {
   return own.length === 0
     ? []
     : [
-        `No book of the same time converts these to ${currency ?? ''}; their sums are in their own currencies: ${own.join(', ')}.`,
+        `Without a book that converts them to ${currency ?? ''}, these books have their sums in their quote currency: ${own.join(', ')}.`,
       ];
 }

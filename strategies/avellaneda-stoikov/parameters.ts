@@ -9,7 +9,7 @@ export const avellanedaStoikovParameters = z.strictObject({
   levelSpacingBps: bps.default(3).describe('Minimum distance between levels.'),
   horizon: z
     .string()
-    .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a length of time like 1h or 1d')
+    .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a duration like 1h or 1d')
     .default('infinite')
     .describe('Session from midnight UTC, like 1d; skew and spread decrease towards its end.'),
   risk: riskParameters,

@@ -11,7 +11,7 @@ export const glftParameters = z.strictObject({
   solution: z
     .enum(['exact', 'closed form'])
     .default('exact')
-    .describe('exact: optimal under the inventory cap. closed form: wrong near the cap.'),
+    .describe('exact: optimal under the inventory cap. closed form: inaccurate near the cap.'),
   risk: riskParameters,
   market: marketParameters,
 });

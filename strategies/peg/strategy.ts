@@ -15,13 +15,13 @@ const { 'fair value: mid': _, ...aroundSteps } = SPREAD_STEPS;
 export const peg = defineStrategy({
   name: 'peg',
   summary: 'A spread around a reference price: another book through a cross rate.',
-  needs: 'a spread, the other books',
+  needs: 'a spread, reference books',
   parameters: pegParameters,
   steps: {
     ...aroundSteps,
     'fair value: reference': 'The reference price.',
-    'usual basis': 'Usual distance of the own book from the reference, over `basisMemory`.',
-    'own middle': 'Towards the own mid price, by 1 - `weight`.',
+    'usual basis': "Usual distance of the bot's book from the reference, over `basisMemory`.",
+    'own middle': "Towards the mid price of the bot's book, by 1 - `weight`.",
     'own fair value': 'Towards the price of `fairValue`, by 1 - `weight`.',
   },
   tuning: { ...spreadTuning, weight: linear(0.1, 1), basisMemory: among('1m', '10m', '1h', '6h') },
@@ -51,7 +51,7 @@ function pegging(p: PegParameters, instrument: Instrument): Strategy {
       }
       const away = totalOf(centre) - own;
       if (!(Math.abs(away) * 10_000 <= p.maxDivergenceBps * own))
-        return silent('the reference is too far from the mid price');
+        return silent('the reference is further than maxDivergenceBps from the fair value');
       if (p.weight < 1)
         centre.push({ name: view.fair ? 'own fair value' : 'own middle', ticks: (p.weight - 1) * away });
       return quoteAround(p, lots, view, centre);

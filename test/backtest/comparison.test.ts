@@ -109,8 +109,8 @@ describe('the page of a comparison', () => {
     expect(text).toMatch(/notes\s+no recording recognised/);
     expect(text).toMatch(/shy\s+best\s+do not quote/);
     expect(text).toMatch(/10\s+quote\s+20\s+15 … 30.*12.*no\s/);
-    expect(text).toMatch(/60\s+do not: too dear\s+–\s+–\s+none\s+–\s+not known/);
-    expect(text).toContain('to quote (1 contradicted by the rest, 95%) and 0 recordings to leave alone');
+    expect(text).toMatch(/60\s+do not quote: too dear\s+–\s+–\s+none\s+–\s+not known/);
+    expect(text).toContain('(1 contradicted by the rest of the recording, 95%), and not quoting on 0 recordings');
   });
 
   test('colours a net where its interval leaves zero out, and no other', () => {
@@ -150,7 +150,7 @@ describe('in words', () => {
     expect(words).toContain(
       'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost, 2 were advised against, 1 did not differ significantly from zero (95%), 1 had no fill.',
     );
-    expect(words).toContain('agree to the last unit in 3 of 3 runs');
+    expect(words).toContain('agree exactly in 3 of 3 runs');
     expect(words).toContain('Not scored, because their books were crossed for too long: flow btc_mxn.');
   });
 

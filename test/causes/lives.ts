@@ -933,9 +933,9 @@ export const LIVES: readonly Life[] = [
       {
         of: ['level: no fair value'],
         cause: '`reference: lastTrade` in a market without a trade',
-        log: ['nothing is quoted: no bid and no ask: no fair value (no trade was seen yet)'],
-        explain: 'bid: not placed: no fair value (no trade was seen yet)',
-        ready: 'no bid and no ask: no fair value (no trade was seen yet)',
+        log: ['nothing is quoted: no bid and no ask: no fair value (no trade was received yet)'],
+        explain: 'bid: not placed: no fair value (no trade was received yet)',
+        ready: 'no bid and no ask: no fair value (no trade was received yet)',
       },
       {
         of: [],

@@ -113,6 +113,6 @@ describe('progress off a terminal', () => {
     work(3_600);
     expect(lines.length).toBeGreaterThan(60);
     expect(lines.length).toBeLessThan(66);
-    expect(lines.at(-1)).toMatch(/^btc_mxn: 9\d %, \d+ s left\n$/);
+    expect(lines.at(-1)).toMatch(/^btc_mxn: 9\d%, \d+ s left\n$/);
   });
 });

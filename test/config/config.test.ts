@@ -263,10 +263,10 @@ describe('an error', () => {
 
   test('names what an amount, a number of levels or a distance breaks the limits by', () => {
     expect(errorsOf(replaced("'0.004'", "'0.06'"))).toEqual([
-      'a.yaml:9:11 strategy.amount: 2 levels of one side add up to more than limits.positionMax "0.1"',
+      'a.yaml:9:11 strategy.amount: the amounts of 2 levels on one side add up to more than limits.positionMax "0.1"',
     ]);
     expect(errorsOf(replaced('ordersMax: 12', 'ordersMax: 3'))).toEqual([
-      'a.yaml:8:11 strategy.levels: 2 levels on two sides are more than limits.ordersMax 3',
+      'a.yaml:8:11 strategy.levels: 2 levels on each side are more orders than limits.ordersMax 3',
     ]);
     expect(errorsOf(replaced('collarBps: 200', 'collarBps: 20.5'))).toEqual([
       'a.yaml:5:1 strategy.levelSpacingBps: the last level can be 21 bps from the reference, beyond limits.collarBps 20.5',
@@ -445,7 +445,9 @@ describe('a hedge without a band', () => {
   });
 
   test('has no rest and no price of carrying by hand, and a band by hand wins', () => {
-    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(/residual.*is computed because hedge\.band is missing/);
+    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(
+      /residual.*is computed because hedge\.band is missing/,
+    );
     expect(errorsOf(`{ risk: 100 mxn, ${flow}, carryBpsPerHour: 5 }`)).toMatch(
       /carryBpsPerHour.*is computed because hedge\.band is missing/,
     );

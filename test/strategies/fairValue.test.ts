@@ -140,19 +140,19 @@ describe('a fair value that cannot be computed means no quote, by name:', () => 
     ['the reference is not a positive number', { reference: {} }, { reference: { at: 1_000_000, price: Number.NaN } }],
     ['the reference is not a positive number', { reference: {} }, { reference: { at: 1_000_000, price: -MID } }],
     [
-      'the reference is too far from the mid price',
+      'the reference is further than maxDivergenceBps from the mid price',
       { mid: {}, reference: {} },
       { reference: { at: 1_000_000, price: MID * 1.011 } },
     ],
     [
-      'the fair value is too far from the mid price',
+      'the fair value is further than withinBps from the mid price',
       { reference: {} },
       { reference: { at: 1_000_000, price: MID * 1.009 } },
     ],
-    ['the amounts of the touch are not known', { weightedMid: {} }, { depth: depthOf([], []) }],
-    ['the amounts of the touch are not known', { microprice: TABLE }, { depth: depthOf([], [[MID + 5, 1]]) }],
+    ['the amounts at the best prices are not known', { weightedMid: {} }, { depth: depthOf([], []) }],
+    ['the amounts at the best prices are not known', { microprice: TABLE }, { depth: depthOf([], [[MID + 5, 1]]) }],
     [
-      'the table of the microprice has nothing for this imbalance and spread',
+      'the microprice table has no value for this imbalance and spread',
       { microprice: TABLE },
       { depth: depthOf([[MID - 10, COIN]], [[MID + 10, COIN]]) },
     ],
@@ -365,7 +365,7 @@ describe('what puntas calibrate writes', () => {
     const states = { bidAmount: 3, askAmount: 1, spread: 10 };
     expect(priceOf(fair)).toBeCloseTo(MID + micropriceAdjustment(found.microprice!.table, states), 9);
     expect(around(fairValue ?? {}).look(viewOf({ depth: depthOf([[MID - 10, COIN]], [[MID + 10, COIN]]) }))).toBe(
-      'the table of the microprice has nothing for this imbalance and spread',
+      'the microprice table has no value for this imbalance and spread',
     );
   });
 
@@ -419,7 +419,7 @@ describe('what puntas calibrate writes', () => {
     const both = `${file.replace('reference: mid', 'reference: weightedMid')}\n${stringify({ fairValue: { mid: {} } })}`;
     const loaded = loadConfig(both, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'strategy.reference: weightedMid and the section fairValue both set the price that spreads start from; remove one of them (fairValue: { weightedMid: { weight: 1 } } is nearly the same)',
+      'strategy.reference: weightedMid and the section fairValue both set the price that spreads start from; remove one of them (fairValue: { weightedMid: { weight: 1 } } has nearly the same effect)',
     );
   });
 });

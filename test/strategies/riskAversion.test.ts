@@ -32,7 +32,9 @@ describe('risk in money and time', () => {
     const { 'full inventory': full } = figuresOf({ amount: '600 mxn', per: '1h' });
     const lots = full! * COIN;
     const strategy = glft({ amount: '600 mxn', per: '1h' });
-    expect(strategy.quote(viewOf({ position: lots + 1 })).noBid).toBe('inventory is at what the risk allows');
+    expect(strategy.quote(viewOf({ position: lots + 1 })).noBid).toBe(
+      'inventory is at the maximum for the configured risk',
+    );
     const near = strategy.quote(viewOf({ position: Math.floor(lots) - 200_000 }));
     expect(near.bids.reduce((sum, { amount }) => sum + amount, 0)).toBeLessThanOrEqual(200_001);
   });

@@ -55,7 +55,7 @@ describe('the rolling market', () => {
     expect(quiet).toMatchObject({ from: 'configured, too few arrivals' });
     expect(quiet.perMinute).toBeCloseTo(6, 9);
     expect(quiet.decayPerBps).toBeCloseTo(0.2, 9);
-    expect(lived({}, truth, false).from).toBe('held, trades are not heard');
+    expect(lived({}, truth, false).from).toBe('held, no trades received');
     expect(lived({ estimate: 'fixed' }, truth).from).toBe('configured');
   });
 
@@ -86,7 +86,7 @@ describe('a profile of fills by distance', () => {
 
   test('must have a number for each distance, ascending, with fills above zero, and says so in one line', () => {
     expect(withProfile({})).toBeUndefined();
-    expect(withProfile({ adverseBps: [3, 4, 5] })).toEqual(['has 3 numbers for 4 distancesBps']);
+    expect(withProfile({ adverseBps: [3, 4, 5] })).toEqual(['expected 4 numbers, as many as distancesBps; found 3']);
     expect(withProfile({ distancesBps: [4, 8, 8, 32] })).toEqual(['must ascend: 8 follows 8']);
     expect(withProfile({ fillsPerMinute: [6, 3, 0, 0.1] })).toHaveLength(1);
     expect(withProfile({ distancesBps: [4], fillsPerMinute: [1], adverseBps: [1] })).toHaveLength(1);
@@ -123,10 +123,10 @@ describe('a profile of fills by distance', () => {
       expect((1 - paid.bids[0]!.price / MID) * 1e4).toBeGreaterThan(14);
       expect((1 - paid.bids[0]!.price / MID) * 1e4).toBeLessThan(20);
 
-      const WHY = 'no distance pays its fee and its adverse selection';
+      const WHY = 'maker fee and adverse selection exceed the edge at every distance';
       const none = quote([3, 7, 15, 31]);
       expect(none).toMatchObject({ bids: [], asks: [], noBid: WHY, noAsk: WHY });
-      expect(none.figures?.find(figure => figure.name === 'net of a fill there')?.value).toBeCloseTo(-3, 9);
+      expect(none.figures?.find(figure => figure.name === 'net per fill at best distance')?.value).toBeCloseTo(-3, 9);
       const long = quote([3, 7, 15, 31], 0.8 * 0.02 * COIN);
       expect(long).toMatchObject({ bids: [], noBid: WHY });
       expect(long.asks).toHaveLength(1);

@@ -266,7 +266,7 @@ describe('going on with a tape is refused in one line', () => {
         'a.csv':
           'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount\nx,BTC-USD,1757000000000000,1757000000000000,true,bid,5,1\n',
       },
-      /holds 20 levels per side of btc_usd, .* complete books: they cannot share a tape; choose another --out/,
+      /contains 20 levels per side of btc_usd, but .* contains complete books, and one tape cannot hold both; choose another --out/,
     ],
     [
       'for prices that its tick does not have',

@@ -66,7 +66,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
   const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${predictionText(foretold)}`);
   const about = [
-    `  # reference through ${books.join(', ')}, ${ageS} s old; it moves in ${digits(100 * moving)}% of the seconds`,
+    `  # reference through ${books.join(', ')}, ${ageS} s old; the reference moves in ${digits(100 * moving)}% of the seconds`,
     "  # slope of the book's next move on the distance of the reference (95%), correlation, and correlation in the last third, which was not fitted",
     ...rows,
   ];
@@ -82,7 +82,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
 
 const predictionText = (of: Prediction | null): string =>
   of === null
-    ? 'not to be told'
+    ? 'cannot be measured'
     : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : ': no better than chance'}`;
 
 const durationText = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`);

@@ -113,6 +113,10 @@ export function reasonAgainstQuoting({ verdict }: QuoteAdvice, feeBps: number): 
   if (verdict.quote) return null;
   const { why, breakEvenFeeBps: fee } = verdict;
   const from =
-    fee === null ? '' : fee >= 0 ? `; it would pay at a fee of ${fee} bps` : `; it would need a rebate of ${-fee} bps`;
+    fee === null
+      ? ''
+      : fee >= 0
+        ? `; quoting would pay at a fee of ${fee} bps`
+        : `; quoting would pay with a rebate of ${-fee} bps`;
   return `do not quote at ${Number(feeBps.toPrecision(4))} bps: ${why}${from}`;
 }

@@ -62,7 +62,7 @@ async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Look
 function placedConfigOf(liveFile: string, { live }: PromotionState): Config {
   if (liveDigestOf(liveFile) !== live)
     throw new UsageError(
-      `${liveFile}: changed by hand since the promotion wrote it. The promotion's text is in ${dirname(liveFile)}, under files/${live?.slice(0, 8) ?? ''}…; restore that text, or go back with: puntas promote back`,
+      `${liveFile}: changed manually since the promotion wrote the file. The promotion's text is in ${dirname(liveFile)}, under files/${live?.slice(0, 8) ?? ''}…; restore that text, or roll back with: puntas promote back`,
     );
   return readConfigText(liveFile).config;
 }

@@ -11,23 +11,23 @@ export function tuningWords(tuning: Tuning): readonly string[] {
   if (!verdict.better) {
     const why = verdict.words.join('; ');
     return [
-      `Nothing here is better than not trading: ${why}.`,
+      `No trial is better than not trading: ${why}.`,
       ...(evidence === null || chosen === null
-        ? [`${tried}; ${counts.feasible} kept the constraints.`]
+        ? [`${tried}; ${counts.feasible} met the constraints.`]
         : [bestOf(chosen, evidence, minor, tried), choice(evidence)]),
       ...holdoutWords(holdout, minor),
     ];
   }
   if (evidence === null || chosen === null) return [];
   return [
-    `Trial ${chosen} is better than not trading on these hours${holdout === null ? '; its holdout is closed' : ', and on the holdout'}.`,
+    `Trial ${chosen} is better than not trading on these hours${holdout === null ? '; the holdout was not opened' : ', and on the holdout'}.`,
     ...[bestOf(chosen, evidence, minor, tried), choice(evidence)],
     ...holdoutWords(holdout, minor),
   ];
 }
 
 function bestOf(chosen: number, { net, interval, deflated, blocks }: Evidence, minor: string, tried: string): string {
-  return `The best of ${tried} is trial ${chosen}: ${gainText(net, minor)} ${minor} after 60 s, fees paid, under the lower of the fill models${around(interval, minor)}, from ${blocks} blocks of time. Deflated Sharpe ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations ever tried on these hours.`;
+  return `The best of ${tried} is trial ${chosen}: net ${gainText(net, minor)} ${minor}${around(interval, minor)} with fills valued after 60 s, under the worst fill model, from ${blocks} time blocks. Its deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried on these hours so far.`;
 }
 
 function choice({ pbo, paths, walkForward, stability }: Evidence): string {
@@ -35,14 +35,14 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   const path =
     paths.length === 0
       ? ''
-      : ` Chosen on some hours and run on the others, ${won} of ${paths.length} paths earned something.`;
+      : ` With parameters chosen on some hours and run on the others, ${won} of ${paths.length} paths made a profit.`;
   const forward = walkForward.filter(({ net }) => net > 0).length;
   const walked =
-    walkForward.length === 0 ? '' : ` Walking forward, ${forward} of ${walkForward.length} steps earned something.`;
+    walkForward.length === 0 ? '' : ` Walking forward, ${forward} of ${walkForward.length} steps made a profit.`;
   const held =
     stability === null
       ? ''
-      : ` Of its ${stability.neighbours} neighbors ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its result.`;
+      : ` Of the ${stability.neighbours} neighbors of the best trial, ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its result.`;
   if (pbo === null) return `There is too little data to measure overfitting.${path}${walked}${held}`;
   const word =
     pbo.value <= PBO_MAX
@@ -56,15 +56,15 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
 /** Returns a sentence that compares the profit of one half's best trial in that half and in the other half. */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
-  if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';
-  return ` What was best in one half of the time earned ${Math.round((100 * outOfSample) / inSample)}% as much in the other.`;
+  if (!(outOfSample > 0)) return ' The best trial of one half of the time lost money in the other half.';
+  return ` The best trial of one half of the time earned ${Math.round((100 * outOfSample) / inSample)}% as much in the other half.`;
 }
 
 function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[] {
   if (holdout === null) return [];
   const { at, by, net, interval } = holdout;
   return [
-    `The holdout was opened by ${by} at ${at}: ${gainText(net, minor)} ${minor} after 60 s${around(interval, minor)}.`,
+    `The holdout was opened by ${by} at ${at}: net ${gainText(net, minor)} ${minor}${around(interval, minor)} with fills valued after 60 s.`,
   ];
 }
 

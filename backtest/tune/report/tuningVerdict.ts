@@ -15,18 +15,18 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
   if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
   const { net, interval, deflated, paths } = evidence;
   const words: string[] = [];
-  if (!(net > 0)) words.push('the best trial earned nothing after 60 s');
+  if (!(net > 0)) words.push('the best trial earned nothing with fills valued after 60 s');
   else {
-    if (interval === null) words.push('too few time blocks to distinguish its result from chance');
-    else if (!(interval.low > 0)) words.push('its 95% interval includes zero');
+    if (interval === null) words.push('there are too few time blocks to distinguish the best trial from chance');
+    else if (!(interval.low > 0)) words.push('the 95% interval of the best trial includes zero');
     if (!(deflated.probability >= DEFLATED_MIN))
       words.push(
-        `the best of ${numberText(deflated.trials)} trials without any skill would look as good: deflated Sharpe ${share(deflated.probability)}, expected ${DEFLATED_MIN}`,
+        `the best of ${numberText(deflated.trials)} trials without skill could look as good: deflated Sharpe ratio ${share(deflated.probability)}, expected at least ${DEFLATED_MIN}`,
       );
     if (paths.length > 0 && !(median(paths) > 0))
-      words.push('choosing on some of the hours lost on the others, on the median path');
+      words.push('on the median path, parameters chosen on some hours lost money on the other hours');
   }
-  if (holdout !== null && !(holdout.net > 0)) words.push('it earned nothing on the holdout');
+  if (holdout !== null && !(holdout.net > 0)) words.push('the best trial earned nothing on the holdout');
   return { better: words.length === 0, words };
 }
 

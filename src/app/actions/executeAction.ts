@@ -145,7 +145,7 @@ function endOfPause(
   const at = clock.at(untilMs);
   return {
     at,
-    text: `${wall} (${new Date(at).toISOString()} by the clock of the bot, which runs ${clock.speed} times as fast)`,
+    text: `${wall} (${new Date(at).toISOString()} by the clock of the bot, which runs at ${clock.speed} times real time)`,
   };
 }
 

@@ -138,15 +138,15 @@ function quoting(p: ${type}, instrument: Instrument): Strategy {
 
 const readmeFile = ({ name }: Names): string => `# ${name}
 
-What it is, in one sentence.
+One sentence: what the strategy quotes, and around which price.
 
 ![quotes against inventory](quotes.svg)
 
 **Idea.** Why this should earn money.
 
-**Formula**. With its source.
+**Formula.** The formula, with its source.
 
-**When it loses.** Say it before the reader loses money.
+**When it loses.** Markets in which this strategy loses money.
 
 ## Parameters
 

@@ -85,13 +85,16 @@ export async function startPromotion(
       ]);
     if (settled.open !== null)
       throw new UsageError(
-        `${liveFile}: promotion ${settled.open.started.promotion} is under way, at ${settled.open.stage}; end it first with: puntas promote back -c ${liveFile} --reason "..."`,
+        `${liveFile}: promotion ${settled.open.started.promotion} is under way, at stage ${settled.open.stage}; end that promotion first with: puntas promote back -c ${liveFile} --reason "..."`,
       );
     const promotion = settled.count + 1;
     const name = basename(candidate.file);
     const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${name}, started by ${options.by}: ${options.reason}.`;
     const file = paperFile(dir, promotion);
-    writeDurably(file, paperText(candidate, dirname(file), `${head} For paper, with a separate state.`));
+    writeDurably(
+      file,
+      paperText(candidate, dirname(file), `${head} This file is for paper trading, with a state directory of its own.`),
+    );
     const started: PromotionRecord = {
       ...{
         kind: 'started',

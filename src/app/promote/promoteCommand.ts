@@ -70,7 +70,7 @@ export async function checkThenDecide(
       return withPromotionLock(options, async () => {
         if (promotionJournal(dir).records.length !== begun.records)
           throw new UsageError(
-            `${liveFile}: its promotion advanced during this check of ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
+            `${liveFile}: its promotion advanced during this check of the stage ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
             1,
           );
         return decide(begun, looked);
@@ -110,7 +110,7 @@ export async function runPromoteCommand<T extends object = never>(
 }
 
 /** Returns the message of a command whose work was already done by an interrupted run. */
-export const doneEarlier = (what: string): string => `${what}(by an interrupted run of this command)`;
+export const doneEarlier = (what: string): string => `${what} (by an interrupted run of this command)`;
 
 /** Writes the decided text into the live file, then records the write in the journal. */
 export function place(
@@ -143,10 +143,10 @@ export function finishPending(options: PromoteOptions): {
   const now = liveDigestOf(liveFile);
   if (now !== pending.to && now !== pending.from)
     throw new UsageError(
-      `${liveFile}: was changed manually since the decision of promotion ${pending.promotion}; go back with: puntas promote back -c ${liveFile} --reason "..."`,
+      `${liveFile}: was changed manually since the decision of promotion ${pending.promotion}; roll back with: puntas promote back -c ${liveFile} --reason "..."`,
     );
   const { standing: placed, lines } = place(options, standing);
-  const said = ['completed the decision of an interrupted command', ...lines];
+  const said = ['completed what an interrupted command had decided:', ...lines];
   return { standing: placed, lines: said, finished: true };
 }
 

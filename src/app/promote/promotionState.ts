@@ -58,10 +58,10 @@ export const NOTHING: PromotionState = { open: null, placed: [], pending: null, 
 export function after(standing: PromotionState, record: PromotionRecord): PromotionState {
   const { open, placed, count, pending } = standing;
   const cannot = (why: string): never => {
-    throw new Error(`${record.kind} of promotion ${record.promotion} cannot follow: ${why}`);
+    throw new Error(`record "${record.kind}" of promotion ${record.promotion} is not valid here: ${why}`);
   };
   if (record.kind === 'placed') {
-    if (pending?.promotion !== record.promotion) return cannot('no decision of it is pending');
+    if (pending?.promotion !== record.promotion) return cannot('no decision of this promotion is pending');
     return { ...standing, pending: null };
   }
   if (record.kind === 'back') return afterRollback(standing, record, cannot);
@@ -86,7 +86,9 @@ export function after(standing: PromotionState, record: PromotionRecord): Promot
   if (record.result !== 'passed' && !record.anyway) return cannot(`its criteria were ${record.result}`);
   const places = record.stage !== 'replay';
   if (places !== (record.to !== null))
-    return cannot(places ? 'it has no new live file' : 'this stage has no new live file');
+    return cannot(
+      places ? 'the record has no new live file' : 'the record has a live file, but this stage changes none',
+    );
   const approved = [...open.approved, record];
   const evidence = open.checked === null ? open.evidence : [...open.evidence, open.checked];
   const next = STAGES[STAGES.indexOf(record.stage) + 1];
@@ -116,7 +118,7 @@ function afterRollback(
     return { ...standing, open: null };
   }
   if (last === undefined || last.promotion !== promotion) return cannot('the promotion is not in place');
-  if (to !== last.before) return cannot('the restored text is not the previous one');
+  if (to !== last.before) return cannot('the restored text is not the previous live file');
   const pending = { promotion, to: last.before, from, isBack: true };
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };
 }

@@ -93,7 +93,7 @@ async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<
     lines: [
       were,
       ...unverified(end).map(order => `not verified to be gone: ${order}`),
-      `${anew}, and checks for these orders`,
+      `${anew}, and continues to check for these orders`,
     ],
   };
 }

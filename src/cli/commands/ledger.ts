@@ -14,7 +14,7 @@ import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
  */
 export function addLedgerCommands(program: Command): void {
   const command = ofBot(
-    program.command('ledger').description('show the ledger by currency and its difference to the exchange'),
+    program.command('ledger').description('show the ledger by currency and its difference from the exchange'),
   )
     .option('--currency <ticker>', 'show only this currency')
     .option('--since <time>', 'start: time, like 2026-11-22T13:05:00Z, or age, like 24h', timeOrAgeFlag)
@@ -43,7 +43,7 @@ export function addLedgerCommands(program: Command): void {
   ofBot(command.command('adjust').description('book a difference that only you can explain'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
     .option('--currency <ticker>', 'currency of the difference')
-    .requiredOption('--amount <n>', 'balance at the exchange minus that of the ledger')
+    .requiredOption('--amount <n>', 'exchange balance minus ledger balance')
     .requiredOption('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (_: unknown, self: Command) => {

@@ -91,7 +91,7 @@ const INIT_HELP: Readonly<Record<QuestionName, string>> = {
   'position-max': 'maximum distance of inventory from its target (base currency)',
   'drawdown-max': 'drawdown at which trading halts (quote currency)',
   'day-loss-max': 'loss per day at which trading halts (quote currency)',
-  target: 'target inventory (base currency), or found: that of the first start',
+  target: 'target inventory (base currency), or found: holdings at the first start',
 };
 
 const rowWidth = (): number => {

@@ -73,7 +73,7 @@ function addHedges(program: Command): void {
   )
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, from puntas hedges')
-    .addOption(new Option('--as <end>', 'outcome to settle it as').choices(SETTLED_AS))
+    .addOption(new Option('--as <end>', 'outcome of the conversion').choices(SETTLED_AS))
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {

@@ -231,7 +231,7 @@ export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
           div(
             'row',
             small('', 'market data'),
-            small('soft', of.streamUp === null ? 'polled' : of.streamUp ? 'stream' : 'stream is down, polled'),
+            small('soft', of.streamUp === null ? 'polled' : of.streamUp ? 'stream' : 'stream is down, book is polled'),
           ),
         ),
       ),

@@ -34,8 +34,8 @@ export class Bookings {
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
-  /** Executed conversion after which balances have not yet been compared. */
-  #unsettled: Conversion | null = null;
+  /** Executed conversions after which balances have not yet been compared, such as the two legs of a route. */
+  #unsettled: readonly Conversion[] = [];
 
   /** `onBooked` receives each booking, except restored state. `fillOf` finds the filled order for the ledger's text. */
   constructor(onBooked: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
@@ -154,24 +154,25 @@ export class Bookings {
       { cause: 'conversions', currency: get.currency, amount: get.amount },
     ];
     if (!this.#ledger.book({ source: `conversion ${id}`, at, why: why ?? null, changes })) return;
-    this.#unsettled = conversion;
+    this.#unsettled = [...this.#unsettled, conversion];
     this.#onBooked({ kind: 'conversion', changes, worth });
   }
 
   /**
-   * After a quiet balance read, books the rounding difference of the last conversion, at most one unit of the eighth
-   * decimal per currency. Does so once per conversion.
+   * After a quiet balance read, books the rounding difference of the conversions since the last one, at most one unit
+   * of the eighth decimal per leg in a currency. Does so once per conversion.
    */
   settleResidue(at: Millis): void {
-    const conversion = this.#unsettled;
-    if (conversion === null) return;
+    const conversion = this.#unsettled.at(-1);
+    if (conversion === undefined) return;
     const differences = this.differences();
-    const legs = [conversion.give.currency, conversion.get.currency];
-    const isResidue = differences.every(
-      ({ currency, difference }) => legs.includes(currency) && difference <= RESIDUE_MAX && difference >= -RESIDUE_MAX,
-    );
+    const legs = this.#unsettled.flatMap(({ give, get }) => [give.currency, get.currency]);
+    const isResidue = differences.every(({ currency, difference }) => {
+      const residueMax = RESIDUE_MAX * BigInt(legs.filter(leg => leg === currency).length);
+      return difference <= residueMax && difference >= -residueMax;
+    });
     if (!isResidue) return;
-    this.#unsettled = null;
+    this.#unsettled = [];
     if (differences.length === 0) return;
     const changes = differences.map(({ currency, difference }): Change => ({
       cause: 'conversions',

@@ -35,7 +35,7 @@ describe('a flatten', () => {
     // Half a spread and the fee of a taker, of 0.08 btc at some 1.5 million.
     expect(Number(cost)).toBeCloseTo((0.08 * 1_500_000 * Number(bps)) / 10_000, -1);
     expect(Number(bps)).toBeGreaterThan(10);
-    expect(text).toContain('at most 100 bps each (hedge.costMaxBps)');
+    expect(text).toContain('costs at most 100 bps (hedge.costMaxBps)');
     expect(flattenIn(made.stateDir).read()).toBeNull();
     await running.stop();
   });

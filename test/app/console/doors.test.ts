@@ -214,6 +214,6 @@ describe('an action of the console', () => {
     latch.set({ reason: 'enough', at: 3, by: 'person', who: 'Bea' });
     expect(shown()).toEqual(['halted Bea enough', 'paused Ana lunch', 'reduce only bot losses']);
     flattenIn(stateDir).set({ id: 'f', at: 4, by: 'Luz', reason: 'weekend', costMax: moneyOf('300') });
-    expect(shown().at(-1)).toBe('flatten Luz weekend (for at most 300 in all)');
+    expect(shown().at(-1)).toBe('flatten Luz weekend (for at most 300 in total)');
   });
 });

@@ -88,13 +88,15 @@ describe('the machine of promotions', () => {
       { promotion: 1, to: 'small', from: 'old', isBack: false },
     ]);
     expect(() => after(standing, approved(1, 4, 'smallest', 'whole', 'small'))).toThrow(
-      'approved of promotion 1 cannot follow: the last decision is not in the live file yet',
+      'record "approved" of promotion 1 is not valid here: the last decision is not in the live file yet',
     );
     go(placed(1, 4));
     go(approved(1, 5, 'smallest', 'whole', 'small'));
     go(placed(1, 6));
     expect([standing.open, standing.live, inPlace(standing)]).toEqual([null, 'whole', 1]);
-    expect(() => after(standing, back(1, 7, 'whole', 'small'))).toThrow('the restored text is not the previous one');
+    expect(() => after(standing, back(1, 7, 'whole', 'small'))).toThrow(
+      'the restored text is not the previous live file',
+    );
     go(back(1, 7, 'whole', 'old'));
     expect([standing.live, inPlace(standing)]).toEqual(['old', null]);
   });

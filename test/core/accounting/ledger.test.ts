@@ -9,6 +9,7 @@ import {
   moneyOf,
   SOURCES_MAX,
   sumOfCauses,
+  textOfMoney,
   type Balance,
   type Cause,
   type Conversion,
@@ -16,6 +17,7 @@ import {
   type Money,
   type OwnTrade,
 } from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
 import { btcMxn } from '../market.ts';
 import { OneBook } from './oneBook.ts';
 import { postingsOf } from './postings.ts';
@@ -229,6 +231,9 @@ describe('profit', () => {
   });
 });
 
+/** One unit of the eighth decimal. */
+const LAST_DIGIT = 10n ** 10n;
+
 describe('what rounding leaves of a conversion', () => {
   const conversion: Conversion = {
     id: 'h1',
@@ -254,6 +259,63 @@ describe('what rounding leaves of a conversion', () => {
     bookings.read(balances('9', '1098.99999998'), 3);
     bookings.settleResidue(3);
     expect(bookings.differences()).toHaveLength(1);
+  });
+
+  it('is booked at the first read in which nothing else differs, of each conversion and leg, whatever came before', () => {
+    const unit = fc.integer({ min: -1, max: 1 });
+    const converted = fc.record({ kind: fc.constant('convert'), from: currency, to: currency, gave: unit, got: unit });
+    const steps = fc.oneof(
+      converted,
+      fc.record({ kind: fc.constant('deposit'), to: currency }),
+      fc.constant({ kind: 'listed' } as const),
+      fc.constant({ kind: 'read' } as const),
+    );
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 12 }), all => {
+        const holdings = new OneBook(btcMxn, null);
+        const reported = new Map<string, bigint>(['btc', 'mxn', 'usd'].map(of => [of, moneyOf('1000')]));
+        const add = (sums: Map<string, bigint>, of: string, more: bigint) => sums.set(of, (sums.get(of) ?? 0n) + more);
+        const read = () => {
+          const rows = [...reported].map(([of, total]) => ({ currency: of, total: textOfMoney(money(total)) }));
+          holdings.read(
+            rows.map(row => ({ ...row, locked: '0', available: row.total })),
+            1,
+          );
+          holdings.settleResidue(1);
+        };
+        read();
+        let unlisted: string[] = [];
+        const residue = new Map<string, bigint>();
+        [...all, { kind: 'listed' } as const, { kind: 'read' } as const].forEach((step, n) => {
+          if (step.kind === 'convert') {
+            if (step.from === step.to) return;
+            const [give, get] = [moneyOf('3'), moneyOf('5')];
+            const rounded = [BigInt(step.gave) * LAST_DIGIT, BigInt(step.got) * LAST_DIGIT] as const;
+            const legs = { give: { currency: step.from, amount: give }, get: { currency: step.to, amount: get } };
+            holdings.convert({ id: `h${n}`, ...legs }, 1);
+            add(reported, step.from, rounded[0] - give);
+            add(reported, step.to, get + rounded[1]);
+            add(residue, step.from, rounded[0]);
+            add(residue, step.to, rounded[1]);
+          } else if (step.kind === 'deposit') {
+            add(reported, step.to, moneyOf('7'));
+            unlisted.push(step.to);
+          } else if (step.kind === 'listed') {
+            const deposit = { cause: 'deposits', amount: moneyOf('7'), occurredAt: 1, why: '' } as const;
+            unlisted.forEach((of, i) => holdings.transfer({ ...deposit, source: `f${n} ${i}`, currency: of }));
+            unlisted = [];
+          } else {
+            read();
+            if (unlisted.length === 0) residue.clear();
+            const expected = new Map(residue);
+            for (const of of unlisted) add(expected, of, moneyOf('7'));
+            const found = holdings.differences().map(one => [one.currency, one.difference] as const);
+            expect(new Map(found)).toEqual(new Map([...expected].filter(([, sum]) => sum !== 0n)));
+          }
+        });
+      }),
+      runsOf(5_000, 100),
+    );
   });
 
   it('is nothing once the balances were equal to the ledger after it', () => {

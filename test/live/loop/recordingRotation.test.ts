@@ -44,7 +44,7 @@ describe('a run that lasts', () => {
     const { same, printed } = replayed(world.stateDir);
     expect(printed.join('\n')).not.toMatch(/DIFFERENT/);
     expect(same).toBe(true);
-    expect(printed.filter(line => / [1-9]\d* commands, every command the same$/.test(line))).toHaveLength(4);
+    expect(printed.filter(line => / [1-9]\d* commands, all commands identical$/.test(line))).toHaveLength(4);
     expect(summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true });
     // Of all runs together, not of the last one.
     expect(summary.orders.placed).toBe(bot.arrived.filter(({ method }) => method === 'POST').length);
