@@ -880,7 +880,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a changed maker fee never reaches a model that is fixed',
-    file: 'strategies/model.ts',
+    file: 'strategies/modelMaker.ts',
     from: 'solved.makerRate !== view.makerRate || ',
     to: '',
     test: 'test/strategies/all.test.ts',
