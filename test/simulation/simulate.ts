@@ -75,6 +75,8 @@ export type RunOptions = {
   readonly healAfter?: { readonly event: number; readonly branch: number };
   readonly print?: (line: string, event: number) => void;
   readonly onStrike?: (strike: Strike) => void;
+  /** Called after each event. */
+  readonly onEvent?: (atMs: Millis) => void;
 };
 
 /** A run that does not come to its end in so many events is a failure of the simulator. */
@@ -584,6 +586,7 @@ class Simulation {
         await settle();
       }
       this.#checker.look();
+      this.#options.onEvent?.(clock.elapsed());
       if (clock.elapsed() - this.#sampledAt >= 1_000) this.#sample();
     }
     if (this.#isOver() || this.#healsNow()) return;
