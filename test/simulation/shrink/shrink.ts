@@ -1,6 +1,6 @@
 /** Smallest failure that a failing seed contains: fewest faults, plainest configuration, shortest time. */
 import type { Task } from '../campaign.ts';
-import { swarmOf } from '../world/faults.ts';
+import { swarmOf, type Fault } from '../world/faults.ts';
 import { keepOf, keepText, parseKeep, partsOf, type Part } from '../world/keep.ts';
 import { PLAINS } from '../world/plain.ts';
 import { scenarioOf } from '../world/scenario.ts';
@@ -10,6 +10,8 @@ import { fewest } from './fewest.ts';
 
 export type Shrunk = { readonly failure: Failure; readonly cause: Cause; readonly tries: number };
 
+/** Lengths of the time of faults that are tried first. */
+const SOON_MS = [30_000, 60_000, 120_000, 240_000];
 /** With less going wrong the bot does more, and fails sooner or somewhat later. */
 const SLACK = { times: 1.25, ms: 30_000 };
 /** Strikes of a class that are tried alone where leaving out has left more than three. */
@@ -20,20 +22,28 @@ const TRIES_MAX = 400;
 
 /** @throws Error if the task does not fail. */
 export async function shrink(failing: Task): Promise<Shrunk> {
-  const shrinking = await Shrinking.begin(failing);
-  await shrinking.classes();
-  await shrinking.configuration();
-  await shrinking.strikes();
-  await shrinking.configuration();
-  await shrinking.strikes();
-  return shrinking.end();
+  const first = await Shrinking.begin(failing);
+  await first.all();
+  const second = first.parts.length > ENOUGH ? await otherWay(first) : null;
+  return (second !== null && second.parts.length < first.parts.length ? second : first).end();
+}
+
+/** Many strikes of a mild class often do what one of another class does: the seed again without the class that has most. */
+async function otherWay(first: Shrinking): Promise<Shrinking | null> {
+  const count = (fault: Fault): number => first.parts.filter(part => part.fault === fault).length;
+  const [most] = first.parts.map(part => part.fault).sort((a, b) => count(b) - count(a));
+  const other = await first.without(most!);
+  await other?.all();
+  return other;
 }
 
 class Shrinking {
+  readonly #first: Failure;
   #best: Failure;
   #tries = 1;
 
   private constructor(first: Failure) {
+    this.#first = first;
     this.#best = first;
   }
 
@@ -46,6 +56,34 @@ class Shrinking {
     });
     if (!first) throw new Error(`seed ${task.seed} does not fail`);
     return new Shrinking(first);
+  }
+
+  /** Every later try is shorter by it. */
+  async sooner(): Promise<void> {
+    for (const safetyMs of SOON_MS) {
+      const { task, atMs } = this.#best;
+      if (safetyMs < Math.min(task.safetyMs!, atMs) && (await this.#fails({ safetyMs }))) return;
+    }
+  }
+
+  async all(): Promise<void> {
+    await this.sooner();
+    await this.classes();
+    await this.configuration();
+    await this.strikes();
+    await this.configuration();
+    await this.strikes();
+  }
+
+  get parts(): readonly Part[] {
+    return partsOf(parseKeep(this.#best.task.keep!));
+  }
+
+  /** The failure that it began with, without a class; null when it needs that class. */
+  async without(fault: Fault): Promise<Shrinking | null> {
+    const parts = partsOf(parseKeep(this.#first.task.keep!)).filter(part => part.fault !== fault);
+    const failure = await tried({ ...this.#first.task, keep: keepText(keepOf(parts)) }, this.#first.law);
+    return failure && new Shrinking(failure);
   }
 
   async classes(): Promise<void> {
