@@ -85,12 +85,12 @@ describe('a failing seed with less going wrong', () => {
 });
 
 describe('the failures of a campaign', () => {
-  const cause = { event: 9, line: '12.000 sent #3 POST /api/v3/orders {"book":"btc_mxn"}', strikes: [] };
+  const cause = { isAlways: false, line: '12.000 sent #3 POST /api/v3/orders {"book":"btc_mxn"}', strikes: [] };
 
   it('are told apart by what happened, not by when and to which order', () => {
     expect(causeName(cause)).toBe('sent #N POST /api/vN/orders');
     expect(causeName({ ...cause, strikes: [{ fault: 'disk full', index: 3, event: 9 }] })).toBe('disk full');
-    expect(causeName({ ...cause, event: 0 })).toBe('nothing has to go wrong');
+    expect(causeName({ ...cause, isAlways: true })).toBe('nothing has to go wrong');
   });
 
   it('are grouped by invariant and cause, the largest group first', () => {

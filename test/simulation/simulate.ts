@@ -451,6 +451,7 @@ class Simulation {
     this.#sentinel?.heal();
     this.#replies.heal();
     await this.#advance(healMs - RESTART_CHECK_BEFORE_MS);
+    if (this.#isOver()) return;
     // A run that began while healing counts its fence from its own start.
     const isOpen = ({ state }: { readonly state: string }): boolean =>
       state === 'unknown' || state === 'closed-unsettled';
@@ -513,7 +514,7 @@ class Simulation {
       if (Math.min(this.#excusedAt.buy, this.#excusedAt.sell) > from) quotedAfter ??= world.clock.elapsed() - from;
       if (this.#store.halt !== null) quotedAfter ??= 0;
     }
-    this.#checker.checkRestart(quotedAfter);
+    if (!this.#isOver()) this.#checker.checkRestart(quotedAfter);
   }
 
   *#liveOfOurs(): Iterable<{ readonly originId: string | undefined }> {
@@ -544,6 +545,7 @@ class Simulation {
       this.#checker.operatorStarts();
       this.#bot.start();
       await this.#advance(2 * this.#scenario.healMs);
+      if (this.#isOver()) return;
       return this.#stop(false);
     }
     // Whatever arrives late rests where it is seen.

@@ -4,18 +4,21 @@ import type { Strike } from '../world/world.ts';
 import type { Failure } from './attempt.ts';
 
 export type Cause = {
-  /** Number of the event; 0 where it fails with nothing going wrong. */
+  /** Every continuation fails from the start, with nothing going wrong: then the event is the violation itself. */
+  readonly isAlways: boolean;
+  /** Number of the event. */
   readonly event: number;
   readonly atMs: number;
   /** Faults that struck in this event. */
   readonly strikes: readonly Strike[];
-  /** Line of the trace in this event; where it has none, the last one before it, after the word `after`. */
+  /** First and last line of the trace in this event; where it has none, the last one before it, after the word `after`. */
   readonly line: string;
   readonly tries: number;
 };
 
 /** The first continues with the draws of the seed, the others with draws of their own. */
 const CONTINUATIONS = 4;
+const LINE_MAX = 120;
 
 export async function causeOf(failure: Failure): Promise<Cause> {
   const { untilMs: _, ...task } = failure.task;
@@ -36,7 +39,9 @@ export async function causeOf(failure: Failure): Promise<Cause> {
     if (await isInevitable(middle)) fails = middle;
     else survives = middle;
   }
-  return { event: fails, ...seen(fails), tries };
+  const isAlways = fails === 0;
+  const event = isAlways ? failure.event : fails;
+  return { isAlways, event, ...seen(event), tries };
 }
 
 type Seen = Pick<Cause, 'atMs' | 'strikes' | 'line'>;
@@ -46,12 +51,18 @@ async function watch(task: Task): Promise<(event: number) => Seen> {
   const lines: { readonly event: number; readonly line: string }[] = [];
   const strikes: Strike[] = [];
   const timeOf: number[] = [];
+  let healed: number | null = null;
   await carryOut(
     { ...task, untilBroken: true },
     {
       onStrike: strike => strikes.push(strike),
       onEvent: atMs => timeOf.push(atMs),
-      print: (line, event) => lines.push({ event, line: line.trimEnd() }),
+      print: (text, event) => {
+        const line = text.trimEnd();
+        if (line.endsWith(' heal')) healed = event;
+        // What heals happens after the event.
+        if (event !== healed) lines.push({ event, line });
+      },
     },
   );
   return event => {
@@ -60,7 +71,9 @@ async function watch(task: Task): Promise<(event: number) => Seen> {
     return {
       atMs: event === 0 ? 0 : timeOf[event - 1]!,
       strikes: strikes.filter(strike => strike.event === event),
-      line: own[0]?.line ?? `after ${before.at(-1)?.line ?? 'the start'}`,
+      line: [own[0] ?? { line: `after ${before.at(-1)?.line ?? 'the start'}` }, ...own.slice(1).slice(-1)]
+        .map(({ line }) => line.slice(0, LINE_MAX))
+        .join(' … '),
     };
   };
 }

@@ -7,8 +7,8 @@ export type Group = Omit<Explained, 'seed'> & { readonly seeds: readonly number[
 const LINE_MAX = 80;
 
 /** The same for two failures of one kind: without times, numbers and ids. */
-export function causeName({ event, strikes, line }: Pick<Cause, 'event' | 'strikes' | 'line'>): string {
-  if (event === 0) return 'nothing has to go wrong';
+export function causeName({ isAlways, strikes, line }: Pick<Cause, 'isAlways' | 'strikes' | 'line'>): string {
+  if (isAlways) return 'nothing has to go wrong';
   if (strikes.length > 0) return [...new Set(strikes.map(({ fault }) => fault))].join(' and ');
   const text = line.replace(/[\d.]+ /, '');
   return text

@@ -118,9 +118,12 @@ class Shrinking {
     this.#tries = 0;
     const cause = await causeOf(this.#best);
     // As long with faults as the cause takes, where that is enough without another continuation.
-    if (cause.atMs < this.#best.task.safetyMs!) await this.#fails({ safetyMs: Math.ceil(cause.atMs) });
+    const safetyMs = cause.isAlways ? 0 : Math.ceil(cause.atMs);
+    if (safetyMs < this.#best.task.safetyMs!) await this.#fails({ safetyMs });
     await this.#fails({ untilMs: Math.ceil(this.#best.atMs) });
-    return { failure: this.#best, cause, tries: before + this.#tries + cause.tries };
+    // The violation has moved with the time.
+    const last = cause.isAlways ? await causeOf(this.#best) : cause;
+    return { failure: this.#best, cause: last, tries: before + this.#tries + cause.tries };
   }
 
   /** A single strike that fails by itself hides among many that only do together. */

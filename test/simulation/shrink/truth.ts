@@ -2,7 +2,7 @@
  * Truth about a planted bug, found without the search for the cause. A fault that is over once it has struck (a lost
  * request) cannot be healed: from the last one that the failure needs, it is settled. A fault that lasts (a full disk)
  * ends by healing: it is settled once the planted change has made a difference under it, as the trace of the same run
- * without it shows.
+ * without it shows. Without any fault it is the violation itself.
  */
 import { carryOut, type Task } from '../campaign.ts';
 import type { Fault } from '../world/faults.ts';
@@ -31,7 +31,8 @@ export async function truthOf({ task, event, strikes }: Pick<Failure, 'task' | '
   const differs = wrong.find(({ line }, i) => line !== other[i]?.line)?.event ?? event;
   const struck = strikes.at(-1)?.event ?? 0;
   const lasts = classesOf(parseKeep(task.keep ?? '')).some(fault => LASTING.includes(fault));
-  return { struck, differs, event: lasts ? Math.max(struck, differs) : struck };
+  const settled = strikes.length === 0 ? event : lasts ? Math.max(struck, differs) : struck;
+  return { struck, differs, event: settled };
 }
 
 async function linesOf(task: Task): Promise<readonly { readonly line: string; readonly event: number }[]> {
