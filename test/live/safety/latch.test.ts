@@ -189,7 +189,7 @@ describe('a run', () => {
     await world.clock.advance(20 * SECOND);
     expect(ours().length).toBeGreaterThan(2);
     expect(reduce({ stateDir: world.stateDir }, 'closing for the night', world.clock.now())).toMatch(
-      /^within seconds, a running bot quotes only to reduce inventory/,
+      /^reduce-only: within seconds, a running bot quotes only to reduce inventory/,
     );
     expect(() => reduce({ stateDir: world.stateDir }, 'once more', world.clock.now())).toThrow(
       /no change; .* already reduce-only: closing for the night; resume with: puntas resume --state /,
