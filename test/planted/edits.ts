@@ -55,6 +55,41 @@ export const EDITS: readonly Edit[] = [
     title: 'learns what the lists showed also from the next one when the balances could not be read',
   },
   {
+    name: 'a booking that the disk did not take is deleted from its file',
+    file: 'src/live/account/balanceReads.ts',
+    from: '    if (!persist()) return;\n',
+    to: '    persist();\n',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'a booking of an operator is waiting or on disk, over full disks and crashes, and in the ledger once',
+  },
+  {
+    name: 'the end of a hold alone is a resume for the engine',
+    file: 'src/live/safety/latch.ts',
+    from: 'if (halt !== null || reduce !== null) writeDurably(',
+    to: 'if (lifted !== null) writeDurably(',
+    test: 'test/live/safety/latch.test.ts',
+    title:
+      'a state directory has after every order of halts, holds, pauses, requests to close and ends of them exactly what is in force',
+  },
+  {
+    name: 'a resume of a halt leaves the request to close inventory',
+    file: 'src/live/safety/latch.ts',
+    from: "      new Mailbox(dir, 'flatten').remove();",
+    to: "      if (halt === null) new Mailbox(dir, 'flatten').remove();",
+    test: 'test/live/safety/latch.test.ts',
+    title:
+      'a state directory has after every order of halts, holds, pauses, requests to close and ends of them exactly what is in force',
+  },
+  {
+    name: 'the number of a commit is told before the commit',
+    file: 'src/live/state/journal.ts',
+    from: '      one(...args);\n      mark?.tell(++commits);',
+    to: '      mark?.tell(commits + 1);\n      one(...args);\n      commits++;',
+    test: 'test/live/state/lostState.test.ts',
+    title:
+      'the number of a commit is told once the state file has the commit, so that a kill or a full disk in between leaves none that is missing',
+  },
+  {
     name: 'verified none left with a page full of foreign orders',
     file: 'src/live/safety/cancelAllAndVerify.ts',
     from: '!(list.rows > page && list.rows < LARGE_PAGE)',
