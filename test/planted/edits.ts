@@ -38,6 +38,32 @@ export const EDITS: readonly Edit[] = [
     title: 'latches a halt that the disk did not take as soon as it takes it',
   },
   {
+    name: 'a sentinel that cleared once takes the next orders for cleared',
+    file: 'src/live/safety/sentinel.ts',
+    from: '      this.#cleared = false;\n      const counted',
+    to: '      const counted',
+    test: 'test/live/safety/sentinel.test.ts',
+    title:
+      'takes out the second bot that dies, is halted or has too many orders as soon as the first, and says each time that none is left',
+  },
+  {
+    name: 'a second death is not latched',
+    file: 'src/live/safety/sentinel.ts',
+    from: '    this.#wasGone = gone !== null;',
+    to: '    this.#wasGone ||= gone !== null;',
+    test: 'test/live/safety/sentinel.test.ts',
+    title:
+      'takes out the second bot that dies, is halted or has too many orders as soon as the first, and says each time that none is left',
+  },
+  {
+    name: 'a failed read after an empty one verifies a stop',
+    file: 'src/live/loop/run.ts',
+    from: "      unread = seen === null ? 'open orders could not be read' : null;",
+    to: '      if (seen !== null) unread = null;',
+    test: 'test/live/loop/stopTruth.test.ts',
+    title: 'a stop verifies that no order is left only by two whole reads in a row, whichever reads fail in between',
+  },
+  {
     name: 'orders are left while the disk does not take the hold',
     file: 'src/live/safety/sentinel.ts',
     from: '    if (this.#owedHold !== null) this.#hold();',
