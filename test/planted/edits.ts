@@ -357,6 +357,23 @@ export const EDITS: readonly Edit[] = [
     title: 'every nonce is above all that left before, also when the clock was set back meanwhile',
   },
   {
+    name: 'settlements are applied before the hedges are restored',
+    file: 'src/live/loop/run.ts',
+    from: '    this.#hedger?.restore();\n    this.#watchLatch();\n',
+    to: '    this.#watchLatch();\n    this.#hedger?.restore();\n',
+    test: 'test/live/hedge/settle.test.ts',
+    title:
+      'is settled on a stopped bot too, also while the exchange answers nothing about it: the next one takes it up once, after a waiting time of its own',
+  },
+  {
+    name: 'a run after a failed reload is recorded with the rejected configuration',
+    file: 'src/live/loop/recordingRotation.ts',
+    from: '{ setup = before.setup, ...parts }',
+    to: '{ setup = this.#journal.setup, ...parts }',
+    test: 'test/live/loop/recordingRotation.test.ts',
+    title: 'every run is recorded with the configuration of its engine, whichever reloads could not begin',
+  },
+  {
     name: 'position lots rounded away from zero',
     file: 'src/core/accounting/inventory.ts',
     from: 'this.#lots = Number(this.#position.inventory / this.#instrument.lotMoney);',
