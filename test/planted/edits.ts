@@ -362,8 +362,7 @@ export const EDITS: readonly Edit[] = [
     from: '    this.#hedger?.restore();\n    this.#watchLatch();\n',
     to: '    this.#watchLatch();\n    this.#hedger?.restore();\n',
     test: 'test/live/hedge/settle.test.ts',
-    title:
-      'is settled on a stopped bot too, also while the exchange answers nothing about it: the next one takes it up once, after a waiting time of its own',
+    title: 'is settled on a stopped bot too: the next one takes it up before it quotes, once',
   },
   {
     name: 'a run after a failed reload is recorded with the rejected configuration',

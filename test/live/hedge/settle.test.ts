@@ -96,7 +96,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     },
   );
 
-  test('is settled on a stopped bot too, also while the exchange answers nothing about it: the next one takes it up once, after a waiting time of its own', async () => {
+  test('is settled on a stopped bot too: the next one takes it up before it quotes, once', async () => {
     const at = world(92);
     const first = await doomed(at, folders, request => {
       if (!isAccept(request)) return null;

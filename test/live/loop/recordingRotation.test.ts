@@ -241,7 +241,7 @@ test('every run is recorded with the configuration of its engine, whichever relo
         let answer = null as Reloaded | null;
         void runs.rotation.reload(next).then(told => (answer = told));
         await advanceUntil(world.clock, 50, () => answer !== null);
-        expect((answer as Reloaded | null)?.kind).toBe(fails === 'none' ? 'taken' : 'kept');
+        expect(answer?.kind).toBe(fails === 'none' ? 'taken' : 'kept');
         await world.clock.advance(2 * SECOND);
       }
       await runs.stop();
