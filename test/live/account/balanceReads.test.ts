@@ -165,6 +165,6 @@ test('a booking of an operator is waiting or on disk, over full disks and crashe
       expect(textOfMoney(bot.engine.account.total('mxn'))).toBe(textOfMoney(money(total)));
       expect(sources().sort()).toEqual([...asked.keys()].sort());
     }),
-    runsOf(1_000, 15),
+    runsOf(200, 15),
   );
 });

@@ -455,7 +455,7 @@ describe('every read', () => {
           }
         },
       ),
-      runsOf(500, 8),
+      runsOf(60, 8),
     );
   });
 });

@@ -131,7 +131,7 @@ test('a state directory has after every order of halts, holds, pauses, requests 
         expect(existsSync(join(dir, DONE))).toBe(isResumed);
       });
     }),
-    runsOf(500, 15),
+    runsOf(150, 15),
   );
 });
 

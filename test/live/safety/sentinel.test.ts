@@ -540,7 +540,7 @@ describe('the sentinel', () => {
         world.end();
       }),
       {
-        ...runsOf(30, 1),
+        ...runsOf(10, 1),
         examples: [[causes.map(([n, cause]) => ({ cause, aliveS: 3 + n }))]],
       },
     );

@@ -168,6 +168,6 @@ test('the number of a commit is told once the state file has the commit, so that
       journal.close();
       expect(told).toEqual(told.map((_, n) => [n + 1, n + 1]));
     }),
-    runsOf(100, 4),
+    runsOf(30, 4),
   );
 });
