@@ -886,4 +886,46 @@ export const EDITS: readonly Edit[] = [
     test: 'test/exchange/joinedAnswers.test.ts',
     title: 'is there, not there or unknown as the rows ["unreadable"] prove',
   },
+  {
+    name: 'the stream writes into a polled book',
+    file: 'src/live/market/marketData.ts',
+    from: '    if (unfit === null) this.#feed.hide();\n',
+    to: '',
+    test: 'test/live/market/oneSource.test.ts',
+    title:
+      'whatever comes when, the book of the engine is that of one moment: polled with its orders or of the stream without',
+  },
+  {
+    name: 'a book that waits to be told outlives the loss of its stream',
+    file: 'src/live/market/marketData.ts',
+    from: '    const { log } = this.#options.run;\n    this.#untold = null;',
+    to: '    const { log } = this.#options.run;',
+    test: 'test/live/market/oneSource.test.ts',
+    title:
+      'whatever comes when, the book of the engine is that of one moment: polled with its orders or of the stream without',
+  },
+  {
+    name: 'the age of a reference is that of its last feed',
+    file: 'src/live/market/reference.ts',
+    from: 'startedAt = Math.min(startedAt, began - reading.ageMs);',
+    to: 'startedAt = began - reading.ageMs;',
+    test: 'test/live/market/reference.test.ts',
+    title: 'the price over any legs is as old as the oldest part of it; one leg that fails or has one side leaves none',
+  },
+  {
+    name: 'the move over a gap is a sample of the micro-price',
+    file: 'src/tape/analysis/calibration.ts',
+    from: '          meters[i]!.skip();\n          before = null;\n',
+    to: '          meters[i]!.skip();\n',
+    test: 'test/tape/calibration.test.ts',
+    title: 'no estimate knows how far the price moved in a gap of the recording (after it: book later)',
+  },
+  {
+    name: 'a trade after a gap moved the price from before it',
+    file: 'src/tape/analysis/calibration.ts',
+    from: 'second - from);\n        mid = Number.NaN;\n',
+    to: 'second - from);\n',
+    test: 'test/tape/calibration.test.ts',
+    title: 'no estimate knows how far the price moved in a gap of the recording (after it: trade before the book)',
+  },
 ];
