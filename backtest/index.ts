@@ -1,6 +1,6 @@
 /** Public interface of the replay and its reports, for the research commands and their tasks. */
-export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/models.ts';
-export type { ModelName } from './exchange/models.ts';
+export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/fillModels.ts';
+export type { ModelName } from './exchange/fillModels.ts';
 export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsTook, travel } from './rows/latency.ts';
 export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
 export { REPLAY_THREAD } from './replay/replayThread.ts';
@@ -27,8 +27,8 @@ export {
   sweptLatency,
 } from './report/report.ts';
 export { tilesTextOf } from './report/firstScreen.ts';
-export { mainOf, shownModels } from './report/models.ts';
-export { crossedText, isCrossed, longest } from './report/verdict.ts';
+export { mainOf, shownModels } from './report/mainModel.ts';
+export { crossedText, isCrossed, longest } from './report/summary.ts';
 export { excludesZero, intervalOf } from './report/interval.ts';
 export type { Interval } from './report/interval.ts';
 export type { BacktestReport, ReplayReport } from './report/report.ts';
@@ -50,14 +50,14 @@ export type { ExternalReferenceOptions } from './replay/externalReference.ts';
 export { distanceProfileOf, PROFILE_HORIZONS_S } from './profile/distanceProfile.ts';
 export type { DistancePoint, DistanceProfile, ProfileOptions } from './profile/distanceProfile.ts';
 export type { DistanceSums } from './profile/virtualOrders.ts';
-export { quoteVerdictOf } from './profile/verdict.ts';
-export type { QuoteVerdict, VerdictOptions } from './profile/verdict.ts';
+export { quoteVerdictOf } from './profile/quoteVerdict.ts';
+export type { QuoteVerdict, VerdictOptions } from './profile/quoteVerdict.ts';
 export { marketProfileOf } from './profile/marketProfile.ts';
 export type { MarketProfile } from './profile/marketProfile.ts';
 export { HORIZON_S, ORDERS_PER_SIDE as ORDERS_A_SIDE, ranked, scoutedBook, verdictDistance } from './scout/scouting.ts';
 export type { ScoutedBook, Scouting } from './scout/scouting.ts';
 export { scoutPage } from './scout/page.ts';
-export { bpsText, compact, scoutWords, shownIn, signed } from './scout/words.ts';
+export { bpsText, compact, scoutWords, shownIn, signed } from './scout/summary.ts';
 export { flawOfSpace, textOfPoint } from './tune/search/space.ts';
 export type { Parameter as SpaceParameter, ParameterValue, Point, Space } from './tune/search/space.ts';
 export type { Search } from './tune/search/search.ts';
@@ -75,5 +75,6 @@ export { neighboursOf, stabilityOf } from './tune/judge/stability.ts';
 export type { Neighbour } from './tune/judge/stability.ts';
 export { deflatedSharpe, momentsOf, varianceByLuck } from './tune/judge/sharpe.ts';
 export type { Evidence, HeldOut, TunedParameter, TunedTrial, Tuning } from './tune/report/tuning.ts';
-export { tuningWords, verdictOn } from './tune/report/words.ts';
+export { tuningWords } from './tune/report/summary.ts';
+export { verdictOn } from './tune/report/tuningVerdict.ts';
 export { tuningPage } from './tune/report/page.ts';

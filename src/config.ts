@@ -11,16 +11,19 @@ import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
-export { externalReferenceOf, readsPerMinute } from './config/reference.ts';
-export type { ExternalReference, FeedConfig } from './config/reference.ts';
+export { externalReferenceOf, readsPerMinute } from './config/sections/reference.ts';
+export type { ExternalReference, FeedConfig } from './config/sections/reference.ts';
 export { configSchema } from './config/schema.ts';
-export { CONSOLE_DEFAULTS } from './config/console.ts';
-export type { ConsoleSettings } from './config/console.ts';
-export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/alerts.ts';
-export type { AlertEvent, AlertMode, AlertSettings } from './config/alerts.ts';
-export type { Config, RemoteSettings, StrategyConfig, WebhookSettings } from './config/schema.ts';
+export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
+export type { ConsoleSettings } from './config/sections/console.ts';
+export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/sections/alerts.ts';
+export type { AlertEvent, AlertMode, AlertSettings } from './config/sections/alerts.ts';
+export type { RemoteSettings } from './config/sections/exchange.ts';
+export type { Config } from './config/schema.ts';
+export type { StrategyConfig } from './config/sections/strategy.ts';
+export type { WebhookSettings } from './config/sections/webhooks.ts';
 export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
-export type { TakesEffect } from './config/takesEffect.ts';
+export type { TakesEffect } from './config/sections/takesEffect.ts';
 export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { AlertSecrets, Secrets } from './config/secrets.ts';
 
@@ -38,7 +41,7 @@ export type Loaded = { readonly warnings: readonly string[] } & (
  */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
-    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters, so not a configuration`);
+    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters; expected a configuration`);
   }
   const read = readYaml(text, fileName, 'like book: btc_mxn');
   if (!read.ok) return refused(read.error);
@@ -131,13 +134,13 @@ const refused = (error: string): Loaded => ({ ok: false, errors: [error], warnin
 
 const oldName = ({ old, now }: RenamedKey): Problem => ({
   path: old,
-  message: `old name of ${now.join('.')}; write ${now.at(-1)}, because Puntas ${OLD_KEYS_END} will reject the old name`,
+  message: `old name of ${now.join('.')}; write ${now.at(-1)}, because Puntas ${OLD_KEYS_END} rejects the old name`,
   aboutKey: true,
 });
 
 const givenTwice = ({ old, now }: RenamedKey): Problem => ({
   path: old,
-  message: `old name of ${now.join('.')}, which the file has too; remove ${old.at(-1)}`,
+  message: `old name of ${now.join('.')}, which is also set; remove ${old.at(-1)}`,
   aboutKey: true,
 });
 

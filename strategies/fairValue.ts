@@ -99,7 +99,7 @@ function fairOf(parts: readonly Part[], withinBps: number): (view: View) => Fair
     if (why !== null) return why;
     const price = totalOf(steps);
     if (!(price > 0 && Math.abs(price - mid) * 10_000 <= withinBps * mid))
-      return 'the fair value is too far from our book';
+      return 'the fair value is further than withinBps from the mid price';
     return { price, steps };
   };
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { aboveZero, bps, duration } from './parameters.ts';
 
-const weight = z.number().gt(0).max(1_000).default(1).describe('Weight in the mean.');
+const weight = z.number().gt(0).max(1_000).default(1).describe('Weight of this price.');
 
 const maxDivergenceBps = z
   .number()
@@ -25,7 +25,7 @@ const microprice = z
     adjustTicks: z
       .array(z.array(z.number().min(-100_000).max(100_000).nullable()).max(TABLE_MAX))
       .max(21)
-      .describe('Shift, one row per spread; null: no quote.'),
+      .describe('Shifts (ticks), one row per spread; null: no quote.'),
   })
   .superRefine((p, context) => {
     const wrong = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -36,7 +36,7 @@ const microprice = z
     else if (p.adjustTicks.some(row => row.length !== p.imbalanceBuckets))
       wrong(['adjustTicks'], `expected ${p.imbalanceBuckets} numbers in each row, one per imbalance bucket`);
   })
-  .describe('Micro-price (Stoikov): corrected by imbalance and spread; from puntas calibrate.');
+  .describe('Micro-price (Stoikov): mid price corrected by imbalance and spread, from puntas calibrate.');
 
 /** Imbalance, in standard deviations, above which a larger imbalance has no more effect. */
 export const DEVIATIONS_MAX = 3;
@@ -49,10 +49,8 @@ export const imbalanceKeys = {
     .max(5_000)
     .default(30)
     .describe('Maximum distance of counted amounts from the mid price. 0: best prices.'),
-  bpsPerDeviation: bps
-    .default(2)
-    .describe(`Shift per standard deviation of imbalance; at most ${DEVIATIONS_MAX} count.`),
-  memory: duration.default('10m').describe('Time constant of the mean and deviation.'),
+  bpsPerDeviation: bps.default(2).describe(`Shift per standard deviation of imbalance, up to ${DEVIATIONS_MAX}.`),
+  memory: duration.default('10m').describe('Time constant of the usual imbalance.'),
 };
 
 export const fairValueParameters = z
@@ -79,10 +77,10 @@ export const fairValueParameters = z
         weight,
         maxAgeMs: z.int().min(100).max(3_600_000).default(15_000).describe('Maximum age of the reference.'),
         maxDivergenceBps,
-        basisMemory: duration.optional().describe('Time constant of the ratio of book to reference, like 1h.'),
+        basisMemory: duration.optional().describe('Time constant of the book-to-reference ratio, like 1h.'),
       })
       .optional()
-      .describe('The reference price.'),
+      .describe('Reference price.'),
     depthImbalance: z
       .strictObject(imbalanceKeys)
       .optional()

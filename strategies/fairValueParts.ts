@@ -45,7 +45,7 @@ export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
     const [bidAmount, askAmount] = [depth.bidAmounts[0] ?? 0, depth.askAmounts[0] ?? 0];
     const share = bidAmount / (bidAmount + askAmount);
     if (!(depth.bids > 0 && depth.asks > 0 && share >= 0 && share <= 1))
-      return 'the amounts of the touch are not known';
+      return 'the amounts at the best prices are not known';
     return share * (depth.askPrices[0] ?? 0) + (1 - share) * (depth.bidPrices[0] ?? 0) - mid;
   },
 });
@@ -62,13 +62,13 @@ export const microprice = (p: Of<'microprice'>): Part => {
     name: 'microprice',
     weight: p.weight,
     look({ depth }) {
-      if (!(depth.bids > 0 && depth.asks > 0)) return 'the amounts of the touch are not known';
+      if (!(depth.bids > 0 && depth.asks > 0)) return 'the amounts at the best prices are not known';
       const away = micropriceAdjustment(table, {
         bidAmount: depth.bidAmounts[0] ?? 0,
         askAmount: depth.askAmounts[0] ?? 0,
         spread: (depth.askPrices[0] ?? 0) - (depth.bidPrices[0] ?? 0),
       });
-      return Number.isFinite(away) ? away : 'the table of the microprice has nothing for this imbalance and spread';
+      return Number.isFinite(away) ? away : 'the microprice table has no value for this imbalance and spread';
     },
   };
 };
@@ -84,7 +84,7 @@ export const lastTrades = (p: Of<'lastTrades'>): Part => {
     weight: p.weight,
     trade: ({ at, price, amount }) => mean.trade(at, price, amount),
     look(view) {
-      if (mean.at === -Infinity) return 'no trade was heard yet';
+      if (mean.at === -Infinity) return 'no trade was received yet';
       if (!(view.at - mean.at <= p.maxAgeMs)) return 'the last trade is too old';
       return mean.price - view.mid;
     },
@@ -102,10 +102,11 @@ export const referencePart = (p: Of<'reference'>): Part => {
     weight: p.weight,
     look(view) {
       const unusable = unusableReference(view, p.maxAgeMs);
-      if (unusable !== null || view.reference === null) return unusable ?? 'no reference was seen yet';
+      if (unusable !== null || view.reference === null) return unusable ?? 'no reference was received yet';
       const { price } = view.reference;
       const away = (basis === null ? price : price * basis.ratio(view.at, view.mid / price)) - view.mid;
-      if (!(Math.abs(away) * 10_000 <= p.maxDivergenceBps * view.mid)) return 'the reference is too far from our book';
+      if (!(Math.abs(away) * 10_000 <= p.maxDivergenceBps * view.mid))
+        return 'the reference is further than maxDivergenceBps from the mid price';
       return away;
     },
     ...(basis && { isNew: at => basis.isNew(at) }),
@@ -114,9 +115,9 @@ export const referencePart = (p: Of<'reference'>): Part => {
 
 /** Returns why the reference price is unusable; `null` if it is usable. */
 export function unusableReference({ at, reference: seen }: View, maxAgeMs: Millis): string | null {
-  if (seen === null) return 'no reference was seen yet';
+  if (seen === null) return 'no reference was received yet';
   if (!(at - seen.at <= maxAgeMs)) return 'the reference is stale';
-  return seen.price > 0 && seen.price < Infinity ? null : 'the reference is no price';
+  return seen.price > 0 && seen.price < Infinity ? null : 'the reference is not a positive number';
 }
 
 /**

@@ -27,7 +27,7 @@ export const roundTripRise = (makerRate: number): number => 1 / keptOf(makerRate
 /** Edge check of a strategy whose formula includes the maker fee. Returns `null`, because such quotes earn the fee. */
 export const feeInside = (): null => null;
 
-const WHY = 'cannot earn its fees: buying and selling at these prices costs more than it brings';
+const WHY = 'cannot earn its fees: at these prices a round trip loses money after both maker fees';
 /** Relative tolerance for float rounding. */
 const DUST = 1e-9;
 

@@ -115,7 +115,7 @@ function payingLevels(terms: MarketTerms, feeBps: number): number {
   return most;
 }
 
-/** Returns parameters for strategies with a spread around a fair value (`spread.ts`). */
+/** Returns parameters for strategies with a spread around a fair value (`fixedSpread.ts`). */
 export const spreadFromMarket = (terms: MarketTerms, feeBps: number) => ({
   ...levels(terms, feeBps),
   levels: payingLevels(terms, feeBps),
@@ -123,7 +123,7 @@ export const spreadFromMarket = (terms: MarketTerms, feeBps: number) => ({
   skewBpsAtLimit: fourDigits(Math.max(0.5, edgeAt(terms, feeBps))),
 });
 
-/** Returns parameters for model strategies (`model.ts`), which use the measured numbers directly. */
+/** Returns parameters for model strategies (`modelMaker.ts`), which use the measured numbers directly. */
 export const modelFromMarket = (terms: MarketTerms, feeBps: number) => {
   const { instrument, riskPerHour, volatilityBps, arrivalsPerMinute, decayPerBps, adverseBps, profile } = terms;
   return {

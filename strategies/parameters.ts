@@ -11,7 +11,7 @@ const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(0*[1-9]\d{0,5})([smhd])$/;
 
 /** Duration such as 90s, 10m, 1h or 1d. */
-export const duration = z.string().regex(DURATION, 'expected a length of time like 90s, 10m, 1h or 1d');
+export const duration = z.string().regex(DURATION, 'expected a duration like 90s, 10m, 1h or 1d');
 
 /** Converts a checked duration to ms. Throws a RangeError for other text. */
 export function millisOf(text: string): number {
@@ -38,13 +38,21 @@ export const amountTolerance = z
   .min(0)
   .max(1)
   .optional()
-  .describe('Amount change (share) that a live order tolerates. If omitted, 0.5; merged levels 0.1.');
+  .describe('Largest amount change (share) without a new order. If omitted, 0.5; merged levels 0.1.');
+
+/** Parameter `minEdgeBps` of strategies without a model. */
+export const minEdge = z
+  .number()
+  .min(-1_000)
+  .max(5_000)
+  .default(1)
+  .describe('Minimum profit of a round trip after both maker fees. Negative values pay for volume.');
 
 /** Parameters of every strategy except the ladder, which has descriptions of its own. */
 export const levelParameters = {
   amount: aboveZero.describe('Amount of one order (base).'),
   levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
-  refreshToleranceBps: bps.default(2).describe('Price change that a live order tolerates.'),
+  refreshToleranceBps: bps.default(2).describe('Largest price change without a new order.'),
   maxOrderAgeMs: z
     .int()
     .min(1_000)
@@ -96,13 +104,13 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
   if (!(BigInt(p.levels) * moneyOf(p.amount) <= moneyOf(limits.positionMax))) {
     problems.push({
       key: 'amount',
-      message: `${p.levels} levels of one side add up to more than limits.positionMax "${limits.positionMax}"`,
+      message: `the amounts of ${p.levels} levels on one side add up to more than limits.positionMax "${limits.positionMax}"`,
     });
   }
   if (!(2 * p.levels <= limits.ordersMax)) {
     problems.push({
       key: 'levels',
-      message: `${p.levels} levels on two sides are more than limits.ordersMax ${limits.ordersMax}`,
+      message: `${p.levels} levels on each side are more orders than limits.ordersMax ${limits.ordersMax}`,
     });
   }
   if (!(furthestBps <= limits.collarBps)) {

@@ -79,3 +79,11 @@ export function quoteLevelsOf(side: Side, prices: readonly (readonly Step[])[], 
   }
   return levels;
 }
+
+/** Returns a reason not to quote that names the unknown number of the view; `null` if all numbers are known. */
+export function unknownIn(view: View): string | null {
+  if (!(view.mid > 0 && view.mid < Infinity)) return 'the fair value is not known';
+  if (!Number.isFinite(view.position)) return 'the inventory is not known';
+  if (!(Math.abs(view.makerRate) < 1e8)) return 'the maker fee is not known';
+  return null;
+}

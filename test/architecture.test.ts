@@ -351,6 +351,16 @@ describe('a list of the exchange', () => {
   });
 });
 
+/** What a flag means is looked for in one place; two parsers of one form came apart once. */
+test('values of flags are parsed in the files of flags', () => {
+  const parsers = files.filter(({ arrows }) =>
+    arrows.some(
+      ({ to, names, typesOnly }) => to === 'commander' && !typesOnly && names.includes('InvalidArgumentError'),
+    ),
+  );
+  expect(parsers.map(({ path }) => path).sort()).toEqual(['backtest/commands/flags.ts', 'src/cli/terminal/flags.ts']);
+});
+
 /** A process can be killed at any moment. What it leaves under the name of a file must not be a part of that file. */
 describe('a file is written', () => {
   /** Every function of a library that changes the content of a file. */

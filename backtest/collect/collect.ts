@@ -18,7 +18,7 @@ import {
   type Side,
 } from '../../src/core/index.ts';
 import { isClosed, SpreadHours, type Gap, type WideHours } from '../../src/tape/index.ts';
-import { Absence, type Missing } from './absence.ts';
+import { Absence, type Missing } from './missingQuotes.ts';
 import { Buckets } from './buckets.ts';
 import { Durations, TimeByValue } from './distributions.ts';
 import { Fees, type FeeOptions } from '../exchange/fees.ts';
@@ -29,7 +29,7 @@ import type { RequestBudget } from '../exchange/requestBudget.ts';
 import { Returns } from './returns.ts';
 import { BUY } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
-import type { Watcher } from '../exchange/watch.ts';
+import type { Watcher } from '../exchange/watcher.ts';
 
 export type CollectOptions = {
   readonly instrument: Instrument;

@@ -11,7 +11,7 @@ import {
   type VenueFees,
 } from '../app/backtest/backtest.ts';
 import { calibrate } from '../app/calibrate/calibrate.ts';
-import { describeBacktest } from '../app/backtest/describe.ts';
+import { describeBacktest } from '../app/backtest/backtestText.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { seedNumber, sessionHours, several, tapeBook, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { cadenceFlag, driftNumber, feesFlag, sweepFlag, tradedTime, venueFees } from './flags.ts';
@@ -147,7 +147,7 @@ function addCalibrate(program: Command): void {
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--reference-age <seconds>', 'age of the reference in use', seedNumber, 1)
+    .option('--reference-age <seconds>', 'assumed age of the reference (s)', seedNumber, 1)
     .option('--json', 'print one JSON object', false)
     .option('--out <file>', 'output file (default: stdout)')
     .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {

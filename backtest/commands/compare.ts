@@ -1,13 +1,13 @@
 /** Command that compares bots on recordings. */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../index.ts';
 import { modelsOf, type VenueFees } from '../app/backtest/backtest.ts';
 import { compare, TIERS, type TierName } from '../app/compare/compare.ts';
-import { describeComparison } from '../app/backtest/describe.ts';
+import { describeComparison } from '../app/backtest/backtestText.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
-import { tradedTime, venueFees } from './flags.ts';
+import { partFlag, startsFlag, tradedTime, venueFees } from './flags.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { version } from '../../src/cli/terminal/version.ts';
@@ -46,7 +46,7 @@ export function addCompareCommand(program: Command): void {
     .requiredOption('--tape <paths...>', 'recordings or folders of them')
     .addOption(new Option('-c, --config <files...>', 'configurations to compare, each on its book').default([], 'none'))
     .option('--fees <tiers>', 'fee tiers: own, best, entry, config (default: own,best,entry; with -c: config)')
-    .option('--starts <n>', 'starts of each run within an hour', startNumber, 4)
+    .option('--starts <n>', 'starts of each run within an hour', startsFlag, 4)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
@@ -56,10 +56,10 @@ export function addCompareCommand(program: Command): void {
     )
     .addOption(
       new Option('--calibrate <share>', 'without -c: share of each recording that calibrates')
-        .argParser(shareOf)
+        .argParser(partFlag)
         .default(1 / 3, 'a third'),
     )
-    .option('--anyway', 'without -c: also what should not be quoted', false)
+    .option('--anyway', 'without -c: also run bots that should not quote', false)
     .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
     .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
@@ -118,16 +118,4 @@ function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
       throw new UsageError('--fees config needs configurations; pass them with -c');
     return found;
   });
-}
-
-function startNumber(text: string): number {
-  if (!/^([1-9]|[1-5]\d|60)$/.test(text)) throw new InvalidArgumentError('expected a whole number from 1 to 60.');
-  return Number(text);
-}
-
-function shareOf(text: string): number {
-  const share = Number(text);
-  if (!(/^0?\.\d+$/.test(text) && share >= 0.05 && share <= 0.9))
-    throw new InvalidArgumentError('expected a share from 0.05 to 0.9.');
-  return share;
 }

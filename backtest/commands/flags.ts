@@ -1,6 +1,7 @@
 /** Parsers for flags of research commands. They return a checked value, or throw one line with the expected format. */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { QueuePlace } from '../app/queue/queuePlace.ts';
+import type { FeesAsked } from '../app/scout/scout.ts';
 import type { StoredFiles } from '../app/tapeStore/storedFiles.ts';
 import { recordedTime } from '../../src/cli/terminal/flags.ts';
 import type { Millis } from '../../src/core/index.ts';
@@ -68,6 +69,37 @@ export function cadenceFlag(text: string): Millis {
   if (!(/^\d+$/.test(text) && n >= 50 && n <= 60_000))
     throw new InvalidArgumentError('expected a whole number of ms from 50 to 60000.');
   return n;
+}
+
+/** Parses the number of starts, from 1 to 60. */
+export function startsFlag(text: string): number {
+  if (!/^([1-9]|[1-5]\d|60)$/.test(text)) throw new InvalidArgumentError('expected a whole number from 1 to 60.');
+  return Number(text);
+}
+
+/** Parses the share of a recording, from 0.05 to 0.9. */
+export function partFlag(text: string): number {
+  const share = Number(text);
+  if (!(/^0?\.\d+$/.test(text) && share >= 0.05 && share <= 0.9))
+    throw new InvalidArgumentError('expected a share from 0.05 to 0.9.');
+  return share;
+}
+
+/** Parses the fees of a scout: a tier by name, or a maker fee in bps. */
+export function tierOrFeeFlag(text: string): FeesAsked {
+  if (text === 'config' || text === 'best' || text === 'entry') return text;
+  const fee = Number(text);
+  if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(fee) <= 1_000))
+    throw new InvalidArgumentError('expected config, best, entry, or a maker fee in bps like 4.');
+  return fee;
+}
+
+/** Parses a latency in ms, at most one minute. */
+export function latencyMsFlag(text: string): number {
+  const ms = Number(text);
+  if (!(/^\d+(\.\d+)?$/.test(text) && ms <= 60_000))
+    throw new InvalidArgumentError('expected milliseconds like 25, at most 60000.');
+  return ms;
 }
 
 /** Adds the flags for start and end of trading in a recording. */

@@ -1,6 +1,6 @@
 /** Command that finds books in which quoting pays. */
 import { resolve } from 'node:path';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { scoutPage } from '../index.ts';
 import { jsonBeside, pageParts, writeOut, writePage } from '../../src/wiring/outFiles.ts';
 import { scoutMarket, scoutRecordings, type FeesAsked, type Scouted, type ScoutCommand } from '../app/scout/scout.ts';
@@ -11,6 +11,7 @@ import { readConfig, readShipped } from '../../src/wiring/configFile.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { durationFlag, seedNumber, sessionHours, speed } from '../../src/cli/terminal/flags.ts';
+import { latencyMsFlag, tierOrFeeFlag } from './flags.ts';
 import { logger } from '../../src/cli/terminal/logger.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
@@ -50,8 +51,8 @@ export function addScoutCommand(program: Command): void {
         .argParser(durationFlag)
         .default(HOUR_MS, '1h'),
     )
-    .option('--fees <tier>', 'fee tier (config, best, entry) or maker fee (bps)', feesFlag, 'config')
-    .option('--latency-ms <n>', 'request latency each way (ms)', latencyFlag, 25)
+    .option('--fees <tier>', 'fee tier (config, best, entry) or maker fee (bps)', tierOrFeeFlag, 'config')
+    .option('--latency-ms <n>', 'request latency each way (ms)', latencyMsFlag, 25)
     .option('--out <file>', 'write NAME.html, and NAME.json next to it')
     .option('--yaml <file>', 'configuration to write for the best book, if it pays')
     .option('--json', 'print one JSON object', false)
@@ -76,7 +77,7 @@ export function addScoutCommand(program: Command): void {
             ...(out === undefined ? [] : [`page: ${out}`]),
             ...(yaml === undefined
               ? []
-              : [text === null ? `${yaml} was not written: nothing pays` : `configuration: ${yaml}`]),
+              : [text === null ? `${yaml} was not written: no book pays` : `configuration: ${yaml}`]),
           ].join('\n'),
         );
     });
@@ -116,21 +117,6 @@ async function look(
       },
     });
   });
-  if (scouted === null) throw new Error('nothing was looked at');
+  if (scouted === null) throw new Error('no book was observed');
   return scouted;
-}
-
-function feesFlag(text: string): FeesAsked {
-  if (text === 'config' || text === 'best' || text === 'entry') return text;
-  const fee = Number(text);
-  if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(fee) <= 1_000))
-    throw new InvalidArgumentError('expected config, best, entry, or a maker fee in bps like 4.');
-  return fee;
-}
-
-function latencyFlag(text: string): number {
-  const ms = Number(text);
-  if (!(/^\d+(\.\d+)?$/.test(text) && ms <= 60_000))
-    throw new InvalidArgumentError('expected milliseconds like 25, at most 60000.');
-  return ms;
 }

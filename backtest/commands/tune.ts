@@ -41,13 +41,13 @@ export function addTuneCommand(program: Command): void {
     .description('search the parameters of a configuration on recordings')
     .requiredOption('-c, --config <file>', 'configuration of the study')
     .option('--registry <dir>', 'registry of all trials', 'reports/trials')
-    .option('--open-holdout', 'run the best on the holdout, once', false)
+    .option('--open-holdout', 'run the best trial on the holdout, once', false)
     .option('--threads <n>', 'parallel runs', threadNumber, 2)
     .option('--queue <url>', 'queue: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
     .option('--tapes <place>', 'recordings: shared folder or s3://BUCKET/PREFIX')
     .option('--out <file>', 'write NAME.html, and NAME.json next to it')
-    .option('--yaml <file>', 'write the best, if it beats not trading')
-    .option('--anyway', 'with --yaml: write it in any case', false)
+    .option('--yaml <file>', 'write the best configuration, if it beats not trading')
+    .option('--anyway', 'with --yaml: write the configuration in any case', false)
     .option('--json', 'print one JSON object', false)
     .action(async (flags: TuneFlags) => {
       const { out, yaml: file, anyway } = flags;
@@ -63,7 +63,7 @@ export function addTuneCommand(program: Command): void {
         ...(out === undefined ? [] : [`page: ${out}`]),
         ...(file === undefined
           ? []
-          : [isWritten ? `configuration: ${file}` : `${file} was not written: nothing is better than not trading`]),
+          : [isWritten ? `configuration: ${file}` : `${file} was not written: no trial is better than not trading`]),
       ];
       print(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
     });

@@ -34,7 +34,7 @@ export function addWorkerCommand(program: Command): void {
     .addOption(new Option('--cache-max <size>', 'maximum size of the cache').argParser(sizeFlag).default(20e9, '20GB'))
     .option('--threads <n>', 'parallel runs', threadNumber, 2)
     .addOption(
-      new Option('--grace <duration>', 'time for running trials after SIGTERM')
+      new Option('--grace <duration>', 'time for trials to end after SIGTERM')
         .argParser(durationFlag)
         .default(20_000, '20s'),
     )

@@ -7,7 +7,7 @@ import type { Calibration, DataFlaw } from '../../src/tape/index.ts';
 import type { BootstrapInterval, MarkoutCurve } from '../../src/core/index.ts';
 import type { Pace } from '../exchange/fees.ts';
 import { intervalOf, type Interval } from '../report/interval.ts';
-import { mainOf } from '../report/models.ts';
+import { mainOf } from '../report/mainModel.ts';
 import type { ReplayReport } from '../report/report.ts';
 
 /** Comparison of bots. Equal recordings, options and configurations give equal fields, except `made`. */

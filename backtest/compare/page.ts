@@ -27,8 +27,8 @@ import {
   type Measured,
 } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
-import { togetherOf } from './together.ts';
-import { comparisonWords } from './words.ts';
+import { togetherOf } from './combinedResults.ts';
+import { comparisonWords } from './summary.ts';
 
 /**
  * Returns a self-contained HTML file that includes library, style and script. Names and texts of the runs are escaped.
@@ -44,7 +44,7 @@ export function comparisonPage(comparison: Comparison, parts: PageParts): string
     ${comparisonWords(comparison).map((paragraph, i) =>
       i === 0 ? html`<p class="verdict">${paragraph}</p>` : html`<p>${paragraph}</p>`,
     )}
-    ${section('Net under the expected fill model', dense(matrix(comparison)))}
+    ${section('Net profit under the expected fill model', dense(matrix(comparison)))}
     <p class="soft">${PLOT_ADVICE} Times are UTC.</p>
     ${figures.map(({ heading, how, plots }) =>
       section(
@@ -57,7 +57,7 @@ export function comparisonPage(comparison: Comparison, parts: PageParts): string
     ${tapes.some(({ verdicts }) => verdicts.length > 0) ? section('Verdicts', dense(verdictTable(tapes))) : NO_HTML}
     ${section('The recordings', dense(recordings(comparison)))}
     ${section('Choice of the parameters', html`${choice(comparison)}${configurations(tapes)}`)}
-    ${section('What was run', runTable(comparison))}`;
+    ${section('Recordings and settings', runTable(comparison))}`;
   return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
 }
 
@@ -97,18 +97,19 @@ function matrix(comparison: Comparison): Html {
     }),
   );
   return html`<p>
-      Below each number is its 95 % interval, from resampled equal time blocks; none below 20 minutes. Together: sums
-      over the recordings, with quote currencies treated as one; with fills valued after 60 s; and in units of risk: net
-      divided by the cost of one standard deviation at full inventory over the traded time, mean over the recordings.
+      Below each number is its 95% interval, from resampled equal time blocks; runs under 20 minutes have none. The last
+      three columns combine all recordings: the sum of the net, with all quote currencies treated as one; this sum with
+      fills valued after 60 s; and the mean of the net in units of risk. One unit of risk is the cost of one standard
+      deviation at full inventory over the traded time.
     </p>
     ${table(
       html`<tr>
         <th class="text">bot</th>
         <th class="text">fee tier</th>
         ${head}
-        <th>together</th>
-        <th>after 60 s</th>
-        <th>in units<br />of risk</th>
+        <th>net, all<br />recordings</th>
+        <th>with fills valued<br />after 60 s</th>
+        <th>net in units<br />of risk</th>
       </tr>`,
       rows,
     )}`;
@@ -124,7 +125,7 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
         of === null ? html`–` : html`${gainText(of.value, minor)}${range(of, minor)}`;
       const cells = [
         numberText(feeBps),
-        quote ? 'quote' : `do not: ${why ?? ''}`,
+        quote ? 'quote' : `do not quote: ${why ?? ''}`,
         distanceBps === null
           ? '–'
           : html`${numberText(distanceBps)}${distanceInterval === null ? NO_HTML : html`<br /><span class="soft">${distanceInterval.map(numberText).join(' … ')}</span>`}`,
@@ -142,19 +143,19 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
     }),
   );
   return html`<p>
-      One order per side, re-pegged every second at several distances in the first part of the recording: value of its
-      fills after 60 s, minus the fee. The verdict is to quote if that is significantly above zero at some distance (95
-      %, for all distances together). The rest tests the verdict: it is wrong if the rest differs significantly from
-      zero in the other direction.
+      The verdict comes from the first part of each recording. There, one order per side is re-pegged every second at
+      several distances, and its fills are valued after 60 s, minus the fee. The verdict is to quote if this value is
+      significantly above zero at some distance (95%, for all distances together). The rest of the recording tests the
+      verdict: the verdict is wrong if the value in the rest differs significantly from zero in the other direction.
     </p>
     ${table(
       html`<tr>
         <th></th>
         ${[
-          'fee, bps',
+          'maker fee, bps',
           'verdict',
-          'distance, bps',
-          'net per hour',
+          'best distance, bps',
+          'net per hour in the first part',
           'break-even fee, bps',
           'net per hour in the rest',
           'verdict right',
@@ -224,7 +225,7 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
   return table(
     html`<tr>
       <th class="text">bot</th>
-      <th class="text">tier, bps</th>
+      <th class="text">fee tier, bps</th>
       ${columnsOf(minor).map(name => html`<th>${name}</th>`)}
     </tr>`,
     rows,
@@ -233,22 +234,22 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
 
 const columnsOf = (minor: string): readonly string[] => [
   `net, ${minor}`,
-  'marked after 60 s',
-  'less the first',
-  'other starts',
-  'fill models',
-  'spread',
-  'inventory',
+  'net with fills valued after 60 s',
+  'net minus that of the first bot',
+  'range of net, other starts',
+  'range of net, fill models',
+  'spread captured',
+  'change in value of inventory',
   'fees',
-  'net, bps',
+  'net, bps of traded value',
   'fills',
-  `traded, ${minor}, its fee`,
-  'markout 1 s',
-  '1 min, bps',
-  'both sides',
-  'mean inventory',
-  'drawdown',
-  'requests / min',
+  `traded, ${minor}; maker fee at this pace`,
+  'markout after 1 s, bps',
+  'markout after 1 min, bps',
+  'time with both quotes',
+  'mean inventory, % of limit',
+  'maximum drawdown',
+  'maximum requests per minute',
 ];
 
 function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
@@ -257,13 +258,13 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
       ? `${numberText(Number(of.value.toPrecision(3)))} ± ${Number.isFinite(of.error) ? numberText(Number(of.error.toPrecision(2))) : 'unknown'}`
       : '–';
   const names = [
-    'traded',
+    'traded time',
     'volatility, bps per hour',
-    'arrivals a minute (A)',
+    'arrivals per minute (A)',
     'decay per bps (k)',
     'adverse move, bps',
-    'full inventory',
-    'one order',
+    'value of full inventory',
+    'value of one order',
   ];
   const rows = tapes.map(({ name, from, to, seconds, measured, minor }) => {
     const money = (value: number | null | undefined) =>
@@ -291,8 +292,8 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
     calibratedShare === null
       ? NO_HTML
       : html`<p>
-          Measured before the start of trading, with standard errors; full inventory and order value follow from the
-          risk.
+          These values were measured before the start of trading, with standard errors. The risk determines the values
+          of full inventory and of one order.
         </p>`,
     table(
       html`<tr>
@@ -307,15 +308,15 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
           ${table(
             html`<tr>
               <th></th>
-              <th class="text">what</th>
-              <th class="text">how often</th>
+              <th class="text">flaw</th>
+              <th class="text">count</th>
               <th class="text">treatment</th>
             </tr>`,
             found.map(text),
           )}`,
     leftOut.length === 0
       ? NO_HTML
-      : html`<p>Left out:</p>
+      : html`<p>Recordings that were left out:</p>
           ${table(
             NO_HTML,
             leftOut.map(({ path, why }) => text([path, why])),
@@ -341,7 +342,7 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
 
 const CHOICE = [
   'The parameters come from the first part of each recording, and only the rest is traded, so no run uses future data. All strategies have the same risk, inventory limit and order size.',
-  'At full inventory, one standard deviation of the price per hour costs the risk. An order is a tenth of full inventory; there are three levels per side. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger, so that six orders fit into the request budget.',
+  'The risk is the cost of one standard deviation of the price per hour at full inventory. An order is a tenth of full inventory; there are three levels per side. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger, so that six orders fit into the request budget.',
   'Strategies with a spread quote at the most profitable distance of the first part, if it is profitable; otherwise at 1/k + half the adverse move + the maker fee from the fair value, which maximizes edge times arrivals without risk aversion. At full inventory the quotes shift by that distance minus the fee; the imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. Grid lines are two such distances apart. Models get the measured numbers and adapt them while running. No loss halts a run, because a halted run cannot show its full loss.',
   "Fees are constant at the tier for the whole run. The own tier is the best tier that the run's own volume, scaled to 30 days, reaches.",
 ];
@@ -349,8 +350,8 @@ const CHOICE = [
 const choice = ({ riskPerHour }: Comparison): Html =>
   riskPerHour === null
     ? html`<p>
-        The configurations were given; complete recordings were traded. If they were chosen after seeing these
-        recordings, they use future data.
+        The configurations were given, and the complete recordings were traded. A configuration that was chosen with
+        knowledge of these recordings uses future data.
       </p>`
     : html`${CHOICE.map(paragraph => html`<p>${paragraph}</p>`)}`;
 
@@ -389,15 +390,20 @@ function runTable({
     ['fill models', models.join(', ')],
     ...(riskPerHour === null
       ? []
-      : [['cost of one standard deviation per hour', `${riskPerHour} of each quote currency`] as const]),
+      : [
+          [
+            'cost of one standard deviation per hour at full inventory',
+            `${riskPerHour} of each quote currency`,
+          ] as const,
+        ]),
     ['latency of requests, each way, ms', latencyMs],
     ['minimum latency of market data, ms', feedLatencyMs],
-    ['latency of fill notices, ms', fillLatencyMs ?? 'as answers'],
+    ['latency of fill notices, ms', fillLatencyMs ?? 'the latency of answers'],
     ['starts of each run at the first tier', String(starts)],
     ['seed of latencies', String(seed)],
     ['hash of all runs', hash],
     ...tapes.map(({ name, hash: of, source }) => [name, `${source}, ${of}`] as const),
-    ['made with', `puntas ${made.puntas}, Node ${made.node}`],
+    ['created with', `puntas ${made.puntas}, Node ${made.node}`],
   ];
   return table(
     NO_HTML,
@@ -464,4 +470,4 @@ const groupedNumber = (x: number, decimals: number): string =>
     .replace('-', '−');
 const signedGrouped = (x: number, decimals: number): string =>
   x >= 0.5 / 10 ** decimals ? `+${groupedNumber(x, decimals)}` : groupedNumber(x, decimals);
-const wholePercent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+const wholePercent = (share: number): string => `${(share * 100).toFixed(0)}%`;

@@ -27,7 +27,7 @@ export function comparisonFigures(comparison: Comparison): readonly PlotSection[
     bots: botsOf(comparison),
     tiers,
     tier,
-    range: comparison.models.length > 1 ? ' The bar is the range of the fill models, the dot the expected one.' : '',
+    range: comparison.models.length > 1 ? ' The bar spans the fill models; the dot is the expected model.' : '',
     at: tiers.length > 1 ? `, at the tier ${tier}` : '',
   };
   return [...gainPlots(scored(drawn)), ...riskPlots(drawn), ...tradingPlots(drawn)].filter(
@@ -77,13 +77,13 @@ function gainPlots(drawn: Drawn): readonly PlotSection[] {
       ),
     },
     {
-      heading: 'Where it came from',
-      how: `Parts of the net under the expected model${at}: the edge of the fills against the mid price, the change in value of the inventory, and fees. A maker profits if the first exceeds the other two.`,
+      heading: 'Sources of the net',
+      how: `Parts of the net under the expected model${at}: the edge of the fills against the mid price, the change in value of the inventory, and fees. A maker profits if the edge exceeds the fees and the loss of the inventory.`,
       plots: each(drawn, (tape, i) => parts(tape, i, bots, tier)),
     },
     {
       heading: 'Net over time',
-      how: `The expected model${at}. Lines that jump together hold the same inventory in the same trend; strategies differ in how fast they recover.`,
+      how: `Net over time under the expected model${at}. Lines jump together if the bots hold the same inventory in the same trend; strategies differ in how fast they recover.`,
       plots: each(drawn, (tape, i) =>
         curves(tape, i, 'profit', tape.minor, bots, tier, (_, model) => model.curves.profit),
       ),
@@ -97,7 +97,7 @@ function riskPlots(drawn: Drawn): readonly PlotSection[] {
   return [
     {
       heading: 'Inventory',
-      how: `In percent of the limit, under the expected model${at}. Time at the limit is a bet on the direction.`,
+      how: `Inventory in percent of its limit, under the expected model${at}. Time at the limit is a bet on the direction.`,
       plots: each(drawn, (tape, i) =>
         curves(tape, i, 'held', '% of the limit', bots, tier, ({ positionMax }, model) =>
           model.curves.position.map(x => (x === null || positionMax === null ? null : (100 * x) / positionMax)),
@@ -106,7 +106,7 @@ function riskPlots(drawn: Drawn): readonly PlotSection[] {
     },
     {
       heading: 'Markouts',
-      how: `Value of a fill after some time, in bps of its price, before fees, under the expected model${at}; bars are one standard error. Below the fee (dashed), fills lost money.`,
+      how: `Value of a fill in bps of its price, before fees, at several times after the fill, under the expected model${at}. Bars are one standard error. Below the fee (dashed), fills lost money.`,
       plots: each(drawn, (tape, i) => markouts(tape, i, bots, tier)),
     },
   ];
@@ -121,7 +121,7 @@ function tradingPlots(drawn: Drawn): readonly PlotSection[] {
       plots: byBot(
         drawn,
         'fills',
-        () => 'an hour',
+        () => 'fills per hour',
         ({ fills, seconds }) => (fills * 3600) / Math.max(1, seconds),
       ),
     },

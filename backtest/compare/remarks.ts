@@ -56,4 +56,4 @@ function fewFills({ fills, spreadBps }: ComparedModel): string[] {
   return [ours === null ? how : `${how} (bid and ask ${ours.toPrecision(3)} bps apart)`];
 }
 
-const roughPercent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+const roughPercent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)}%`;

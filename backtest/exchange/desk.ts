@@ -87,7 +87,7 @@ export type DeskScene = {
   readonly isKnown: () => boolean;
 };
 
-const REFUSED = { kind: 'refused', code: 'unexpected', message: 'the desk would not' } as const;
+const REFUSED = { kind: 'refused', code: 'unexpected', message: 'the desk rejected the request' } as const;
 
 export class ReplayDesk implements ConversionDesk {
   /** Number of requests sent. */

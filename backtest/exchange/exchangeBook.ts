@@ -4,7 +4,7 @@
  */
 import { InvalidatedLevels } from './invalidatedLevels.ts';
 import { NO_ASK, NO_BID, type OwnSide } from './ownOrders.ts';
-import { Unrecorded } from './unrecorded.ts';
+import { Unrecorded } from './unrecordedLevels.ts';
 import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.ts';
 import { TickBook } from '../rows/tickBook.ts';
 import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';

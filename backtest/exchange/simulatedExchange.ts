@@ -2,12 +2,12 @@
 import type { Amount, Price, Side } from '../../src/core/index.ts';
 import { ExchangeBook, type Resident } from './exchangeBook.ts';
 import { Sweep, SWEEP_MS, type FillModel } from '../../src/fills/index.ts';
-import { MESSAGE, MessageRing } from './messages.ts';
+import { MESSAGE, MessageRing } from './messageRing.ts';
 import type { Latency } from '../rows/latency.ts';
 import { OwnSide, type OwnOrder } from './ownOrders.ts';
 import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
-import { NO_WATCHER, type Watcher } from './watch.ts';
+import { NO_WATCHER, type Watcher } from './watcher.ts';
 
 /** Time in ms during which the liquidity that the bot took stays unavailable. */
 const TAKEN_MS = 60_000;

@@ -5,7 +5,7 @@
 import { blockBootstrap, randomOf, type BootstrapInterval, type Millis, type Random } from '../../src/core/index.ts';
 import { wideHoursOf, wideHoursText, type Tape } from '../../src/tape/index.ts';
 import { constantLatency, type Latency } from '../rows/latency.ts';
-import { scaleOf } from './distances.ts';
+import { scaleOf } from './distanceGrid.ts';
 import { VirtualOrders, type DistanceSums } from './virtualOrders.ts';
 
 /** Default horizons: times after a fill at which it is valued, in seconds. */

@@ -13,11 +13,11 @@ import {
   type QueueModel,
 } from '../../src/fills/index.ts';
 import type { Gap, Tape } from '../../src/tape/index.ts';
-import { MESSAGE } from '../exchange/messages.ts';
-import { fillModel } from '../exchange/models.ts';
+import { MESSAGE } from '../exchange/messageRing.ts';
+import { fillModel } from '../exchange/fillModels.ts';
 import { OrderPool, type OwnOrder } from '../exchange/ownOrders.ts';
 import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
-import type { Watcher } from '../exchange/watch.ts';
+import type { Watcher } from '../exchange/watcher.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
 import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.ts';

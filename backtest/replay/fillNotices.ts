@@ -2,7 +2,7 @@
  * Delayed fill notices. Executions, and all later messages about the same order, are held until a notice or a read of
  * the account delivers them.
  */
-import { MESSAGE, type MessageKind } from '../exchange/messages.ts';
+import { MESSAGE, type MessageKind } from '../exchange/messageRing.ts';
 import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { Travel } from '../rows/latency.ts';
 import type { Millis } from '../../src/core/index.ts';

@@ -1,5 +1,5 @@
 /** Orders of a replay as the bot knows them. The class sends requests and tracks the orders by the answers. */
-import { MESSAGE } from '../exchange/messages.ts';
+import { MESSAGE } from '../exchange/messageRing.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import type { Latency } from '../rows/latency.ts';
 import { LOCAL, OrderPool, type OwnOrder } from '../exchange/ownOrders.ts';

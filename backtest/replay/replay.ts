@@ -36,7 +36,7 @@ import { FillNotices } from './fillNotices.ts';
 import { Hedging, type Hedged, type ReplayedHedge, type HedgeOptions } from './hedging.ts';
 import { LocalOrders } from './localOrders.ts';
 import { RunHash } from './runHash.ts';
-import { MESSAGE, type MessageKind } from '../exchange/messages.ts';
+import { MESSAGE, type MessageKind } from '../exchange/messageRing.ts';
 import { LOCAL, type OwnOrder } from '../exchange/ownOrders.ts';
 import { RequestBudget } from '../exchange/requestBudget.ts';
 import { BUY, FLAG, SELL, type MarketRows } from '../rows/rows.ts';
@@ -840,10 +840,10 @@ export class TapeReplay {
 
   #step(event: EngineEvent): void {
     this.#now = event.at;
-    for (const command of this.#engine.step(event)) this.#carryOut(command, event.at);
+    for (const command of this.#engine.step(event)) this.#send(command, event.at);
   }
 
-  #carryOut(command: Approved<Command>, at: Millis): void {
+  #send(command: Approved<Command>, at: Millis): void {
     switch (command.kind) {
       case 'place':
         if (!this.#budget.take(at, 1)) {

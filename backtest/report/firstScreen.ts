@@ -11,7 +11,7 @@ import {
 } from '../../src/pages/index.ts';
 import { STRETCHES_MIN, type Interval } from './interval.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
-import { isCrossed } from './verdict.ts';
+import { isCrossed } from './summary.ts';
 
 /** Tile with a name, a number, and lines below the number. */
 export type Tile = { readonly name: string; readonly value: string; readonly notes: readonly string[] };
@@ -22,8 +22,8 @@ export type Tile = { readonly name: string; readonly value: string; readonly not
  */
 export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: ReplayReport): readonly Tile[] {
   const { pnl, netInterval, net60s, drawdown, fills, capital } = main;
-  const range = ({ low, high }: Interval): string => `95 %: ${gainText(low, minor)} to ${gainText(high, minor)}`;
-  const short = `no interval below ${STRETCHES_MIN} min`;
+  const range = ({ low, high }: Interval): string => `95%: ${gainText(low, minor)} to ${gainText(high, minor)}`;
+  const short = `no interval: the run is shorter than ${STRETCHES_MIN} min`;
   if (isCrossed(main)) {
     const notes = ['the recorded book was crossed for too long'];
     return [{ name: 'net', value: 'not scored', notes }, ...tilesOfTrading(minor, main)];
@@ -38,7 +38,7 @@ export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: Repl
       ].filter(Boolean),
     },
     {
-      name: 'net, fills valued after 60 s',
+      name: 'net with fills valued after 60 s',
       value: net60s === null ? '–' : `${gainText(net60s.total, minor)} ${minor}`,
       notes: [
         net60s === null
@@ -55,7 +55,7 @@ export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: Repl
         capital.value === null || !(capital.value > 0)
           ? ''
           : `${percentOf(Number(drawdown.most) / capital.value)} of capital`,
-        drawdown.at === null ? '' : `deepest ${minuteText(drawdown.at)}`,
+        drawdown.at === null ? '' : `deepest at ${minuteText(drawdown.at)}`,
       ].filter(Boolean),
     },
     ...tilesOfTrading(minor, main),
@@ -73,11 +73,11 @@ function tilesOfTrading(
       notes: [`bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)}`],
     },
     {
-      name: 'fills a day',
+      name: 'fills per day',
       value: fillsPerDay === null ? '–' : numberText(Number(fillsPerDay.toPrecision(3))),
       notes: [
-        `${numberText(fills)} in ${durationText(seconds)}`,
-        `traded ${sumText(volume.minor, minor)} ${minor}: scaled to 30 days, the maker fee is ${numberText(pace.makerBps)} bps`,
+        `${numberText(fills)} fills in ${durationText(seconds)}`,
+        `traded ${sumText(volume.minor, minor)} ${minor}; at 30 days of this pace, the maker fee is ${numberText(pace.makerBps)} bps`,
       ],
     },
   ];
@@ -102,4 +102,4 @@ const returnText = (pct: number | null): string =>
 const percentOf = (share: number): string =>
   `${Number((share * 100).toPrecision(3))
     .toLocaleString('en-US', { maximumFractionDigits: 6 })
-    .replace('-', '−')} %`;
+    .replace('-', '−')}%`;

@@ -12,7 +12,7 @@ import {
   type Html,
 } from '../../src/pages/index.ts';
 import type { Interval } from './interval.ts';
-import type { ShownModel } from './models.ts';
+import type { ShownModel } from './mainModel.ts';
 import { colourOf } from './plots.ts';
 import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 
@@ -40,19 +40,19 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
   const gain = (sum: string | number): string => gainText(sum, minor);
   const range = (of: Interval | null): string => (of === null ? '–' : `${gain(of.low)} to ${gain(of.high)}`);
   const tooShort = ({ seconds }: ReplayReport): string =>
-    seconds < RATIO_DAYS * 86_400 ? `– (from ${RATIO_DAYS} days on)` : '–';
+    seconds < RATIO_DAYS * 86_400 ? `– (needs ${RATIO_DAYS} days)` : '–';
   return [
     { name: `net, ${minor}`, of: ({ pnl }) => html`<b>${gain(pnl.total)}</b>` },
-    { name: 'same length again, 95 %', of: ({ netInterval }) => range(netInterval) },
+    { name: 'net of another run of this length, 95% interval', of: ({ netInterval }) => range(netInterval) },
     { name: '= spread captured', of: ({ pnl }) => gain(pnl.spread) },
-    { name: '+ inventory', of: ({ pnl }) => gain(pnl.inventory) },
+    { name: '+ change in value of the inventory', of: ({ pnl }) => gain(pnl.inventory) },
     { name: '+ fees', of: ({ pnl }) => gain(pnl.fees) },
     { name: '+ hedging', of: ({ pnl }) => gain(pnl.hedging) },
     {
-      name: `net, fills valued after 60 s, ${minor}`,
+      name: `net with fills valued after 60 s, ${minor}`,
       of: ({ net60s }) => (net60s === null ? '–' : gain(net60s.total)),
     },
-    { name: 'the same, 95 %', of: ({ net60s }) => range(net60s?.interval ?? null) },
+    { name: 'net with fills valued after 60 s, 95% interval', of: ({ net60s }) => range(net60s?.interval ?? null) },
     { name: 'net, bps of traded value', of: ({ profitBps }) => numberOr(profitBps) },
     { name: 'fees, bps of traded value', of: ({ feesBps }) => numberOr(feesBps) },
     {
@@ -60,16 +60,16 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
       of: ({ capital: { value } }) => (value === null ? '–' : sumText(value, minor)),
     },
     {
-      name: 'return on it, %',
+      name: 'return on the capital at the start, %',
       of: ({ capital: { returnPct } }) => (returnPct === null ? '–' : numberText(Number(returnPct.toPrecision(4)))),
     },
     {
-      name: 'buying and holding its largest position',
+      name: 'gain of buying and holding the largest position',
       of: ({ hold }) => (hold.total === null ? '–' : `${gain(hold.total)} (${sumText(hold.amount, major)} ${major})`),
     },
-    { name: 'largest drawdown', of: ({ drawdown }) => sumText(drawdown.most, minor) },
+    { name: 'maximum drawdown', of: ({ drawdown }) => sumText(drawdown.most, minor) },
     {
-      name: 'Sharpe / Sortino, annualized from minutes',
+      name: 'Sharpe / Sortino ratio, annualized from returns per minute',
       of: model =>
         model.sharpe === null && model.sortino === null
           ? tooShort(model)
@@ -83,41 +83,44 @@ const tradeRows = ({ major, minor }: BacktestReport): readonly Row[] => [
   { name: `traded, ${major}`, of: ({ volume }) => sumText(volume.major, major) },
   { name: `traded, ${minor}`, of: ({ volume }) => sumText(volume.minor, minor) },
   {
-    name: `scaled to 30 days, ${minor}; maker fee of that tier, bps`,
+    name: `traded volume scaled to 30 days, ${minor}; maker fee at that volume, bps`,
     of: ({ pace }) => `${numberText(pace.volume30d)}; ${numberOr(pace.makerBps)}`,
   },
   { name: 'orders placed', of: ({ orders }) => numberText(orders.placed) },
   { name: 'order-to-trade ratio', of: ({ orderToTrade }) => numberOr(orderToTrade, 1) },
   { name: 'orders with a fill', of: ({ levels }) => share(levelSum(levels, 'touched'), levelSum(levels, 'orders')) },
   {
-    name: 'time in the queue, median / 90 %',
+    name: 'time in the queue, median / 90th percentile',
     of: ({ waits }) => `${secondsOr(waits.medianSeconds)} / ${secondsOr(waits.p90Seconds)}`,
   },
   { name: 'markout after 1 s, bps', of: model => markoutAt(model, 1) },
   { name: 'markout after 1 min, bps', of: model => markoutAt(model, 60) },
   { name: `inventory at the end, ${major}`, of: ({ inventory }) => sumText(inventory, major) },
-  { name: `mean inventory, unsigned, ${major}`, of: ({ position }) => numberText(position.meanSize) },
-  { name: `largest inventory, ${major}`, of: ({ position }) => numberText(position.mostSize) },
+  { name: `mean absolute inventory, ${major}`, of: ({ position }) => numberText(position.meanSize) },
+  { name: `largest absolute inventory, ${major}`, of: ({ position }) => numberText(position.mostSize) },
 ];
 
 const QUOTE_ROWS: readonly Row[] = [
   {
-    name: 'bid / ask / both quoted',
+    name: 'share of time with a bid / an ask / both',
     of: ({ uptime }) => `${percent(uptime.bid)} / ${percent(uptime.ask)} / ${percent(uptime.both)}`,
   },
   {
-    name: 'spread of the bot / market, bps',
+    name: 'mean spread of the bot / of the market, bps',
     of: ({ spreadBps }) => `${numberOr(spreadBps.ours)} / ${numberOr(spreadBps.market)}`,
   },
   {
-    name: 'maximum requests in a minute / allowed',
+    name: 'maximum requests in a minute / limit',
     of: ({ requests }) => `${numberText(requests.mostPerMinute)} / ${numberText(requests.allowedPerMinute)}`,
   },
   {
-    name: 'requests without budget / locked out',
+    name: 'requests over the limit / rejected in a lockout',
     of: ({ requests }) => `${numberText(requests.overBudget)} / ${numberText(requests.lockedOut)}`,
   },
-  { name: 'post-only orders that would have traded', of: ({ refusedPostOnly }) => numberText(refusedPostOnly) },
+  {
+    name: 'post-only orders that would have traded on arrival',
+    of: ({ refusedPostOnly }) => numberText(refusedPostOnly),
+  },
   { name: 'halted', of: ({ haltedBecause }) => haltedBecause ?? 'no' },
 ];
 

@@ -22,12 +22,12 @@ import {
   type PageParts,
 } from '../../src/pages/index.ts';
 import { tilesOf } from './firstScreen.ts';
-import { mainOf, shownModels, type ShownModel } from './models.ts';
+import { mainOf, shownModels, type ShownModel } from './mainModel.ts';
 import { modelTable } from './modelTable.ts';
 import type { Period } from './periods.ts';
 import { colourOf, figuresOf, type PlotGroup } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
-import { verdictOf, warmUpText } from './verdict.ts';
+import { verdictOf, warmUpText } from './summary.ts';
 
 /** Returns a self-contained HTML file that includes library, style and script. All texts of the report are escaped. */
 export function reportPage(report: BacktestReport, parts: PageParts): string {
@@ -59,14 +59,14 @@ export function reportPage(report: BacktestReport, parts: PageParts): string {
         : html`${stacked(first.plots)}
             <p class="soft">${first.how} ${PLOT_ADVICE} Times are UTC.</p>`
     }
-    ${folded('In words', html`${words.map(paragraph => html`<p>${paragraph}</p>`)}`)}
-    ${folded('The fill models side by side', modelTable(report, models))}
-    ${main === null ? NO_HTML : folded('By day and by hour', periodTables(report, main))}
+    ${folded('Summary', html`${words.map(paragraph => html`<p>${paragraph}</p>`)}`)}
+    ${folded('Comparison of the fill models', modelTable(report, models))}
+    ${main === null ? NO_HTML : folded('Profit by day and by hour', periodTables(report, main))}
     ${report.latencySweep === undefined ? NO_HTML : folded('Latency', html`${drawn('latency')}${latencyTable(report)}`)}
     ${folded('Parts of the profit', html`${drawn('profit')}`)} ${folded('Inventory', html`${drawn('inventory')}`)}
     ${folded(
-      'Fills: markouts, ratios, waits, levels',
-      html`${drawn('fills')}${section('Fills by side and level', levelTable(models))}`,
+      'Fills: markouts, fill ratios, time in the queue, levels',
+      html`${drawn('fills')}${section('Fills by side and level', levelTable(report, models))}`,
     )}
     ${folded(
       'Quotes: uptime, spread, requests, missing quotes',
@@ -75,7 +75,7 @@ export function reportPage(report: BacktestReport, parts: PageParts): string {
     ${models.some(({ hedges }) => hedges !== null) ? folded('Hedges', hedgeTable(report, models)) : NO_HTML}
     ${folded('Flaws of the recording', flawTable(report))}
     ${folded(
-      'What was run',
+      'Recording and configuration of this run',
       html`${runTable(report)}
         <pre>${report.config}</pre>`,
     )}`;
@@ -91,13 +91,14 @@ const HOURS_SHOWN = 48;
 function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayReport): Html {
   const isLong = hours.length > HOURS_SHOWN;
   return html`<p>
-      The ${model} run. Hours and days are UTC; the first and the last may be incomplete. Rows add up to the run.
+      Results of the ${model} run. Days and hours are UTC; the first and the last may be incomplete. The rows add up to
+      the totals of the run.
     </p>
     ${periodTable(
       days.map(day => [day.from.slice(0, 10), [day]] as const),
       minor,
     )}
-    <p>${isLong ? 'By hour of the day, over all days:' : 'By hour:'}</p>
+    <p>${isLong ? 'By hour of the day, summed over all days:' : 'By hour:'}</p>
     ${periodTable(
       isLong
         ? Array.from({ length: 24 }, (_, hour) => {
@@ -110,7 +111,16 @@ function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayR
 }
 
 function periodTable(rows: readonly (readonly [string, readonly Period[]])[], minor: string): Html {
-  const names = [`net, ${minor}`, 'spread', 'inventory', 'fees', 'hedging', 'fills', `traded, ${minor}`, 'both quoted'];
+  const names = [
+    `net, ${minor}`,
+    'spread captured',
+    'inventory gain',
+    'fees',
+    'hedging',
+    'fills',
+    `traded, ${minor}`,
+    'both sides quoted',
+  ];
   const cells = (of: readonly Period[]): readonly string[] => {
     const sum = (value: (period: Period) => number): number => of.reduce((total, period) => total + value(period), 0);
     const looked = of.filter(({ both }) => both !== null);
@@ -149,14 +159,14 @@ function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
   const names = [
     `net, ${minor}`,
     `net after 60 s, ${minor}`,
-    'net, bps',
+    'net, bps of traded value',
     'fills',
-    'refused as post-only',
-    'both quoted',
+    'canceled post-only orders',
+    'both sides quoted',
   ];
   return table(
     html`<tr>
-      <th>ms each way</th>
+      <th>latency each way, ms</th>
       ${names.map(name => html`<th>${name}</th>`)}
     </tr>`,
     latencySweep.map(({ latencyMs, pnl, net60s, profitBps, fills, refusedPostOnly, uptime }) => {
@@ -176,16 +186,16 @@ function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
   );
 }
 
-function levelTable(models: readonly ShownModel[]): Html {
+function levelTable({ major }: BacktestReport, models: readonly ShownModel[]): Html {
   const keys = new Map<string, LevelReport>();
   for (const { levels } of models) for (const level of levels) keys.set(`${level.side} ${level.level}`, level);
   if (keys.size === 0) return html`<p>No order rested in the book.</p>`;
   const names = [
     'orders',
-    'with a fill',
-    'volume filled',
-    'wait, median',
-    'ahead on arrival',
+    'orders with a fill',
+    'filled share of the amount',
+    'median time to the first fill',
+    `mean amount ahead on arrival, ${major}`,
     'median lifetime of unfilled orders',
   ];
   const cells = (level: LevelReport | undefined): readonly string[] =>
@@ -212,7 +222,7 @@ function levelTable(models: readonly ShownModel[]): Html {
     }),
   );
   return html`<p>
-      Orders by level; 1 is the innermost. The share with a fill counts orders with at least one execution.
+      Orders by side and level; level 1 is closest to the mid price. An order with a fill has at least one execution.
     </p>
     ${table(
       html`<tr>
@@ -226,9 +236,9 @@ function levelTable(models: readonly ShownModel[]): Html {
 
 function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownModel[]): Html {
   const rows: readonly (readonly [string, (hedges: HedgeReport) => string])[] = [
-    ['begun', ({ begun }) => numberText(begun)],
-    ['carried out', ({ completed }) => numberText(completed)],
-    [`sold or bought, ${major}`, ({ volume }) => sumText(volume.major, major)],
+    ['hedges started', ({ begun }) => numberText(begun)],
+    ['hedges executed', ({ completed }) => numberText(completed)],
+    [`hedged amount, ${major}`, ({ volume }) => sumText(volume.major, major)],
     [`cost against the mid price, including fees, ${minor}`, ({ cost }) => sumText(cost, minor)],
     ['cost, bps of the hedged value', ({ costBps }) => numberOr(costBps)],
     ['requests to the desk', ({ requests }) => numberText(requests)],
@@ -237,14 +247,14 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
       .map(
         reason =>
           [
-            `not: ${reason}`,
+            `hedges not executed: ${reason}`,
             ({ notDone }: HedgeReport) => numberText(notDone.find(each => each.reason === reason)?.hedges ?? 0),
           ] as const,
       ),
   ];
   return html`<p>
-      Inventory beyond the band, hedged over the cheapest route within the limit. The CSV file has every hedge with all
-      routes.
+      Hedges of inventory beyond the band, each over the cheapest route within the cost limit. The CSV file lists every
+      hedge with all compared routes.
     </p>
     ${table(
       html`<tr>
@@ -268,7 +278,9 @@ function missingTable(models: readonly ShownModel[]): Html {
     const found = missing.find(one => one.reason === reason);
     return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
   };
-  return html`<p>Time without a bid / an ask at the exchange, by the reason of the engine's decision that followed.</p>
+  return html`<p>
+      Time without a bid / without an ask at the exchange, by the reason that the engine's next decision gave.
+    </p>
     ${table(
       html`<tr>
         <th></th>
@@ -287,7 +299,7 @@ function missingTable(models: readonly ShownModel[]): Html {
 const REASONS_SHOWN = 20;
 
 function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
-  if (dirt.length === 0 && gaps.length === 0) return html`<p>None, and no gaps.</p>`;
+  if (dirt.length === 0 && gaps.length === 0) return html`<p>The recording has no known flaws and no gaps.</p>`;
   const shown = gaps.slice(0, GAPS_SHOWN);
   const rows = [
     ...dirt.map(
@@ -310,8 +322,8 @@ function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
   const more = gaps.length > shown.length ? html`<p>And ${gaps.length - shown.length} more gaps.</p>` : NO_HTML;
   return html`${table(
     html`<tr>
-      <th>what</th>
-      <th>how much</th>
+      <th>flaw or gap</th>
+      <th>count or duration</th>
       <th class="text">treatment</th>
     </tr>`,
     rows,
@@ -330,22 +342,24 @@ function runTable(report: BacktestReport): Html {
     ...(seed === null ? [] : [['seed', String(seed)] as const]),
     ...(first === undefined
       ? []
-      : [['events', numberText(first.events)] as const, ['time', `${first.from} to ${first.to}`] as const]),
+      : [['events', numberText(first.events)] as const, ['traded time', `${first.from} to ${first.to}`] as const]),
     ['latency of requests, each way, ms', latencyMs],
     ['minimum latency of market data, ms', feedLatencyMs],
-    ['latency of fill notices, ms', fillLatencyMs ?? 'as answers'],
-    ...(warmUpFrom === undefined || first === undefined ? [] : [['before', warmUpText(warmUpFrom, first)] as const]),
+    ['latency of fill notices, ms', fillLatencyMs ?? 'the latency of answers'],
+    ...(warmUpFrom === undefined || first === undefined
+      ? []
+      : [['before trading', warmUpText(warmUpFrom, first)] as const]),
     ...models.map(
       ({ model, holdings }) =>
         [
-          `held at the end, ${model}`,
+          `holdings at the end, ${model} model`,
           Object.entries(holdings)
             .map(([name, text]) => `${text} ${name}`)
             .join(', '),
         ] as const,
     ),
-    ['money', `in ${minor} unless noted`],
-    ['made with', `puntas ${made.puntas}, Node ${made.node}`],
+    ['currency of sums', `${minor} unless noted`],
+    ['created with', `puntas ${made.puntas}, Node ${made.node}`],
   ];
   return html`${table(
       NO_HTML,

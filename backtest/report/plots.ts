@@ -1,6 +1,6 @@
 /** Plots of a report, each with a sentence on how to read it. */
 import { rangeOf, sumText, type Line, type Plot } from '../../src/pages/index.ts';
-import { mainOf, shownModels, type ShownModel } from './models.ts';
+import { mainOf, shownModels, type ShownModel } from './mainModel.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import type { SeriesColumn } from './series.ts';
 
@@ -78,7 +78,7 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
   const values = latencySweep.map((_, i) => i);
   return {
     group: 'latency',
-    heading: 'What latency costs',
+    heading: 'Effect of latency on the net',
     how: `The ${latencySweep[0]?.model ?? ''} run repeated with these request latencies each way: net, and net with each fill valued after 60 s. A falling line means that the strategy depends on speed; a jumping line shows how much of the result is chance.`,
     plots:
       latencySweep.length === 0
@@ -86,7 +86,7 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
         : [
             {
               id: 'latency',
-              title: 'What latency costs',
+              title: 'Effect of latency on the net',
               x: { kind: 'names', values, names: latencySweep.map(({ latencyMs }) => String(latencyMs)), label: 'ms' },
               y: { label: minor, range: null },
               lines: [
@@ -118,8 +118,8 @@ function parts(report: Shown): Placed {
   const range = rangeOf(report.models.flatMap(model => names.flatMap(([name]) => model.series.columns[name])));
   return {
     group: 'profit',
-    heading: 'Where it came from',
-    how: 'Parts of the profit, which add up exactly at every fill: spread captured against the mid price, change in value of the inventory, fees, and hedging. A healthy maker has more spread than fees, and inventory near zero.',
+    heading: 'Sources of the profit',
+    how: 'Parts of the profit, which add up exactly at every fill: spread captured against the mid price, change in value of the inventory, fees, and hedging. A healthy maker captures more spread than it pays in fees, and its inventory part stays near zero.',
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `parts-${i}`, model.label, minor),
       x: timesOf(model),
@@ -147,7 +147,7 @@ function fillPrices(report: Shown): Placed {
         ...timePlot(report, 'prices', 'Price and fills', report.minor),
         x: timesOf(main),
         lines: [
-          { label: 'middle', colour: 'soft', style: 'line', values: columns.middle },
+          { label: 'mid price', colour: 'soft', style: 'line', values: columns.middle },
           { label: 'bought at', colour: 'buy', style: 'up', values: columns.boughtAt },
           { label: 'sold at', colour: 'sell', style: 'down', values: columns.soldAt },
         ],
@@ -160,7 +160,7 @@ function position(report: Shown): Placed {
   return {
     group: 'inventory',
     heading: 'Inventory over time',
-    how: `${report.major} held beyond the target. It should return to zero repeatedly; long times on one side are a bet on the direction.`,
+    how: `Inventory beyond the target, in ${report.major}. A healthy inventory returns to zero repeatedly; long times on one side are a bet on the direction.`,
     plots: [overTime(report, 'position', 'Inventory', report.major, column('position'))],
   };
 }
@@ -176,7 +176,7 @@ function positionBars(report: Shown): Placed {
   return {
     group: 'inventory',
     heading: 'Time by inventory',
-    how: `Share of time by ${report.major} held beyond the target. A tall bar in the center means a flat inventory; weight at an end means time at the limit.`,
+    how: `Share of time at each inventory (${report.major} beyond the target). A tall bar at zero means little inventory; tall bars at an end mean time at the limit.`,
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `held-${i}`, model.label, '% of the time'),
       x: { kind: 'number', values: bars[i]!.values, label: report.major },
@@ -211,7 +211,7 @@ function markoutsBySide(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Markouts by side',
-    how: 'Value of a fill after some time, in bps of its price, before fees: at 0 the edge over the mid price just before the fill, then the edge that remained. Below the fee (dashed), fills lost money; bars are one standard error, from time clusters.',
+    how: 'Value of a fill in bps of its price, before fees, at several times after the fill. At 0 it is the edge over the mid price just before the fill. Below the fee (dashed), fills lost money. Bars are one standard error, clustered by time.',
     plots: report.models.map((model, i) =>
       markoutPlot(report, `markouts-${i}`, model, curves[i]!, curves, ({ side }) => [
         side === 'buy' ? 'bought' : 'sold',
@@ -229,7 +229,7 @@ function markoutsByLevel(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Markouts by side and level',
-    how: 'Markouts of each level; 1 is the innermost. Outer levels fill when the market passes the inner ones: they have more edge at 0 and must keep it.',
+    how: 'Markouts by level; level 1 is closest to the mid price. Outer levels fill when the market passes the inner levels: they start with more edge, and should keep that edge.',
     plots: sides.flatMap(side =>
       report.models.map((model, i) =>
         markoutPlot(
@@ -352,7 +352,7 @@ function uptime(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Quote uptime',
-    how: 'Share of time with a resting bid, and ask, at the exchange. Gaps are times without quotes: stale data, limits, or a used-up request budget.',
+    how: 'Share of time with a resting bid, and with a resting ask, at the exchange. Gaps are times without quotes: stale data, limits, or a used-up request budget.',
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `uptime-${i}`, model.label, '%'),
       x: timesOf(model),
@@ -375,13 +375,13 @@ function spreads(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Spread of the bot and of the market',
-    how: "Best ask minus best bid in bps, mean per interval: of the market without the bot's orders, and of the bot's resting orders. Below the market, the bot's quotes improve it; far above it, they fill only on adverse moves.",
+    how: "Best ask minus best bid in bps, mean per interval: of the market without the bot's orders, and of the bot's resting orders. Below the market's spread, the bot's quotes improve the market. Far above the market's spread, they fill only on adverse moves.",
     plots: [
       {
         ...plot,
         lines: [
           { label: 'market', colour: 'soft', style: 'line', values: first.series.columns.marketBps },
-          ...plot.lines.map(line => ({ ...line, label: `ours, ${line.label}` })),
+          ...plot.lines.map(line => ({ ...line, label: `bot, ${line.label}` })),
         ],
       },
     ],
@@ -389,7 +389,7 @@ function spreads(report: Shown): Placed {
 }
 
 function requests(report: Shown): Placed {
-  const plot = overTime(report, 'requests', 'Requests', 'in 60 s', column('requests'));
+  const plot = overTime(report, 'requests', 'Requests', 'requests in 60 s', column('requests'));
   const allowed = report.models[0]?.requests.allowedPerMinute ?? 0;
   const most = Math.max(allowed, ...report.models.map(model => model.requests.mostPerMinute));
   return {
@@ -399,10 +399,10 @@ function requests(report: Shown): Placed {
     plots: [
       {
         ...plot,
-        y: { label: 'in 60 s', range: [0, most * 1.1] },
+        y: { label: 'requests in 60 s', range: [0, most * 1.1] },
         lines: [
           ...plot.lines,
-          { label: 'allowed', colour: 'fees', style: 'dashed', values: plot.x.values.map(() => allowed) },
+          { label: 'limit', colour: 'fees', style: 'dashed', values: plot.x.values.map(() => allowed) },
         ],
       },
     ],

@@ -9,7 +9,7 @@ import {
   type Side,
 } from '../../src/core/index.ts';
 import type { DataFlaw, Gap, WideHours } from '../../src/tape/index.ts';
-import type { Missing } from '../collect/absence.ts';
+import type { Missing } from '../collect/missingQuotes.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
 import type { ReplayedHedge } from '../replay/hedging.ts';

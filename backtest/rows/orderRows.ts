@@ -66,7 +66,7 @@ class OrderRows {
 
   build(): MarketRows {
     const { kind, length } = this.#columns;
-    if (length > 0) this.#takeUp();
+    if (length > 0) this.#addEarlierOrders();
     for (let row = 0; row < length; row++) {
       if (this.#takers.size > 0) this.#endTakers(row);
       if (kind[row] === KIND.trade) this.#onTrade(row);
@@ -85,7 +85,7 @@ class OrderRows {
    * Adds orders that rested before the tape. The amount is that of the first row about the order, plus the executed
    * amount if that row is an execution.
    */
-  #takeUp(): void {
+  #addEarlierOrders(): void {
     const { kind, side, price, amount, id, length } = this.#columns;
     const seen = new Set<number>();
     for (let row = 0; row < length; row++) {

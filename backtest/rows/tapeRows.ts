@@ -38,7 +38,7 @@ export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWin
   refuseQuotes(tape);
   const { dir, kinds, prices, traded, depth } = tape;
   if (prices === null || !kinds.has(KIND.level))
-    throw new RangeError(`${dir}: has no levels; it is replayed in memory`);
+    throw new RangeError(`${dir}: has only single orders, no levels; a sliding window needs levels`);
   const window = windowOfRange(prices, traded);
   const chunks = tape.chunksAhead();
   const rows: RowWindow = new RowWindow({ ...window, depth }, () => {
@@ -58,7 +58,8 @@ export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWin
 }
 
 function refuseQuotes({ quotesOnly, source }: Pick<Tape, 'quotesOnly' | 'source'>): void {
-  if (quotesOnly) throw new RangeError(`${source}: has best prices without amounts; it cannot be replayed`);
+  if (quotesOnly)
+    throw new RangeError(`${source}: cannot be replayed, because the recording has best prices without amounts`);
 }
 
 /**

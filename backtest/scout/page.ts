@@ -18,7 +18,7 @@ import {
 } from '../../src/pages/index.ts';
 import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
-import { bpsText, scoutWords, shownIn } from './words.ts';
+import { bpsText, scoutWords, shownIn } from './summary.ts';
 
 /**
  * Returns a self-contained HTML file that includes library, style and script. Names and texts of the market are
@@ -45,18 +45,18 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
       across.length === 0
         ? NO_HTML
         : section(
-            'Side by side',
+            'Comparison of the books',
             html`<p>
-                Above: net per hour at the best distance; the bar is its 95 % interval, simultaneous for all distances.
-                Below: a book can pay if the half-spread, and the part of it that remains after a minute, exceed the
-                fee.
+                Upper plot: net per hour at the best distance; the bar is its 95% interval, simultaneous for all
+                distances. Lower plot: a book can pay if its half-spread, and the edge of its average maker after a
+                minute, both exceed the fee.
               </p>
               ${across.map(plot => placesOf([plot]))}`,
           )
     }
     ${plotted(
-      'By distance',
-      `Net per hour, after fees, of orders at each distance from the mid price, re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. The bar is the interval of a fill's remaining edge after ${secondsText(scouting.horizonS)}, for each distance by itself.`,
+      'Net by distance',
+      `Net per hour, after fees, of orders at each distance from the mid price, re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. The bar is the interval from the edge that remains ${secondsText(scouting.horizonS)} after a fill, for each distance separately.`,
       byDistance,
     )}
     ${plotted(
@@ -85,7 +85,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
 }
 
 const HOW =
-  "Volatility: one standard deviation per hour. Average maker: the maker's remaining edge of an execution after a minute, before fees. Pays up to: the highest maker fee at which quoting pays. Capital: ten orders per side. Tier: the fee after a month of this volume, and the value of the difference per hour.";
+  'Volatility: one standard deviation per hour. Average maker: edge that the maker of a trade still has a minute later, before fees. Pays up to: highest maker fee at which quoting pays. Capital: ten orders per side. Fee after a month: maker fee at 30 days of this volume, and below it the value per hour of the difference.';
 
 const plotted = (heading: string, how: string, plots: readonly Plot[]): Html =>
   plots.length === 0
@@ -137,18 +137,18 @@ function bookTable(scouting: Scouting): Html {
       ${note(book, cells.length)}`;
   });
   const names = [
-    'seen',
+    'observed time',
     'half-spread, bps',
-    'trades an hour',
+    'trades per hour',
     `volume per hour, ${currency ?? ''}`,
-    'volatility, bps',
+    'volatility per hour, bps',
     'average maker, bps',
-    'fee, bps',
+    'maker fee, bps',
     'pays up to, bps',
-    'distance, bps',
+    'best distance, bps',
     `net per hour, ${currency ?? ''}`,
     `capital, ${currency ?? ''}`,
-    'tier, bps',
+    'fee after a month, bps',
   ];
   return table(
     html`<tr>
@@ -198,7 +198,7 @@ function nets({ books, currency }: Scouting): Plot {
   };
   const lines = [line('pays', 'spread', true), line('do not quote', 'soft', false)];
   return {
-    ...{ id: 'nets', title: 'Net an hour' },
+    ...{ id: 'nets', title: 'Net per hour' },
     x: namesAxis(books),
     y: { label: `${currency ?? ''} per hour`, range: rangeAround(lines) },
     lines,
@@ -255,8 +255,8 @@ function netByDistance(book: ScoutedBook, i: number, currency: string | null): P
   };
   return {
     ...{ id: `distance-${i}`, title: book.name },
-    x: { kind: 'number', values: points.map(({ distanceBps }) => distanceBps), label: 'bps from the middle' },
-    y: { label: `${shown} an hour`, range: rangeAround([line]) },
+    x: { kind: 'number', values: points.map(({ distanceBps }) => distanceBps), label: 'bps from the mid price' },
+    y: { label: `${shown} per hour`, range: rangeAround([line]) },
     lines: [line],
     ...{ shades: [], group: null },
   };

@@ -2,7 +2,7 @@
 import { randomOf, type FeeTier, type Millis } from '../../src/core/index.ts';
 import { wideHoursOf, type Tape, type WideHours } from '../../src/tape/index.ts';
 import { distanceProfileOf, type DistancePoint } from '../profile/distanceProfile.ts';
-import { quoteVerdictOf, type QuoteVerdict } from '../profile/verdict.ts';
+import { quoteVerdictOf, type QuoteVerdict } from '../profile/quoteVerdict.ts';
 import { constantLatency } from '../rows/latency.ts';
 import { marketSeen, type MarketSeen } from './marketSeen.ts';
 

@@ -93,7 +93,7 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'wide', holdMs: 0, loudMs: 0 },
     cause: ({ snapshot: { regime } }) => (regime.wide === null ? null : causeOfText(regime.wide.why)),
   },
-  { event: 'drawdownNear', holdMs: 0, loudMs: 0, cause: near('drawdownMax', 'below its highest profit') },
+  { event: 'drawdownNear', holdMs: 0, loudMs: 0, cause: near('drawdownMax', 'below the highest profit') },
   { event: 'dayLossNear', holdMs: 0, loudMs: 0, cause: near('dayLossMax', 'lost since the start of the UTC day') },
   {
     ...{ event: 'ordersRefused', holdMs: 0, loudMs: 0 },
@@ -144,7 +144,7 @@ const CONDITIONS: readonly Condition[] = [
 ];
 
 function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | null {
-  if (!journalWritable) return causeOfText('not quoting: the disk does not take the journal');
+  if (!journalWritable) return causeOfText('not quoting: the journal cannot be written to disk');
   const isOther = quoting === null || quoting === 'not ready' || quoting === 'stopping' || OWN_PAUSES.includes(quoting);
   return isOther ? null : causeOfText(`not quoting: ${quoting}`);
 }
@@ -187,7 +187,7 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
     const [of, some] = [past.rise(5 * MINUTE, all), past.rise(5 * MINUTE, which)];
-    return of >= 20 && some > most * of ? { key: which, text: `${Math.round((100 * some) / of)} % ${words}` } : null;
+    return of >= 20 && some > most * of ? { key: which, text: `${Math.round((100 * some) / of)}% ${words}` } : null;
   };
 }
 

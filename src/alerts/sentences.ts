@@ -12,7 +12,7 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
   return ({ booked, known, uptime }, { major, minor }) => {
     const since = before;
     before = booked;
-    const live = `live since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`;
+    const live = `quotes live since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`;
     if (known.trades === null) return `fills, inventory and profit unknown: ${known.unknown ?? ''}; ${live}`;
     const { profit, fills, inventory, sinceOpening, runProfit } = known.trades;
     const part = (name: keyof typeof profit) => textOfMoney(less(profit[name], since.profit[name]));
@@ -40,4 +40,4 @@ export function stopSummary(why: string, report: StopReport): string {
 }
 
 const less = (a: Money, b: Money): Money => money(a - b);
-const sharePercent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+const sharePercent = (share: number): string => `${(100 * share).toFixed(1)}%`;

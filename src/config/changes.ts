@@ -1,6 +1,6 @@
 /** Differences between two checked configurations, by key, and when a running bot applies each. */
 import { configSchema, type Config } from './schema.ts';
-import { takesEffectIn, type TakesEffect } from './takesEffect.ts';
+import { takesEffectIn, type TakesEffect } from './sections/takesEffect.ts';
 
 export type ConfigChange = {
   /** Dotted path, like `strategy.halfSpreadBps`. */

@@ -5,7 +5,7 @@
 import { pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
-import { referenceProblems } from './reference.ts';
+import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -80,7 +80,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
   if (reference !== undefined) return [];
   const missing = (path: string[], who: string): Problem => ({
     path,
-    message: `${who}needs a reference price; expected reference: { books: [...] }`,
+    message: `${who} needs a reference price; add reference: { books: [...] }`,
   });
   return [
     ...(kindOf(strategy.name).needsReference === true
@@ -88,9 +88,42 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
       : []),
     ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part')] : []),
     ...(pull?.leader
-      ? [{ path: ['pull', 'leader'], message: 'expected reference: { books: [...] } for the price of the leader' }]
+      ? [{ path: ['pull', 'leader'], message: 'needs a reference price; add reference: { books: [...] }' }]
       : []),
   ];
+}
+
+/**
+ * Finds books that do not lead from the base to the quote currency of the traded book, unused feeds, and a request
+ * budget that is too small.
+ */
+function referenceProblems(config: Config): readonly Problem[] {
+  const { reference: wanted, book, timing, exchange } = config;
+  if (wanted === undefined) return [];
+  const problems: Problem[] = [];
+  const fed = wanted.feeds.map(one => one.book ?? book);
+  wanted.feeds.forEach((_, i) => {
+    const name = fed[i] ?? '';
+    const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
+    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one`);
+    if (wanted.books?.includes(name) === false)
+      wrong(`${name} is not in reference.books; add it there or remove the feed`);
+  });
+  if (wanted.books === undefined && fed.length === 0)
+    problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
+  const elsewhere = externalReferenceOf(config);
+  if (problems.length === 0 && (elsewhere === null || elsewhere.read.includes(book))) {
+    const found = (wanted.books ?? fed).join(', ');
+    const message = `expected other books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
+    problems.push({ path: ['reference', wanted.books === undefined ? 'feeds' : 'books'], message });
+  }
+  const most = exchange.budgets.publicPerMinute;
+  const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(elsewhere);
+  if (!(perMinute <= most)) {
+    const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase everyMs`;
+    problems.push({ path: ['reference', 'everyMs'], message });
+  }
+  return problems;
 }
 
 /** Finds keys that need every public trade, if no stream is configured. */
@@ -102,7 +135,7 @@ function missingTrades({ fairValue, pull, exchange }: Config): readonly Problem[
     ...(fairValue?.lastTrades ? [['fairValue', 'lastTrades']] : []),
     ...(pull?.print ? [['pull', 'print']] : []),
   ];
-  return hearing.map(path => ({ path, message: `only the stream reports every trade, and ${why}` }));
+  return hearing.map(path => ({ path, message: `needs the stream, which reports every trade, but ${why}` }));
 }
 
 const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>
@@ -117,19 +150,27 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
     if (!holds) problems.push({ path: ['hedge', ...key.split('.')], message });
   };
   const own = hedge.routes?.via.filter(currency => pairOf(book).includes(currency)) ?? [];
-  demand(own.length === 0, 'routes.via', `expected other currencies than those of ${book}, found ${own.join(', ')}`);
+  demand(own.length === 0, 'routes.via', `expected currencies other than those of ${book}, found ${own.join(', ')}`);
   if (hedge.band === undefined) {
     const [, minor] = pairOf(book);
     const { risk, flow, residual, carryBpsPerHour } = hedge;
     const isWhole = risk !== undefined && flow !== undefined;
-    demand(isWhole, 'band', 'expected a band, or risk and flow to compute one');
+    demand(isWhole, 'band', 'expected band, or risk and flow to compute the band');
     demand(
       risk === undefined || currencyOf(risk) === minor,
       'risk',
-      `must be in ${minor}, the minor currency of ${book}`,
+      `must be in ${minor}, the quote currency of ${book}`,
     );
-    demand(residual === undefined, 'residual', 'is computed with the band; remove it, or set band too');
-    demand(carryBpsPerHour === 0, 'carryBpsPerHour', 'is computed with the band; remove it, or set band too');
+    demand(
+      residual === undefined,
+      'residual',
+      'is computed because hedge.band is missing; remove this key, or set band too',
+    );
+    demand(
+      carryBpsPerHour === 0,
+      'carryBpsPerHour',
+      'is computed because hedge.band is missing; remove this key, or set band too',
+    );
     return problems;
   }
   const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual ?? '0'), moneyOf(limits.positionMax)];
@@ -149,7 +190,7 @@ function rfqReferenceProblems({ rfqReference }: Config): readonly Problem[] {
   if (!rfqReference) return [];
   const problems: Problem[] = [];
   if (rfqReference.thinBps === undefined && !rfqReference.capsSkew)
-    problems.push({ path: ['rfqReference'], message: 'has no effect; expected thinBps, or capsSkew: true' });
+    problems.push({ path: ['rfqReference'], message: 'has no effect; set thinBps, or capsSkew: true' });
   if (!(rfqReference.staleAfterMs > rfqReference.everyMs))
     problems.push({
       path: ['rfqReference', 'staleAfterMs'],
@@ -168,28 +209,28 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   demand(
     staleAfterMs > bookPollMs,
     'staleAfterMs',
-    `${staleAfterMs} must be above bookPollMs ${bookPollMs}: every book would be stale before the next`,
+    `expected more than bookPollMs (${bookPollMs}), found ${staleAfterMs}; every book would be stale before the next is read`,
   );
   demand(
     60_000 / bookPollMs <= budgets.publicPerMinute,
     'bookPollMs',
-    `a read every ${bookPollMs} ms is more than budgets.publicPerMinute ${budgets.publicPerMinute}: at least ${Math.ceil(60_000 / budgets.publicPerMinute)}`,
+    `expected at least ${Math.ceil(60_000 / budgets.publicPerMinute)}, found ${bookPollMs}; more reads would exceed budgets.publicPerMinute (${budgets.publicPerMinute})`,
   );
   // Each round needs two requests: open orders and trades of the account.
   demand(
     120_000 / privatePollMs <= budgets.privatePerMinute,
     'privatePollMs',
-    `two reads every ${privatePollMs} ms are more than budgets.privatePerMinute ${budgets.privatePerMinute}: at least ${Math.ceil(120_000 / budgets.privatePerMinute)}`,
+    `expected at least ${Math.ceil(120_000 / budgets.privatePerMinute)}, found ${privatePollMs}; two reads per interval would exceed budgets.privatePerMinute (${budgets.privatePerMinute})`,
   );
   demand(
     requestDelayMaxMs > requestTimeoutMs,
     'requestDelayMaxMs',
-    `${requestDelayMaxMs} must be above exchange.requestTimeoutMs ${requestTimeoutMs}: a request may still be in flight`,
+    `expected more than exchange.requestTimeoutMs (${requestTimeoutMs}), found ${requestDelayMaxMs}; a request may still be in flight after that time`,
   );
   demand(
     shutdownMs >= tradeReportDelayMaxMs,
     'shutdownMs',
-    `${shutdownMs} must be at least tradeReportDelayMaxMs ${tradeReportDelayMaxMs}: late trades would be missed when stopping`,
+    `expected at least tradeReportDelayMaxMs (${tradeReportDelayMaxMs}), found ${shutdownMs}; a stop would miss late trades`,
   );
   return problems;
 }

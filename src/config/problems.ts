@@ -38,7 +38,10 @@ export function problemsOf(
     const more = issue.keys.length - told.length;
     if (more === 0) return told;
     const next = [...issue.path, issue.keys[told.length]!];
-    return [...told, { path: next, message: `unknown key, like ${more - 1} others here`, aboutKey: true }];
+    return [
+      ...told,
+      { path: next, message: `unknown key; ${more - 1} more unknown keys are not listed`, aboutKey: true },
+    ];
   }
   const found = source(issue.path);
   if (found === null) return [{ path: issue.path, message: missing(issue, schema, value) }];
@@ -63,10 +66,10 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],
-      message: `unknown key for this kind of ${above.map(String).join('.')}; remove it; known here: ${known.join(', ')}`,
+      message: `unknown key for this kind of ${above.map(String).join('.')}; remove it; known keys: ${known.join(', ')}`,
       aboutKey: true,
     };
-  const rest = known.length > 0 ? `known here: ${known.join(', ')}` : 'no key has this name';
+  const rest = known.length > 0 ? `known keys: ${known.join(', ')}` : 'no key has this name';
   return {
     path: [...above, key],
     message: `unknown key; ${meant === undefined ? rest : `did you mean ${near ?? meant}?`}`,

@@ -41,7 +41,7 @@ export function readWebhookTokens(
     const token = readOne(each, env, readFile, errors);
     // 22 random characters of an alphabet of 64 have 132 bits.
     if (token !== null && !/^[A-Za-z0-9_-]{22,128}$/.test(token))
-      errors.push(`${each}: expected 22 to 128 random letters, digits, - or _, as from openssl rand -hex 24`);
+      errors.push(`${each}: expected 22 to 128 random letters, digits, - or _; create it with openssl rand -hex 24`);
     return token;
   });
   return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };
@@ -104,7 +104,10 @@ export function readAlertSecrets<S>(
           'a token from @BotFather, like 123456:ABC-DEF…',
         )
       : null,
-    webhookSecret: webhook && isSigned ? read(signed, /^.{16,}$/, '16 characters or more: openssl rand -hex 24') : null,
+    webhookSecret:
+      webhook && isSigned
+        ? read(signed, /^.{16,}$/, '16 characters or more; create it with openssl rand -hex 24')
+        : null,
     webhookUrl:
       webhook && webhook.url === undefined
         ? read(
@@ -126,7 +129,7 @@ function readOne(
   const direct = env[name];
   const file = env[`${name}_FILE`];
   if (direct !== undefined && file !== undefined) {
-    errors.push(`${name} and ${name}_FILE are both set: set one of them`);
+    errors.push(`${name} and ${name}_FILE are both set; set only one of them`);
     return null;
   }
   const from = direct !== undefined ? name : `${name}_FILE (${file})`;
@@ -145,7 +148,8 @@ function readOne(
   }
   const trimmed = text.trim();
   if (!/^[\x21-\x7e]{1,512}$/.test(trimmed)) {
-    const flaw = trimmed === '' ? 'is empty' : 'contains spaces, line breaks or other characters that no key has';
+    const flaw =
+      trimmed === '' ? 'is empty' : 'contains spaces, line breaks or other characters that a key cannot contain';
     errors.push(`${from} ${flaw}`);
     return null;
   }

@@ -16,7 +16,7 @@ export type ActionOver = { readonly end: 'done' | 'refused'; readonly lines: rea
 export type Prepared = {
   /** Predicted effects of the action, one text each. */
   readonly lines: readonly string[];
-  carryOut(): Promise<ActionOver>;
+  execute(): Promise<ActionOver>;
 };
 
 /** Receives the replayed share of the recording, from 0 to 1. */
@@ -82,7 +82,7 @@ export class Approvals {
       return false;
     found.outcome = { end: 'under way', lines: [] };
     void found.prepared
-      .carryOut()
+      .execute()
       .catch((error: unknown) => ({
         end: 'refused' as const,
         lines: [error instanceof Error ? error.message : String(error)],

@@ -1,7 +1,7 @@
 /** Client of the exchange: every endpoint of both interface documents. Each call ends in an Outcome. */
 import type { Clock, Exchange, TransferLists, NonceSource, Random, Transport } from '../core/index.ts';
 import { account, type AccountEndpoints } from './rest/account.ts';
-import { requestSender, type AskOptions, type ApiEndpoint } from './transport/ask.ts';
+import { requestSender, type AskOptions, type ApiEndpoint } from './transport/requestSender.ts';
 import { conversions, type ConversionEndpoints } from './rest/conversions.ts';
 import { market, type MarketEndpoints } from './rest/market.ts';
 import { transferLists } from './rest/transferLists.ts';

@@ -4,7 +4,7 @@ import { exchangeClient, type Client } from './client.ts';
 import { conversionDesk } from './rest/desk.ts';
 import { marketStream } from './stream/stream.ts';
 import { socketTransport } from './stream/streamTransport.ts';
-import { EXCHANGE_RATE_LIMITS, type ApiEndpoint } from './transport/ask.ts';
+import { EXCHANGE_RATE_LIMITS, type ApiEndpoint } from './transport/requestSender.ts';
 import { httpTransport } from './transport/transport.ts';
 import { splitAddress } from './wire/address.ts';
 import { actionableMeaning } from './wire/errorCodes.ts';
@@ -26,7 +26,7 @@ export const bitso: ExchangeVenue = {
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
   const apiAt = (address: string): ApiEndpoint => {
     const { origin, basePath } = splitAddress(address);
-    return { transport: httpTransport({ origin, ...(deadlineMs === undefined ? {} : { deadlineMs }) }), basePath };
+    return { transport: httpTransport({ origin, deadlineMs }), basePath };
   };
   const { clock, random, transport, budgets, onRequest } = to;
   const rest = transport ? { transport, basePath: splitAddress(restUrl).basePath } : apiAt(restUrl);

@@ -147,9 +147,9 @@ function answerMalformed(socket: Socket, headers: GuardOptions['headers']): void
 function listenProblem(error: unknown, { what, host, port, remedies }: GuardOptions): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const where = `${host}:${port}`;
-  if (code === 'EADDRINUSE') return `${what}: port ${where} is taken by another process: ${remedies.portInUse}`;
-  if (code === 'EACCES') return `${what}: this user may not listen on ${where}: ${remedies.forbidden}`;
+  if (code === 'EADDRINUSE') return `${what}: port ${where} is in use by another process; ${remedies.portInUse}`;
+  if (code === 'EACCES') return `${what}: this user may not listen on ${where}; ${remedies.forbidden}`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${what}: ${host} is not an address of this machine: ${remedies.addressNotLocal}`;
+    return `${what}: ${host} is not an address of this machine; ${remedies.addressNotLocal}`;
   return `${what}: cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}`;
 }

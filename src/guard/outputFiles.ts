@@ -26,7 +26,7 @@ export type OutputFile = {
 };
 
 /** Clause of the error if two processes write to one path. */
-const WRITTEN_ELSEWHERE = 'another process writes it';
+const WRITTEN_ELSEWHERE = 'another process is writing this file';
 
 /**
  * Opens an output; creates missing folders. An existing file stays as it is until `finish`, and then keeps its

@@ -281,7 +281,7 @@ export class Hedger {
       if (found !== null) this.#hear(row, found);
       else if (offer.way === 'conversion') this.#settleByBalances(row, outcome.kind === 'done');
       else if (outcome.kind === 'done' && this.#isOutcomeDue(row))
-        this.#handleNotExecuted(row, 'no list of conversions contains the hedge, and its offer has expired');
+        this.#handleNotExecuted(row, 'the exchange does not list the hedge, and its offer has expired');
     }
   }
 
@@ -313,11 +313,11 @@ export class Hedger {
     // and the next read.
     if (verdict === null || !this.#isOutcomeDue(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
-    if (verdict === 'completed') this.#done(row, 'the balances show it');
+    if (verdict === 'completed') this.#done(row, 'the balances show the conversion');
     else
       this.#handleNotExecuted(
         row,
-        isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances show it',
+        isNowhere ? "the exchange has no conversion for the hedge's quote" : 'the balances show no conversion',
       );
   }
 
@@ -369,11 +369,14 @@ export class Hedger {
   async #requestSecondLeg(row: HedgeRow): Promise<void> {
     const { clock, log, time } = this.#run;
     const { route } = row;
-    if (route === undefined) throw new Error(`hedge ${row.id} is no route`);
+    if (route === undefined) throw new Error(`hedge ${row.id} has no route`);
     if (!(time() < (route.until ?? Infinity))) {
       const lies = `${route.holds} ${route.via}, valued at ${route.worth} ${this.#options.pair.minor}`;
-      this.#end('stranded', `no second leg within the limits was available in time: ${lies}, remain between the legs`);
-      log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}; convert them manually`);
+      this.#end(
+        'stranded',
+        `no second leg within the limits was available in time: ${lies}, remain after the first leg`,
+      );
+      log.warn({ id: row.id }, `hedge ${row.id} stopped after its first leg: ${lies}, remain; convert them manually`);
       return;
     }
     this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;
@@ -383,8 +386,8 @@ export class Hedger {
     const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.quoteLifeMinMs;
     const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
     if (typeof offer === 'object' && !isLate && !isDear) return this.#accept(offer, { route: { ...route, leg: 2 } });
-    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire before its acceptance arrives' : `it returns less than ${route.least} ${get.currency}`}`;
-    if (row.why !== why) log.info({ id: row.id }, `hedge ${row.id} waits between its legs: ${why}`);
+    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire before its acceptance arrives' : `the offer returns less than ${route.least} ${get.currency}`}`;
+    if (row.why !== why) log.info({ id: row.id }, `hedge ${row.id} waits after its first leg: ${why}`);
     if (row.why !== why) this.#rows.change({ why });
   }
 

@@ -61,7 +61,7 @@ export class Offers {
       this.#pairs = { at: now, list: outcome.value };
     }
     const pair = this.#pairs.list.find(each => each.from === from && each.to === to);
-    if (!pair) return `the exchange does not list the pair ${from} to ${to}`;
+    if (!pair) return `the exchange lists no conversion from ${from} to ${to}`;
     return money(10n ** BigInt(18 - Math.min(18, fixed === 'give' ? pair.fromDecimals : pair.toDecimals)));
   }
 

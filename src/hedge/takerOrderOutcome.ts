@@ -44,20 +44,21 @@ export function takerOrderOutcome(
   if (order === null)
     return {
       state: 'completed',
-      why: 'a restart came before the end of its order was recorded; the ledger has its trades, if any',
+      why: 'the bot restarted before the end of the order was recorded; the ledger has the trades of the order, if any',
     };
   if (order.state === 'waiting') return null;
   if (order.state === 'refused') return { state: 'failed', why: `the order was not sent: ${order.why}` };
   if (order.state !== 'done') return { state: order.state };
   const { filled, amount, ending } = order;
   if (filled === 0) {
-    const why = ending === 'canceled' ? 'no amount was left at its price' : `its order: ${ending}`;
+    const why =
+      ending === 'canceled' ? 'nothing was available at the price of the order' : `the order ended: ${ending}`;
     return { state: 'failed', why };
   }
   const costMax = money((moneyOf(row.costMax ?? '0') * BigInt(filled)) / BigInt(amount));
   return {
     state: 'completed',
-    why: filled < amount ? 'in part; no further amount was left at its price' : null,
+    why: filled < amount ? 'partly filled; nothing more was available at the price of the order' : null,
     costMax,
   };
 }

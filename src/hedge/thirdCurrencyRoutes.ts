@@ -145,7 +145,7 @@ export function plannedSecondLeg(
   { id, amount, route }: HedgeRow,
   { major, minor }: Pick<Instrument, 'major' | 'minor'>,
 ): Conversion {
-  if (route === undefined) throw new Error(`hedge ${id} is no route`);
+  if (route === undefined) throw new Error(`hedge ${id} has no route`);
   const wanted = moneyOf(amount);
   return {
     id: secondId(id),

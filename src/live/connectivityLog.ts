@@ -1,7 +1,7 @@
 /** Log of failed requests. An outage has one line at its start, one per minute, and one at its end. */
 import type { Clock, Millis } from '../core/index.ts';
 import type { Log } from './log.ts';
-import type { Failed } from './failed.ts';
+import type { Failed } from './failedRequest.ts';
 
 const AGAIN_MS = 60_000;
 /** Time without any answer after which the exchange counts as unreachable. Single lost answers do not count. */

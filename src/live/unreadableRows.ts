@@ -9,7 +9,7 @@ import {
   type UnreadableRow,
 } from '../core/index.ts';
 import type { Log } from './log.ts';
-import type { Failed } from './failed.ts';
+import type { Failed } from './failedRequest.ts';
 
 /** Whether a row concerns the bot. `possibly`: the row lacks the id that would decide. */
 export type Concern = 'yes' | 'no' | 'possibly';
@@ -51,7 +51,7 @@ export function withoutContradictions<
   const isWrong = (row: T): boolean => (known(row) ?? row.oid) !== row.oid;
   const wrong = outcome.value.filter(isWrong).map((row): UnreadableRow => {
     const { oid, originId = null, book } = row;
-    return { why: `oid: expected ${known(row)}, which its order has, found ${oid}`, oid, originId, book };
+    return { why: `oid: expected ${known(row)}, the oid of the order, found ${oid}`, oid, originId, book };
   });
   if (wrong.length === 0) return { value: outcome.value, unreadable: unreadableOf(outcome) };
   return { value: outcome.value.filter(row => !isWrong(row)), unreadable: [...unreadableOf(outcome), ...wrong] };

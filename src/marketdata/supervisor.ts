@@ -24,10 +24,10 @@ const RESYNC_PAUSE_MS = 20;
 const LAG_MAX_MS = 2_000;
 /** Maximum answer time for a poll that confirms an unchanged book; a slower answer may be outdated. */
 const CONFIRM_WITHIN_MS = 1_000;
-const BEHIND = 'its book is older than the polled book';
+const BEHIND = 'the book of the stream is older than the polled book';
 const SEQUENCE_RESET = 'the exchange counts its books anew';
 
-const OLDER = unusedBook('the book is older than the last one');
+const OLDER = unusedBook('the book is older than the previous book');
 const TRADES_UNREAD: UnreadBook = {
   kind: 'unknown',
   reason: 'the trades before the book could not be read completely',

@@ -110,11 +110,11 @@ export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fil
 
 /** Texts for news about an order, without internal terms. */
 const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>> = {
-  unknown: 'outcome unknown; it counts as live until the exchange reports it',
-  resolved: 'the exchange has reported it; its outcome is known',
-  reopened: 'it was considered ended, but the exchange shows it open; it counts as live again',
-  'late fill': 'the exchange listed a fill of it after its end; the fill is booked',
-  adopted: 'it is open, and this run did not place it; it counts as live, and is canceled',
+  unknown: 'outcome unknown; the order counts as live until the exchange reports it',
+  resolved: 'the exchange has reported the order; its outcome is known',
+  reopened: 'the exchange shows the order as open, though it was considered ended; it counts as live again',
+  'late fill': 'the exchange listed a fill after the order had ended; the fill is booked',
+  adopted: 'this run did not place the open order; it counts as live and is canceled',
   'trades missing':
     'the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',
 };

@@ -87,7 +87,7 @@ export function summaryOf(
 /** Returns the summary as a few lines of text; `resumeCommand` ends a halt of this bot. */
 export function describe(summary: Summary, resumeCommand: string): string {
   const { orders, uptime } = summary;
-  const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
+  const percent = (x: number) => `${(x * 100).toFixed(1)}%`;
   return [
     ...(summary.paper === undefined
       ? []
@@ -120,7 +120,7 @@ function unknownLines({ fills, position, figuresUnknown }: Summary): readonly st
   if (figuresUnknown === undefined) return [];
   const names = [...(fills === null ? ['fills', 'profit'] : []), ...(position === null ? ['position'] : [])];
   return [
-    `unknown: ${names.join(', ')} (${figuresUnknown}); the next start reads and compares again, puntas ledger shows what is booked`,
+    `unknown: ${names.join(', ')} (${figuresUnknown}); the next start compares the balances again; puntas ledger shows what is booked`,
   ];
 }
 

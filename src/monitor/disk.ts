@@ -15,7 +15,7 @@ const OUTCOMES: Readonly<Record<InboxOutcome, string>> = {
 export const DISK = [
   gauge({
     name: 'puntas_journal_writable',
-    help: '1 if the journal can be written; 0: nothing is placed.',
+    help: '1 if the journal can be written; 0: no order is placed.',
     labels: ['book'],
     read: ({ disk }) => Number(disk.journalWritable),
   }),
@@ -33,7 +33,7 @@ export const DISK = [
   }),
   total({
     name: 'puntas_inbox_deliveries_total',
-    help: 'Webhook deliveries: stored, repeated, turned away (path, source or signature), too many (rate), waiting, no room, failed. The last four come again.',
+    help: 'Webhook deliveries: stored, repeated, turned away (path, source or signature), too many (rate), waiting, no room, failed. Senders retry the last four.',
     labels: ['book', 'outcome'],
     read: ({ disk: { inbox } }) =>
       inbox === null

@@ -21,14 +21,14 @@ export const FEES = [
   }),
   gauge({
     name: 'puntas_next_tier_missing',
-    help: 'Missing volume to the next tier; absent in the best.',
+    help: 'Volume missing to the next fee tier; absent in the best tier.',
     labels,
     whenUnset: 'gone',
     read: now => tierSamples(now, ({ next }) => next?.missing),
   }),
   gauge({
     name: 'puntas_next_tier_monthly',
-    help: 'Monthly saving of fees in the next tier; absent in the best.',
+    help: 'Monthly fees saved in the next tier; absent in the best tier.',
     labels,
     whenUnset: 'gone',
     read: now => tierSamples(now, ({ next }) => next?.monthly),

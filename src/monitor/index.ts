@@ -1,7 +1,7 @@
 /** Exports of monitor for other layers. */
 export { watchEventLoop } from './eventLoop.ts';
-export { cachedPage } from './keptPage.ts';
-export type { CachedPage } from './keptPage.ts';
+export { cachedPage } from './cachedPage.ts';
+export type { CachedPage } from './cachedPage.ts';
 export { ALERT_NAMES, METRICS } from './metrics.ts';
 export type { AlertName, MetricName } from './metrics.ts';
 export { metrics, showProcess } from './registry.ts';

@@ -11,14 +11,14 @@ const labels = ['book', 'limit', 'currency'] as const;
 export const LIMITS = [
   gauge({
     name: 'puntas_limit',
-    help: 'Limit, named by its key.',
+    help: 'Value of a limit, by its key.',
     labels,
     read: now => limitSamples(now, ({ max }) => max),
   }),
   gauge({
     name: 'puntas_limit_used',
     alerts: ['PuntasDrawdownNear', 'PuntasDayLossNear'],
-    help: 'Used part of each limit, in its unit.',
+    help: 'Used part of a limit, in the unit of the limit.',
     labels,
     read: now => limitSamples(now, ({ used }) => used),
   }),

@@ -77,14 +77,14 @@ const QUOTING = [
   }),
   total({
     name: 'puntas_regime_changes_total',
-    help: 'Starts of each regime.',
+    help: 'Changes to each regime.',
     labels: ['book', 'regime'],
     read: now => REGIMES.map(regime => [{ regime }, now.regimes[regime]]),
   }),
   counter({
     name: 'puntas_fills_total',
     alerts: ['PuntasNoFills'],
-    help: 'Executions, partial ones included.',
+    help: 'Executions, including partial fills.',
     labels: ['book', 'side'],
     zeros: () => SIDES.map(side => ({ side })),
     onEvent: { fill: side => [[{ side }, 1]] },
@@ -171,7 +171,7 @@ const QUOTING = [
   histogram({
     name: 'puntas_request_seconds',
     alerts: ['PuntasRequestsSlow', 'PuntasRequestsFailing'],
-    help: 'Duration of requests: done, refused (not executed), unknown.',
+    help: 'Duration of requests by outcome: done, refused (not executed), unknown.',
     labels: ['endpoint', 'outcome'],
     bounded: ['endpoint'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
@@ -200,7 +200,7 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_strategy_figure',
-    help: 'Values of a model, as puntas check shows them, with their source as the unit.',
+    help: 'Model values that puntas check shows; their source is the unit.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
     whenUnset: 'gone',

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
-import type { CachedPage } from './keptPage.ts';
+import type { CachedPage } from './cachedPage.ts';
 
 export type MonitorServer = {
   /** Base address, with the actual port. */

@@ -51,7 +51,7 @@ export const gainText = (sum: string | number, currency: string): string => {
 };
 
 /** Formats a share, such as 0.5, as a percentage with one decimal. */
-export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
 
 /**
  * Formats seconds: `90 s` below two minutes, then `5 min`, `1 h 30 min`, and `2 d 3 h` from two days on. Rounds to the

@@ -29,7 +29,7 @@ export { EXECUTED_BEFORE, RFQ_CODES } from './desks/rfqCodes.ts';
 export { ROUTES } from './http/rest.ts';
 export type { Respond } from './http/rest.ts';
 export type { Route } from './http/route.ts';
-export { paperTransport } from './paperWay.ts';
+export { paperTransport } from './paperTransport.ts';
 export { serve } from './http/server.ts';
 export type { Served, ServeOptions } from './http/server.ts';
 export { inProcessStream } from './stream/streamInProcess.ts';

@@ -3,13 +3,15 @@ import { httpTransport } from '../exchange/index.ts';
 import type { Transport } from '../core/index.ts';
 import type { DeliveryPort } from '../sandbox/index.ts';
 
+/** Time within which a callback must answer completely (rfq 6). */
+const DEADLINE_MS = 5_000;
 /** Maximum number of connected callback hosts; the least recently used one is dropped. */
 const HOSTS_MAX = 16;
 /** Maximum bytes read of a callback's answer; only its status is used. */
 const BODY_MAX = 64 * 1024;
 
 /**
- * Returns the transport. `post` rejects if there is no complete answer within five seconds (rfq 6), if the answer
+ * Returns the transport. `post` rejects if there is no complete answer within `DEADLINE_MS`, if the answer
  * exceeds `BODY_MAX` bytes, or if the URL is invalid.
  */
 export function httpDeliveries(): DeliveryPort & { close(): Promise<void> } {
@@ -17,8 +19,8 @@ export function httpDeliveries(): DeliveryPort & { close(): Promise<void> } {
 
   function transportTo(origin: string): Transport {
     // The exchange has already checked which hosts are allowed.
-    const found =
-      hosts.get(origin) ?? httpTransport({ origin, connections: 8, bodyMax: () => BODY_MAX, plainHttp: true });
+    const limits = { deadlineMs: DEADLINE_MS, connections: 8, bodyMax: () => BODY_MAX };
+    const found = hosts.get(origin) ?? httpTransport({ origin, ...limits, plainHttp: true });
     hosts.delete(origin);
     hosts.set(origin, found);
     for (const [oldest, transport] of hosts) {

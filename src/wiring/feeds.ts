@@ -78,7 +78,7 @@ function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
           statusCode !== 200
             ? `expected status 200, found ${statusCode}`
             : coding !== 'identity'
-              ? `its body has the encoding ${String(coding)}, which was not requested`
+              ? `the body has the encoding ${String(coding)}, which was not requested`
               : null;
         if (refusal !== null) {
           // An error of the discarded body must not end the bot.

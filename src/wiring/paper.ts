@@ -110,7 +110,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     });
     ends.push(() => follower.stop());
     follower.start();
-    await arrival(follower, clock, `${followed.restUrl} shows no order book of ${book}`);
+    await arrival(follower, clock, `${followed.restUrl} returns no order book of ${book}`);
     const venue: VenueAccess = {
       restUrl: 'http://127.0.0.1/api',
       key: account.key,
@@ -198,7 +198,7 @@ function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
   const missing = pairOf(book).filter(currency => paper.balances?.[currency] === undefined);
   if (paper.balances === undefined || missing.length > 0) {
     throw new UsageError(
-      `paper.balances: expected opening balances of ${missing.join(' and ')}, like  paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
+      `paper.balances: expected opening balances of ${missing.join(' and ')}, like paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
     );
   }
   return paper.balances;

@@ -18,10 +18,14 @@ export function readSecretFile(path: string): string {
     if (user !== undefined) {
       const mode = (seen.mode & 0o777).toString(8).padStart(4, '0');
       if (seen.uid !== user && seen.uid !== 0)
-        throw new Error(`it belongs to user ${seen.uid}, but this process runs as user ${user}; chown ${user} ${path}`);
+        throw new Error(
+          `the file belongs to user ${seen.uid}, but this process runs as user ${user}; chown ${user} ${path}`,
+        );
       const open = MOUNTED.test(realpathSync(path)) && seen.uid === 0 ? seen.mode & 0o022 : seen.mode & 0o077;
       if (open !== 0)
-        throw new Error(`other users can read it (mode ${mode}); chmod 600 ${path}, and treat the key as compromised`);
+        throw new Error(
+          `other users can read the file (mode ${mode}); chmod 600 ${path}, and treat the key as compromised`,
+        );
     }
     return readOpenFile(fd, SMALL_FILE);
   } finally {

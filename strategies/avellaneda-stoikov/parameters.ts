@@ -1,15 +1,15 @@
 /** YAML parameters of Avellaneda-Stoikov. */
 import { z } from 'zod';
-import { marketParameters } from '../market.ts';
+import { marketParameters } from '../rollingMarket.ts';
 import { bps, levelParameters, levelProblems, type LimitProblem, type LimitsAsked } from '../parameters.ts';
-import { riskParameters, riskProblems } from '../risk.ts';
+import { riskParameters, riskProblems } from '../riskAversion.ts';
 
 export const avellanedaStoikovParameters = z.strictObject({
   ...levelParameters,
   levelSpacingBps: bps.default(3).describe('Minimum distance between levels.'),
   horizon: z
     .string()
-    .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a length of time like 1h or 1d')
+    .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a duration like 1h or 1d')
     .default('infinite')
     .describe('Session from midnight UTC, like 1d; skew and spread decrease towards its end.'),
   risk: riskParameters,

@@ -13,7 +13,7 @@ import {
   arrivalEdge,
   type ModelInput,
   type Solution,
-} from '../model.ts';
+} from '../modelMaker.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
 import { ADVERSE, clamp } from '../quoteLevels.ts';
 import { among } from '../tuning.ts';

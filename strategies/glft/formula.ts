@@ -3,7 +3,7 @@
  * 2013: the closed form far from the horizon, and the exact solution under a hard cap. All arguments are plain numbers
  * in any consistent unit of price and time.
  */
-import { arrivalEdge } from '../model.ts';
+import { arrivalEdge } from '../modelMaker.ts';
 
 /** Model of prices and fills; amounts are in orders. */
 export type FlowModel = {

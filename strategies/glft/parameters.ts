@@ -1,9 +1,9 @@
 /** YAML parameters of GLFT. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
-import { marketParameters } from '../market.ts';
+import { marketParameters } from '../rollingMarket.ts';
 import { bps, levelParameters, levelProblems, type LimitProblem, type LimitsAsked } from '../parameters.ts';
-import { riskParameters, riskProblems } from '../risk.ts';
+import { riskParameters, riskProblems } from '../riskAversion.ts';
 
 export const glftParameters = z.strictObject({
   ...levelParameters,
@@ -11,7 +11,7 @@ export const glftParameters = z.strictObject({
   solution: z
     .enum(['exact', 'closed form'])
     .default('exact')
-    .describe('exact: optimal under the inventory cap. closed form: wrong near the cap.'),
+    .describe('exact: optimal under the inventory cap. closed form: inaccurate near the cap.'),
   risk: riskParameters,
   market: marketParameters,
 });

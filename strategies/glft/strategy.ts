@@ -3,7 +3,7 @@ import { defineStrategy } from '../defineStrategy.ts';
 import { feeInside } from '../fees.ts';
 import { modelFromMarket } from '../fromMarket.ts';
 import type { FillCurve } from '../fillCurve.ts';
-import { MODEL_STEPS, modelMaker, modelTuning, solutionAlong, type ModelInput, type Solution } from '../model.ts';
+import { MODEL_STEPS, modelMaker, modelTuning, solutionAlong, type ModelInput, type Solution } from '../modelMaker.ts';
 import { toleranceOf } from '../parameters.ts';
 import { ADVERSE, clamp } from '../quoteLevels.ts';
 import { among } from '../tuning.ts';

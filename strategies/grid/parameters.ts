@@ -9,8 +9,8 @@ import {
   narrowProblem,
   type LimitProblem,
   type LimitsAsked,
+  minEdge,
 } from '../parameters.ts';
-import { minEdge } from '../spread.ts';
 
 export const gridParameters = z
   .strictObject({

@@ -24,8 +24,8 @@ import {
   LEVEL_STEPS,
   quoteLevelsOf,
   silent,
+  unknownIn,
 } from '../quoteLevels.ts';
-import { unknownIn } from '../spread.ts';
 import { linear, log } from '../tuning.ts';
 import { gridEdgeProblem, gridLimitProblems, gridParameters, type GridParameters } from './parameters.ts';
 

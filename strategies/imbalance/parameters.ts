@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DEVIATIONS_MAX, imbalanceKeys } from '../fairValueParameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
-import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spread.ts';
+import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../fixedSpread.ts';
 
 export const imbalanceParameters = z.strictObject({
   ...spreadParameters,

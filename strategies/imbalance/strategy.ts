@@ -6,8 +6,8 @@ import { defineStrategy } from '../defineStrategy.ts';
 import { DEVIATIONS_MAX } from '../fairValueParameters.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
-import { clamp, fairSteps, silent } from '../quoteLevels.ts';
-import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
+import { clamp, fairSteps, silent, unknownIn } from '../quoteLevels.ts';
+import { quoteAround, SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { linear, log, among } from '../tuning.ts';
 import {
   imbalanceEdgeProblem,
@@ -23,7 +23,7 @@ export const imbalance = defineStrategy({
   parameters: imbalanceParameters,
   steps: {
     ...SPREAD_STEPS,
-    'book imbalance': 'Towards the thin side of the book: `bpsPerDeviation` per deviation.',
+    'book imbalance': 'Towards the thin side of the book: `bpsPerDeviation` per standard deviation of imbalance.',
   },
   tuning: {
     ...spreadTuning,

@@ -9,15 +9,17 @@ export const ladderParameters = z
     reference: z
       .enum(['mid', 'weightedMid', 'bestBidAsk', 'lastTrade'])
       .default('mid')
-      .describe('Price to quote around; weightedMid weights by amounts.'),
-    halfSpreadBps: bps.optional().describe('Distance of the first level. Required unless both sides have their own.'),
-    bidSpreadBps: bps.optional().describe('For bids, instead of halfSpreadBps.'),
-    askSpreadBps: bps.optional().describe('For asks, instead of halfSpreadBps.'),
+      .describe('Price to quote around; weightedMid weights best prices by amount.'),
+    halfSpreadBps: bps
+      .optional()
+      .describe('Distance of the first level from the reference; required without bidSpreadBps and askSpreadBps.'),
+    bidSpreadBps: bps.optional().describe('Distance for bids, instead of halfSpreadBps.'),
+    askSpreadBps: bps.optional().describe('Distance for asks, instead of halfSpreadBps.'),
     levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
     levelSpacingBps: bps.default(10).describe('Distance between levels.'),
     amount: aboveZero.describe('Amount of the first level (base).'),
-    levelAmountStep: decimalText.default('0').describe('Increase per level (base).'),
-    refreshToleranceBps: bps.default(2).describe('Price change that a live order tolerates.'),
+    levelAmountStep: decimalText.default('0').describe('Amount increase per level (base).'),
+    refreshToleranceBps: bps.default(2).describe('Largest price change without a new order.'),
     refreshMs: z.int().min(0).max(3_600_000).default(0).describe('Minimum time between new quotes.'),
     maxOrderAgeMs: z
       .int()
@@ -29,12 +31,14 @@ export const ladderParameters = z
     skew: z
       .strictObject({
         priceBpsAtLimit: bps.default(0).describe('Shift against inventory at positionMax, proportional below.'),
-        sizeRange: aboveZero.optional().describe('Inventory at which one side doubles and the other becomes 0 (base).'),
+        sizeRange: aboveZero
+          .optional()
+          .describe("Inventory (base) at which one side's amounts double and the other's become 0."),
       })
       .prefault({})
       .describe('Skew that steers inventory to its target.'),
-    priceCeiling: aboveZero.optional().describe('Reference above which there are no bids (quote).'),
-    priceFloor: aboveZero.optional().describe('Reference below which there are no asks (quote).'),
+    priceCeiling: aboveZero.optional().describe('Reference above which bids stop (quote).'),
+    priceFloor: aboveZero.optional().describe('Reference below which asks stop (quote).'),
     movingPriceBandPct: z
       .number()
       .gt(0)
@@ -57,7 +61,7 @@ export const ladderParameters = z
           .describe('Amount of other orders (base) to ignore from the best price on.'),
       })
       .prefault({})
-      .describe('Limit against paying more than needed to be first.'),
+      .describe('Keeps the first level from overpaying for queue priority.'),
   })
   .superRefine((p, context) => {
     if (p.halfSpreadBps === undefined && (p.bidSpreadBps === undefined || p.askSpreadBps === undefined)) {
@@ -114,13 +118,13 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (!(side <= moneyOf(limits.positionMax))) {
     problems.push({
       key: 'amount',
-      message: `${p.levels} levels of one side add up to more than limits.positionMax "${limits.positionMax}"`,
+      message: `the amounts of ${p.levels} levels on one side add up to more than limits.positionMax "${limits.positionMax}"`,
     });
   }
   if (!(2 * p.levels <= limits.ordersMax)) {
     problems.push({
       key: 'levels',
-      message: `${p.levels} levels on two sides are more than limits.ordersMax ${limits.ordersMax}`,
+      message: `${p.levels} levels on each side are more orders than limits.ordersMax ${limits.ordersMax}`,
     });
   }
   const { bidBps, askBps } = spreadsOf(p);
@@ -131,7 +135,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
       key: 'reference',
       message: `${p.reference} and the section fairValue both set the price that spreads start from; remove one of them${
         p.reference === 'weightedMid' || p.reference === 'lastTrade'
-          ? ` (fairValue: { ${p.reference === 'lastTrade' ? 'lastTrades' : p.reference}: { weight: 1 } } is nearly the same)`
+          ? ` (fairValue: { ${p.reference === 'lastTrade' ? 'lastTrades' : p.reference}: { weight: 1 } } has nearly the same effect)`
           : ''
       }`,
     });

@@ -21,7 +21,7 @@ import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { toleranceOf } from '../parameters.ts';
 import { adverseSteps, clamp, totalOf } from '../quoteLevels.ts';
-import { SPREAD_STEPS, spreadTuning } from '../spread.ts';
+import { SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { among } from '../tuning.ts';
 import {
   ladderEdgeProblem,
@@ -71,21 +71,22 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
   const p = onGrid(parameters, instrument);
   let slow = Number.NaN;
   let slowAt = Number.NaN;
-  let held: { quote: Quote; at: number; fills: number } | null = null;
+  let held: { quote: Quote; at: number; lastBuy: View['lastBuy']; lastSell: View['lastSell'] } | null = null;
 
   return {
     quote(view) {
-      const fills = Math.max(view.lastBuy?.at ?? 0, view.lastSell?.at ?? 0);
-      if (held !== null && held.fills === fills && view.at - held.at < p.refreshMs) return held.quote;
-      const quote = compute(view);
-      held = { quote, at: view.at, fills };
-      return quote;
+      const { at, lastBuy, lastSell } = view;
+      // Fills are compared as records, because two of them may have one time.
+      if (held?.lastBuy === lastBuy && held.lastSell === lastSell && at - held.at < p.refreshMs) return held.quote;
+      held = { quote: compute(view), at, lastBuy, lastSell };
+      return held.quote;
     },
   };
 
   function compute(view: View): Quote {
     const centre = reference(p, view);
-    if (centre === null) return { bids: [], asks: [], noBid: 'no trade was seen yet', noAsk: 'no trade was seen yet' };
+    if (centre === null)
+      return { bids: [], asks: [], noBid: 'no trade was received yet', noAsk: 'no trade was received yet' };
     average(centre.mid, view.at);
     const noBid = silence(p, 'buy', view, centre.mid, slow);
     const noAsk = silence(p, 'sell', view, centre.mid, slow);

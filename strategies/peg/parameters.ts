@@ -1,7 +1,7 @@
 /** YAML parameters of the peg. */
 import { z } from 'zod';
 import { duration, type LimitProblem, type LimitsAsked } from '../parameters.ts';
-import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spread.ts';
+import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../fixedSpread.ts';
 
 export const pegParameters = z.strictObject({
   ...spreadParameters,
@@ -12,8 +12,8 @@ export const pegParameters = z.strictObject({
     .max(5_000)
     .default(100)
     .describe('Maximum distance of the reference from the mid price.'),
-  weight: z.number().gt(0).max(1).default(1).describe('Weight against the mid price.'),
-  basisMemory: duration.optional().describe('Time constant of the ratio of book to reference, like 1h.'),
+  weight: z.number().gt(0).max(1).default(1).describe('Weight of reference against mid price.'),
+  basisMemory: duration.optional().describe('Time constant of the book-to-reference ratio, like 1h.'),
 });
 
 export type PegParameters = z.infer<typeof pegParameters>;

@@ -5,8 +5,8 @@ import { amountFloor, Basis, type Instrument, type Step, type Strategy } from '.
 import { defineStrategy } from '../defineStrategy.ts';
 import { unusableReference } from '../fairValueParts.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
-import { fairPrice, silent, totalOf } from '../quoteLevels.ts';
-import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
+import { fairPrice, silent, totalOf, unknownIn } from '../quoteLevels.ts';
+import { quoteAround, SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { linear, among } from '../tuning.ts';
 import { pegEdgeProblem, pegLimitProblems, pegParameters, type PegParameters } from './parameters.ts';
 
@@ -15,13 +15,13 @@ const { 'fair value: mid': _, ...aroundSteps } = SPREAD_STEPS;
 export const peg = defineStrategy({
   name: 'peg',
   summary: 'A spread around a reference price: another book through a cross rate.',
-  needs: 'a spread, the other books',
+  needs: 'a spread, reference books',
   parameters: pegParameters,
   steps: {
     ...aroundSteps,
     'fair value: reference': 'The reference price.',
-    'usual basis': 'Usual distance of the own book from the reference, over `basisMemory`.',
-    'own middle': 'Towards the own mid price, by 1 - `weight`.',
+    'usual basis': "Usual distance of the bot's book from the reference, over `basisMemory`.",
+    'own middle': "Towards the mid price of the bot's book, by 1 - `weight`.",
     'own fair value': 'Towards the price of `fairValue`, by 1 - `weight`.',
   },
   tuning: { ...spreadTuning, weight: linear(0.1, 1), basisMemory: among('1m', '10m', '1h', '6h') },
@@ -42,7 +42,7 @@ function pegging(p: PegParameters, instrument: Instrument): Strategy {
     quote(view) {
       const unknown = unknownIn(view) ?? unusableReference(view, p.maxAgeMs);
       const { reference } = view;
-      if (unknown !== null || reference === null) return silent(unknown ?? 'no reference was seen yet');
+      if (unknown !== null || reference === null) return silent(unknown ?? 'no reference was received yet');
       const own = fairPrice(view);
       const centre: Step[] = [{ name: 'fair value: reference', ticks: reference.price }];
       if (basis !== null) {
@@ -51,7 +51,7 @@ function pegging(p: PegParameters, instrument: Instrument): Strategy {
       }
       const away = totalOf(centre) - own;
       if (!(Math.abs(away) * 10_000 <= p.maxDivergenceBps * own))
-        return silent('the reference is too far from our book');
+        return silent('the reference is further than maxDivergenceBps from the fair value');
       if (p.weight < 1)
         centre.push({ name: view.fair ? 'own fair value' : 'own middle', ticks: (p.weight - 1) * away });
       return quoteAround(p, lots, view, centre);

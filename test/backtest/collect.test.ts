@@ -5,12 +5,12 @@ import { Collector } from '../../backtest/collect/collect.ts';
 import { Durations, TimeByValue } from '../../backtest/collect/distributions.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { makerBpsOf, constantLatency, fillModel, reportOf, RowBuilder } from '../../backtest/index.ts';
-import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
 import { Returns } from '../../backtest/collect/returns.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
-import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watcher.ts';
 import {
   ClusteredMean,
   HORIZONS,
@@ -82,7 +82,7 @@ describe('distributions', () => {
     );
   });
 
-  test('of durations: a quantile is within 4 % of the true one', () => {
+  test('of durations: a quantile is within 4% of the true one', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 1, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 300 }),
@@ -222,7 +222,7 @@ describe('what is gathered of a replay', () => {
     exchange.runTo(10_000);
     const { profit, position, levels, markouts, positionTime, series, drawdown, spreads } = collector.end();
     const tick = instrument.tickMoney;
-    // Bought 0.1 five ticks below the middle of 100,010; the middle then rose by 40, for what was left after the fee of 0.1 %.
+    // Bought 0.1 five ticks below the middle of 100,010; the middle then rose by 40, for what was left after the fee of 0.1%.
     expect(textOfMoney(profit.spread)).toBe(textOfMoney(money((5n * tick) / 10n)));
     expect(textOfMoney(position)).toBe('0.0999');
     expect(textOfMoney(profit.fees)).toBe(textOfMoney(money((-100_010n * tick) / 10_000n)));

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { constantLatency, fillModel, RowBuilder } from '../../backtest/index.ts';
-import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
-import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watcher.ts';
 import { BUY, FLAG, SELL } from '../../backtest/rows/rows.ts';
 import { runsOf } from '../many.ts';
 

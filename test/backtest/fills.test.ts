@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exact, exactFills } from '../../backtest/exchange/exact.ts';
+import { exact, exactFills } from '../../backtest/exchange/exactQueue.ts';
 import { OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
 import { FLAG, RowBuilder, SELL } from '../../backtest/rows/rows.ts';
 import {

@@ -10,10 +10,10 @@ import {
   type HedgeOptions,
   type ReplayOptions,
 } from '../../backtest/index.ts';
-import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY } from '../../backtest/rows/rows.ts';
-import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watcher.ts';
 import { moneyOf, randomOf, type Conversion, type Engine, type EngineEvent } from '../../src/core/index.ts';
 import { bestsOf, type RecordedBests } from '../../src/tape/index.ts';
 import { engineOf, run, runHedged, tape, type HedgedRun } from './ladderRun.ts';

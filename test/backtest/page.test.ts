@@ -13,7 +13,7 @@ import {
 import { durationText, gainText, moneyDigits, sumText, type Plot } from '../../src/pages/index.ts';
 import { figuresOf } from '../../backtest/report/plots.ts';
 import { cutUp, intervalOf, intervalTogether, stretchesIn } from '../../backtest/report/interval.ts';
-import { verdictOf } from '../../backtest/report/verdict.ts';
+import { verdictOf } from '../../backtest/report/summary.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
 import { engineOf, runHedged, tape } from './ladderRun.ts';
 import { runs, whole } from './reports.ts';
@@ -59,8 +59,8 @@ describe('the page', () => {
       ['Equity', 'pessimistic', 'expected', 'optimistic', held],
       ['Drawdown', 'pessimistic', 'expected', 'optimistic'],
     ]);
-    expect(labels('Where it came from')?.map(([title]) => title)).toEqual(['pessimistic', 'expected', 'optimistic']);
-    expect(labels('Where it came from')?.[0]).toContain('hedging');
+    expect(labels('Sources of the profit')?.map(([title]) => title)).toEqual(['pessimistic', 'expected', 'optimistic']);
+    expect(labels('Sources of the profit')?.[0]).toContain('hedging');
     expect(labels('Markouts by side')?.[1]).toEqual(['expected', 'bought', 'sold', 'fee']);
     expect(wordsOf(reportPage(report, PARTS))).toMatch(/hash of the recording\s+a1\s/);
   });
@@ -82,10 +82,10 @@ describe('the page', () => {
     const first = html.slice(html.indexOf('<main>'), html.indexOf('<details'));
     expect([...first.matchAll(/<span class="soft">([^<]*)<\/span>\s*<b>/g)].map(([, name]) => name)).toEqual([
       'net',
-      'net, fills valued after 60 s',
+      'net with fills valued after 60 s',
       'drawdown',
       'uptime, both sides',
-      'fills a day',
+      'fills per day',
     ]);
     const ids = [...first.matchAll(/class="plot [^"]*" id="([^"]*)"/g)].map(([, id]) => id);
     expect(ids).toEqual(['profit', 'drawdown']);
@@ -104,15 +104,15 @@ describe('the page', () => {
     const swept = [0, 500].map(latencyMs => ({ ...traded[1]!, latencyMs }));
     const html = reportPage(whole(traded, { latencySweep: swept }), PARTS);
     expect(plotsIn(html).find(({ id }) => id === 'latency')?.x.names).toEqual(['0', '500']);
-    expect(wordsOf(html)).toMatch(/ms each way\s+net, mxn/);
-    expect(wordsOf(reportPage(whole(traded), PARTS))).not.toContain('ms each way\n');
+    expect(wordsOf(html)).toMatch(/latency each way, ms\s+net, mxn/);
+    expect(wordsOf(reportPage(whole(traded), PARTS))).not.toContain('latency each way, ms');
   });
 
   test('of a run without a single fill says so, and shows no number that is none', () => {
     const html = reportPage(whole(silent), PARTS);
     expect(wordsOf(html)).not.toMatch(/NaN|undefined|null|Infinity/);
     expect(/NaN|undefined|Infinity/.test(html)).toBe(false);
-    expect(wordsOf(html)).toMatch(/traded nothing.*Its profit cannot be judged/s);
+    expect(wordsOf(html)).toMatch(/traded nothing.*The profit cannot be judged/s);
   });
 
   test.each([
@@ -186,12 +186,18 @@ describe('the verdict', () => {
     ).join('\n');
 
   test.each([
-    [{ pessimistic: 1, expected: 2, optimistic: 3 }, 'It ended above zero under every model.'],
-    [{ pessimistic: -1, expected: 2, optimistic: 3 }, 'Its queue position decides whether it ends above zero.'],
-    [{ pessimistic: -1, expected: -2, optimistic: 3 }, 'It ended above zero only if every touch fills'],
-    [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'It made money under no model.'],
-    [{ optimistic: 3 }, 'That model is no estimate'],
-    [{ pessimistic: 1, expected: 2, optimistic: -3 }, 'that model is no upper bound of the profit'],
+    [{ pessimistic: 1, expected: 2, optimistic: 3 }, 'The strategy ended above zero under every model.'],
+    [
+      { pessimistic: -1, expected: 2, optimistic: 3 },
+      'The queue position of the orders decides whether the strategy ends above zero.',
+    ],
+    [
+      { pessimistic: -1, expected: -2, optimistic: 3 },
+      'The strategy ended above zero only if every touched order fills',
+    ],
+    [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'The strategy made money under no model.'],
+    [{ optimistic: 3 }, 'The optimistic model is not an estimate'],
+    [{ pessimistic: 1, expected: 2, optimistic: -3 }, 'this model is not an upper bound of the profit'],
   ])('of %j is that: %s', (totals, sentence) => {
     expect(told(totals)).toContain(sentence);
   });
@@ -199,7 +205,9 @@ describe('the verdict', () => {
   test('names what it rests on, and what halted it', () => {
     const pnl = { spread: '10', inventory: '-2', fees: '-5', hedging: '0', total: '3' };
     const text = told({ expected: 3 }, { pnl, haltedBecause: 'drawdown: too deep' });
-    expect(text).toContain('captured 10.00 mxn, its inventory lost 2.00 mxn as the market moved, fees took 5.00 mxn');
+    expect(text).toContain(
+      'captured 10.00 mxn against the mid price, the inventory lost 2.00 mxn as the market moved, fees took 5.00 mxn',
+    );
     expect(text).toContain('halted before the end: drawdown: too deep');
     expect(told({ expected: 3 }, { fills: 5 })).toContain('With 5 fills little can be concluded.');
   });
@@ -211,7 +219,7 @@ describe('the verdict', () => {
       { reason: 'would cross the book', bidSeconds: 160, askSeconds: 0, decisions: 800 },
     ];
     expect(told({ expected: 3 }, { uptime: { bid: 0.5, ask: 1, both: 0.5 }, missing })).toContain(
-      'It had a resting bid for 50 % of the time and an ask for 100 %. Main reason for no bid: book stale (5 min of 8 min).',
+      'The bot had a resting bid for 50% of the time and an ask for 100%. Main reason for no bid: book stale (5 min of 8 min).',
     );
     const both = told({ expected: 3 }, { uptime: { bid: 0.5, ask: 0.4, both: 0.4 }, missing });
     expect(both).toContain(
@@ -225,7 +233,7 @@ describe('the verdict', () => {
 
   test('calls nothing a bound, and begins with what must be known before a number is believed', () => {
     for (const totals of [{ expected: 3, optimistic: 2 }, { optimistic: 3 }, { expected: -1, optimistic: 1 }])
-      expect(told(totals)).not.toMatch(/\b(?<!no upper )bound\b/);
+      expect(told(totals)).not.toMatch(/\b(?<!not an upper )bound\b/);
     expect(told({ expected: 3 }, { haltedBecause: 'drawdown' })).toMatch(/^The expected run halted before/);
     expect(verdictOf(whole(traded, { noReference: 'nothing is quoted' }))[0]).toMatch(/^Nothing is quoted\. In /);
   });
@@ -233,12 +241,12 @@ describe('the verdict', () => {
   test('says of a profit whether its parts tell it apart from chance', () => {
     const netInterval = { low: -1.234, high: 7 };
     expect(told({ expected: 3 }, { netInterval })).toContain(
-      'the same length again would bring −1.23 to 7.00 mxn (95 %): not significantly different from zero.',
+      'another run of this length would bring −1.23 to 7.00 mxn (95% interval): not significantly different from zero.',
     );
     const sure = told({ pessimistic: 2, expected: 3 }, { netInterval: { low: 1, high: 7 } });
     expect(sure).not.toContain('not significantly');
     expect(sure).toContain('made 3.00 mxn with 100 fills under the expected model');
-    expect(sure).toContain('It made money under every model.');
+    expect(sure).toContain('The strategy made money under every model.');
   });
 
   test('calls nothing made or lost that may be chance', () => {
@@ -257,9 +265,9 @@ describe('the verdict', () => {
     const crossed = (share: number, ghosts = 0) =>
       told({ pessimistic: 1, expected: 3 }, { seconds: 1000, recorded: { ghosts, crossedSeconds: 1000 * share } });
     expect(crossed(0.009)).not.toContain('crossed');
-    expect(crossed(0.02)).toMatch(/^The recorded book was crossed, .* for 2.0 % of the time/);
-    expect(crossed(0.02)).toContain('It ended above zero');
-    expect(crossed(0.3)).toMatch(/^The recorded book was crossed, .* for 30 % of the time: .* cannot be judged/);
+    expect(crossed(0.02)).toMatch(/^The recorded book was crossed, .* for 2.0% of the time/);
+    expect(crossed(0.02)).toContain('The strategy ended above zero');
+    expect(crossed(0.3)).toMatch(/^The recorded book was crossed, .* for 30% of the time: .* cannot be judged/);
     expect(crossed(0.3)).not.toMatch(/ made | ended /);
     const [net] = tilesTextOf(whole([]), { ...base, seconds: 10, recorded: { ghosts: 0, crossedSeconds: 3 } });
     expect(net?.value).toBe('not scored');
@@ -382,10 +390,10 @@ test('a run with a hedger tells what its hedges cost, and why others were not ca
   const { result } = await runHedged({ hedge });
   const model = reportOf(tape.instrument, result);
   const words = wordsOf(reportPage(whole([model]), PARTS));
-  expect(words).toMatch(/Hedges\s+Inventory beyond the band/);
-  expect(words).toContain('not: no way out was taken');
+  expect(words).toMatch(/Hedges\s+Hedges of inventory beyond the band/);
+  expect(words).toContain('hedges not executed: no way out was taken');
   expect(verdictOf(whole([model])).join(' ')).toMatch(/\d+ hedges cost [\d.,]+ mxn, \d[\d.]* bps of the hedged value/);
   const plain = reportPage(whole(traded), PARTS);
-  expect(wordsOf(plain)).not.toContain('Inventory beyond the band');
+  expect(wordsOf(plain)).not.toContain('Hedges of inventory beyond the band');
   expect(verdictOf(whole(traded)).join(' ')).toContain('nothing was hedged');
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fees } from '../../backtest/exchange/fees.ts';
 import { constantLatency, recordedLatencies, travel, type LatencySpec } from '../../backtest/rows/latency.ts';
-import { MESSAGE, MessageRing } from '../../backtest/exchange/messages.ts';
+import { MESSAGE, MessageRing } from '../../backtest/exchange/messageRing.ts';
 import { NO_ASK, NO_BID, OrderPool, OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
 import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
 import { RunHash } from '../../backtest/replay/runHash.ts';

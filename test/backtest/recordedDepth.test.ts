@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { constantLatency, fillModel, rowsOfTape, type ModelName } from '../../backtest/index.ts';
-import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { BUY } from '../../backtest/rows/rows.ts';

@@ -4,7 +4,7 @@
  */
 import { BotProcess } from '../../src/app/run/botProcess.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
-import { remoteAccess } from '../../src/wiring/venue.ts';
+import { remoteAccess } from '../../src/wiring/venueAccess.ts';
 import { lineRoom, logger } from '../../src/cli/terminal/logger.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';

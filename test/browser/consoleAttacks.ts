@@ -44,7 +44,7 @@ beforeAll(async () => {
       actions: {
         names: ['pause', 'halt', 'flatten', evilAction],
         cost: async () => [evil, evil],
-        prepare: async () => ({ lines: [evil, evil], carryOut: async () => ({ end: 'refused', lines: [evil] }) }),
+        prepare: async () => ({ lines: [evil, evil], execute: async () => ({ end: 'refused', lines: [evil] }) }),
       },
     },
   );

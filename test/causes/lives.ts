@@ -129,7 +129,7 @@ export const LIVES: readonly Life[] = [
           await bot.run.ended;
         },
         // A busy machine may have paused it in its last seconds: `before: normal since`.
-        explain: 'normal since …: nothing stands against it',
+        explain: 'normal since …: no restriction applies',
         alerts: { PuntasDown: '… does not answer, and was not stopped cleanly' },
       },
       {
@@ -261,7 +261,7 @@ export const LIVES: readonly Life[] = [
         of: ['regime: normal'],
         cause: '`puntas run`',
         ready: true,
-        explain: 'regime: normal since …: nothing stands against it',
+        explain: 'regime: normal since …: no restriction applies',
         metrics: ['puntas_regime{book="btc_mxn",regime="normal"} 1'],
       },
       {
@@ -277,7 +277,7 @@ export const LIVES: readonly Life[] = [
         of: [],
         cause: '`puntas resume`',
         does: scene => scene.types('resume', '--reason', 'the weekend is over'),
-        log: ['regime: normal (nothing stands against it), was …'],
+        log: ['regime: normal (no restriction applies), was …'],
         ready: true,
       },
       {
@@ -390,7 +390,7 @@ export const LIVES: readonly Life[] = [
         of: [],
         cause: 'and near again',
         does: ({ market }) => market.show(),
-        explain: 'regime: normal since …: nothing stands against it',
+        explain: 'regime: normal since …: no restriction applies',
       },
       {
         of: ['wide: the book is thin'],
@@ -404,7 +404,7 @@ export const LIVES: readonly Life[] = [
         of: [],
         cause: 'and all of it again',
         does: ({ market }) => market.show(),
-        explain: 'regime: normal since …: nothing stands against it',
+        explain: 'regime: normal since …: no restriction applies',
       },
       {
         of: ['pause: book one-sided'],
@@ -448,7 +448,7 @@ export const LIVES: readonly Life[] = [
           await scene.book({ listed: false });
         },
         log: [
-          'the exchange no longer lists btc_mxn; nothing is quoted until it does',
+          'the exchange no longer lists btc_mxn; nothing is quoted until it lists the book again',
           'not quoting: book is not traded any more',
         ],
         ready: 'book is not traded any more',
@@ -710,7 +710,7 @@ export const LIVES: readonly Life[] = [
       },
       {
         of: ['level: at the cap'],
-        cause: 'a deposit of 0.042 btc more: 2 % beyond `limits.positionMax`',
+        cause: 'a deposit of 0.042 btc more: 2% beyond `limits.positionMax`',
         does: scene => scene.deposit('btc', '0.042'),
         explain: 'bid: not placed: at the cap (inventory is at its limit)',
       },
@@ -933,9 +933,9 @@ export const LIVES: readonly Life[] = [
       {
         of: ['level: no fair value'],
         cause: '`reference: lastTrade` in a market without a trade',
-        log: ['nothing is quoted: no bid and no ask: no fair value (no trade was seen yet)'],
-        explain: 'bid: not placed: no fair value (no trade was seen yet)',
-        ready: 'no bid and no ask: no fair value (no trade was seen yet)',
+        log: ['nothing is quoted: no bid and no ask: no fair value (no trade was received yet)'],
+        explain: 'bid: not placed: no fair value (no trade was received yet)',
+        ready: 'no bid and no ask: no fair value (no trade was received yet)',
       },
       {
         of: [],

@@ -24,13 +24,13 @@ export function regimeLines(log: string, since: number): string {
     const [, to, why, was] = CHANGE.exec(line) ?? [];
     if (to !== undefined) {
       const isOut = was === 'paused' && isPausedByLoad;
-      if (over !== null && !isOut) becomes({ at: over, to: 'normal', why: 'nothing stands against it', was: regime });
+      if (over !== null && !isOut) becomes({ at: over, to: 'normal', why: 'no restriction applies', was: regime });
       becomes({ at, to, why: why!, was: isOut ? regime : was! });
       isPausedByLoad = false;
       over = null;
     } else if (over !== null && line !== '') {
       // The next line says nothing of a regime: it is normal.
-      becomes({ at: over, to: 'normal', why: 'nothing stands against it', was: regime });
+      becomes({ at: over, to: 'normal', why: 'no restriction applies', was: regime });
       isPausedByLoad = false;
       over = null;
     }

@@ -69,5 +69,5 @@ test('a person looks at a bot, pauses it over a restart, resumes it, has its ord
   ]);
   expect(new Set(entries.map(({ by }) => by))).toEqual(new Set(['ann']));
   const replayed = await ran(['replay', state, '--all']);
-  expect([replayed.code, replayed.stdout.match(/every command the same/g)?.length]).toEqual([0, 3]);
+  expect([replayed.code, replayed.stdout.match(/all commands identical/g)?.length]).toEqual([0, 3]);
 });

@@ -108,7 +108,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a busy port for metrics': {
     args: () => run(sandbox('metrics:\n  port: 0', `metrics:\n  port: ${port}`)),
     code: 2,
-    says: /metrics: port 127\.0\.0\.1:\d+ is taken by another process: set metrics\.port to another port, or start with --metrics-port 0/,
+    says: /metrics: port 127\.0\.0\.1:\d+ is in use by another process; set metrics\.port to another port, or start with --metrics-port 0/,
   },
   'a seed for a remote exchange': {
     args: () => [...run(live()), '--seed', '7'],
@@ -119,12 +119,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'a busy port for the embedded exchange': {
     args: () => run(sandbox('  seed: 3', `  seed: 3\n  port: ${port}`)),
     code: 2,
-    says: /cannot listen on 127\.0\.0\.1:\d+: it is in use by another program; choose another port with exchange\.port/,
+    says: /cannot listen on 127\.0\.0\.1:\d+: the port is in use by another program; choose another port with exchange\.port/,
   },
   'a busy port for the exchange alone': {
     args: () => ['exchange', '--port', String(port)],
     code: 2,
-    says: /it is in use by another program; choose another port with --port/,
+    says: /the port is in use by another program; choose another port with --port/,
   },
   'a key that the exchange does not know': {
     args: () => run(live()),

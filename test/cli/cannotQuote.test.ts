@@ -30,12 +30,12 @@ const CANNOT: readonly (readonly [string, () => string, RegExp])[] = [
   [
     'the largest value of an order is below what each is worth',
     () => sandbox([/orderValueMax: ["']?50000["']?/, "orderValueMax: '500'"]),
-    /no bid and no ask: order value limit \(0\.004 btc at \d+ is worth [\d.]+ mxn, limits\.orderValueMax is 500 mxn: raise it, or lower strategy\.amount\)/,
+    /no bid and no ask: order value limit \(0\.004 btc at \d+ is worth [\d.]+ mxn, but limits\.orderValueMax is 500 mxn; raise it, or lower strategy\.amount\)/,
   ],
   [
     "the largest value of an order is below the exchange's least",
     () => sandbox([/orderValueMax: ["']?50000["']?/, "orderValueMax: '5'"]),
-    /no bid and no ask: order value limit \(limits\.orderValueMax 5 mxn is below the minimum order value of btc_mxn, 10 mxn, a rule of the exchange: raise it\)/,
+    /no bid and no ask: order value limit \(limits\.orderValueMax 5 mxn is below the minimum order value of btc_mxn, 10 mxn, a rule of the exchange; raise limits\.orderValueMax\)/,
   ],
   [
     "the amount is below the exchange's least",
@@ -50,7 +50,7 @@ const CANNOT: readonly (readonly [string, () => string, RegExp])[] = [
   [
     'there is no money for either side',
     () => sandbox(...held('0.001', '100')),
-    /no bid: insufficient funds \(0\.004 btc at \d+ needs [\d.]+ mxn, available are 100 mxn: .*\); no ask: insufficient funds \(.* available are 0\.001 btc: deposit more, or lower strategy\.amount\)/,
+    /no bid: insufficient funds \(0\.004 btc at \d+ needs [\d.]+ mxn, but only 100 mxn is available; .*\); no ask: insufficient funds \(.* but only 0\.001 btc is available; deposit more, or lower strategy\.amount\)/,
   ],
 ];
 
@@ -93,7 +93,7 @@ describe('where nothing can be quoted', () => {
     [
       'fewer orders than levels',
       [/ordersMax: 12/, 'ordersMax: 1'],
-      /strategy\.levels: 3 levels on two sides are more than limits\.ordersMax 1/,
+      /strategy\.levels: 3 levels on each side are more orders than limits\.ordersMax 1/,
     ],
     [
       'a spread beyond the collar',
@@ -117,7 +117,7 @@ describe('where one side can be quoted', () => {
   test('check says which one cannot and why, and ends well; the bot is ready', async () => {
     const file = sandbox(...held('0.001', '2000000'));
     const { code, stdout } = await ran(['check', '-c', file]);
-    expect(stdout).toMatch(/^ {2}no ask: insufficient funds \(.* available are 0\.001 btc: /m);
+    expect(stdout).toMatch(/^ {2}no ask: insufficient funds \(.* but only 0\.001 btc is available; /m);
     expect(stdout).not.toMatch(/no bid/);
     expect(code).toBe(0);
     const bot = puntas(['run', '-c', file, '--json']);

@@ -10,7 +10,7 @@ import { ClockGap } from '../../src/app/doctor/clockGap.ts';
 import type { Finding } from '../../src/app/doctor/finding.ts';
 import { checkpointOf, textOfCheckpoint } from '../../src/live/recording/ledgerText.ts';
 import { closeDatabase, openDatabase, STATE_FILE } from '../../src/live/state/stateFile.ts';
-import { sumOf } from '../../src/live/state/sums.ts';
+import { sumOf } from '../../src/live/state/rowChecksums.ts';
 import { keysOf } from './jsonPage.ts';
 import { Bench, printed, puntas, ran, type Program } from './program.ts';
 
@@ -77,7 +77,7 @@ test('a bot that can start passes; what cannot be known, and what it lacks, are 
 
 describe('what is wrong fails, with what to do', () => {
   test.each<[string, [RegExp | string, string], string, RegExp]>([
-    ['too little money', [/amount: "?0.0005"?/, "amount: '1'"], "asks' money", /need 2 btc, the balance is 1/],
+    ['too little money', [/amount: "?0.0005"?/, "amount: '1'"], "asks' money", /need 2 btc; the balance is 1 btc/],
     ['an order below the minimum', [/amount: "?0.0005"?/, "amount: '0.00000001'"], 'book', /below the minimum/],
     ['a spread below the fees', [/halfSpreadBps: 65/, 'halfSpreadBps: 6'], 'spread', /below both maker fees/],
     [
@@ -186,7 +186,7 @@ describe('the order', () => {
     });
     expect([code, told.left]).toEqual([0, []]);
     const dir = /dir: (.*)/.exec(readFileSync(config, 'utf8'))![1]!;
-    expect((await ran(['replay', dir])).stdout).toMatch(/every command the same/);
+    expect((await ran(['replay', dir])).stdout).toMatch(/all commands identical/);
     withOpenHedge(dir);
     const again = await asked(config, ['--order', '--yes']);
     expect(again.of('order')).toMatchObject([

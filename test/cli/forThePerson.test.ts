@@ -102,10 +102,10 @@ describe('progress off a terminal', () => {
   test('is a line with the time left, each after twice as long as the one before', () => {
     work(20);
     expect(lines).toEqual([
-      'btc_mxn: 10 %, 18 s left\n',
-      'btc_mxn: 20 %, 16 s left\n',
-      'btc_mxn: 40 %, 12 s left\n',
-      'btc_mxn: 80 %, 4 s left\n',
+      'btc_mxn: 10%, 18 s left\n',
+      'btc_mxn: 20%, 16 s left\n',
+      'btc_mxn: 40%, 12 s left\n',
+      'btc_mxn: 80%, 4 s left\n',
     ]);
   });
 
@@ -113,6 +113,6 @@ describe('progress off a terminal', () => {
     work(3_600);
     expect(lines.length).toBeGreaterThan(60);
     expect(lines.length).toBeLessThan(66);
-    expect(lines.at(-1)).toMatch(/^btc_mxn: 9\d %, \d+ s left\n$/);
+    expect(lines.at(-1)).toMatch(/^btc_mxn: 9\d%, \d+ s left\n$/);
   });
 });

@@ -162,7 +162,9 @@ test('each of the ten is asked in turn, and again where the answer cannot be', a
     'expected digits above zero, like 2000 or 0.01',
     'expected found, or digits like 0.5',
   ]);
-  expect(said).toContainEqual(expect.stringMatching(/orders of one side are 2000000 xrp.*worth 50000: deposit more/));
+  expect(said).toContainEqual(
+    expect.stringMatching(/orders of one side need 2000000 xrp.*worth 50000 xrp: deposit more/),
+  );
   expect(problem).toMatch(/^the bot would not quote: no bid: insufficient funds/);
   expect(written(file)).toMatchObject({
     ...{ book: 'xrp_mxn', instance: 'x1', inventory: { target: '7' } },
@@ -178,7 +180,7 @@ test('a bot whose state is there already is not proposed again, and named where 
   const { stderr } = await ran(['init', file, ...flags]);
   expect([stderr.includes('--instance mm2 (proposed'), stderr.includes('there already')]).toEqual([true, false]);
   const taken = await ran(['init', bench.path('third.yaml'), '--instance', 'mm1', ...flags]);
-  expect(taken.stderr).toMatch(/state-mm1 already exists; this bot continues with its contents/);
+  expect(taken.stderr).toMatch(/state-mm1 already exists; the new bot continues with this state/);
 });
 
 test('with nobody to be asked, what is missing is named', async () => {
@@ -191,7 +193,7 @@ test('with nobody to be asked, what is missing is named', async () => {
 describe('what cannot be is refused with what could, and nothing is written', () => {
   const [book, nowhere] = ['btc_mxn', 'http://127.0.0.1:1'];
   test.each<[string, Partial<Record<QuestionName | 'stream' | 'file', string>>, RegExp]>([
-    ['no book', {}, /--book is needed: book to trade/],
+    ['no book', {}, /--book is required: book to trade/],
     [
       'a book that is not there',
       { book: 'btc_eur' },

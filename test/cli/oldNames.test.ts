@@ -9,7 +9,7 @@ const file = bench.config('hedged', text =>
   text.replace('  venues:', '  ways:').replace('timing:', 'timing:\n  fenceMs: 40000'),
 );
 const WARNINGS = [
-  /^\S*hedged-1\.yaml:\d+:3 hedge\.ways: old name of hedge\.venues; write venues, because Puntas 0\.2\.0 will reject the old name$/,
+  /^\S*hedged-1\.yaml:\d+:3 hedge\.ways: old name of hedge\.venues; write venues, because Puntas 0\.2\.0 rejects the old name$/,
   /^\S*hedged-1\.yaml:\d+:3 timing\.fenceMs: old name of timing\.requestDelayMaxMs; write requestDelayMaxMs, because Puntas 0\.2\.0/,
 ];
 

@@ -43,7 +43,7 @@ test('puntas reload and SIGHUP give a bot that runs its changed file, or say wha
   expect((await bot.ended).code).toBe(0);
   const replayed = await ran(['replay', bench.path('state-1'), '--all']);
   expect(replayed.code).toBe(0);
-  expect(replayed.stdout.match(/every command the same/g)).toHaveLength(3);
+  expect(replayed.stdout.match(/all commands identical/g)).toHaveLength(3);
   const nobody = await ran(['reload', '-c', config]);
   expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/the bot has stopped, so no bot answers/)]);
 });

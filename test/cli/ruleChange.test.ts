@@ -50,12 +50,12 @@ test('a bot quotes on the new tick, with the new fees, and withdraws from a book
   trading(async (bot, operate, state) => {
     await operate('PATCH', 'books/btc_mxn', { tick_size: '500', maker: '0.0004', taker: '0.0008' });
     // It finds out at the first order that is refused, or within five minutes.
-    await bot.sees(/the exchange changed btc_mxn: tick 10 -> 500, maker fee .* -> 0\.0400 %/);
-    await bot.sees(/"msg":"run \d+ resumed"/);
+    await bot.sees(/the exchange changed btc_mxn: tick 10 -> 500, maker fee .* -> 0\.0400%/);
+    await bot.sees(/"msg":"run \d+ took over"/);
     await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toSatisfy(isOnTick);
     expect(latchIn(state).read()).toBeNull();
     await operate('PATCH', 'books/btc_mxn', { listed: false });
-    await bot.sees(/no longer lists btc_mxn; nothing is quoted until it does/);
+    await bot.sees(/no longer lists btc_mxn; nothing is quoted until it lists the book again/);
   }));
 
 test('a bot whose amounts become too small says what is too small and why it quotes nothing, in the log and to a probe', () =>

@@ -45,8 +45,8 @@ describe('puntas scout', () => {
   test('ends with 0, one sentence and no configuration where nothing pays; its keys are those of the page on JSON', async () => {
     const yaml = bench.path('none.yaml');
     const ended = await ran(['scout', '--tape', bench.path('paying'), '--fees', '90', '--yaml', yaml]);
-    expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^Nothing here pays: /)]);
-    expect(ended.stdout.replaceAll('\n', ' ')).toContain(`${yaml} was not written: nothing pays`);
+    expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^No book pays: /)]);
+    expect(ended.stdout.replaceAll('\n', ' ')).toContain(`${yaml} was not written: no book pays`);
     expect(() => readFileSync(yaml)).toThrow(/ENOENT/);
     const json = printed(await ran(['scout', '--tape', bench.path('paying'), '--fees', '90', '--json'])) as Scouting;
     const [, section = ''] = readFileSync(join(ROOT, 'docs/json.md'), 'utf8').split('## `puntas scout --json`');
@@ -57,7 +57,7 @@ describe('puntas scout', () => {
 
   test('stopped early tells what it saw of the ten books in the box', async () => {
     const program = puntas(['scout', '--for', '1h', '--speed', '20', '--seed', '1']);
-    await program.sees(/watching 10 books: \d+ %/);
+    await program.sees(/watching 10 books: \d+%/);
     program.signal('SIGINT');
     const ended = await program.ended;
     expect(ended.code).toBe(0);

@@ -69,9 +69,7 @@ describe('puntas tune', () => {
     const { code, stdout } = await ran(['tune', '-c', file, ...flags, '--open-holdout']);
     expect(code).toBe(0);
     const tuning = JSON.parse(readFileSync(bench.path('tuned.json'), 'utf8')) as Tuning;
-    expect(stdout).toMatch(
-      tuning.verdict.better ? /^Trial \d+ is better than not/ : /^Nothing here is better than not/,
-    );
+    expect(stdout).toMatch(tuning.verdict.better ? /^Trial \d+ is better than not/ : /^No trial is better than not/);
     expect(stdout.replaceAll('\n', ' ')).toMatch(/The holdout was opened by \S+@\S+ at 20/);
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(Math.max(80, page.length + 40));
     expect(readFileSync(page, 'utf8')).toContain('<h1>Tuning ladder on btc_mxn</h1>');
@@ -84,18 +82,15 @@ describe('puntas tune', () => {
     ]);
   });
 
-  test('writes no configuration where nothing is better than not trading, unless it is asked for', async () => {
+  test('writes no configuration where no trial is better than not trading, unless it is asked for', async () => {
     const file = study('nothing');
     const [registry, yaml] = [bench.path('nothing'), bench.path('none.yaml')];
     const ended = await ran(['tune', '-c', file, '--registry', registry, '--yaml', yaml]);
-    expect([ended.code, ended.stdout]).toEqual([
-      0,
-      expect.stringMatching(/^Nothing here is better than not trading: /),
-    ]);
-    expect(ended.stdout).toContain(`${yaml} was not written: nothing is better than not trading`);
+    expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^No trial is better than not trading: /)]);
+    expect(ended.stdout).toContain(`${yaml} was not written: no trial is better than not trading`);
     expect(existsSync(yaml)).toBe(false);
     await ran(['tune', '-c', file, '--registry', registry, '--yaml', yaml, '--anyway']);
-    expect(readFileSync(yaml, 'utf8')).toContain('# Nothing here is better than not trading: ');
+    expect(readFileSync(yaml, 'utf8')).toContain('# No trial is better than not trading: ');
     expect((await ran(['check', '-c', yaml])).code).toBe(0);
   });
 
@@ -122,7 +117,7 @@ test.each([
     { PUNTAS_API_KEY_FILE: '/run/secrets/key' },
     /^a worker must not hold a key, but PUNTAS_API_KEY_FILE is in its environment/,
   ],
-  [{}, /^redis:\/\/127\.0\.0\.1:1: nothing listens there; check that Redis is running/],
+  [{}, /^redis:\/\/127\.0\.0\.1:1: nothing listens at this address; check that Redis is running/],
 ])('puntas worker with %o says in one line why it does not begin', async (environment, line) => {
   const ended = await ran(['worker', '--queue', 'redis://127.0.0.1:1'], environment);
   expect([ended.code, complaints(ended)]).toEqual([2, [expect.stringMatching(line)]]);

@@ -65,7 +65,7 @@ describe.each([1, 2, 3])('seed %i', seed => {
     const flags = study(`none-${seed}`, seed, NONE);
     const yaml = bench.path(`none-${seed}-best.yaml`);
     const { code, stdout } = await ran(flags);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Nothing here is better than not trading: /)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^No trial is better than not trading: /)]);
     expect(existsSync(yaml)).toBe(false);
     const { counts, verdict } = numbersOf(`none-${seed}`);
     // It is not that nothing was tried, or nothing filled.

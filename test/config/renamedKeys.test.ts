@@ -45,7 +45,7 @@ describe('an old name of a key', () => {
     expect(loaded).toEqual({
       ...expected,
       warnings: [
-        `a.yaml:${placeOf(before, lastOf(old))} ${old}: old name of ${now}; write ${lastOf(now)}, because Puntas ${OLD_KEYS_END} will reject the old name`,
+        `a.yaml:${placeOf(before, lastOf(old))} ${old}: old name of ${now}; write ${lastOf(now)}, because Puntas ${OLD_KEYS_END} rejects the old name`,
       ],
     });
   });
@@ -60,7 +60,7 @@ describe('an old name of a key', () => {
       ok: false,
       warnings: [],
       errors: [
-        `a.yaml:${placeOf(both, lastOf(old))} ${old}: old name of ${now}, which the file has too; remove ${lastOf(old)}`,
+        `a.yaml:${placeOf(both, lastOf(old))} ${old}: old name of ${now}, which is also set; remove ${lastOf(old)}`,
       ],
     });
   });
@@ -78,7 +78,7 @@ describe('an old name of a key', () => {
     });
     expect(loadConfig(`${hedged}timing: { fenceMs: 5000 }\n`, 'a.yaml')).toMatchObject({
       errors: [
-        `a.yaml:${from}:20 timing.requestDelayMaxMs: 5000 must be above exchange.requestTimeoutMs 5000: a request may still be in flight`,
+        `a.yaml:${from}:20 timing.requestDelayMaxMs: expected more than exchange.requestTimeoutMs (5000), found 5000; a request may still be in flight after that time`,
       ],
     });
   });

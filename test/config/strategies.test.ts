@@ -19,7 +19,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'reference:\n  books: [btc_usd, usd_mxn]\n  everyMs: 4000\n',
       '',
-      'strategy.name: strategy pegneeds a reference price; expected reference: { books: [...] }',
+      'strategy.name: strategy peg needs a reference price; add reference: { books: [...] }',
     ],
     [
       'books that do not lead there',
@@ -33,7 +33,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'everyMs: 4000',
       'everyMs: 4000\n  feeds: [{ book: eth_usd, file: price }]',
-      'reference.feeds.0.book: eth_usd is not in reference.books',
+      'reference.feeds.0.book: eth_usd is not in reference.books; add it there or remove the feed',
     ],
     [
       'a feed without a place',
@@ -47,7 +47,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'everyMs: 4000',
       'everyMs: 4000\n  feeds: [{ book: btc_usd, url: http://example.com/x }]',
-      'reference.feeds.0.url: expected an address like https://example.com/price, without user; https, except on this machine, found http://example.com/x',
+      'reference.feeds.0.url: expected an address like https://example.com/price, without user; http only on this machine, found http://example.com/x',
     ],
     [
       'feeds that do not lead there by themselves',
@@ -68,14 +68,14 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'everyMs: 4000',
       'everyMs: 2000',
-      'reference.everyMs: with timing.bookPollMs 2500 there are 84 public requests per minute, more than budgets.publicPerMinute 54',
+      'reference.everyMs: expected at most 54 public requests per minute (budgets.publicPerMinute), found 84 with timing.bookPollMs 2500; increase everyMs',
     ],
     [
       'a risk in another currency',
       'glft',
       '500 mxn',
       '500 usd',
-      'strategy.risk: risk.amount must be in mxn, the minor currency of btc_mxn',
+      'strategy.risk: risk.amount must be in mxn, the quote currency of btc_mxn',
     ],
     [
       'a risk without a currency',

@@ -26,7 +26,7 @@ everyWay(open => {
     expect(done(await ann.client.openOrders())[0]!.timeInForce).toBe('goodtillcancelled');
   });
 
-  it('public-facts 5.1 a limit order takes major, a market order either, and neither takes both', async () => {
+  it('public-facts 5.1 a limit order needs major, not minor, a market order either, and neither takes both', async () => {
     const { ann, bob } = open();
     await bob.limit('sell', '1500000', '1');
     expect(done(await ann.client.placeOrder({ ...MARKET, side: 'buy', type: 'market', major: '0.01' })).oid).toMatch(

@@ -49,7 +49,7 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
       prepared.push(request);
       return {
         lines: ['4 orders would be canceled'],
-        carryOut: () => {
+        execute: () => {
           carried.push(request);
           return end;
         },

@@ -70,6 +70,7 @@ export class Desk {
   readonly engine: Engine;
   /** As the exchange last showed it. */
   readonly book = new OrderBook();
+  #opening = { btc: 0, mxn: 0 };
   #trades: OwnTrade[] = [];
   #tid = 0;
 
@@ -94,17 +95,21 @@ export class Desk {
   }
 
   /** Everything up to the first book. */
-  open(): this {
+  open({ btc, mxn }: Readonly<Record<'btc' | 'mxn', number>> = { btc: 1e9, mxn: 1e9 }): this {
     this.step({ kind: 'rules', at: this.now, instrument: plain, makerRate: 0, takerRate: 0 });
-    const balance = (currency: string) => ({ currency, total: '1000000000', locked: '0', available: '1000000000' });
-    this.step({
-      kind: 'balances',
-      at: this.now,
-      startedAt: this.now,
-      quiet: true,
-      balances: [balance('btc'), balance('mxn')],
-    });
+    this.#opening = { btc, mxn };
+    this.readBalances();
     return this;
+  }
+
+  /** What there was in the beginning and what the fills since have made of it. */
+  readBalances(): void {
+    const { lots, paid } = this.traded;
+    const { btc, mxn } = this.#opening;
+    const balances = Object.entries({ btc: btc + lots, mxn: mxn - paid }).map(([currency, total]) => ({
+      ...{ currency, total: `${total}`, locked: '0', available: `${total}` },
+    }));
+    this.step({ kind: 'balances', at: this.now, startedAt: this.now, quiet: true, balances });
   }
 
   /** `ms` later: the book, trades and open orders are read, and time is told. */
@@ -160,6 +165,16 @@ export class Desk {
 
   get live(): TrueOrder[] {
     return [...this.truth.values()].filter(o => o.isLive);
+  }
+
+  /** What all fills have bought less what they have sold, in lots, and what they have paid less what they received. */
+  get traded(): { readonly lots: number; readonly paid: number } {
+    let [lots, paid] = [0, 0];
+    for (const { side, price, filled } of this.truth.values()) {
+      lots += side === 'buy' ? filled : -filled;
+      paid += price * (side === 'buy' ? filled : -filled);
+    }
+    return { lots, paid };
   }
 
   prices(side: Side): number[] {

@@ -42,7 +42,7 @@ const said = (...texts: string[]): string => texts.map(text => `{"level":30,"msg
 test('a pause that the load of the machine makes is no regime of its own', () => {
   const [stale, on] = ['not quoting: book stale', 'quoting'];
   const wide = 'regime: wide (the book is thin), was normal';
-  const normal = 'regime: normal (nothing stands against it), was wide';
+  const normal = 'regime: normal (no restriction applies), was wide';
   for (const log of [
     said(wide, normal),
     said(stale, on, 'another', wide, stale, 'regime: wide (the book is thin), was paused', on, normal),

@@ -2,8 +2,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { configSchema } from '../../src/config/schema.ts';
-import { ENTRIES_MAX } from '../../src/live/state/entries.ts';
-import { ENDED_MAX, RUNS_MAX } from '../../src/live/state/journal.ts';
+import { ENTRIES_MAX } from '../../src/live/state/ledgerEntries.ts';
+import { RUNS_MAX } from '../../src/live/recording/recordings.ts';
+import { ENDED_MAX } from '../../src/live/state/journal.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 const page = readFileSync(new URL('state-directory.md', docs), 'utf8');

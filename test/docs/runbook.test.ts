@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { COMMAND_FILES } from '../../src/cli/commands/index.ts';
-import { ALERT_EVENT_NAMES } from '../../src/config/alerts.ts';
+import { ALERT_EVENT_NAMES } from '../../src/config/sections/alerts.ts';
 import { ALERT_NAMES } from '../../src/monitor/index.ts';
 import { KINDS } from '../causes/kinds.ts';
 import { testsIn } from './testTitles.ts';

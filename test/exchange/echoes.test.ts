@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { logger } from '../../src/cli/terminal/logger.ts';
-import { remoteVenue } from '../../src/wiring/venue.ts';
+import { remoteVenue } from '../../src/wiring/venueAccess.ts';
 import { guardTerminal } from '../../src/cli/terminal/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import { maskedText, randomOf, Secret, shownLines, shownText, VirtualClock } from '../../src/core/index.ts';
@@ -47,7 +47,7 @@ describe('an error that says what it was sent', () => {
         return { status: 401, body: JSON.stringify({ success: false, error: { code: '0201', message } }) };
       });
       const client = exchangeClient({
-        transport: httpTransport({ origin }),
+        transport: httpTransport({ origin, deadlineMs: 5_000 }),
         clock: new VirtualClock(),
         random: randomOf(1),
         credentials: { key: KEY, secret: new Secret(SECRET), headers },
@@ -129,6 +129,6 @@ describe('a configuration of thousands of unknown keys', () => {
     if (loaded.ok) throw new Error('it was taken');
     const unknown = loaded.errors.filter(line => line.includes('unknown key'));
     expect(unknown).toHaveLength(51);
-    expect(unknown.at(-1)).toBe('x.yaml:51:1 k50: unknown key, like 1349 others here');
+    expect(unknown.at(-1)).toBe('x.yaml:51:1 k50: unknown key; 1349 more unknown keys are not listed');
   });
 });

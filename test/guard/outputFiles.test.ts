@@ -210,7 +210,7 @@ describe('an output', () => {
     const [one, other] = [openOutput(file), openOutput(file)];
     other.write('of the other, ');
     one.write('of the one');
-    expect(() => one.finish()).toThrow(/fills\.csv: another process writes it/);
+    expect(() => one.finish()).toThrow(/fills\.csv: another process is writing this file/);
     one.discard();
     other.write('whole');
     other.finish();

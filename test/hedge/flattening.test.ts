@@ -71,7 +71,9 @@ describe('a request to close everything', () => {
     expect(nothing.log).toEqual([[{}, 'flatten: inventory is at its target']]);
     const short = made(false);
     expect(short.isDone('-2', '100')).toBe(true);
-    expect(short.ended).toEqual(['inventory is at its target, except for -2 btc, less than the smallest order']);
+    expect(short.ended).toEqual([
+      'inventory is at its target, except for -2 btc, which is less than the smallest order',
+    ]);
     expect(short.log).toEqual([]);
   });
 

@@ -125,8 +125,8 @@ describe('the words about a hedge', () => {
     ]).toEqual([
       'hedge h1 is stranded: too dear',
       'hedge h1 was not executed: refused',
-      'hedge h1: filled from the book by order mm-7-t1',
-      'hedge h1: filled from the book by order mm-7-t1 (in part)',
+      'hedge h1: filled in the book by order mm-7-t1',
+      'hedge h1: filled in the book by order mm-7-t1 (in part)',
       'hedge h1: 2 btc became 1990 mxn',
     ]);
   });

@@ -223,7 +223,7 @@ describe('a hedge with an unknown outcome', () => {
     });
     const [before, after] = await around(bot, due);
     expect(before.state).toBe('unknown');
-    expect(wordsOf(after)).toEqual(['failed', 'no list of conversions contains the hedge, and its offer has expired']);
+    expect(wordsOf(after)).toEqual(['failed', 'the exchange does not list the hedge, and its offer has expired']);
   });
 
   test('is not given up while nobody answers, and found by its quote', async () => {
@@ -283,9 +283,9 @@ describe('a conversion that nobody can look up', () => {
     return bot;
   };
   test.each([
-    ['untold', false, 'completed', 'the balances show it'],
-    ['lost', false, 'failed', 'the balances show it'],
-    ['lost', true, 'failed', 'the exchange knows no conversion of its quote'],
+    ['untold', false, 'completed', 'the balances show the conversion'],
+    ['lost', false, 'failed', 'the balances show no conversion'],
+    ['lost', true, 'failed', "the exchange has no conversion for the hedge's quote"],
   ] as const)(
     'and was %s (asked in vain: %s) has %s once the balances have shown so for as long as a trade may be late',
     async (fate, canLook, state, why) => {
@@ -340,7 +340,7 @@ describe('a conversion that nobody can look up', () => {
     expect(bot.last.state).toBe('unknown');
     bot.toy.canLook = true;
     await bot.passes(8_000, 1_000);
-    expect(wordsOf(bot.last)).toEqual(['failed', 'the exchange knows no conversion of its quote']);
+    expect(wordsOf(bot.last)).toEqual(['failed', "the exchange has no conversion for the hedge's quote"]);
   });
 });
 
@@ -499,7 +499,7 @@ describe('a route over a third currency', () => {
     // A second leg that brings less than its least.
     bot.toy.spreadBps = 90n;
     await bot.turned();
-    const why = 'second leg: it returns less than 11964 mxn';
+    const why = 'second leg: the offer returns less than 11964 mxn';
     expect(wordsOf(bot.last)).toEqual(['between', why]);
     const asked = bot.toy.asked.length;
     await bot.clock.advance(4_999);
@@ -508,7 +508,7 @@ describe('a route over a third currency', () => {
     await bot.clock.advance(1);
     await bot.turned();
     expect(bot.toy.asked).toHaveLength(asked + 1);
-    expect(bot.log.filter(({ text }) => text === `hedge mm-h1-1 waits between its legs: ${why}`)).toHaveLength(1);
+    expect(bot.log.filter(({ text }) => text === `hedge mm-h1-1 waits after its first leg: ${why}`)).toHaveLength(1);
     expect(bot.told.filter(event => event.kind === 'hedge' && event.row.why === why)).toHaveLength(1);
     await bot.clock.advance(until! - 1 - bot.clock.now());
     await bot.turned();
@@ -523,12 +523,12 @@ describe('a route over a third currency', () => {
     const lies = '600.9 usd, valued at 12005.982 mxn';
     expect(wordsOf(bot.last)).toEqual([
       'stranded',
-      `no second leg within the limits was available in time: ${lies}, remain between the legs`,
+      `no second leg within the limits was available in time: ${lies}, remain after the first leg`,
     ]);
     expect(bot.log.at(-1)).toEqual({
       level: 'warn',
       fields: { id: 'mm-h1-1' },
-      text: `hedge mm-h1-1 stopped between its legs: ${lies}; convert them manually`,
+      text: `hedge mm-h1-1 stopped after its first leg: ${lies}, remain; convert them manually`,
     });
     expect(bot.phases.at(-1)).toBe('failed mm-h1-1~2');
     expect(bot.disk).toEqual(bot.rows);
@@ -632,10 +632,10 @@ describe('a start', () => {
     await bot.turned();
     expect(wordsOf(bot.rows[0]!)).toEqual([
       'completed',
-      'a restart came before the end of its order was recorded; the ledger has its trades, if any',
+      'the bot restarted before the end of the order was recorded; the ledger has the trades of the order, if any',
     ]);
     expect(bot.rows[0]!.costMax).toBe('12');
-    expect(bot.texts).toMatch(/hedge h1: filled from the book by order mm-1-t1 \(a restart came/);
+    expect(bot.texts).toMatch(/hedge h1: filled in the book by order mm-1-t1 \(the bot restarted before/);
   });
 });
 
@@ -662,7 +662,7 @@ describe('a hedge by an order', () => {
     await bot.turned();
     expect(wordsOf(bot.last)).toEqual(['completed', null]);
     expect(bot.disk).toEqual(bot.rows);
-    expect(bot.log.at(-1)?.text).toBe('hedge mm-h1-1: filled from the book by order mm-1-t1');
+    expect(bot.log.at(-1)?.text).toBe('hedge mm-h1-1: filled in the book by order mm-1-t1');
     expect([bot.inventory, bot.phases]).toEqual([0, []]);
   });
 
@@ -678,7 +678,7 @@ describe('a hedge by an order', () => {
     await bot.turned();
     expect(bot.last).toMatchObject({
       ...{ state: 'completed', costMax: '4' },
-      why: 'in part; no further amount was left at its price',
+      why: 'partly filled; nothing more was available at the price of the order',
     });
     expect(bot.inventory).toBe(8);
     // A quote of ours is in its way, and its cancellation is lost.
@@ -751,7 +751,7 @@ describe('a request to close everything', () => {
     bot.flatten = { id: 'f1', costMax: moneyOf('3.9') };
     await bot.turned();
     expect(bot.last).toMatchObject({ state: 'failed', flatten: { id: 'f1', cost: '0' } });
-    expect(bot.last.weighed[0]).toMatchObject({ not: 'more than is left for flatten' });
+    expect(bot.last.weighed[0]).toMatchObject({ not: 'exceeds the remaining hedge budget (flatten)' });
     // Another request is looked at without a pause.
     bot.flatten = { id: 'f2', costMax: moneyOf('4') };
     await bot.turned();

@@ -122,7 +122,7 @@ describe('an offer', () => {
       ['btc', 'usd'],
     ] as const)
       expect(await offers.unit({ from, to, fixed: 'give' })).toBe(
-        `the exchange does not list the pair ${from} to ${to}`,
+        `the exchange lists no conversion from ${from} to ${to}`,
       );
     const reads = () => desk.calls.filter(call => call === 'pairs').length;
     expect(reads()).toBe(2);
@@ -200,10 +200,12 @@ describe('a route over a third currency', () => {
   test('is none where its pairs are unknown', async () => {
     const { desk, offers } = made();
     desk.decimals = { btc: 0, usd: 2 };
-    expect(await route(offers, '3')).toBe('second leg: the exchange does not list the pair usd to mxn');
-    expect(await route(offers, '-3')).toBe('first leg: the exchange does not list the pair mxn to usd');
+    expect(await route(offers, '3')).toBe('second leg: the exchange lists no conversion from usd to mxn');
+    expect(await route(offers, '-3')).toBe('first leg: the exchange lists no conversion from mxn to usd');
     desk.decimals = { btc: 0, mxn: 4 };
-    expect(await made().offers.rfq({ ...sale('1'), to: 'eth' })).toBe('the exchange does not list the pair btc to eth');
+    expect(await made().offers.rfq({ ...sale('1'), to: 'eth' })).toBe(
+      'the exchange lists no conversion from btc to eth',
+    );
   });
 
   test('of which the second leg is asked for sells all that is held, in whole steps', async () => {
@@ -218,7 +220,7 @@ describe('a route over a third currency', () => {
     expect(await leg('10')).toBe('0379: not now');
     desk.decimals = { btc: 0 };
     expect(await requestSecondLeg(new Offers(desk, new VirtualClock()), 'usd', 'mxn', LOT)).toBe(
-      'the exchange does not list the pair usd to mxn',
+      'the exchange lists no conversion from usd to mxn',
     );
   });
 
@@ -271,7 +273,7 @@ describe('a route over a third currency', () => {
     const known = { id: 'h1~2', give, worth: moneyOf('1985') };
     expect(leg('2')).toEqual({ ...known, get: { currency: 'mxn', amount: moneyOf('1980') } });
     expect(leg('-2')).toEqual({ ...known, get: { currency: 'btc', amount: moneyOf('2') } });
-    expect(() => plannedSecondLeg(rowOf(), pair)).toThrow('hedge h1 is no route');
+    expect(() => plannedSecondLeg(rowOf(), pair)).toThrow('hedge h1 has no route');
   });
 });
 
@@ -293,7 +295,7 @@ describe('the ways out with their prices', () => {
     ]);
     expect(sold[3]!.out).toEqual({
       way: 'rfq via eur',
-      unavailableReason: 'first leg: the exchange does not list the pair btc to eur',
+      unavailableReason: 'first leg: the exchange lists no conversion from btc to eur',
     });
     for (const way of sold) {
       if (way.by === 'offer') expect(way.out).toEqual({ way: way.out.way, give: way.offer.give, get: way.offer.get });

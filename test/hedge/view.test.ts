@@ -89,7 +89,7 @@ describe('what the engine tells of an order that takes', () => {
 test('an order of which nothing is told since the start had its end before it; one that waits is waited for', () => {
   const lost = takerOrderOutcome({}, null);
   expect(lost?.state).toBe('completed');
-  expect(lost && 'why' in lost && lost.why).toMatch(/a restart came before/);
+  expect(lost && 'why' in lost && lost.why).toMatch(/the bot restarted before/);
   expect(takerOrderOutcome({}, { id: ID, state: 'waiting' })).toBeNull();
 });
 
@@ -105,13 +105,17 @@ describe('the end of an order that takes', () => {
       { id: ID, state: 'refused', why: 'halted' },
       { state: 'failed', why: 'the order was not sent: halted' },
     ],
-    ['canceled', done(0, 'canceled'), { state: 'failed', why: 'no amount was left at its price' }],
-    ['ended otherwise', done(0, 'refused'), { state: 'failed', why: 'its order: refused' }],
+    ['canceled', done(0, 'canceled'), { state: 'failed', why: 'nothing was available at the price of the order' }],
+    ['ended otherwise', done(0, 'refused'), { state: 'failed', why: 'the order ended: refused' }],
     ['filled', done(8, 'filled'), { state: 'completed', why: null, costMax: 10n ** 18n }],
     [
       'filled in part',
       done(3, 'canceled'),
-      { state: 'completed', why: 'in part; no further amount was left at its price', costMax: 375n * 10n ** 15n },
+      {
+        state: 'completed',
+        why: 'partly filled; nothing more was available at the price of the order',
+        costMax: 375n * 10n ** 15n,
+      },
     ],
   ] as const)('of an order that is %s is that of its hedge', (_, order, outcome) => {
     expect(takerOrderOutcome({ costMax: '1' }, order)).toEqual(outcome);

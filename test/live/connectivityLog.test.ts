@@ -6,7 +6,7 @@ import { started, worldOf } from './world.ts';
 import type { Fate } from './inProcess.ts';
 
 const SECOND = 1_000;
-const lost = { kind: 'unknown', reason: 'no whole answer within 5000 ms' } as const;
+const lost = { kind: 'unknown', reason: 'no complete answer within 5000 ms' } as const;
 
 function reach() {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12, 0, 0));
@@ -33,9 +33,9 @@ describe('what is said of failed requests', () => {
     r.answered();
     expect(texts()).toEqual([
       'open_orders: no usable answer',
-      'the exchange has been unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
-      'the exchange is still unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
-      'the exchange is still unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
+      'the exchange has been unreachable since 12:00:00 UTC (open_orders: no complete answer within 5000 ms)',
+      'the exchange is still unreachable since 12:00:00 UTC (open_orders: no complete answer within 5000 ms)',
+      'the exchange is still unreachable since 12:00:00 UTC (open_orders: no complete answer within 5000 ms)',
       'the exchange answers again after 150 s',
     ]);
   });

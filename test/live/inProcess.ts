@@ -62,7 +62,7 @@ export function wireTo(options: WireOptions): Wire {
     }
     if (fate === 'unanswered') arrive(request);
     await deadline;
-    throw new TransportFailure(`no whole answer within ${deadlineMs} ms (by the test)`, true);
+    throw new TransportFailure(`no complete answer within ${deadlineMs} ms (by the test)`, true);
   }
 
   return {

@@ -92,7 +92,7 @@ describe('trading on paper', () => {
       'the followed market comes from the stream',
       'the followed market is available',
       'the followed market is polled: closed by the client',
-      'the followed market sends no data, lags behind or is unreachable; it is not shown until it is current again',
+      'the followed market sends no data, lags behind or is unreachable; paper trading sees no market until the data is current again',
       'the followed market is available',
       'the followed market comes from the stream',
     ]);
@@ -125,7 +125,9 @@ describe('trading on paper', () => {
     await world.clock.advance(20 * SECOND);
     venue.set({ streamFrames: 'withheld' });
     await world.clock.advance(20 * SECOND);
-    expect(world.said()).toContain('the followed market is polled: its book is older than the polled book');
+    expect(world.said()).toContain(
+      'the followed market is polled: the book of the stream is older than the polled book',
+    );
     venue.set({ streamFrames: 'sent', streamDropEvery: 40 });
     await world.clock.advance(60 * SECOND);
     expect(world.said()).toContain('the followed market is polled: a frame was lost');

@@ -157,9 +157,9 @@ describe('a book by steps', () => {
     expect([restarts, since()]).toEqual([[], []]);
     // At the next poll.
     await clock.advance(1_300);
-    expect(restarts).toEqual(['its book is older than the polled book']);
+    expect(restarts).toEqual(['the book of the stream is older than the polled book']);
     expect(since()).toEqual([
-      'lost: its book is older than the polled book',
+      'lost: the book of the stream is older than the polled book',
       'book 5',
       expect.stringMatching(/^poll of 4/),
     ]);
@@ -311,7 +311,7 @@ describe('a poll', () => {
     await clock.advance(1_000);
     void supervisor.poll();
     await clock.advance(60);
-    expect(since()).toEqual(['news down', 'lost after stream: x', 'the book is older than the last one', 'also']);
+    expect(since()).toEqual(['news down', 'lost after stream: x', 'the book is older than the previous book', 'also']);
     rest.sequence = 4;
     await clock.advance(1_000);
     void supervisor.poll();
@@ -544,7 +544,7 @@ describe('an exchange that counts its books anew', () => {
       rest.sequence = sequence;
       await clock.advance(SECOND);
     }
-    const told = since().filter(text => text !== 'also' && text !== 'the book is older than the last one');
+    const told = since().filter(text => text !== 'also' && text !== 'the book is older than the previous book');
     expect(told.at(-1)).toMatch(/^poll of 61/);
     expect(told.slice(0, -1)).toEqual([
       'anew 61 after 1000',

@@ -62,11 +62,14 @@ type Cases<Union extends { readonly kind: string }> = {
 };
 
 const ORDER_NEWS: Readonly<Record<OrderNews['kind'], Told>> = {
-  unknown: ['warn', 'demo-7-1: outcome unknown; it counts as live until the exchange reports it'],
-  resolved: ['warn', 'demo-7-1: the exchange has reported it; its outcome is known'],
-  reopened: ['warn', 'demo-7-1: it was considered ended, but the exchange shows it open; it counts as live again'],
-  'late fill': ['warn', 'demo-7-1: the exchange listed a fill of it after its end; the fill is booked'],
-  adopted: ['warn', 'demo-7-1: it is open, and this run did not place it; it counts as live, and is canceled'],
+  unknown: ['warn', 'demo-7-1: outcome unknown; the order counts as live until the exchange reports it'],
+  resolved: ['warn', 'demo-7-1: the exchange has reported the order; its outcome is known'],
+  reopened: [
+    'warn',
+    'demo-7-1: the exchange shows the order as open, though it was considered ended; it counts as live again',
+  ],
+  'late fill': ['warn', 'demo-7-1: the exchange listed a fill after the order had ended; the fill is booked'],
+  adopted: ['warn', 'demo-7-1: this run did not place the open order; it counts as live and is canceled'],
   'trades missing': [
     'warn',
     'demo-7-1: the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',

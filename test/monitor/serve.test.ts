@@ -144,7 +144,7 @@ describe('a port that cannot be had', () => {
     const address = other.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     await expect(serve('127.0.0.1', port)).rejects.toThrow(
-      `metrics: port 127.0.0.1:${port} is taken by another process: set metrics.port to another port, or start with --metrics-port 0 for any free port`,
+      `metrics: port 127.0.0.1:${port} is in use by another process; set metrics.port to another port, or start with --metrics-port 0 for any free port`,
     );
     await new Promise(resolve => other.close(resolve));
   });

@@ -233,7 +233,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const ended = await tunes.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr.match(/ is lost/g)).toHaveLength(1);
-    expect(ended.stderr).toMatch(/lost 4 trials.*; they are requested again/);
+    expect(ended.stderr).toMatch(/lost 4 trials.*; requesting these trials again/);
     works.signal('SIGTERM');
     expect((await works.ended).code).toBe(0);
     await next.stop();
@@ -298,7 +298,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     expect(ended.code, ended.stderr).toBe(0);
     while ((await queue.getJobState('t-nobody')) === 'waiting') await new Promise(resolve => setTimeout(resolve, 100));
     expect((await queue.getJob('t-nobody'))?.failedReason).toMatch(
-      /^expired: waited for more than a day without its study/,
+      /^the trial expired, because its study has not run for more than a day/,
     );
     works.signal('SIGTERM');
     const configs = begunBy((await works.ended).stderr);
@@ -526,8 +526,8 @@ describe.skipIf(missing.length > 0)('a queue', () => {
       ),
     };
     const told: Readonly<Record<string, RegExp>> = {
-      nobody: /^redis:\/\/127\.0\.0\.1:1: nothing listens there; check that Redis is running/,
-      nobodySql: /^postgres:\S+: nothing listens there; check that PostgreSQL is running/,
+      nobody: /^redis:\/\/127\.0\.0\.1:1: nothing listens at this address; check that Redis is running/,
+      nobodySql: /^postgres:\S+: nothing listens at this address; check that PostgreSQL is running/,
       none: /^redis:\S+: Redis requires a password; set PUNTAS_QUEUE_PASSWORD/,
       wrong: /^redis:\S+: Redis rejects this user and password/,
       evicts: /^redis:\S+: Redis has maxmemory-policy allkeys-lru.*set it to noeviction/,

@@ -1,7 +1,7 @@
 /** The figures of docs/development/evidence/comparison.md: what its JSON keeps of a comparison, and its tables. `npm run compare:docs` makes both. */
 import type { CompareOptions } from '../../backtest/app/compare/compare.ts';
 import { latenciesOf, latencyText } from '../../backtest/app/backtest/latencyFlags.ts';
-import { togetherOf } from '../../backtest/compare/together.ts';
+import { togetherOf } from '../../backtest/compare/combinedResults.ts';
 import type { ComparedModel, ComparedTape, ComparedVerdict, Comparison } from '../../backtest/index.ts';
 
 const LATENCY = { latencyMs: '25', feedLatencyMs: '0' };

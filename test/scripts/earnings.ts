@@ -18,7 +18,7 @@ export type Earned = {
 export const SEEDS = 20;
 const SECONDS = 3_600;
 const LATENCY_MS = 25;
-/** Student's t at 97.5 % for one less than `SEEDS`. */
+/** Student's t at 97.5% for one less than `SEEDS`. */
 const T = 2.093;
 /** A line of the head comment that `sentenceOf` made. */
 export const SENTENCE = /^# On the built-in market, .*\n/m;
@@ -62,7 +62,7 @@ export async function earnedOfAll(folder: string, name: string): Promise<Earned>
   return { currency: config.book.split('_')[1] ?? '', nets, fills };
 }
 
-/** The sentence of one configuration: the mean of an hour with its 95 % interval. */
+/** The sentence of one configuration: the mean of an hour with its 95% interval. */
 export function sentenceOf({ currency, nets, fills }: Earned, config: Config): string {
   const market = `# On the built-in market, ${SEEDS} seeds of an hour:`;
   const all = fills.reduce((sum, x) => sum + x, 0);
@@ -75,7 +75,7 @@ export function sentenceOf({ currency, nets, fills }: Earned, config: Config): s
   const error = T * Math.sqrt(variance / nets.length);
   const [low, high] = [mean - error, mean + error];
   const said = low > 0 ? 'it earns' : high < 0 ? 'it loses:' : 'nothing proven:';
-  return `${market} ${said} ${signed(mean)} ${currency} an hour (95 %: ${signed(low)} to ${signed(high)}), ${(all / SEEDS).toFixed(0)} fills.\n`;
+  return `${market} ${said} ${signed(mean)} ${currency} an hour (95%: ${signed(low)} to ${signed(high)}), ${(all / SEEDS).toFixed(0)} fills.\n`;
 }
 
 /** The text of a file with its sentence at the end of the head comment. */

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/index.ts';
-import { hedge as hedgeKeys } from '../../src/config/hedge.ts';
+import { hedge as hedgeKeys } from '../../src/config/sections/hedge.ts';
 import type { Config } from '../../src/config.ts';
 import { backtest } from '../../backtest/app/backtest/backtest.ts';
 import { readConfig, shippedConfig } from '../../src/wiring/configFile.ts';

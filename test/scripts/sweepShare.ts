@@ -1,9 +1,9 @@
 /** How many fills are of orders that came while the taker who met them was still being told: two quotes that follow the best prices, through the backtest's exchange. */
 import { constantLatency } from '../../backtest/index.ts';
-import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
 import { OrderPool, type OwnOrder } from '../../backtest/exchange/ownOrders.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
-import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watcher.ts';
 import { BUY, FLAG, SELL, type MarketRows } from '../../backtest/rows/rows.ts';
 import type { FillModel } from '../../src/fills/index.ts';
 

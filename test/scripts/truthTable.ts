@@ -1,9 +1,9 @@
 /** Recorded orders put, each alone, through the backtest's own exchange, on pictures made from a log of single orders: what a model says against what became of them. */
 import { constantLatency, rowsOfTape } from '../../backtest/index.ts';
-import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
 import { OrderPool, type OwnOrder } from '../../backtest/exchange/ownOrders.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
-import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watcher.ts';
 import { BUY, FLAG, SELL, type MarketRows } from '../../backtest/rows/rows.ts';
 import { TickBook } from '../../backtest/rows/tickBook.ts';
 import { amount, blockBootstrap, price, randomOf, type BootstrapInterval } from '../../src/core/index.ts';

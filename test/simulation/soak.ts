@@ -101,7 +101,7 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
     send: request =>
       new Promise((resolve, reject) => {
         requests++;
-        const give = clock.after(DEADLINE_MS, () => reject(new TransportFailure('no whole answer', true)));
+        const give = clock.after(DEADLINE_MS, () => reject(new TransportFailure('no complete answer', true)));
         if (strikes()) return;
         world.after(HOP_MS, () => {
           const reply = exchange.respond(request, '127.0.0.1');

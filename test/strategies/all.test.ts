@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amount, normalizeQuote, silenceReason, type Quote, type View } from '../../src/core/index.ts';
+import {
+  amount,
+  normalizeQuote,
+  price,
+  silenceReason,
+  type Quote,
+  type Side,
+  type View,
+} from '../../src/core/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
 import { runsOf } from '../many.ts';
@@ -22,6 +30,18 @@ import {
 
 const RUNS = runsOf(60, 10);
 const tenthsUpTo = (max: number) => fc.integer({ min: 0, max: 10 * max }).map(x => x / 10);
+/** Few values of each, so that one field changes and another does not. */
+const filledAgo = (side: Side) =>
+  fc.constantFrom(null, 0, 900).map(ms => (ms === null ? null : { at: 1_000_000 - ms, side, price: price(MID) }));
+const anyState = fc.record({
+  position: fc.constantFrom(0, -COIN / 4, COIN / 2),
+  positionMax: fc.constantFrom(COIN / 2, COIN, 3 * COIN).map(amount),
+  makerRate: fc.constantFrom(0, 50_000, 300_000),
+  takerRate: fc.constantFrom(0, 65_000, 400_000),
+  widenBps: fc.constantFrom({ buy: 0, sell: 0 }, { buy: 4, sell: 0 }, { buy: 1, sell: 9 }),
+  lastBuy: filledAgo('buy'),
+  lastSell: filledAgo('sell'),
+});
 
 describe.each(NAMES)('%s', name => {
   const cases = fc.tuple(parametersOf(name), anyView);
@@ -89,6 +109,28 @@ describe.each(NAMES)('%s', name => {
       for (const value of range.scale === 'choice' ? range.values : [range.from, range.to])
         expect(parameters.safeParse(changed(EXAMPLES[name], path, value)).error, `${path}: ${value}`).toBeUndefined();
     }
+  });
+
+  test('quotes by the last view alone where nothing is measured, whatever it saw before', () => {
+    const seen = fc.tuple(anyView, anyState);
+    // A model is solved for the price of its first view, and an imbalance is measured over time.
+    const hasOneBook = ['market', 'bpsPerDeviation'].some(key => key in strategies[name].parameters.shape);
+    fc.assert(
+      fc.property(parametersOf(name), fc.array(seen, { minLength: 2, maxLength: 4 }), (drawn, all) => {
+        const unmeasured = {
+          ...{ ...drawn, amount: '0.01' },
+          ...('market' in drawn ? { market: { ...(drawn.market as object), estimate: 'fixed' } } : {}),
+          ...('basisMemory' in drawn ? { basisMemory: undefined } : {}),
+        };
+        const strategy = strategyOf(name, unmeasured);
+        all.forEach(([view, state], n) => {
+          const { at, depth, mid, reference } = hasOneBook ? all[0]![0] : { ...view, at: view.at + n };
+          const now = viewOf({ at, depth, mid, reference, ...state });
+          expect(strategy.quote(now)).toEqual(strategyOf(name, unmeasured).quote(now));
+        });
+      }),
+      RUNS,
+    );
   });
 
   test('shows no bid at the long cap and no ask at the short cap, and says why', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { randomOf } from '../../src/core/index.ts';
 import { finite, infinite } from '../../strategies/avellaneda-stoikov/formula.ts';
-import { arrivalEdge } from '../../strategies/model.ts';
+import { arrivalEdge } from '../../strategies/modelMaker.ts';
 
 /** The setting of the paper's simulation: S0 100, T 1, sigma 2, dt 0.005, k 1.5, A 140, one unit a fill. */
 const [SIGMA, DT, K, A, PATHS] = [2, 0.005, 1.5, 140, 4_000];

@@ -94,7 +94,7 @@ describe('a part of the fair value', () => {
 
   test('lastTrades is the mean of what was heard', () => {
     const { strategy, look } = around({ lastTrades: {} });
-    expect(look(viewOf())).toBe('no trade was heard yet');
+    expect(look(viewOf())).toBe('no trade was received yet');
     strategy.trade?.(trade);
     expect(priceOf(look(viewOf()))).toBe(MID + 4);
     expect(look(viewOf({ at: trade.at + 60_001 }))).toBe('the last trade is too old');
@@ -135,24 +135,24 @@ describe('a part of the fair value', () => {
 
 describe('a fair value that cannot be computed means no quote, by name:', () => {
   test.each<[string, object, Partial<View>]>([
-    ['no reference was seen yet', { reference: {} }, { reference: null }],
+    ['no reference was received yet', { reference: {} }, { reference: null }],
     ['the reference is stale', { reference: { maxAgeMs: 500 } }, { reference: { at: 999_499, price: MID } }],
-    ['the reference is no price', { reference: {} }, { reference: { at: 1_000_000, price: Number.NaN } }],
-    ['the reference is no price', { reference: {} }, { reference: { at: 1_000_000, price: -MID } }],
+    ['the reference is not a positive number', { reference: {} }, { reference: { at: 1_000_000, price: Number.NaN } }],
+    ['the reference is not a positive number', { reference: {} }, { reference: { at: 1_000_000, price: -MID } }],
     [
-      'the reference is too far from our book',
+      'the reference is further than maxDivergenceBps from the mid price',
       { mid: {}, reference: {} },
       { reference: { at: 1_000_000, price: MID * 1.011 } },
     ],
     [
-      'the fair value is too far from our book',
+      'the fair value is further than withinBps from the mid price',
       { reference: {} },
       { reference: { at: 1_000_000, price: MID * 1.009 } },
     ],
-    ['the amounts of the touch are not known', { weightedMid: {} }, { depth: depthOf([], []) }],
-    ['the amounts of the touch are not known', { microprice: TABLE }, { depth: depthOf([], [[MID + 5, 1]]) }],
+    ['the amounts at the best prices are not known', { weightedMid: {} }, { depth: depthOf([], []) }],
+    ['the amounts at the best prices are not known', { microprice: TABLE }, { depth: depthOf([], [[MID + 5, 1]]) }],
     [
-      'the table of the microprice has nothing for this imbalance and spread',
+      'the microprice table has no value for this imbalance and spread',
       { microprice: TABLE },
       { depth: depthOf([[MID - 10, COIN]], [[MID + 10, COIN]]) },
     ],
@@ -164,7 +164,7 @@ describe('a fair value that cannot be computed means no quote, by name:', () => 
 
   test('a part that fails takes nothing from the others, and one that can be told again quotes again', () => {
     const { look } = around({ weightedMid: {}, reference: {} });
-    expect(look(viewOf({ reference: null }))).toBe('no reference was seen yet');
+    expect(look(viewOf({ reference: null }))).toBe('no reference was received yet');
     expect(priceOf(look(leaning))).toBeCloseTo(MID + 2.25, 9);
   });
 });
@@ -269,7 +269,7 @@ describe('any mixture', () => {
     );
     expect(strategy.quote({ ...leaning, reference: null })).toMatchObject({
       bids: [],
-      noBid: 'no fair value: no reference was seen yet',
+      noBid: 'no fair value: no reference was received yet',
     });
   });
 });
@@ -365,7 +365,7 @@ describe('what puntas calibrate writes', () => {
     const states = { bidAmount: 3, askAmount: 1, spread: 10 };
     expect(priceOf(fair)).toBeCloseTo(MID + micropriceAdjustment(found.microprice!.table, states), 9);
     expect(around(fairValue ?? {}).look(viewOf({ depth: depthOf([[MID - 10, COIN]], [[MID + 10, COIN]]) }))).toBe(
-      'the table of the microprice has nothing for this imbalance and spread',
+      'the microprice table has no value for this imbalance and spread',
     );
   });
 
@@ -393,7 +393,7 @@ describe('what puntas calibrate writes', () => {
     [
       'a part that wants a reference where none is read',
       { reference: {} },
-      'fairValue.reference: this partneeds a reference price; expected reference: { books: [...] }',
+      'fairValue.reference: this part needs a reference price; add reference: { books: [...] }',
     ],
     [
       'a reach beyond the collar',
@@ -411,7 +411,7 @@ describe('what puntas calibrate writes', () => {
     const text = `${file.replace('exchange:\n', 'exchange:\n  stream: false\n')}\n${stringify({ fairValue: { lastTrades: {} } })}`;
     const loaded = loadConfig(text, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'fairValue.lastTrades: only the stream reports every trade, and exchange.stream is false',
+      'fairValue.lastTrades: needs the stream, which reports every trade, but exchange.stream is false',
     );
   });
 
@@ -419,7 +419,7 @@ describe('what puntas calibrate writes', () => {
     const both = `${file.replace('reference: mid', 'reference: weightedMid')}\n${stringify({ fairValue: { mid: {} } })}`;
     const loaded = loadConfig(both, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'strategy.reference: weightedMid and the section fairValue both set the price that spreads start from; remove one of them (fairValue: { weightedMid: { weight: 1 } } is nearly the same)',
+      'strategy.reference: weightedMid and the section fairValue both set the price that spreads start from; remove one of them (fairValue: { weightedMid: { weight: 1 } } has nearly the same effect)',
     );
   });
 });

@@ -13,6 +13,7 @@ import {
 } from '../../src/core/index.ts';
 import { ladder } from '../../strategies/ladder/strategy.ts';
 import { bookRules, depthOf } from '../core/market.ts';
+import { runsOf } from '../many.ts';
 
 /** Tick 10, lot 10^-8: at a middle of 150,000 ticks one bps is 15 ticks. */
 const instrument = instrumentOf(bookRules({ tickSize: '10', minimumPrice: '10', maximumPrice: '20000000' }));
@@ -99,18 +100,33 @@ describe('each parameter does what the README says', () => {
     expect(quoteOf({ reference: 'lastTrade' })).toEqual({
       bids: [],
       asks: [],
-      noBid: 'no trade was seen yet',
-      noAsk: 'no trade was seen yet',
+      noBid: 'no trade was received yet',
+      noAsk: 'no trade was received yet',
     });
   });
 
-  test('refreshMs holds a quote that long, unless a fill comes', () => {
-    const strategy = strategyOf({ refreshMs: 5_000 });
-    const first = strategy.quote(viewOf({ at: 0 }));
-    expect(strategy.quote(viewOf({ at: 4_999, mid: MID + 900 }))).toBe(first);
-    expect(strategy.quote(viewOf({ at: 5_000, mid: MID + 900 }))).not.toEqual(first);
-    const second = strategy.quote(viewOf({ at: 6_000, mid: MID + 1_800, lastBuy: fill('buy', 5_500) }));
-    expect(second.bids[0]!.price).toBeGreaterThan(MID + 900);
+  test('refreshMs holds a quote until its time is over or a fill of either side comes, also two at one time', () => {
+    const step = fc.record({
+      passed: fc.constantFrom(0, 1, 400, 999, 1_000),
+      filled: fc.constantFrom<Side | null>(null, null, 'buy', 'sell'),
+      moved: fc.integer({ min: -900, max: 900 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), fc.constantFrom(0, 1, 1_000), (steps, refreshMs) => {
+        const strategy = strategyOf({ refreshMs });
+        const last: Record<Side, View['lastBuy']> = { buy: null, sell: null };
+        let at = 1.7e12;
+        let shown: { readonly quote: Quote; readonly at: number } | null = null;
+        for (const { passed, filled, moved } of steps) {
+          at += passed;
+          if (filled !== null) last[filled] = fill(filled, at);
+          const view = viewOf({ at, mid: MID + moved, lastBuy: last.buy, lastSell: last.sell });
+          if (shown === null || filled !== null || at - shown.at >= refreshMs) shown = { quote: quoteOf({}, view), at };
+          expect(strategy.quote(view)).toEqual(shown.quote);
+        }
+      }),
+      runsOf(1_000, 30),
+    );
   });
 
   test('refreshToleranceBps and maxOrderAgeMs are what the planner is told', () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { amount, price, type Side } from '../../src/core/index.ts';
 import { totalOf } from '../../strategies/quoteLevels.ts';
-import { spreadParameters } from '../../strategies/spread.ts';
+import { spreadParameters } from '../../strategies/fixedSpread.ts';
 import { instrument, MID, viewOf } from './examples.ts';
 import { followingTakers } from './ownStep.ts';
 

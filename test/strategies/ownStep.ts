@@ -1,7 +1,7 @@
 /** The example of docs/development/strategies.md: a strategy that remembers public trades and has a price step of its own. */
 import { amountFloor, type Instrument, type Strategy } from '../../src/core/index.ts';
-import { clamp, fairSteps, silent } from '../../strategies/quoteLevels.ts';
-import { quoteAround, unknownIn } from '../../strategies/spread.ts';
+import { clamp, fairSteps, silent, unknownIn } from '../../strategies/quoteLevels.ts';
+import { quoteAround } from '../../strategies/fixedSpread.ts';
 
 type OwnParameters = Parameters<typeof quoteAround>[0] & { readonly bpsAtFullFlow: number };
 

@@ -201,7 +201,7 @@ describe('a tape that is gone on with', () => {
         withFolder({}, async out => {
           await appended(one, out);
           const { gaps, skipped, rows } = await appended(two, out);
-          const gap = { from: START + 600, to: START + 7_200_000, why: 'between what was imported before and this' };
+          const gap = { from: START + 600, to: START + 7_200_000, why: 'between the earlier import and this import' };
           expect([gaps, skipped, rows]).toEqual([[gap], 0, 7]);
           expect(openStoredTape(out)).toMatchObject({ gaps: [gap], rows: 14 });
           expect(openStoredTape(out).days.map(({ day }) => day)).toEqual(['2025-09-03', '2025-09-04']);
@@ -266,7 +266,7 @@ describe('going on with a tape is refused in one line', () => {
         'a.csv':
           'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount\nx,BTC-USD,1757000000000000,1757000000000000,true,bid,5,1\n',
       },
-      /holds 20 levels per side of btc_usd, .* complete books: they cannot share a tape; choose another --out/,
+      /contains 20 levels per side of btc_usd, but .* contains complete books, and one tape cannot hold both; choose another --out/,
     ],
     [
       'for prices that its tick does not have',

@@ -140,7 +140,7 @@ describe('one line says what is wrong with', () => {
     [
       'semicolons that the mapping does not say',
       mapped(quotes(ROWS).replaceAll(',', ';')),
-      /q\.csv: no column t; it has t;b;bs;a;as: is the delimiter ";"\?$/,
+      /q\.csv: no column t; the file has t;b;bs;a;as: is the delimiter ";"\?$/,
     ],
     [
       'another decimal point',

@@ -196,7 +196,7 @@ describe('a damaged tape', () => {
       {
         what: `damaged block in ${rowsFile()}`,
         count: 1,
-        done: expect.stringMatching(/at byte \d+; left out, a gap/) as string,
+        done: expect.stringMatching(/at byte \d+; skipped, which leaves a gap/) as string,
       },
     ]);
     const amounts = amountsOf({ damaged: 'skip' });
@@ -261,7 +261,7 @@ describe('the wrong tape', () => {
   test('a folder whose files are of another book is refused', () => {
     closed(5);
     renameSync(join(dir, 'book=btc_mxn'), join(dir, 'book=eth_mxn'));
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: is a tape of btc_mxn, in a folder of eth_mxn/);
+    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: is a tape of btc_mxn, but is in the folder of eth_mxn/);
   });
 
   test('days with different lots are refused, and a writer does not mix them', () => {
@@ -273,7 +273,9 @@ describe('the wrong tape', () => {
   test('a day of another date than its folder is refused', () => {
     closed(5);
     renameSync(dayFolder(), dayFolder('2026-11-22'));
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: is of 2026-11-21, in a folder of 2026-11-22/);
+    expect(() => openStoredTape(dir)).toThrow(
+      /rows\.tape: contains data of 2026-11-21, but is in the folder of 2026-11-22/,
+    );
   });
 
   test('another version of the format is refused by its number', () => {
@@ -296,7 +298,7 @@ describe('the wrong tape', () => {
 });
 
 describe('a missing day', () => {
-  test('is a gap by name, and the next day begins with its own book', () => {
+  test('is a gap by name, and the next day starts with a new snapshot', () => {
     const tape = writerOf(1000);
     levels(tape, 0, 30);
     levels(tape, 0, 30, START + DAY);
@@ -311,7 +313,7 @@ describe('a missing day', () => {
       {
         what: 'day 2026-11-22 is missing',
         count: 1,
-        done: 'a gap after 2026-11-21; 2026-11-23 begins with its own book',
+        done: 'a gap after 2026-11-21; 2026-11-23 starts with a new snapshot of the book',
       },
     ]);
     // A clear and the 20 levels that stood when the third day began: each price's last amount.

@@ -54,7 +54,7 @@ describe('a tape of nothing but headers', () => {
     const one = header('GAPS', 0);
     writeFileSync(path, Buffer.alloc(16 * 250_001, one));
     const file = new FrameFile(path);
-    expect(() => file.frames(false)).toThrow(/more than 250000 frames up to byte 4000000: expected a tape$/);
+    expect(() => file.frames(false)).toThrow(/not a tape; more than 250000 frames up to byte 4000000$/);
     file.close();
   });
 });
@@ -67,7 +67,7 @@ describe('a block of rows', () => {
     const decode = () => new RowsDecoder().decode(block, columnBuffers(65_536), 0);
     expect(decode()).toBe(100);
     block.writeUInt8(9, SUMMARY_BYTES + 8 + 1);
-    expect(decode).toThrow(/a column of 9 planes, expected at most 8/);
+    expect(decode).toThrow(/a column has 9 planes, expected at most 8/);
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { booksIn, findRecording, mappedRecording, openTape, type Tape } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { few, isMany } from '../many.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 
@@ -124,7 +124,7 @@ describe('a folder of three files of one book', () => {
     };
     const { gaps } = await withFolder(files, folder => openTape(folder));
     const [before, after] = [books[third - 1]!, books[2 * third]!].map(line => Number(line.split(',')[0]));
-    expect(gaps).toContainEqual({ from: before, to: after, why: 'no book for that long' });
+    expect(gaps).toContainEqual({ from: before, to: after, why: 'no book during the gap' });
   });
 });
 
@@ -294,7 +294,7 @@ describe('a folder that does not fit together', () => {
     };
     await withFolder(files, async dir => {
       await expect(openTape(dir)).rejects.toThrow(
-        /orderbooks_SOL_b\.csv: begins 150\.0 s before .*orderbooks_SOL_a\.csv ends/,
+        /orderbooks_SOL_b\.csv: starts 150\.0 s before .*orderbooks_SOL_a\.csv ends/,
       );
     });
   });

@@ -470,10 +470,10 @@ describe('recorded replies of the exchange', () => {
       const tape = await openTape(dir);
       expect([tape.instrument.tick, tape.rules.minimumValue]).toEqual(['0.05', '5']);
       expect(tape.columns.kind.filter(kind => kind === KIND.clear)).toHaveLength(2);
-      expect(tape.gaps).toEqual([{ from: MS + 1_000, to: MS + 60_000, why: 'no book for that long' }]);
+      expect(tape.gaps).toEqual([{ from: MS + 1_000, to: MS + 60_000, why: 'no book during the gap' }]);
       expect(flawsIn(tape)).toMatchObject({
         'books that were read again unchanged': 1,
-        'books older than the one before': 1,
+        'books older than the previous book': 1,
       });
     });
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { mappedRecording } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { withPoint } from '../../src/tape/import/digits.ts';
 import { withFolder } from './folder.ts';
 
@@ -200,7 +200,7 @@ describe('one line says what is wrong with', () => {
   test('a mapping that is too long, or too deep, to be one', async () => {
     for (const [text, why] of [
       [`book: ${'x'.repeat(2_000_000)}`, /m\.yaml: cannot be read: larger than 1048576 bytes$/],
-      [`book: ${'x'.repeat(300_000)}`, /m\.yaml: expected at most 262144 letters, found 300006$/],
+      [`book: ${'x'.repeat(300_000)}`, /m\.yaml: expected at most 262144 characters, found 300006$/],
       [`book: ${'['.repeat(100_000)}`, /m\.yaml: [^\n]+$/],
     ] as const)
       await withFolder({ 'q.csv': 'a', 'm.yaml': text }, async dir => {

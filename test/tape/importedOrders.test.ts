@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KIND, mappedRecording, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { OrderNumbers } from '../../src/tape/import/mapping/singleOrders.ts';
 import { withFolder } from './folder.ts';
 import { runsOf } from '../many.ts';
@@ -310,7 +310,7 @@ describe('a replacement', () => {
       'of which only that column is stated',
       'newId: n\n    event: { column: e, add: [A, U], remove: [D], execute: [E] }',
     ],
-  ])('%s is refused by its key', (_, keys) => expect(read(keys)).rejects.toThrow(/newId: expected the column/));
+  ])('%s is refused by its key', (_, keys) => expect(read(keys)).rejects.toThrow(/newId: expected newId/));
 });
 
 describe('the number of an order', () => {

@@ -418,7 +418,7 @@ describe('a silence is a gap in every format', () => {
       'trades_BTC-USD_1.csv': text(/^trades_/).join('\n'),
     };
     const { gaps } = await withFolder(files, folder => openTape(folder));
-    expect(gaps).toEqual([{ from, to: atOf(after[0]!), why: 'no book for that long' }]);
+    expect(gaps).toEqual([{ from, to: atOf(after[0]!), why: 'no book during the gap' }]);
     expect(Math.floor((gaps[0]!.to - gaps[0]!.from) / 1_000)).toBe(108);
   });
 });

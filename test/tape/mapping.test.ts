@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { KIND, mappedRecording, openTape, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 import { expectAsTold, TOLD } from './told.ts';
 
@@ -411,7 +411,7 @@ describe('a mapping file', () => {
     [
       'a column that the file lacks',
       QUOTES.replace('ask: a', 'ask: best_ask'),
-      /a\.csv: no column best_ask; it has t, b, a/,
+      /a\.csv: no column best_ask; the file has t, b, a/,
     ],
     ['files that are not there', QUOTES.replace('a*.csv', 'z*.csv'), /no file matches z\*\.csv/],
     [
@@ -424,7 +424,7 @@ describe('a mapping file', () => {
     [
       'amounts of one side alone',
       `${QUOTES}    bidAmount: c\n`,
-      /my\.yaml:\d+: tables\.0: expected both of bidAmount and askAmount, or neither/,
+      /my\.yaml:\d+: tables\.0: expected bidAmount and askAmount together, or neither/,
     ],
   ])('is refused in one line for %s', async (_, mapping, message) => {
     await expect(opened({ 'a.csv': CSV }, mapping)).rejects.toThrow(message);
@@ -468,7 +468,7 @@ describe('a mapping file', () => {
     };
     const mapping = `${QUOTES.replace('\n', '\ntick: 1\n')}  - files: t.csv\n    kind: trades\n    silence: 300\n    time: { column: t, unit: ms }\n    price: p\n    amount: q\n`;
     const { tape } = await opened(files, mapping);
-    const [book, trade] = ['no row of the book for that long', 'no trade for that long'];
+    const [book, trade] = ['no row of the book during the gap', 'no trade during the gap'];
     expect(tape.gaps.map(({ from, to, why }) => [(from - START) / 1_000, (to - START) / 1_000, why])).toEqual([
       [2, 5_001, `${trade}; ${book}`],
       [5_002, 7_000, `${trade}; ${book}`],

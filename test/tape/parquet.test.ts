@@ -190,7 +190,7 @@ describe('a file that asks for much', () => {
     header(134_217_727).copy(file, at);
     writeFileSync(path, file);
     expect(await said(path, ['side'])).toMatch(
-      /run\.parquet: column side: a run of 134217727 values, where 1200000 are left$/,
+      /run\.parquet: column side: a run has 134217727 values, but only 1200000 are left$/,
     );
   });
 
@@ -231,7 +231,7 @@ describe('a file that asks for much', () => {
   test('in a column that is nested, or is not there, names those that there are', async () => {
     const path = join(dir, 'nested.parquet');
     await query(`copy (select [1, 2] as list, {a: 1} as pair, 3 as n) to '${path}'`);
-    expect(await said(path, ['list'])).toMatch(/nested\.parquet: no column list; it has n$/);
+    expect(await said(path, ['list'])).toMatch(/nested\.parquet: no column list; the file has n$/);
     expect(await said(path, ['n'])).toBe('1 rows');
   });
 });

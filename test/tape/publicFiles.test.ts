@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KIND, mappedRecording, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 
 const FILES = process.env['PUNTAS_FILES'] ?? '../shared/cases/files';
 const MAPPINGS = join(import.meta.dirname, '../../docs/mappings');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findRecording, mappedRecording, openStoredTape, TapeWriter } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { importRecording, type Recording } from '../../src/tape/import/recording.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { withFolder } from './folder.ts';

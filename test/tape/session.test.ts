@@ -21,7 +21,7 @@ import {
 import { wideHoursOf } from '../../src/tape/analysis/spreadHours.ts';
 import { tapeInSession } from '../../src/tape/format/open.ts';
 import { mappedRecording } from '../../src/tape/import/mapping/mapped.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { openHours, sessionOf } from '../../src/tape/model/session.ts';
 import { TapeBuilder } from '../../src/tape/model/tape.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
@@ -232,7 +232,7 @@ describe('a recording in a session', () => {
       expect(plainColumns(tape.columns)).toEqual(plainColumns(inside.columns));
       expect(tape.gaps).toEqual(inside.gaps);
       expect(tape.gaps.map(({ why }) => why)).toEqual([
-        'no row of the book for that long',
+        'no row of the book during the gap',
         `outside the session ${SESSION}`,
       ]);
     });

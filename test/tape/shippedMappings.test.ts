@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it, test } from 'vitest';
 import { KIND, mappedRecording, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { withFolder } from './folder.ts';
 
 const MAPPINGS = join(import.meta.dirname, '../../docs/mappings');
@@ -275,7 +275,7 @@ describe('a mapping of the docs', () => {
     await withFolder({ ...CASES['b3.yaml']!.files, 'b3.yaml': B3_OF_OLD }, async folder => {
       const recording = await mappedRecording(folder, join(folder, 'b3.yaml'));
       await expect(collectTape(recording)).rejects.toThrow(
-        /AMBP3_2025-04-08\.csv: no row has a word that the mapping states as side\.buy \("4"\): column aggressor holds "4\.0" \(1\), "3\.0" \(1\), "1\.0" \(1\)/,
+        /AMBP3_2025-04-08\.csv: no row has a word of the mapping for side\.buy \("4"\); column aggressor contains "4\.0" \(1\), "3\.0" \(1\), "1\.0" \(1\)/,
       );
     });
   });

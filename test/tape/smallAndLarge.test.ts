@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { moneyOf, moneyOfAmount, price, textOfMoney, type Amount } from '../../src/core/index.ts';
 import { KIND, mappedRecording, openRecording } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { mappingOf } from '../../src/tape/import/mapping/mapping.ts';
 import { runsOf } from '../many.ts';
 

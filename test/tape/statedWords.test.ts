@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { KIND, mappedRecording, SIDE, type Tape } from '../../src/tape/index.ts';
-import { collectTape } from '../../src/tape/import/collect.ts';
+import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { withFolder } from './folder.ts';
 
 const START = 1_700_000_000_000;
@@ -135,9 +135,9 @@ describe('words that a mapping states', () => {
             () => 'imported',
             (error: unknown) => String((error as Error).message),
           );
-          expect(message).toContain('a.csv: no row has a word that the mapping states as ');
+          expect(message).toContain('a.csv: no row has a word of the mapping for ');
           expect(message).toContain(key);
-          expect(message).toContain(`column ${column} holds`);
+          expect(message).toContain(`column ${column} contains`);
           for (const word of words) expect(message).toMatch(new RegExp(`"${word.replace('.', '\\.')}" \\(\\d+\\)`));
         },
       ),
@@ -149,9 +149,9 @@ describe('words that a mapping states', () => {
     const tape = await imported(CASES['trades']!, (key, words) => (key === 'sell' ? ['3.0', 'Sell'] : words));
     expect(tape.flaws).toContainEqual(
       expect.objectContaining({
-        what: 'words of the mapping that are in no row',
+        what: 'words of the mapping that occur in no row',
         count: 1,
-        done: expect.stringMatching(/^side\.sell: "Sell"; column s holds .*"S" \(\d+\)/) as string,
+        done: expect.stringMatching(/^side\.sell: "Sell"; column s contains .*"S" \(\d+\)/) as string,
       }),
     );
   });
@@ -178,6 +178,6 @@ describe('a column that a mapping states', () => {
     const rows = Array.from({ length: 3 }, (_, i) => `${START + i},${kind === 'books' ? '101:1' : '100'},1,`);
     await expect(
       read([header, ...rows].join('\n'), `kind: ${kind}\n    time: { column: ${time}, unit: ms }\n    ${keys}`),
-    ).rejects.toThrow(`a.csv: column i, which the mapping states as ${key}, is empty in all of its 3 rows`);
+    ).rejects.toThrow(`a.csv: column i, which the mapping uses as ${key}, is empty in all of its 3 rows`);
   });
 });

@@ -194,7 +194,7 @@ describe('a time is refused in one line where', () => {
       'it has no zone',
       '2023-11-14 10:00:00',
       undefined,
-      /expected a time in text with a zone, found .*; the mapping may give its `zone`/,
+      /expected a time in text with a zone, found .*; set `zone` in the mapping/,
     ],
     ['the day is none', '2023-02-30 10:00:00', 'Z', /expected a valid date/],
     ['there is no such hour', '2023-02-03 24:00:00', 'Z', /expected a time of day/],
@@ -226,7 +226,7 @@ describe('while the clocks change', () => {
     const at = FOLD.map(clock => new Date(read(`2023-11-05 ${clock}`)).toISOString().slice(11, 16));
     expect(at).toEqual(['04:59', '05:00', '05:30', '05:59', '06:00', '06:30', '06:59', '07:00']);
     expect(findings.flaws.map(({ what, count }) => [what, count])).toEqual([
-      ['local times that occur twice because the clocks go back', 6],
+      ['ambiguous local times, which occur twice when clocks are set back', 6],
     ]);
   });
 
@@ -234,7 +234,9 @@ describe('while the clocks change', () => {
     const findings = new Findings();
     const read = timeReader({ unit: 'text', zone: 'Europe/Berlin' }, findings, () => 'x.csv:1');
     expect(new Date(read('2024-03-31 02:30:00')).toISOString()).toBe('2024-03-31T01:30:00.000Z');
-    expect(findings.flaws.map(({ what, count }) => [what, count])).toEqual([['local times that the clocks skip', 1]]);
+    expect(findings.flaws.map(({ what, count }) => [what, count])).toEqual([
+      ['local times that a clock change skips', 1],
+    ]);
   });
 
   test('every moment of ten years is one of those that have its local time, and no local time has three', () => {

@@ -58,7 +58,7 @@ function stamps(clock: ports.Clock, above: bigint): ports.NonceSource {
   };
 }
 
-function connect({ clock, restUrl, credentials, deadlineMs = 5_000, onRequest }: ports.Connection): ports.Exchange {
+function connect({ clock, restUrl, credentials, deadlineMs, onRequest }: ports.Connection): ports.Exchange {
   const source = credentials && stamps(clock, credentials.nonceAbove);
   const nonces = source && (credentials.durable?.(source) ?? source);
   let isClosed = false;

@@ -91,14 +91,14 @@ test('a second exchange is quoted on both sides, a fill comes into the ledger, a
   expect(Number(summary.position!['usd'])).toBeCloseTo(Number(server.total(KEY, 'USD')), 9);
   const printed: string[] = [];
   expect(replay(dir, 'all', line => printed.push(line))).toBe(true);
-  expect(printed.join('\n')).toMatch(/\d+ inputs, \d+ commands, every command the same/);
+  expect(printed.join('\n')).toMatch(/\d+ inputs, \d+ commands, all commands identical/);
 }, 60_000);
 
 test('an answer that is lost and a placement that comes twice are each known for an order that lives', async () => {
   const { server, until, texts, end } = await running(['lost', 'twice']);
   await until(() => sides(server) === 'BS');
   const [lost, twice] = server.rows.filter(({ owner }) => owner === KEY).map(({ tag }) => tag);
-  const isKnown = (tag = '') => texts().includes(`${tag}: the exchange has reported it; its outcome is known`);
+  const isKnown = (tag = '') => texts().includes(`${tag}: the exchange has reported the order; its outcome is known`);
   await until(() => isKnown(lost) && isKnown(twice) && sides(server) === 'BS');
   expect(texts()).toEqual(
     expect.arrayContaining(['place: no usable answer', 'place was rejected: refused: E_TAG_TAKEN']),

@@ -69,7 +69,7 @@ describe('a feed on the web', () => {
     [
       'a packed body',
       (_, r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
-      'its body has the encoding gzip, which was not requested',
+      'the body has the encoding gzip, which was not requested',
     ],
     ['a lost connection', (_, r) => void r.socket?.destroy(), /UND_ERR_SOCKET|ECONNRESET/],
     [

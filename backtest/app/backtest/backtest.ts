@@ -18,7 +18,7 @@ import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests, type LatencyText } from './latencyFlags.ts';
-import { missingReference, recordedElsewhere } from './externalReference.ts';
+import { missingReference, recordedElsewhere } from './recordedReference.ts';
 import { recordedRoutes, untestedRoutes, type ReferenceTapes } from './hedgeRoutes.ts';
 import { cutAt, gapsOf, marketOf, noOverlapReason, spanOf, type OpenedTape, type TradedTime } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';

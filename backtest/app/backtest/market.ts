@@ -52,7 +52,7 @@ export function marketOf(
     }
     const tape = stored === null ? (given as Tape) : loadStoredTape(stored.tape);
     const market = rowsInMemory(tape, how, how.from);
-    if (market.length === 0) throw new Error(`${source}: has no rows of a book`);
+    if (market.length === 0) throw new Error(`${source}: contains no rows of an order book`);
     const { at, length } = tape.columns;
     return {
       instrument,
@@ -105,7 +105,7 @@ export function noOverlapReason(given: Tape | OpenedTape, { since, until }: Trad
   if (since !== undefined && until !== undefined && !(since < until))
     return `--since ${text(since)} is not before --until ${text(until)}`;
   if ((since ?? from) < to && (until ?? to) > from) return null;
-  return `the recording is from ${text(from)} to ${text(to)}: --since and --until leave nothing`;
+  return `the recording is from ${text(from)} to ${text(to)}; --since and --until select no part of it`;
 }
 
 function firstTicksOf(tape: StoredTape): number {

@@ -12,7 +12,7 @@ import {
   profileLines,
   type DistancesAsked,
   type MeasuredDistances,
-} from './distances.ts';
+} from './measuredDistances.ts';
 import { digits, fairValueText, type ReferenceFound } from './fairValueText.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
@@ -66,7 +66,7 @@ export function fragment(
   const adverseBps = ofFills ?? c.adverseBps;
   const ends = (side: 'buy' | 'sell'): string => {
     const found = arrivals?.sides[side];
-    return found ? `${digits(found.perMinute)} per minute, ${digits(found.decayPerBps)} per bps` : 'not to be told';
+    return found ? `${digits(found.perMinute)} per minute, ${digits(found.decayPerBps)} per bps` : 'cannot be measured';
   };
   return [
     `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,

@@ -3,7 +3,7 @@
  * next move.
  */
 import { shortDecimal } from '../../../src/core/index.ts';
-import { imbalanceOf, type Calibration, type Foretold, type Leader, type Signals } from '../../../src/tape/index.ts';
+import { imbalanceOf, type Calibration, type Prediction, type Leader, type Signals } from '../../../src/tape/index.ts';
 
 /** Prediction of the price of the book `own` from a reference price, and the books of that reference. */
 export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };
@@ -66,8 +66,8 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
   const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${predictionText(foretold)}`);
   const about = [
-    `  # reference through ${books.join(', ')}, ${ageS} s old; it moves in ${digits(100 * moving)} % of the seconds`,
-    "  # slope of the book's next move on the distance of the reference (95 %), correlation, and correlation in the last third, which was not fitted",
+    `  # reference through ${books.join(', ')}, ${ageS} s old; the reference moves in ${digits(100 * moving)}% of the seconds`,
+    "  # slope of the book's next move on the distance of the reference (95%), correlation, and correlation in the last third, which was not fitted",
     ...rows,
   ];
   if (weight === 0) return [...about, '  # reference: weight 0, because it predicts no better than chance'];
@@ -80,9 +80,9 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   ];
 }
 
-const predictionText = (of: Foretold | null): string =>
+const predictionText = (of: Prediction | null): string =>
   of === null
-    ? 'not to be told'
+    ? 'cannot be measured'
     : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : ': no better than chance'}`;
 
 const durationText = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`);
@@ -102,7 +102,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
           `    memory: ${memoryMs / 1_000}s`,
         ]
       : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),
-    `  # imbalance, bps per deviation, ${ahead} (95 %), correlation, and correlation in the last third, which was not fitted:`,
+    `  # imbalance, bps per deviation, ${ahead} (95%), correlation, and correlation in the last third, which was not fitted:`,
     ...imbalances.map(
       ({ depthBps, foretold }) =>
         `  #   ${depthBps === 0 ? 'at the best prices' : `within ${depthBps} bps`}: ${predictionText(foretold)}`,

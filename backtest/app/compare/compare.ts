@@ -28,11 +28,11 @@ import type { Latencies } from '../backtest/backtestModel.ts';
 import { modelRunner, type ModelRunner } from '../backtest/backtestThreads.ts';
 import { fullValueOf, ORDERS_IN_FULL } from '../../../strategies/index.ts';
 import { comparedRun, planUnlessDeclined, Replays, startsOf, type Planned } from './compareRuns.ts';
-import { reasonAgainstQuoting, Verdicts } from './compareVerdicts.ts';
+import { reasonAgainstQuoting, Verdicts } from './quoteAdvice.ts';
 import { derivedSetups, givenSetups, termsOf, type Setup } from './compareSetups.ts';
 import { findTapes, firstPart, SECONDS_MIN, type FoundTape, type LeftOut } from './compareTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
+import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
 import type { LatencyText } from '../backtest/latencyFlags.ts';
 import {
   cutAt,
@@ -141,7 +141,7 @@ function derived({ name, given }: FoundTape, options: CompareOptions, onShare: O
   const { riskPerHour, calibratedShare } = options;
   const since = options.time?.since;
   if (since !== undefined && since < spanOf(given).from + 1_000 * SECONDS_MIN)
-    return `parameters come from the time before --since, at least ${SECONDS_MIN} s; this recording has less`;
+    return `the parameters need at least ${SECONDS_MIN} s of recording before --since; this recording has less`;
   const first = firstPart(given, calibratedShare, since);
   const calibration = calibrationOf(first.tape, onShare);
   const whole = 'options' in given ? loadStoredTape(given.tape) : given;
@@ -252,7 +252,7 @@ function elsewhereIn(
   if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
   if (missingReference(config, new Map()) === null) return undefined;
   const missing = books.filter(book => !tapes.has(book));
-  return `it quotes around the price in ${books.join(', ')}, and no recording here has ${missing.join(', ')} in these hours`;
+  return `the bot quotes around a price from ${books.join(', ')}, but no recording covers ${missing.join(', ')} in these hours`;
 }
 
 /** Returns the recordings of `books` that overlap `span`, one per book. */

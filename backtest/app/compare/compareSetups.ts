@@ -19,7 +19,7 @@ import {
 import { loadConfig, type Config } from '../../../src/config.ts';
 import { signedRateCeil, type Instrument } from '../../../src/core/index.ts';
 import { readConfig } from '../../../src/wiring/configFile.ts';
-import type { QuoteAdvice } from './compareVerdicts.ts';
+import type { QuoteAdvice } from './quoteAdvice.ts';
 
 /** Bot of a comparison. If `config` is `null`, `notRun` says why. */
 export type Setup = {

@@ -21,10 +21,10 @@ import { tradedStage } from './runEvidence.ts';
 import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
 import { paperConfig } from '../../../src/app/promote/candidate.ts';
 import type { Looking, PromotionJudge, StageCheck } from '../../../src/app/promote/promotionJudge.ts';
-import type { OpenPromotion, Standing } from '../../../src/app/promote/standing.ts';
+import type { OpenPromotion, PromotionState } from '../../../src/app/promote/promotionState.ts';
 
 /** Checks a stage. Rejects with `UsageError` if the operator must fix a problem first. */
-async function checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck> {
+async function checkStage(open: OpenPromotion, standing: PromotionState, looking: Looking): Promise<StageCheck> {
   const { dir, liveFile, clock, onInput } = looking;
   const { started, stage, since, evidence } = open;
   const { criteria } = started;
@@ -59,10 +59,10 @@ async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Look
 }
 
 /** Reads the live file. Throws `UsageError` if it was edited since the promotion wrote it. */
-function placedConfigOf(liveFile: string, { live }: Standing): Config {
+function placedConfigOf(liveFile: string, { live }: PromotionState): Config {
   if (liveDigestOf(liveFile) !== live)
     throw new UsageError(
-      `${liveFile}: changed by hand since the promotion wrote it. The promotion's text is in ${dirname(liveFile)}, under files/${live?.slice(0, 8) ?? ''}…; restore that text, or go back with: puntas promote back`,
+      `${liveFile}: changed manually since the promotion wrote the file. The promotion's text is in ${dirname(liveFile)}, under files/${live?.slice(0, 8) ?? ''}…; restore that text, or roll back with: puntas promote back`,
     );
   return readConfigText(liveFile).config;
 }

@@ -57,18 +57,18 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
   return [
     finding('tuning', better, `${tuned.better ? 'better' : 'not better'}: ${about}`, tuned.better),
     holdout === null
-      ? finding('holdout', held, 'not opened: puntas tune --open-holdout', 'not yet')
+      ? finding('holdout', held, 'holdout not opened; run puntas tune --open-holdout', 'not yet')
       : holdout.interval === null
         ? finding(
             'holdout',
             held,
-            `${digits(holdout.net60s)} of the minor currency; the holdout is too short for an interval`,
+            `${digits(holdout.net60s)} in quote currency; the holdout is too short for an interval`,
             false,
           )
         : finding(
             'holdout',
             held,
-            `${digits(holdout.net60s)} (${spanText(holdout.interval)}) of the minor currency`,
+            `${digits(holdout.net60s)} (${spanText(holdout.interval)}) in quote currency`,
             holdout.interval.low > 0,
           ),
   ];
@@ -114,7 +114,7 @@ function replayed(
 }
 
 function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): CriterionFinding {
-  const expected = `net after 60 s above ${digits(least)} ${minor} at the lower bound`;
+  const expected = `lower bound of the net after 60 s above ${digits(least)} ${minor}`;
   const found = `${digits(measures.net60s)} ${minor}`;
   return interval === null
     ? finding('net60s', expected, `${found}, no interval: fewer than 20 different time blocks`, false)
@@ -161,7 +161,7 @@ export function tradedFindings(
 
 /** Returns the finding about runs. Runs of other configurations are ignored; a run whose replay differs fails. */
 function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
-  const expected = 'runs of this configuration that replay to the last command';
+  const expected = 'runs of this configuration whose replay gives identical commands';
   const different = runs.find(({ difference }) => difference !== null);
   if (different !== undefined) return finding('runs', expected, differenceText(different), false);
   const beside = others === 0 ? '' : `, ${others} of other configurations ignored`;
@@ -169,13 +169,13 @@ function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
 }
 
 const differenceText = ({ run, difference }: ReplayedRun): string =>
-  `run ${run} does not: ${(difference ?? '').slice(0, 120)}`;
+  `run ${run} differs: ${(difference ?? '').slice(0, 120)}`;
 
 function profitFindings(least: number, traded: TradedStage, before: PredictedNet | null): readonly CriterionFinding[] {
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `interval of net60s not completely below ${spanText(before)} bps`;
+  const expected = `interval of the net after 60 s not completely below ${spanText(before)} bps`;
   return [
     own,
     interval === null
@@ -189,7 +189,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
  * required value, more fills are needed.
  */
 function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
-  const expected = `net after 60 s at least ${digits(least)} bps of the volume at the lower bound`;
+  const expected = `lower bound of the net after 60 s at least ${digits(least)} bps of the volume`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
   // Fills in the last 60 s of a run have no markout, because its recording ends before the mid price 60 s later.
   const left = fills > judged ? `; without ${fills - judged} fills of the last 60 s of a run` : '';
@@ -235,7 +235,7 @@ const haltsText = (halts: RunEvidence['halts']): string =>
   halts.length === 0 ? '0' : `${halts.length}, the last: ${halts.at(-1)!.reason}`;
 const spanText = ({ low, high }: { readonly low: number; readonly high: number }): string =>
   `${digits(low)} to ${digits(high)}`;
-const partPercent = (part: number): string => `${(100 * part).toFixed(1)} %`;
+const partPercent = (part: number): string => `${(100 * part).toFixed(1)}%`;
 
 /** Rounds to four significant digits. */
 function digits(x: number): string {

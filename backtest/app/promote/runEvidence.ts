@@ -19,7 +19,7 @@ import { tradingDigest } from '../../../src/app/promote/tradingDigest.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
 import { venueOf } from '../../../src/wiring/venueRegistry.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { WatchedRun, type RunSums } from './watchedRun.ts';
+import { RunMeter, type RunSums } from './runMeter.ts';
 
 /**
  * Evidence of a stage, with its profit per volume so far. `traded` contains the instrument and the final mid price of
@@ -110,7 +110,7 @@ async function replayedRun(
   onInput: (at: Millis) => void,
 ): Promise<{ readonly sums: RunSums; readonly replayed: ReplayedRun }> {
   const { bytes } = recordingsIn(dir).find(one => one.run === run)!;
-  const watched = new WatchedRun(rules.instrument);
+  const watched = new RunMeter(rules.instrument);
   const engine = engineOf(setup, rules, run, news => watched.hear(news));
   watched.watch(engine);
   const { difference } = replayRun(dir, run, engine, {

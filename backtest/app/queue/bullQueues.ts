@@ -111,7 +111,7 @@ async function checkPostgres({ url, shown }: QueuePlace): Promise<void> {
 }
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, 'nothing listens there; check that SERVER is running on this port'],
+  [/ECONNREFUSED/, 'nothing listens at this address; check that SERVER is running on this port'],
   [/ENOTFOUND|EAI_AGAIN/, 'unknown host name'],
   [/ETIMEDOUT|timeout/i, 'no answer within 10 s; check for a firewall, or another program on this port'],
   [
@@ -119,12 +119,12 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     'SERVER requires a password; set PUNTAS_QUEUE_PASSWORD or PUNTAS_QUEUE_PASSWORD_FILE',
   ],
   [/WRONGPASS|28P01|28000|invalid username-password/, 'SERVER rejects this user and password'],
-  [/NOPERM|42501/, 'the user lacks rights there'],
-  [/3D000/, 'no database of this name; create it (createdb)'],
-  [/LOADING|57P03/, 'SERVER is still starting: try again in a moment'],
+  [/NOPERM|42501/, 'this user lacks rights on SERVER'],
+  [/3D000/, 'there is no database of this name; create the database (createdb)'],
+  [/LOADING|57P03/, 'SERVER is still starting; try again in a moment'],
   [
     /ECONNRESET|EPROTO|Connection is closed|Connection terminated|wrong version number|Protocol error/,
-    'the connection was closed; check that SERVER runs there, and with TLS if the address requires it',
+    'the connection was closed; check that SERVER runs at this address, with TLS if the address requires TLS',
   ],
 ];
 

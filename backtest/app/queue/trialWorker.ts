@@ -256,9 +256,9 @@ class Trials {
   async #taken({ data, timestamp }: Job): Promise<TrialJob> {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`invalid trial in the queue: ${job}`);
-    if (job.code !== this.#code) throw this.#queues.hopeless('its version differs from this worker');
+    if (job.code !== this.#code) throw this.#queues.hopeless('the trial needs another version than this worker has');
     if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
-      throw this.#queues.hopeless('expired: waited for more than a day without its study');
+      throw this.#queues.hopeless('the trial expired, because its study has not run for more than a day');
     return job;
   }
 
@@ -270,7 +270,7 @@ class Trials {
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
     if (!(await this.#seen()).here.some(isOf(job)))
-      throw this.#queues.hopeless('its study has ended, and this worker has no --tapes');
+      throw this.#queues.hopeless('the study of the trial has ended, and this worker has no --tapes');
     this.#problem ??= new UsageError(
       'the study uses recordings; pass the --tapes DIR or --tapes s3://BUCKET/PREFIX of puntas tune',
     );

@@ -324,8 +324,8 @@ class QueuedTrials implements TrialExecutor {
       const { twin } = this.#attendance;
       this.#options.tell(
         twin === null
-          ? `${this.#options.place.shown} lost ${lost.length} trials, like a server without persistence; they are requested again`
-          : `${twin} runs the same study into the same registry and took ${lost.length} trials from the queue; they are requested again; stop one of the two`,
+          ? `${this.#options.place.shown} lost ${lost.length} trials, probably because its server has no persistence; requesting these trials again`
+          : `${twin} runs the same study into the same registry and took ${lost.length} trials from the queue; requesting these trials again; stop one of the two processes`,
       );
       await this.#add(lost);
     }

@@ -29,7 +29,7 @@ function heading({ looked }: Scouting, { book, seconds, feeBps, minor, verdict }
   const [net, from, to] = [value, low, high].map(x => fourDigits(x));
   return [
     `# Written by puntas scout: ${book}, ${Math.round(seconds / 60)} minutes of ${looked}.`.replaceAll(/[\r\n]/g, ' '),
-    `# Expected at a maker fee of ${bpsText(feeBps)} bps: ${net} ${minor} per hour (95 %: ${from} to ${to}), with each fill valued after a minute.`,
+    `# Expected at a maker fee of ${bpsText(feeBps)} bps: ${net} ${minor} per hour (95%: ${from} to ${to}), with each fill valued after a minute.`,
     '# Read docs/scout.md, then check every limit below; try it on paper first.',
     '',
   ];

@@ -27,7 +27,7 @@ function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
 }
 
 const LEGEND =
-  "In bps, except sums: half-spread; volatility per hour; the average maker's edge after a minute; the highest fee at which quoting pays; its distance; net per hour (95 %); capital for ten orders per side; the fee after a month of this volume.";
+  "half spr., vola, maker, pays to, dist and tier are in bps. maker: average maker's edge after a minute; pays to: highest fee at which quoting pays; dist: best distance; low, high: 95% interval of the net; needs: capital for ten orders per side; tier: fee after a month of this volume.";
 
 function tableOf({ books, currency }: Scouting): readonly string[] {
   const sum = (of: (book: ScoutedBook) => number | null, text: (x: number | null) => string) => (book: ScoutedBook) => {

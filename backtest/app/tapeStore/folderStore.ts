@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { synced } from '../../../src/guard/index.ts';
-import { isMissing, PART, partOf } from './parts.ts';
+import { isMissing, TEMPORARY_NAME, temporaryName } from './temporaryNames.ts';
 import { StoreProblem, type FileContent, type StoredFiles } from './storedFiles.ts';
 
 /** Age in ms after which an unfinished file counts as abandoned. */
@@ -36,7 +36,7 @@ export class FolderStore implements StoredFiles {
   async put(sha256: string, content: FileContent): Promise<void> {
     await this.#told(async () => {
       await mkdir(this.shown, { recursive: true });
-      const part = join(this.shown, partOf(sha256));
+      const part = join(this.shown, temporaryName(sha256));
       try {
         if ('text' in content) await writeFile(part, content.text);
         else await copyFile(content.file, part, constants.COPYFILE_FICLONE);
@@ -69,7 +69,7 @@ export class FolderStore implements StoredFiles {
   async #tidy(now: number): Promise<void> {
     this.#isTidy = true;
     for (const name of await readdir(this.shown)) {
-      if (!PART.test(name)) continue;
+      if (!TEMPORARY_NAME.test(name)) continue;
       const part = join(this.shown, name);
       const { mtimeMs } = await stat(part).catch(() => ({ mtimeMs: Infinity }));
       if (now - mtimeMs > PART_KEPT_MS) await rm(part, { force: true });

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { synced } from '../../../src/guard/index.ts';
-import { isMissing, PART, partOf } from './parts.ts';
+import { isMissing, TEMPORARY_NAME, temporaryName } from './temporaryNames.ts';
 import { flawOf, hashOfFile, MANIFEST_BYTES_MAX, manifestIn, recordingIn } from './recordingFiles.ts';
 import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 
@@ -77,7 +77,7 @@ export class RecordingCache {
   async tidy(): Promise<void> {
     const { dir, now, bytesMost, tell } = this.#options;
     const isLeft = ({ name, at }: Entry): boolean => !this.#parts.has(name) && now() - at > GONE_AFTER_MS;
-    const parts = entriesOf(dir, PART);
+    const parts = entriesOf(dir, TEMPORARY_NAME);
     for (const { name } of parts.filter(isLeft)) await rm(join(dir, name), { recursive: true, force: true });
     const whole = entriesOf(dir, WHOLE).toSorted((a, b) => a.at - b.at);
     let bytes = [...this.#parts.values(), ...whole.map(entry => this.#bytesOf(entry))].reduce((sum, n) => sum + n, 0);
@@ -129,7 +129,7 @@ export class RecordingCache {
   async #fetched(hash: string): Promise<string> {
     const { store, dir } = this.#options;
     const at = join(dir, hash);
-    const name = partOf(hash);
+    const name = temporaryName(hash);
     const part = join(dir, name);
     this.#parts.set(name, 0);
     try {
@@ -179,7 +179,7 @@ export class RecordingCache {
    */
   async #away(hash: string, unusedSince?: number): Promise<boolean> {
     const { dir } = this.#options;
-    const [at, part] = [join(dir, hash), join(dir, partOf(hash))];
+    const [at, part] = [join(dir, hash), join(dir, temporaryName(hash))];
     if (unusedSince !== undefined && this.#used.has(hash)) return false;
     try {
       renameSync(at, part);

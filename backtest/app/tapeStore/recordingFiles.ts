@@ -62,7 +62,8 @@ export async function storeRecording(
 
 /** Returns the difference between a fetched recording and its hash; `null` if there is none. */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
-  if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256) return 'its list of files does not match its hash';
+  if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
+    return "the recording's list of files does not match its hash";
   const { name: folder, isFolder, files } = manifestIn(dir);
   const root = join(dir, 'files', ...(isFolder ? [folder] : []));
   for (const { name, sha256: hash } of files) {
@@ -72,7 +73,7 @@ export async function flawOf(dir: string, sha256: string): Promise<string | null
   // An unlisted file is a flaw, because importers would read it too.
   const listed = new Set(files.map(({ name }) => name));
   const other = filesBelow(root, '').find(name => !listed.has(name));
-  return other === undefined ? null : `${other} is not in its list of files`;
+  return other === undefined ? null : `${other} is not in the recording's list of files`;
 }
 
 /** Returns the path of a fetched recording. */

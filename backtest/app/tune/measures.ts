@@ -61,7 +61,7 @@ type Measure = {
 export const MEASURES = {
   net60s: {
     ...{ better: 'more', unit: 'minor', adds: true, of: sums => sums.net60s },
-    says: 'markout of the fills after 60 s times volume, minus fees: the profit if each had been closed then',
+    says: 'markout of the fills after 60 s times volume, minus fees: the profit if each fill were closed then',
   },
   net: {
     better: 'more',
@@ -79,11 +79,11 @@ export const MEASURES = {
   drawdown: { better: 'less', unit: 'minor', of: sums => sums.drawdown, says: 'largest fall of the profit in any run' },
   inventoryMost: {
     ...{ better: 'less', unit: 'major', of: sums => sums.inventoryMost },
-    says: 'largest inventory beyond the target in any run, unsigned',
+    says: 'largest absolute inventory beyond the target in any run',
   },
   inventoryMean: {
     ...{ better: 'less', unit: 'major', of: sums => over(sums.inventorySeconds, sums.seconds) },
-    says: 'mean size of the inventory over time, unsigned',
+    says: 'mean absolute inventory over time',
   },
   orderToTrade: {
     ...{ better: 'less', unit: '', of: sums => over(sums.requests, sums.fills, sums.requests) },

@@ -24,13 +24,16 @@ const parameter = z
     choice: z
       .union(
         [z.array(scalar).min(1).max(1_000), z.record(name, z.unknown())],
-        'expected a list of values, or names with a value each',
+        'expected a list of values, or a map of names to values',
       )
       .optional(),
     step: z.number().positive().optional(),
     when: z
       .record(z.string(), z.union([scalar, z.array(scalar).min(1)], 'expected a value or a list of values'))
-      .refine(given => Object.keys(given).length === 1, 'expected one parameter and the values that activate this one')
+      .refine(
+        given => Object.keys(given).length === 1,
+        'expected one parameter and the values that activate this parameter',
+      )
       .optional(),
   })
   .refine(given => oneOf(given, KINDS), `expected exactly one of ${KINDS.join(', ')}`);
@@ -60,7 +63,7 @@ const tape = z
   .refine(given => oneOf(given, ['path', 'flow']), 'expected path: of a recording, or flow: of the built-in market')
   .refine(
     given => given.session === undefined || given.flow === undefined,
-    'expected no session: of the built-in market',
+    'session: applies only to path:, because the built-in market never closes',
   );
 
 const bound = z

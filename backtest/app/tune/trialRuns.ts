@@ -7,7 +7,7 @@ import { edgeProblem, externalReferenceOf, type Config } from '../../../src/conf
 import { simulatedAccountOf } from '../backtest/backtest.ts';
 import type { Latencies, ModelJob } from '../backtest/backtestModel.ts';
 import type { ModelRunner } from '../backtest/backtestThreads.ts';
-import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
+import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
 import { recordedRoutes, routeBooks, type ReferenceTapes } from '../backtest/hedgeRoutes.ts';
 import { measuresOf, NO_SUMS, rounded, summed, upwards, type MeasureName, type Sums } from './measures.ts';
 import type { TrialRecord } from './registry.ts';

@@ -7,11 +7,12 @@ import type { Config } from '../../../src/config.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { requireTuningAllowed, type StudyHours } from './holdoutRule.ts';
-import { MEASURES, upwards } from './measures.ts';
+import { MEASURES } from './measures.ts';
 import { configAt } from './parameters.ts';
 import { pruningBounds } from './pruner.ts';
 import { trialsOf, type Registry, type TrialRecord } from './registry.ts';
 import { digestOfData, type Study } from './study.ts';
+import { bestTrial, isFeasible, objectivesOf } from './trialRanking.ts';
 import type { TrialExecutor, TrialSetting } from './trialExecutor.ts';
 import { notRunReason, type AskedTrial, type TrialOutcome } from './trialRuns.ts';
 
@@ -89,7 +90,7 @@ function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): reado
  * With several objectives, they are the negative Pareto ranks. `null` for trials that were pruned, refused, or violate
  * a constraint.
  */
-export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
+function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
   const { objectives, constraints } = keys;
   const counted = made.map(trial => (isFeasible(trial, constraints) ? objectivesOf(trial, objectives) : null));
   if (objectives.length === 1) return counted.map(values => values?.[0] ?? null);
@@ -98,27 +99,6 @@ export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): rea
   const behind = new Map(feasible.map(({ i }, at) => [i, 0 - (ranks[at] ?? Infinity)]));
   return counted.map((_, i) => behind.get(i) ?? null);
 }
-
-/** Returns the objectives of a trial, each with a sign such that more is better. */
-export const objectivesOf = (
-  { measures }: Pick<TrialRecord, 'measures'>,
-  objectives: Study['keys']['objectives'],
-): readonly number[] => objectives.map(name => (measures === null ? -Infinity : upwards(name, measures[name])));
-
-/** Returns the names of the constraints that a trial violates. */
-export const brokenConstraints = (
-  { measures }: Pick<TrialRecord, 'measures'>,
-  constraints: Study['keys']['constraints'],
-): readonly string[] =>
-  (Object.keys(MEASURES) as (keyof typeof MEASURES)[]).filter(name => {
-    const { min = -Infinity, max = Infinity } = constraints[name] ?? {};
-    const value = measures?.[name] ?? Number.NaN;
-    return constraints[name] !== undefined && !(value >= min && value <= max);
-  });
-
-/** Whether the trial finished and satisfies every constraint. */
-export const isFeasible = (trial: TrialRecord, constraints: Study['keys']['constraints']): boolean =>
-  trial.state === 'done' && brokenConstraints(trial, constraints).length === 0;
 
 /**
  * Runs the trials of a batch that are not in the registry. If a configuration was already tried in this study, its
@@ -184,24 +164,6 @@ function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): stri
   if (best === null || objective === undefined) return where;
   const value = best.measures?.[objective] ?? 0;
   return `${where}, best ${Number(value.toPrecision(4))}${MEASURES[objective].unit === 'minor' ? ` ${unit}` : ` (${objective})`}`;
-}
-
-/**
- * Returns the feasible trial with the best first objective, and the earliest if several are equal; `null` if no trial
- * is feasible.
- */
-export function bestTrial(
-  made: readonly TrialRecord[],
-  { objectives, constraints }: Study['keys'],
-): TrialRecord | null {
-  let best: TrialRecord | null = null;
-  for (const trial of made)
-    if (
-      isFeasible(trial, constraints) &&
-      (best === null || objectivesOf(trial, objectives)[0]! > objectivesOf(best, objectives)[0]!)
-    )
-      best = trial;
-  return best;
 }
 
 const outcomeOf = ({ state, why, measures, soFar, blocks }: TrialRecord): TrialOutcome => ({

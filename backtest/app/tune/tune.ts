@@ -22,7 +22,8 @@ import {
   type TrialRecord,
 } from './registry.ts';
 import { digestOfData, readStudy, studyDigest, type Study } from './study.ts';
-import { bestTrial, brokenConstraints, isFeasible, objectivesOf, runTrials, type StudyRun } from './trials.ts';
+import { bestTrial, brokenConstraints, isFeasible, objectivesOf, rankedTrials } from './trialRanking.ts';
+import { runTrials, type StudyRun } from './trials.ts';
 import { trialsHere, type TrialExecutor } from './trialExecutor.ts';
 import { heldOutPieces, piecesOf, referencesOf, tuneTapes, type Piece, type TuneTape } from './tuneTapes.ts';
 
@@ -217,9 +218,7 @@ function tuningOf(
   const count = (state: TrialRecord['state']): number => trials.filter(trial => trial.state === state).length;
   const iso = (part: { readonly from: number; readonly to: number } | null): readonly [string, string] | null =>
     part && [new Date(part.from).toISOString(), new Date(part.to).toISOString()];
-  const ranked = [...feasible].sort(
-    (a, b) => objectivesOf(b, keys.objectives)[0]! - objectivesOf(a, keys.objectives)[0]! || a.number - b.number,
-  );
+  const ranked = rankedTrials(trials, keys);
   const front = paretoFront(feasible.map(trial => objectivesOf(trial, keys.objectives)));
   return {
     made: { puntas: run.signed().version, node: process.versions.node },

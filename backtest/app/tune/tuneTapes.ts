@@ -226,7 +226,7 @@ function blocksIn(from: number, to: number, starts: readonly number[]): number {
   const shortest = to - from - 1_000 * Math.max(...starts);
   if (shortest < PIECE_MIN_MS)
     throw new UsageError(
-      `startsAfterSeconds: the last start leaves ${Math.round(shortest / 1_000)} s of a piece; expected at least ${PIECE_MIN_MS / 1_000}: take earlier starts, fewer segments or longer tapes`,
+      `startsAfterSeconds: the last start leaves ${Math.round(shortest / 1_000)} s of a segment; expected at least ${PIECE_MIN_MS / 1_000} s: use earlier starts, fewer segments or longer tapes`,
     );
   return Math.min(BLOCKS_MAX, Math.floor(shortest / BLOCK_MIN_MS));
 }

@@ -29,7 +29,8 @@ export type RunningRatio = {
 const BLOCKS_MIN = 20;
 /** Number of blocks at which the confidence sequence is narrowest. */
 const NARROWEST_AT = 100;
-const ERROR = 0.05;
+/** Probability that the interval ever misses the true ratio. */
+const ERROR_RATE = 0.05;
 const BLOCKS_MAX = 1e7;
 
 /**
@@ -67,7 +68,7 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
 
 /** Returns half the width of the interval after `t` values with standard deviation 1, by Robbins' normal mixture. */
 function reach(t: number): number {
-  const square = (-2 * Math.log(ERROR) + Math.log(-2 * Math.log(ERROR) + 1)) / NARROWEST_AT;
+  const square = (-2 * Math.log(ERROR_RATE) + Math.log(-2 * Math.log(ERROR_RATE) + 1)) / NARROWEST_AT;
   const grown = t * square + 1;
-  return Math.sqrt(((2 * grown) / (t * t * square)) * Math.log(Math.sqrt(grown) / ERROR));
+  return Math.sqrt(((2 * grown) / (t * t * square)) * Math.log(Math.sqrt(grown) / ERROR_RATE));
 }

@@ -19,7 +19,8 @@ import {
 } from '../../../src/pages/index.ts';
 import { tuningFigures } from './plots.ts';
 import type { TunedTrial, Tuning } from './tuning.ts';
-import { share, tuningWords } from './words.ts';
+import { tuningWords } from './summary.ts';
+import { share } from './tuningVerdict.ts';
 
 /** Returns a self-contained HTML file that includes library, style and script. Names and texts are escaped. */
 export function tuningPage(tuning: Tuning, parts: PageParts): string {
@@ -58,20 +59,34 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
   const held =
     holdout === null
       ? []
-      : [tile('holdout, after 60 s', `${gainText(holdout.net, minor)} ${minor}`, `opened by ${holdout.by}`)];
+      : [
+          tile(
+            'holdout, fills valued after 60 s',
+            `${gainText(holdout.net, minor)} ${minor}`,
+            `opened by ${holdout.by}`,
+          ),
+        ];
   return html`<div class="tiles">
     ${[
       tile('better than not trading', verdict.better ? 'yes' : 'no', verdict.words[0] ?? ''),
       tile(
-        'best, after 60 s',
+        'best trial, fills valued after 60 s',
         `${gainText(net, minor)} ${minor}`,
         interval === null
           ? 'no interval'
-          : `95 %: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)}`,
+          : `95%: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)}`,
       ),
-      tile('deflated Sharpe', share(deflated.probability), `of ${numberText(deflated.trials)} ever tried here`),
-      tile('overfitting', pbo === null ? '–' : share(pbo.value), 'probability, by CSCV'),
-      tile('paths above zero', `${paths.filter(x => x > 0).length} of ${paths.length}`, 'purged combinatorial'),
+      tile(
+        'deflated Sharpe ratio',
+        share(deflated.probability),
+        `${numberText(deflated.trials)} configurations tried so far`,
+      ),
+      tile('probability of overfitting', pbo === null ? '–' : share(pbo.value), 'by CSCV'),
+      tile(
+        'paths with a profit',
+        `${paths.filter(x => x > 0).length} of ${paths.length}`,
+        'purged combinatorial paths',
+      ),
       tile(
         'trials',
         numberText(counts.done + counts.pruned + counts.refused),
@@ -109,11 +124,11 @@ function studyTable(tuning: Tuning): Html {
     row('search', `${search.algorithm}, seed ${search.seed}, ${search.trials} trials in batches of ${search.batch}`),
     row('objectives', objectives.join(', ')),
     row('constraints', constraints.join('; ') || 'none'),
-    row('fill models', `${models.join(', ')}: each measure is the worst of these models`),
+    row('fill models', `${models.join(', ')}: each measure is the worst under these models`),
     row('latencies, ms', latenciesMs.join(', ')),
-    row('begun after, s', startsAfterSeconds.join(', ')),
-    row('segments of a tape', String(segments)),
-    row('made with', `Puntas ${made.puntas}, Node ${made.node}`),
+    row('starts of each segment, after s', startsAfterSeconds.join(', ')),
+    row('segments per tape', String(segments)),
+    row('created with', `Puntas ${made.puntas}, Node ${made.node}`),
   ]);
 }
 
@@ -134,7 +149,7 @@ function trialTable({ parameters, chosen }: Tuning, trials: readonly TunedTrial[
     ${table(
       html`<tr>
         <th class="text">trial</th>
-        ${[...parameters, ...measures, ''].map(name => html`<th>${name}</th>`)}
+        ${[...parameters, ...measures, 'note'].map(name => html`<th>${name}</th>`)}
       </tr>`,
       rows,
     )}

@@ -18,26 +18,26 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
       plots: search(tuning),
     },
     {
-      heading: 'The front',
-      how: 'Trials on the Pareto front of the first two objectives, and the others.',
+      heading: 'Pareto front',
+      how: 'Trials on the Pareto front of the first two objectives, and the other trials.',
       plots: front(tuning),
     },
     ...(evidence === null
       ? []
       : [
           {
-            heading: 'The best over time',
-            how: 'Cumulative result of the best after 60 s, over the blocks of all pieces. A sum from a few blocks says little about the future.',
+            heading: 'The best trial over time',
+            how: 'Cumulative net of the best trial over the time blocks of all segments, with fills valued after 60 s. A sum that comes from a few blocks says little about the future.',
             plots: [gains(evidence, tuning, minor)],
           },
           {
-            heading: 'Choosing out of sample',
-            how: 'Each path chooses the best parameters on some groups of blocks and evaluates them on the others; one dot per path, worst first. Walk-forward chooses on all earlier blocks. Below zero, the chosen parameters lost money.',
+            heading: 'Choice of parameters, out of sample',
+            how: 'Each path chooses the best parameters on some groups of time blocks and evaluates them on the other groups; one dot per path, worst first. Walk-forward chooses on all earlier blocks. Below zero, the chosen parameters lost money.',
             plots: [...paths(evidence, minor), ...forward(evidence, minor), ...logits(evidence)],
           },
           {
-            heading: 'Around the best',
-            how: 'Results of the trials by the value of each parameter. Neighbors are the best trial with only this parameter moved: a best on a plateau is more trustworthy than one on a peak.',
+            heading: 'Results around the best trial',
+            how: 'Results of the trials by the value of each parameter. Neighbors are copies of the best trial with only this parameter changed. A best trial on a plateau is more trustworthy than a best trial on a peak.',
             plots: evidence.parameters.flatMap((parameter, i) => along(parameter, i, tuning)),
           },
         ]),
@@ -75,8 +75,8 @@ function search(tuning: Tuning): readonly Plot[] {
   });
   const lines = [
     dots('within the constraints', 'model-1', ({ number }) => feasible.has(number)),
-    dots('not within them', 'fees', trial => trial.state === 'done' && !feasible.has(trial.number)),
-    dots('stopped early, so far', 'soft', ({ state }) => state === 'pruned'),
+    dots('outside the constraints', 'fees', trial => trial.state === 'done' && !feasible.has(trial.number)),
+    dots('stopped early, partial result', 'soft', ({ state }) => state === 'pruned'),
     { label: 'best so far', colour: 'spread', style: 'line' as const, values: soFar },
   ].filter(({ values }) => values.some(value => value !== null));
   return [
@@ -107,8 +107,8 @@ function front({ trials, ranking, front: best, objectives }: Tuning): readonly P
       x: { kind: 'number', values: sorted.map(trial => valueOf(trial, one) ?? 0), label: one },
       y: { label: other, range: null },
       lines: [
-        dots('behind it', 'soft', ({ number }) => !best.includes(number)),
-        dots('front', 'spread', ({ number }) => best.includes(number)),
+        dots('other trials', 'soft', ({ number }) => !best.includes(number)),
+        dots('Pareto front', 'spread', ({ number }) => best.includes(number)),
       ],
       ...{ shades: [], group: null },
     },
@@ -120,7 +120,7 @@ function gains({ gains: of }: Evidence, { holdout }: Tuning, minor: string): Plo
   let sum = 0;
   const total = all.map(gain => (sum += gain));
   const tuned: Line = {
-    label: 'tuned on',
+    label: 'tuning hours',
     colour: 'model-1',
     style: 'line',
     values: total.map((x, i) => (i < of.length ? x : null)),
@@ -132,7 +132,7 @@ function gains({ gains: of }: Evidence, { holdout }: Tuning, minor: string): Plo
     values: total.map((x, i) => (i >= of.length ? x : null)),
   };
   return {
-    ...{ id: 'gains', title: 'Cumulative result, fills valued after 60 s' },
+    ...{ id: 'gains', title: 'Cumulative net, fills valued after 60 s' },
     x: { kind: 'number', values: all.map((_, i) => i + 1), label: 'block' },
     y: { label: minor, range: rangeOf([...total, 0]) },
     lines: holdout === null ? [tuned] : [tuned, held],
@@ -160,10 +160,10 @@ function forward({ walkForward: of }: Evidence, minor: string): readonly Plot[] 
   const values = of.map(({ net }) => (sum += net));
   return [
     {
-      ...{ id: 'forward', title: 'Walking forward, added up' },
+      ...{ id: 'forward', title: 'Cumulative net of walk-forward' },
       x: { kind: 'number', values: values.map((_, i) => i + 1), label: 'step' },
       y: { label: minor, range: rangeOf([...values, 0]) },
-      lines: [{ label: 'chosen on the past', colour: 'inventory', style: 'line', dots: true, values }],
+      lines: [{ label: 'chosen on earlier blocks', colour: 'inventory', style: 'line', dots: true, values }],
       ...{ shades: [], group: null },
     },
   ];
@@ -179,11 +179,11 @@ function logits({ pbo }: Evidence): readonly Plot[] {
   for (const logit of pbo.logits) counts[Math.min(BARS - 1, Math.floor((logit - low) / width))]!++;
   return [
     {
-      ...{ id: 'logits', title: 'Rank out of sample of the best in sample' },
+      ...{ id: 'logits', title: 'Out-of-sample rank of the in-sample best' },
       x: {
         kind: 'number',
         values: counts.map((_, i) => Number((low + (i + 0.5) * width).toPrecision(4))),
-        label: 'logit of the rank; below zero: in the lower half',
+        label: 'logit of the rank; below zero: lower half',
       },
       y: { label: 'splits', range: null },
       lines: [{ label: 'splits', colour: 'model-0', style: 'bars', values: counts }],
@@ -229,7 +229,7 @@ function along(
           ? []
           : [
               {
-                ...{ label: 'its neighbours', colour: 'inventory', style: 'dots' as const },
+                ...{ label: 'neighbors of the best', colour: 'inventory', style: 'dots' as const },
                 values: values.map((value, n) => (isBeside[n] ? value : null)),
               },
             ]),

@@ -158,7 +158,7 @@ function openOrdersOf(
  */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
-  const why = `no heartbeat; ${run.recorded.regime} when it last recorded`;
+  const why = `no heartbeat; last recorded regime: ${run.recorded.regime}`;
   return {
     ...run,
     ...{ regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes },

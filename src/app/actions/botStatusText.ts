@@ -16,17 +16,17 @@ export function botStatusText(of: BotStatus, where: string): string {
     ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
     ...(run === null ? [] : statusRow('regime', regimeText(run, heldBy))),
     ...(heldBy.length === 0
-      ? statusRow('held by', 'nobody')
+      ? statusRow('held by', 'none')
       : heldBy.flatMap(held => statusRow('held by', heldText(held)))),
     ...(run === null ? [] : runRows(run)),
     ...(disk === null
       ? []
-      : statusRow('disk', `the disk of the state cannot be written (${disk}); figures and heartbeats may be old`)),
+      : statusRow('disk', `the state directory cannot be written (${disk}); figures and heartbeats may be outdated`)),
     ...(profit === null ? [] : statusRow('profit', profitText(profit))),
     ...(profit === null && run !== null && run.profit === null && run.unknown !== null
       ? statusRow('profit', `unknown: ${run.unknown}; the bot reads the trades again when it runs`)
       : []),
-    ...statusRow('last done', lastAction === null ? 'no action by command or console' : lastText(lastAction)),
+    ...statusRow('actions', lastAction === null ? 'none by command or console' : lastText(lastAction)),
     ...(note === null ? [] : statusRow('note', note)),
   ].join('\n');
 }
@@ -63,7 +63,7 @@ function statusRow(name: string, text: string): readonly string[] {
 }
 
 function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): string {
-  const recorded = recordedTo === null ? '' : `; recorded up to ${ago(at - recordedTo)} ago`;
+  const recorded = recordedTo === null ? '' : `; last recorded ${ago(at - recordedTo)} ago`;
   const since = bot.since === null ? '' : ` since ${time(bot.since)} (${ago(at - bot.since)})`;
   const number = run === null ? '' : `, run ${run.number}`;
   switch (bot.state) {
@@ -72,7 +72,7 @@ function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): st
     case 'stopped':
       return `not running; stopped cleanly ${ago(bot.beatAgo ?? 0)} ago${number}`;
     case 'silent':
-      return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and was not stopped${disk === null ? '' : `; the disk of its state cannot be written (${disk}), so it may still be running`}: ${leftText(at, openOrders)}`;
+      return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and the bot was not stopped${disk === null ? '' : `; its state directory cannot be written (${disk}), so the bot may still be running`}: ${leftText(at, openOrders)}`;
     case 'never ran':
       return 'never ran with this state directory';
   }
@@ -124,7 +124,7 @@ function limitsText(limits: readonly StatusLimit[]): string {
  * 99%; 100% means that the limit is reached.
  */
 const limitText = ({ limit, share }: StatusLimit): string =>
-  `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))} %` : 'BEYOND'}`;
+  `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))}%` : 'BEYOND'}`;
 
 const lastText = ({ action, by, via, at, end, reason }: NonNullable<BotStatus['lastAction']>): string =>
   `${action} by ${by}${via === 'console' ? ' in the console' : ''} at ${time(at)}${end === 'refused' ? ', refused' : ''}: ${reason === '' ? 'no reason given' : reason}`;

@@ -24,7 +24,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   if (inventory === 0n) return ['inventory is at its target; there is nothing to hedge'];
   const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;
   const venues = plan.venues.join(', ');
-  const limits = `hedged by the cheapest of ${venues}, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and at most --max-cost in total`;
+  const limits = `each hedge uses the cheapest of ${venues} and costs at most ${plan.rules.costMaxBps} bps (hedge.costMaxBps); all hedges together cost at most --max-cost`;
   const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
   if (refusal !== null) return [`${beyond}; cost unknown: ${refusal}`, limits];
   const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
@@ -71,6 +71,6 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
         : [`replaces the earlier request, whose costs do not count for this one: ${before.reason}`]),
     ...(halt === null
       ? []
-      : [`trading is halted: nothing is hedged until you resume, and a resume also cancels this request`]),
+      : [`trading is halted: Puntas hedges nothing until you resume, and a resume also cancels this request`]),
   ];
 }

@@ -94,13 +94,13 @@ const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: Rep
   action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.preview(at);
 
 const AT_START: Readonly<Record<ActionName, string>> = {
-  pause: 'takes effect at the next start',
-  reduce: 'takes effect at the next start',
-  halt: 'takes effect at the next start',
-  resume: 'takes effect at the next start',
+  pause: 'the action takes effect at the next start',
+  reduce: 'the action takes effect at the next start',
+  halt: 'the action takes effect at the next start',
+  resume: 'the action takes effect at the next start',
   cancel: 'no process would cancel orders; cancel open orders with puntas halt --cancel',
   reload: 'the next start reads the file',
-  flatten: 'the hedger applies it from the next start',
+  flatten: 'the hedger starts to close inventory at the next start',
 };
 
 /** Returns the engine event of the action; `null` if the action has none. */

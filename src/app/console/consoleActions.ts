@@ -5,7 +5,7 @@ import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../.
 import type { Clock } from '../../core/index.ts';
 import { actionTail, type ActionEntry } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk, type ActionAsk } from '../actions/actions.ts';
-import { carryOut } from '../actions/carryOut.ts';
+import { executeAction } from '../actions/executeAction.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { digestOf } from '../run/reloading.ts';
 
@@ -36,8 +36,8 @@ export function consoleActions(
       const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in total, fees included`] : [];
       return {
         lines: [...bound, ...lines],
-        carryOut: async () => {
-          if (fileSeen(bot, ask) === seen) return carryOut(bot, ask, clock);
+        execute: async () => {
+          if (fileSeen(bot, ask) === seen) return executeAction(bot, ask, clock);
           return { end: 'refused', lines: ['the file has changed since the preview; preview it again'] };
         },
       };

@@ -32,7 +32,7 @@ import { wrapped } from '../../messages/wrapped.ts';
 import { clientOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { readShipped, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hasKey, remoteAccess, withVenue } from '../../wiring/venue.ts';
+import { hasKey, remoteAccess, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import {
   addressProblem,
@@ -88,7 +88,7 @@ export async function init(options: InitOptions): Promise<string | null> {
     const book = await whichBook(Object.keys(FLOW_PROFILES), options, answers);
     const [major, minor] = pairOf(book);
     const base = readShipped('sandbox');
-    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml is for another exchange');
+    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml is not for the embedded exchange');
     const balances = { [major]: worthOf(PLAY_MONEY, FLOW_PROFILES[book]?.startPrice ?? '1'), [minor]: PLAY_MONEY };
     const settings = { ...base.exchange, balances };
     return withVenue(
@@ -100,7 +100,7 @@ export async function init(options: InitOptions): Promise<string | null> {
     );
   }
   const base = readShipped('live');
-  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml is for another exchange');
+  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml is not for a remote exchange');
   const { streamUrl, ...rest } = base.exchange;
   const stream = exchange === LIVE ? streamUrl : options.stream;
   const restUrl = exchange === LIVE ? rest.restUrl : exchange;
@@ -155,14 +155,14 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
   }
   const proposed = `proposed: ${why}`;
   if (ask === null) {
-    if (proposal === null) throw new UsageError(`--${name} is needed: ${text}`);
+    if (proposal === null) throw new UsageError(`--${name} is required: ${text}`);
     say(`--${name} ${proposal} (${proposed})`);
     return take(proposal, proposed);
   }
   for (let wrong: string | null = null; ;) {
     const said = await ask(question, wrong);
     if (said === '' && proposal !== null) return take(proposal, proposed);
-    wrong = said === '' ? 'an answer is needed' : problem(said);
+    wrong = said === '' ? 'this question has no default; enter an answer' : problem(said);
     if (wrong === null) return take(said, 'from your flag');
   }
 }
@@ -185,7 +185,7 @@ async function asked(
     options,
     answers,
   );
-  if (existsSync(stateOf(instance))) say(`${stateOf(instance)} already exists; this bot continues with its contents`);
+  if (existsSync(stateOf(instance))) say(`${stateOf(instance)} already exists; the new bot continues with this state`);
   const market = await readMarket(base, venue, clock, seed);
   const facts = factsOf(market);
   for (const line of facts) say(line);
@@ -250,7 +250,7 @@ async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price
 /** Returns the market data that was read, one item per line. */
 function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
   const { instrument: i, makerRate, tier } = rules;
-  const rate = `maker fee ${makerRate / 1e6} %`;
+  const rate = `maker fee ${makerRate / 1e6}%`;
   return [
     balances === null
       ? `${rate}: the fee of the first tier; set a key in the environment to read the fee of your account`
@@ -313,7 +313,7 @@ function configText(
     ),
     `  levelSpacingBps: ${ladder.levelSpacingBps}\n  refreshToleranceBps: ${ladder.refreshToleranceBps}\n`,
     `  skew: { priceBpsAtLimit: ${ladder.skew.priceBpsAtLimit} }\n`,
-    comment('Minimum profit of a round trip after both maker fees, in bps (written for every new bot).', '  '),
+    comment('Minimum profit of a round trip after both maker fees, in bps (the same for every new bot).', '  '),
     `  minEdgeBps: ${ladder.minEdgeBps}\n`,
     `\nlimits:\n${limit('positionMax', 'position-max')}`,
     `${limit('drawdownMax', 'drawdown-max')}${limit('dayLossMax', 'day-loss-max')}`,
@@ -329,12 +329,12 @@ function configText(
     `\n${said('target')}`,
     value('target') === AS_FOUND ? "# inventory: { target: '…' }\n" : `inventory: { target: '${value('target')}' }\n`,
     'balances' in exchange ? '' : `\n${comment(PAPER_COMMENT)}${block('paper', paperKeys(market, value))}`,
-    `\n# Data that survives a restart; only for this bot.\nstate: { dir: ./state-${value('instance')} }\n`,
+    `\n# Directory of the data that survives a restart; no other bot may use it.\nstate: { dir: ./state-${value('instance')} }\n`,
   ].join('');
 }
 
 const PAPER_COMMENT =
-  'For puntas run --paper: play money (derived: the target, or twice the largest position, and the same value of the other currency), and the fee tier read above.';
+  'For puntas run --paper: play money (derived: the target or twice the maximum position, and the same value in the other currency), and the fee tier read above.';
 
 /**
  * Returns the configuration keys of a paper run: balances around the target that cover both sides, the fee tier, and a

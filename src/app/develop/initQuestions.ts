@@ -142,7 +142,7 @@ export function balanceWarning({ rules: { instrument: i }, mid, balances }: Mark
   if (balances === null) return null;
   const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
   if (there >= side) return null;
-  return `the orders of one side are ${textOfMoney(side)} ${i.major}, and the smaller balance is worth ${textOfMoney(there)}: deposit more, or some orders are not placed`;
+  return `the orders of one side need ${textOfMoney(side)} ${i.major}, but the smaller balance is worth ${textOfMoney(there)} ${i.major}: deposit more, or the bot cannot place some orders`;
 }
 
 /** Returns the question about the amount of one order. */
@@ -190,7 +190,9 @@ export function limitQuestions(
       why: 'four times all orders of one side',
       problem: answer =>
         notAmount(answer) ??
-        (moneyOf(answer) >= side ? null : `less than all orders of one side together, ${textOfMoney(side as Money)}`),
+        (moneyOf(answer) >= side
+          ? null
+          : `expected at least the sum of all orders of one side, ${textOfMoney(side as Money)} ${i.major}`),
     },
     lossQuestion('drawdown-max', 'drawdown of the profit at which trading halts'),
     lossQuestion('day-loss-max', 'loss in a UTC day at which trading halts'),
@@ -204,7 +206,10 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
     name: 'target',
     text: `target inventory, in ${i.major}; ${AS_FOUND}: the holdings at the first start`,
     proposal: AS_FOUND,
-    why: held === undefined ? 'the balance at that time' : `the current holdings are ${textOfMoney(moneyOf(held))}`,
+    why:
+      held === undefined
+        ? 'the holdings are unknown until the first start'
+        : `the current holdings are ${textOfMoney(moneyOf(held))} ${i.major}`,
     problem: answer =>
       answer === AS_FOUND || isDecimalText(answer) ? null : `expected ${AS_FOUND}, or digits like 0.5`,
   };

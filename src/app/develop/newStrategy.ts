@@ -77,8 +77,8 @@ const parametersFile = ({
   type,
 }: Names): string => `/** The parameters of ${name} as they stand in the YAML. */
 import { z } from 'zod';
+import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../fixedSpread.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
-import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spread.ts';
 
 /** Every key of your own with .describe(): what it means, its unit, and what happens if it is omitted. */
 export const ${word}Parameters = z.strictObject({ ...spreadParameters });
@@ -98,10 +98,10 @@ const strategyFile = ({ name, word, type }: Names): string => `/** Say here in o
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
+import { quoteAround, SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { toleranceOf } from '../parameters.ts';
-import { fairSteps, silent } from '../quoteLevels.ts';
-import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
+import { fairSteps, silent, unknownIn } from '../quoteLevels.ts';
 import { ${word}EdgeProblem, ${word}LimitProblems, ${word}Parameters } from './parameters.ts';
 import type { ${type} } from './parameters.ts';
 
@@ -138,15 +138,15 @@ function quoting(p: ${type}, instrument: Instrument): Strategy {
 
 const readmeFile = ({ name }: Names): string => `# ${name}
 
-What it is, in one sentence.
+One sentence: what the strategy quotes, and around which price.
 
 ![quotes against inventory](quotes.svg)
 
 **Idea.** Why this should earn money.
 
-**Formula**. With its source.
+**Formula.** The formula, with its source.
 
-**When it loses.** Say it before the reader loses money.
+**When it loses.** Markets in which this strategy loses money.
 
 ## Parameters
 
@@ -168,7 +168,7 @@ exchange:
   seed: 1
   market: { kind: flow }
   balances: { btc: '1.5', mxn: '2000000' }
-  # The best fee tier of the mxn books, 0.100 % for the maker.
+  # The best fee tier of the mxn books, 0.100% for the maker.
   volume30d: '200000000'
 
 strategy:

@@ -64,7 +64,7 @@ export function bookFindings(
   const check = 'book';
   const value = (sum: Parameters<typeof moneyOfValue>[1]) => `${textOfMoney(moneyOfValue(i, sum))} ${i.minor}`;
   const amount = (lots: Instrument['amountMin']) => `${textOfMoney(moneyOfAmount(i, lots))} ${i.major}`;
-  const bounds = `${i.symbol}: tick ${i.tick}, an order of ${amount(i.amountMin)} and ${value(i.valueMin)} to ${amount(i.amountMax)} and ${value(i.valueMax)}`;
+  const bounds = `${i.symbol}: tick ${i.tick}, orders of ${amount(i.amountMin)} to ${amount(i.amountMax)}, worth ${value(i.valueMin)} to ${value(i.valueMax)}`;
   const refused = preview.refusals.filter(({ reason }) => !isCut(reason));
   const named = (all: typeof preview.refusals) =>
     all.map(({ side, index, reason }) => `${bidOrAsk(side)} ${index + 1}: ${reason}`).join('; ');
@@ -105,13 +105,15 @@ export function balanceFindings({ preview, riskContext }: PreviewNow): readonly 
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
   if (levels.length === 0)
-    return [warn('balances', 'no level can be computed now, so no amount can be compared', 'run puntas doctor again')];
+    return [
+      warn('balances', 'no level can be computed now, so the balances cannot be checked', 'run puntas doctor again'),
+    ];
   return (['buy', 'sell'] as const).map(side => {
     const of = levels.filter(level => level.side === side);
     const needed = of.reduce((sum, level) => sum + costOf(i, level), 0n) as Money;
     const funds = fundsFor(side, riskContext);
     const currency = side === 'buy' ? i.minor : i.major;
-    const says = `${of.length} ${bidOrAsk(side)}s need ${textOfMoney(needed)} ${currency}, the balance is ${textOfMoney(funds)}`;
+    const says = `${of.length} ${bidOrAsk(side)}s need ${textOfMoney(needed)} ${currency}; the balance is ${textOfMoney(funds)} ${currency}`;
     const check = `${bidOrAsk(side)}s' money`;
     if (of.length === 0)
       return warn(
@@ -120,7 +122,7 @@ export function balanceFindings({ preview, riskContext }: PreviewNow): readonly 
         'see quotes',
       );
     if (needed <= funds) return pass(check, says);
-    return fail(check, says, `pay in ${textOfMoney((needed - funds) as Money)} ${currency}, or lower strategy.amount`);
+    return fail(check, says, `deposit ${textOfMoney((needed - funds) as Money)} ${currency}, or lower strategy.amount`);
   });
 }
 
@@ -139,7 +141,7 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
   const apart = ((ask - bid) * 20_000) / (ask + bid);
   const fees = (2 * makerRate) / 10_000;
   const { instrument: i } = riskContext;
-  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, both maker fees take ${fees.toFixed(1)} bps: a round trip earns ${(apart - fees).toFixed(1)} bps`;
+  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, and both maker fees take ${fees.toFixed(1)} bps: a round trip earns ${(apart - fees).toFixed(1)} bps`;
   found.push(
     apart > fees
       ? pass('spread', says)
@@ -169,14 +171,14 @@ export function budgetFindings(config: Config, levels: number): readonly Finding
   const left = budgets.privatePerMinute - reads.private;
   const moves = levels === 0 ? Infinity : Math.floor(left / levels);
   const orders = `${left} are left for orders${levels === 0 ? '' : `: all ${levels} quotes can be moved ${moves} times per minute`}`;
-  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, ${orders}; public ones: ${reads.public} of ${budgets.publicPerMinute} while there is no stream`;
+  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, ${orders}; without a stream, it takes ${reads.public} of ${budgets.publicPerMinute} public requests`;
   const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);
   return [
     over
       ? fail(
           'requests',
-          `exchange.budgets ${budgets.publicPerMinute} and ${budgets.privatePerMinute} are more than the ${allows.public} and ${allows.private} that the exchange allows`,
-          'lower the budgets; the exchange locks out clients that exceed its limits for a minute',
+          `exchange.budgets: ${budgets.publicPerMinute} public and ${budgets.privatePerMinute} private requests per minute; the exchange allows ${allows.public} and ${allows.private}`,
+          'lower the budgets; above its limits, the exchange locks a client out for a minute',
         )
       : moves < MOVES_MIN
         ? warn('requests', says, 'raise timing.privatePollMs or strategy.refreshToleranceBps, or quote fewer levels')

@@ -9,7 +9,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
-import { remoteAccess, withVenue } from '../../wiring/venue.ts';
+import { remoteAccess, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ClockGap } from './clockGap.ts';
@@ -164,7 +164,11 @@ async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess
   const check = 'stream';
   const stream = marketStreamOf(config, venue, clock, seed);
   if (stream === undefined)
-    return warn(check, `none: the book is read every ${config.timing.bookPollMs} ms`, 'set exchange.streamUrl');
+    return warn(
+      check,
+      `not configured; the bot polls the book every ${config.timing.bookPollMs} ms`,
+      'set exchange.streamUrl',
+    );
   const opened = new AbortController();
   let why = `no message within ${STREAM_WITHIN_MS / 1_000} s`;
   stream.start(news => {
@@ -174,7 +178,7 @@ async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess
   await sleep(clock, STREAM_WITHIN_MS, opened.signal);
   stream.close();
   if (opened.signal.aborted) return pass(check, `opens, and sends ${config.book}`);
-  return warn(check, `does not open (${why}): books would be polled`, 'check exchange.streamUrl');
+  return warn(check, `does not open (${why}); the bot would poll the book`, 'check exchange.streamUrl');
 }
 
 async function orderFinding(
@@ -189,7 +193,7 @@ async function orderFinding(
     tell(
       warn(
         'order',
-        'trial order not sent: the bot is running, and its orders show the permission',
+        'trial order not sent: the bot is running, and its orders show that the key may place orders',
         'to place a trial order, stop the bot first',
       ),
     );

@@ -7,7 +7,7 @@ import type { Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
 import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
-import { isThere, readHeartbeat, type HeartbeatRecord, type Whose } from '../../live/safety/heartbeat.ts';
+import { isThere, readHeartbeat, type HeartbeatRecord, type HeartbeatRole } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { ownerText } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -55,8 +55,8 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
       : [
           warn(
             'left orders',
-            `according to the state, ${left.length} of an earlier run may still be open: ${left.map(({ id }) => id).join(', ')}`,
-            `the next start cancels them; to cancel now: ${ownCommand('halt --cancel', which)}`,
+            `according to the state, ${left.length} orders of an earlier run may still be open: ${left.map(({ id }) => id).join(', ')}`,
+            `the next start cancels these orders; to cancel them now: ${ownCommand('halt --cancel', which)}`,
           ),
         ]),
     ...stops(dir, which),
@@ -92,7 +92,7 @@ const processOf = ({ process: where }: HeartbeatRecord): string =>
   where === undefined ? '' : ` (process ${where.pid} on ${where.host})`;
 
 /** Returns the heartbeat of a process that may be running; `null` if the process stopped or no longer exists. */
-export function alive(dir: string, whose: Whose): HeartbeatRecord | null {
+export function alive(dir: string, whose: HeartbeatRole): HeartbeatRecord | null {
   const record = readHeartbeat(dir, whose);
   return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
 }
@@ -121,7 +121,7 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
   const free = diskRoom(dir, () => clock.elapsed())();
   const needed = (journal.keepMb + (webhooks?.keepMb ?? 0) + ROOM_MB) * MB;
   const room = free === null ? null : `${Math.floor(free / MB)} MB are free at ${dir}`;
-  const most = `${Math.ceil(needed / MB)} MB may be used (journal.keepMb ${journal.keepMb})`;
+  const most = `the bot may use ${Math.ceil(needed / MB)} MB (journal.keepMb ${journal.keepMb})`;
   const [median, worst] = [times[times.length >> 1] ?? 0, times.at(-1) ?? 0];
   const speed = `a write is durable after ${ms(median)} (median), the slowest of ${SYNCS} after ${ms(worst)}; every order waits for a write`;
   return [
@@ -188,11 +188,17 @@ export async function portFindings({ metrics, webhooks, state }: Config): Promis
         warn(
           'callback',
           'webhooks.callbackUrl is not set',
-          'set it to the address at which the exchange reaches the proxy',
+          'set webhooks.callbackUrl to the address at which the exchange reaches the proxy',
         ),
       );
     else if (new URL(callbackOf(at, token)).protocol !== 'https:')
-      found.push(fail('callback', `${at} is not encrypted`, 'put a proxy with TLS in front, and write https://'));
+      found.push(
+        fail(
+          'callback',
+          `${at} is not encrypted`,
+          'put a TLS proxy in front of the bot, and set webhooks.callbackUrl to its https:// address',
+        ),
+      );
     else found.push(pass('callback', `${at}, and the secret path is long enough`));
   } catch (error) {
     found.push(checkAborted('callback', error, 'then run puntas doctor again'));

@@ -65,7 +65,7 @@ export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
     const lots = minimumLots(i, price);
     const needed = side === 'sell' ? moneyOfAmount(i, lots) : moneyOfValue(i, valueOf(price, lots));
     const what = `${side} ${textOfMoney(moneyOfAmount(i, lots))} ${i.major} at about ${textOfPrice(i, price)}`;
-    const text = `${what}, ${FAR_BPS / 100} % from the mid price`;
+    const text = `${what}, ${FAR_BPS / 100}% from the mid price`;
     const money = `${textOfMoney(needed)} ${side === 'sell' ? i.major : i.minor}`;
     return { side, lots, text, money, isPaid: needed <= fundsFor(side, riskContext) };
   });
@@ -74,7 +74,7 @@ export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   return fail(
     CHECK,
     'the balances do not cover the smallest order',
-    `pay in ${tried.map(({ money }) => money).join(' or ')}`,
+    `deposit ${tried.map(({ money }) => money).join(' or ')}`,
   );
 }
 
@@ -231,7 +231,7 @@ class TrialWatch {
       return warn(
         CHECK,
         `${text}: unknown whether it was executed before it was canceled (${figuresUnknown}); ${gone}`,
-        'look at the trades on the exchange; the next start of the bot books them',
+        'check the trades on the exchange; the bot books them at its next start',
       );
     if (fills !== null && fills > 0)
       return warn(CHECK, `${text}: accepted, and EXECUTED before it was canceled; ${gone}`, 'see puntas ledger');
@@ -255,8 +255,8 @@ class TrialWatch {
         if (this.#order === null)
           return fail(
             CHECK,
-            `not sent: ${this.#why ?? 'it was stopped before'}`,
-            'fix it, then run puntas doctor again',
+            `not sent: ${this.#why ?? 'the check was stopped before'}`,
+            'fix the cause, then run puntas doctor again',
           );
         // The warning stays even if the order was found in the meantime.
         return warn(

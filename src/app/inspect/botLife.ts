@@ -67,7 +67,7 @@ const personOf = (flatten: Flatten | null) =>
     ...flatten,
     by: 'person',
     who: flatten.by,
-    reason: `${flatten.reason} (for at most ${textOfMoney(flatten.costMax)} in all)`,
+    reason: `${flatten.reason} (for at most ${textOfMoney(flatten.costMax)} in total)`,
   };
 
 /** Returns a stop as text, such as `pause by ann`. */

@@ -44,7 +44,7 @@ export async function check(
     const rules = await readRules(client, config.book);
     const { preview, own } = await previewNow(config, client, rules, clock);
     const text = [
-      '# configuration, with every default filled in',
+      '# configuration, including all defaults',
       stringify(config).trimEnd(),
       '',
       `# quotes that the bot would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
@@ -69,10 +69,10 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
   const would = (what: string, { by, reason }: Halt): string =>
-    `run would ${what} by ${by}: ${reason}; investigate, then resume with: ${lift}`;
+    `the bot would ${what} by ${by}: ${reason}; investigate, then resume with: ${lift}`;
   const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
-    ...(now === null ? [] : [`run would halt immediately: ${now}`]),
+    ...(now === null ? [] : [`the bot would halt immediately: ${now}`]),
     ...(halted === null ? [] : [would('not quote: halted', halted)]),
     ...(held === null ? [] : [would('not quote: held', held)]),
     ...(reducing === null ? [] : [would('quote only to reduce inventory', reducing)]),
@@ -84,7 +84,7 @@ function previewLines(instrument: Instrument, preview: Preview): string[] {
   const asks = preview.levels.filter(({ level }) => level.side === 'sell').reverse();
   const bids = preview.levels.filter(({ level }) => level.side === 'buy');
   return [
-    ...(preview.refusal === null ? [] : [`no quote would be placed: ${preview.refusal}; otherwise`]),
+    ...(preview.refusal === null ? [] : [`no quote would be placed: ${preview.refusal}; otherwise these quotes:`]),
     ...asks.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
     `  mid price ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
     ...bids.map(({ level, verdict }) => levelRow(instrument, level, verdict)),

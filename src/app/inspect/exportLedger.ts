@@ -1,6 +1,6 @@
 /** `puntas export` of a state: its fills or its ledger as one CSV or Parquet file, for taxes and analysis. */
 import { pairOf, type Clock, type LedgerEntry, type Millis } from '../../core/index.ts';
-import { isBroughtForward } from '../../live/state/entries.ts';
+import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { writeOut } from '../../wiring/outFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';

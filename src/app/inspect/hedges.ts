@@ -71,9 +71,9 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
   const standing = [
     ...(row.inventory === undefined ? [] : [`inventory ${row.inventory}`]),
     ...(row.middle === undefined ? [] : [`mid price ${row.middle}`]),
-    ...(row.costMax === undefined ? [] : [`at most ${row.costMax} ${minor}`]),
-    ...(row.dayCost === undefined ? [] : [`${row.dayCost} ${minor} before it on its day`]),
-    ...(row.flatten === undefined ? [] : [`to close everything, ${row.flatten.cost} ${minor} before it`]),
+    ...(row.costMax === undefined ? [] : [`maximum cost ${row.costMax} ${minor}`]),
+    ...(row.dayCost === undefined ? [] : [`cost of earlier hedges that day ${row.dayCost} ${minor}`]),
+    ...(row.flatten === undefined ? [] : [`cost of this flatten so far ${row.flatten.cost} ${minor}`]),
   ];
   const { offer } = row;
   return [

@@ -24,7 +24,7 @@ import {
 } from '../../core/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
-import { isBroughtForward } from '../../live/state/entries.ts';
+import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
@@ -62,15 +62,15 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   const [first] = file.entries;
   if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
     throw new UsageError(
-      `--since: entries until ${timeText(first.at)} are only kept as one sum; expected a later time`,
+      `--since: the ledger keeps entries until ${timeText(first.at)} only as one sum; expected a later time`,
     );
   const all = rowsOf(file, shown);
   const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
   if (rows.length === 0)
     throw new UsageError(
       ask.currency === undefined
-        ? `${dir}: its ledger is empty`
-        : `${dir}: the ledger has no entry in ${ask.currency}; it has ${all.map(({ currency }) => currency).join(', ')}`,
+        ? `${dir}: the ledger is empty`
+        : `${dir}: the ledger has no entry in ${ask.currency}; it has entries in ${all.map(({ currency }) => currency).join(', ')}`,
     );
   const mine = shown.filter(
     ({ changes }) => ask.currency === undefined || changes.some(c => c.currency === ask.currency),
@@ -125,9 +125,9 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   // durable.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
-    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book the amount again, give another --reason`;
+    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason has been in the ledger since ${timeText(earlier.at)}; to book the amount again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
-  return `requested: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, otherwise at its next start, before it quotes. A halt stays until you resume with: ${ownCommand('resume', { stateDir: dir })}`;
+  return `requested: an adjustment of ${textOfMoney(amount)} ${currency}; a running bot books it within seconds, otherwise at its next start, before it quotes. A halt stays until you resume with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
 /** Returns the ledger entry of an operator's booking; `undefined` if there is none. */

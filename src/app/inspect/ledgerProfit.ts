@@ -13,7 +13,7 @@ import {
   type Money,
   type ProfitSinceOpening,
 } from '../../core/index.ts';
-import { isBroughtForward } from '../../live/state/entries.ts';
+import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 
 export type BookNames = { readonly book: string; readonly major: string; readonly minor: string };
 
@@ -43,7 +43,7 @@ export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>
   };
 }
 
-/** Format in which `Holdings` writes a trade. */
+/** Format in which `Bookings` writes a trade. */
 const TRADE = /^(\S{1,40}) at (\d{1,40}(?:\.\d{1,40})?)(?: as (maker|taker))?(?: of (\S{1,40}))?(?: level (\d{1,4}))?$/;
 
 /** Profit of one hour or day, in the quote currency. The net profit is `trading + fees + hedging`. */

@@ -17,7 +17,7 @@ import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { readOpening } from '../../live/loop/opening.ts';
 import { Reads } from '../../live/account/reads.ts';
-import { isFailed } from '../../live/failed.ts';
+import { isFailed } from '../../live/failedRequest.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf, referenceOf } from '../../wiring/bot.ts';

@@ -12,7 +12,7 @@ import {
   type Money,
   type ProfitSinceOpening,
 } from '../../core/index.ts';
-import { isBroughtForward } from '../../live/state/entries.ts';
+import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -87,7 +87,9 @@ export function profitReport(
   const { from = -Infinity, to = Infinity } = asked;
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
-    throw new UsageError(`no such day: the ledger has ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`);
+    throw new UsageError(
+      `the ledger has no such day; it covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
+    );
   const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {
     ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), profit: current },
@@ -217,7 +219,7 @@ const WIDTH = 80;
 export function reportText(report: ProfitReport): readonly string[] {
   const { book, major, minor, days } = report;
   return [
-    `${book}, ${daysText(days)}, days of UTC, in ${minor}`,
+    `${book}, ${daysText(days)}, UTC days, in ${minor}`,
     '',
     ...fitted(report),
     '',
@@ -240,8 +242,8 @@ export function notesOf(report: ProfitReport): readonly string[] {
     last.mark === null
       ? 'There was no trade, so inventory has no price.'
       : last.marked === 'middle'
-        ? `Inventory is valued at the mid price at each day's end; the last is ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
-        : `Inventory is valued at the last fill, at ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}. A later change of its value appears with the next fill.`,
+        ? `Inventory is valued at the mid price at each day's end; the latest is ${textOfMoney(last.mark.price)} ${minor}, from ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
+        : `Inventory is valued at the price of the last fill, ${textOfMoney(last.mark.price)} ${minor} at ${minuteOf(last.mark.at)}. Later changes of this value appear with the next fill.`,
     last.marked === 'middle'
       ? 'Trading: profit of quotes and of inventory. Hedging: conversions, and taker orders.'
       : 'Trading: profit of trades and of inventory. Hedging: conversions; a taker order counts as trading.',
@@ -256,7 +258,7 @@ export function notesOf(report: ProfitReport): readonly string[] {
 }
 
 function profitNote({ booked, run, unknown }: ProfitNow, minor: string): string {
-  if (unknown !== null) return `${unknownProfit(unknown)}. The days count what is booked.`;
+  if (unknown !== null) return `${unknownProfit(unknown)}. The daily figures include only booked entries.`;
   return `Profit at ${booked.at === null ? 'the last checkpoint' : secondOf(booked.at)}: ${profitSentence(booked, run, minor)}.`;
 }
 
@@ -265,7 +267,7 @@ function byFillsNote(days: readonly ProfitDay[]): string {
   const last = days.findLast(({ marked }) => marked === 'last fill');
   return last === undefined
     ? ''
-    : ` Days up to ${dayText(last.from)} are from an older Puntas, valued at the last fill.`;
+    : ` Days up to ${dayText(last.from)} were recorded by an older Puntas and are valued at the last fill.`;
 }
 
 /** Returns the table, with as many decimals as fit its width. */

@@ -31,15 +31,15 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
     </header>
     <p class="verdict">${verdictOf(report)}</p>
     ${tilesOf(report)} ${placesOf(plots.slice(0, 1))} ${placesOf(plots.slice(1))}
-    <p class="soft">${PLOT_ADVICE} Days are those of UTC.</p>
-    ${section('Where it came from', placesOf(where, 'row many'))} ${section('Day by day', dayTable(report))}
+    <p class="soft">${PLOT_ADVICE} Days are UTC days.</p>
+    ${section('Parts of the profit', placesOf(where, 'row many'))} ${section('Day by day', dayTable(report))}
     ${section(
       'Notes',
       notesOf(report).map(note => html`<p>${note}</p>`),
     )}
     <p class="soft">
-      From the bot's ledger as of ${minuteOf(report.at)} UTC, ${String(days.length)} days; the table is exact to the
-      digits that it shows, the file beside this page to the last one.
+      From the bot's ledger as of ${minuteOf(report.at)} UTC, ${String(days.length)} days. The table is rounded to the
+      digits shown; the JSON file next to this page has exact values.
     </p>`;
   return pageWith({ title, body, plots: [...plots, ...where], parts });
 }
@@ -159,7 +159,7 @@ function dayTable({ days, total, major, minor }: ProfitReport): Html {
     ${table(
       html`<tr>
         <th class="text">day (UTC)</th>
-        ${[...names, `${major} at its end`, 'valued at', 'of'].map(name => html`<th>${name}</th>`)}
+        ${[...names, `${major} at the day's end`, 'valued at price', 'price from'].map(name => html`<th>${name}</th>`)}
       </tr>`,
       [
         html`<tr>

@@ -62,7 +62,7 @@ async function evidenceOf(
   if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
     throw new UsageError(`hedge ${id} is ${told.state}; only a hedge with an unknown outcome can be settled manually`);
   const file = await ledgerFileIn(dir, clock);
-  if (file === null) throw new UsageError(`${dir}: no ledger there yet`);
+  if (file === null) throw new UsageError(`${dir}: no ledger in this directory yet`);
   const conversion = conversionOf(told);
   const acceptedAt = told.states.find(({ state }) => state === 'accepted')?.at ?? told.at;
   const { before, after: last } = balancesAround(dir, acceptedAt);

@@ -24,7 +24,7 @@ export function replay(dir: string, which: 'last' | 'all' | number, print: (line
       `${dir}: no recording of a run in this directory; expected the state directory of a bot (state.dir)`,
     );
   const chosen = which === 'all' ? runs : which === 'last' ? runs.slice(-1) : runs.filter(run => run === which);
-  if (chosen.length === 0) throw new UsageError(`${dir}: no recorded run ${which}; it has ${runs.join(', ')}`);
+  if (chosen.length === 0) throw new UsageError(`${dir}: no recorded run ${which}; recorded runs: ${runs.join(', ')}`);
   let same = true;
   for (const run of chosen) {
     const told = replayOne(dir, run);
@@ -39,13 +39,13 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const of = recordedRunOf(dir, run);
     const rules = firstRules(dir, run);
     if (of === null || rules === null)
-      return { same: true, text: 'ended before it read the rules of its book; nothing to replay' };
+      return { same: true, text: 'the run ended before it read the rules of its book; there is nothing to replay' };
     const setup = recordedConfig(of.setup);
     const engine = engineOf(setup, rules, run);
     const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
       meaningOf: venueOf(setup).meaningOf,
     });
-    const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
+    const verdict = difference === null ? 'all commands identical' : `DIFFERENT ${difference}`;
     const end = gap ? ', up to the point where the disk was full' : '';
     const broken = broke === null ? '' : `, and the engine failed as in the recording: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
@@ -69,7 +69,7 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
   if (before !== null)
     throw new UsageError(`${dir}: no change; the bot is already reduce-only: ${before.reason}; resume with: ${lift}`);
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
-  return `within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so the bot does not quote'}`;
+  return `reduce-only: within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so the bot does not quote'}`;
 }
 
 /**

@@ -13,7 +13,7 @@ import { readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { LastTraded } from './promotionJudge.ts';
-import type { OpenPromotion } from './standing.ts';
+import type { OpenPromotion } from './promotionState.ts';
 import { tradingDigest } from './tradingDigest.ts';
 import { scaledSizes, smallestAmount, type SmallestAmount } from './smallestSizes.ts';
 
@@ -126,7 +126,7 @@ export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   const { config } = readConfigText(file);
   if (tradingDigest(config) !== started.trading)
     throw new UsageError(
-      `${file}: its trading keys were changed, but a promotion is for one configuration; go back and start a promotion with the changed file`,
+      `${file}: its trading keys were changed, but a promotion is for one configuration; roll back with puntas promote back, and start a promotion with the changed file`,
     );
   return config;
 }

@@ -4,12 +4,12 @@ import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../../messages/ownCommand.ts';
 import { paperFile } from './candidate.ts';
 import { readableConfig } from './runningBot.ts';
-import { inPlace, type Standing } from './standing.ts';
+import { inPlace, type PromotionState } from './promotionState.ts';
 
 export type Steps = {
   readonly liveFile: string;
   readonly dir: string;
-  readonly standing: Standing;
+  readonly standing: PromotionState;
   readonly now: Millis;
   /** Whether the configuration of the running bot differs from the file. */
   readonly isBehind?: boolean;

@@ -45,5 +45,5 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
   const at = seen.at ?? clock.now();
   const hasOthers = then.config.reference !== undefined;
   const quotes = hasOthers ? [] : quotesBeside(engine, nextPreview(then.config, rules, engine, at, null), rules);
-  return shown([would, ...changes, ...quotes, 'the running bot would apply it by a reload']);
+  return shown([would, ...changes, ...quotes, 'the running bot would reload the file']);
 }

@@ -37,7 +37,7 @@ import { journalOf, noteInJournal, nothingToRollBack, promotionJournal, promotio
 import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
 import { tradingDigest } from './tradingDigest.ts';
 import { reloadRunningBot } from './runningBot.ts';
-import { inPlace, type OpenPromotion, type Standing } from './standing.ts';
+import { inPlace, type OpenPromotion, type PromotionState } from './promotionState.ts';
 
 /**
  * Returns the options of a command, with reason and operator name as the journal stores them.
@@ -85,13 +85,16 @@ export async function startPromotion(
       ]);
     if (settled.open !== null)
       throw new UsageError(
-        `${liveFile}: promotion ${settled.open.started.promotion} is under way, at ${settled.open.stage}; end it first with: puntas promote back -c ${liveFile} --reason "..."`,
+        `${liveFile}: promotion ${settled.open.started.promotion} is under way, at stage ${settled.open.stage}; end that promotion first with: puntas promote back -c ${liveFile} --reason "..."`,
       );
     const promotion = settled.count + 1;
     const name = basename(candidate.file);
     const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${name}, started by ${options.by}: ${options.reason}.`;
     const file = paperFile(dir, promotion);
-    writeDurably(file, paperText(candidate, dirname(file), `${head} For paper, with a separate state.`));
+    writeDurably(
+      file,
+      paperText(candidate, dirname(file), `${head} This file is for paper trading, with a state directory of its own.`),
+    );
     const started: PromotionRecord = {
       ...{
         kind: 'started',
@@ -170,7 +173,11 @@ function approvedBefore(
 }
 
 /** Returns the approval of the named stage in the newest promotion; `undefined` if there is none. */
-const namedRecord = ({ dir }: PromoteOptions, { count }: Standing, stage: Stage | null): PromotionRecord | undefined =>
+const namedRecord = (
+  { dir }: PromoteOptions,
+  { count }: PromotionState,
+  stage: Stage | null,
+): PromotionRecord | undefined =>
   promotionJournal(dir).records.findLast(
     record => record.kind === 'approved' && record.promotion === count && record.stage === stage,
   );
@@ -261,7 +268,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
 /**
  * Returns a line about the stored copy of a live file that the operator had edited; empty if the file was not edited.
  */
-const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
+const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: PromotionState) =>
   found === null || found === live || found === pending?.from
     ? []
     : [`${liveFile} had been changed manually; the changed text is kept as ${dir}/files/${found}.yaml`];
@@ -269,7 +276,7 @@ const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { li
 /** Executes a rollback that is already in the journal: restores the file, and reloads a running bot. */
 async function restorePrevious(
   options: PromoteOptions,
-  decided: Standing,
+  decided: PromotionState,
   to: string | null,
   lines: readonly string[],
 ): Promise<Promoted> {

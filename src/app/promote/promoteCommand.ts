@@ -8,7 +8,7 @@ import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
 import { withPromotionLock, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';
 import type { Check, PromotionRecord, StageLook } from './records.ts';
-import type { OpenPromotion, Standing } from './standing.ts';
+import type { OpenPromotion, PromotionState } from './promotionState.ts';
 import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand.ts';
 
 export type PromoteOptions = Looking & {
@@ -29,7 +29,7 @@ export type PromoteOptions = Looking & {
  */
 export type Promoted = {
   readonly end: 'shown' | 'done' | 'refused';
-  readonly standing: Standing;
+  readonly standing: PromotionState;
   readonly check: StageLook | null;
   readonly lines: readonly string[];
   readonly next: readonly string[];
@@ -70,7 +70,7 @@ export async function checkThenDecide(
       return withPromotionLock(options, async () => {
         if (promotionJournal(dir).records.length !== begun.records)
           throw new UsageError(
-            `${liveFile}: its promotion advanced during this check of ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
+            `${liveFile}: its promotion advanced during this check of the stage ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
             1,
           );
         return decide(begun, looked);
@@ -110,13 +110,13 @@ export async function runPromoteCommand<T extends object = never>(
 }
 
 /** Returns the message of a command whose work was already done by an interrupted run. */
-export const doneEarlier = (what: string): string => `${what}(by an interrupted run of this command)`;
+export const doneEarlier = (what: string): string => `${what} (by an interrupted run of this command)`;
 
 /** Writes the decided text into the live file, then records the write in the journal. */
 export function place(
   options: PromoteOptions,
-  decided: Standing,
-): { readonly standing: Standing; readonly lines: readonly string[] } {
+  decided: PromotionState,
+): { readonly standing: PromotionState; readonly lines: readonly string[] } {
   const { dir, liveFile } = options;
   const { pending } = decided;
   if (pending === null) return { standing: decided, lines: [] };
@@ -131,7 +131,7 @@ export function place(
  * @throws UsageError if the operator has changed the live file since.
  */
 export function finishPending(options: PromoteOptions): {
-  readonly standing: Standing;
+  readonly standing: PromotionState;
   readonly lines: readonly string[];
   /** Whether a decision was completed. */
   readonly finished: boolean;
@@ -143,10 +143,10 @@ export function finishPending(options: PromoteOptions): {
   const now = liveDigestOf(liveFile);
   if (now !== pending.to && now !== pending.from)
     throw new UsageError(
-      `${liveFile}: was changed manually since the decision of promotion ${pending.promotion}; go back with: puntas promote back -c ${liveFile} --reason "..."`,
+      `${liveFile}: was changed manually since the decision of promotion ${pending.promotion}; roll back with: puntas promote back -c ${liveFile} --reason "..."`,
     );
   const { standing: placed, lines } = place(options, standing);
-  const said = ['completed the decision of an interrupted command', ...lines];
+  const said = ['completed what an interrupted command had decided:', ...lines];
   return { standing: placed, lines: said, finished: true };
 }
 
@@ -154,7 +154,7 @@ export function finishPending(options: PromoteOptions): {
  * Returns the promotion that is under way.
  * @throws UsageError if no promotion is under way; the message starts with `lines`.
  */
-export function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
+export function underWay({ open }: PromotionState, liveFile: string, lines: readonly string[]): OpenPromotion {
   if (open === null)
     throw new UsageError(
       `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; start one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
@@ -163,7 +163,7 @@ export function underWay({ open }: Standing, liveFile: string, lines: readonly s
 }
 
 /** Records the check of a stage. */
-export const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): Standing =>
+export const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): PromotionState =>
   noteInJournal(options.dir, {
     kind: 'checked',
     ...signature({ ...options, reason: '' }, started.promotion),
@@ -185,7 +185,7 @@ export const signature = (
  */
 export function promoteResult(
   { liveFile, dir, clock }: PromoteOptions,
-  standing: Standing,
+  standing: PromotionState,
   end: Promoted['end'],
   check: StageLook | null,
   lines: readonly string[],

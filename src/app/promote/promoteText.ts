@@ -4,7 +4,7 @@ import { minuteOf } from '../inspect/profitReport.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import type { Promoted } from './promoteCommand.ts';
 import type { CriterionFinding, StageLook } from './records.ts';
-import { inPlace } from './standing.ts';
+import { inPlace } from './promotionState.ts';
 
 const WIDTH = 80;
 
@@ -28,11 +28,11 @@ function whereText(standing: Promoted['standing'], liveFile: string): string {
     const { promotion, file, candidate } = open.started;
     const last = open.checked;
     const looked = last === null ? '' : ` Checked at ${minuteOf(last.at)} by ${last.by}: ${last.result}.`;
-    return `${name}: promotion ${promotion} (${basename(file)}, ${candidate.slice(0, 8)}) is at ${open.stage} since ${minuteOf(open.since)} UTC.${looked}`;
+    return `${name}: promotion ${promotion} (${basename(file)}, ${candidate.slice(0, 8)}) is at stage ${open.stage} since ${minuteOf(open.since)} UTC.${looked}`;
   }
   if (held === null) return `${name}: no promotion is under way or in place.`;
   const before = placed.length > 1 ? `; promotion ${placed.at(-2)!.promotion} was in place before` : '';
-  return `${name}: promotion ${held} is promoted${before}. No promotion is under way.`;
+  return `${name}: promotion ${held} is complete and in place${before}. No promotion is under way.`;
 }
 
 const RESULT_WIDTH = 7;

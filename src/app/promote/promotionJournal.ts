@@ -11,7 +11,7 @@ import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { liveTextOf, realPlace } from './liveFile.ts';
 import type { PromotionRecord } from './records.ts';
-import { after, NOTHING, type Standing } from './standing.ts';
+import { after, NOTHING, type PromotionState } from './promotionState.ts';
 
 /** Returns the folder next to a file: `my.promotions` for `my.yaml`, and `my.yml.promotions` for `my.yml`. */
 const dirBeside = (file: string): string => join(dirname(file), `${basename(file, '.yaml')}.promotions`);
@@ -46,7 +46,7 @@ type Place = { readonly liveFile: string; readonly dir: string };
 
 export type PromotionJournal = {
   readonly file: string;
-  readonly standing: Standing;
+  readonly standing: PromotionState;
   readonly records: readonly PromotionRecord[];
 };
 
@@ -127,7 +127,7 @@ export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageE
  * Appends a record, durable on return.
  * @throws Error if the record is not valid in this state, UsageError if the write fails.
  */
-export function noteInJournal(dir: string, record: PromotionRecord): Standing {
+export function noteInJournal(dir: string, record: PromotionRecord): PromotionState {
   const { file, standing } = promotionJournal(dir);
   const next = after(standing, record);
   const last = linesIn(file).findLast(text => lineOf(text) !== null);

@@ -6,7 +6,7 @@ import type { Clock, Instrument, Millis } from '../../core/index.ts';
 import type { Progress } from '../../messages/progress.ts';
 import type { Criteria } from './evidence.ts';
 import type { Check } from './records.ts';
-import type { OpenPromotion, Standing } from './standing.ts';
+import type { OpenPromotion, PromotionState } from './promotionState.ts';
 
 export type Looking = {
   readonly liveFile: string;
@@ -33,5 +33,5 @@ export interface PromotionJudge {
    */
   readCriteria(path: string): Criteria;
   /** Checks a stage. Rejects with `UsageError` if the operator must fix something before the stage can be judged. */
-  checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck>;
+  checkStage(open: OpenPromotion, standing: PromotionState, looking: Looking): Promise<StageCheck>;
 }

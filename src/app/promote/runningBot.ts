@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { configChanges, recordedConfig, type Config } from '../../config.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
-import { carryOutReload } from '../actions/carryOut.ts';
+import { executeReload } from '../actions/executeAction.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -29,7 +29,7 @@ export async function reloadRunningBot(
     const { state } = readConfig(liveFile);
     if (lifeOf(state.dir, clock.now()).state !== 'runs')
       return { end: 'done', lines: ['no bot is running with this file; the next start reads it'] };
-    const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
+    const { end, lines } = await executeReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -7,7 +7,7 @@ import type { Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf } from './promotionJournal.ts';
 import type { PromotionRecord } from './records.ts';
 import { hasOther } from './runningBot.ts';
-import type { Standing } from './standing.ts';
+import type { PromotionState } from './promotionState.ts';
 
 /**
  * Returns the stage of the promotion; changes nothing.
@@ -44,7 +44,7 @@ function behindText(liveFile: string, records: readonly PromotionRecord[]): stri
   return `the file is ${isBack ? 'back' : 'in place'}, but the running bot still uses the previous file; reload ${isBack ? 'again ' : ''}with: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
 }
 
-const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[] =>
+const pendingLines = ({ pending }: PromotionState, liveFile: string): readonly string[] =>
   pending === null
     ? []
     : [

@@ -8,6 +8,7 @@ import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn, type Latch } from '../../live/safety/latch.ts';
 import { RecordingRotation, type Reloaded, type RunSetup } from '../../live/loop/recordingRotation.ts';
 import type { Run } from '../../live/loop/run.ts';
+import { recordingLimits } from '../../live/recording/recordings.ts';
 import {
   cachedPage,
   metrics,
@@ -33,7 +34,7 @@ import { summaryOf, type Summary } from '../../messages/summary.ts';
 import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
-import { journalLimits, throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
+import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
@@ -176,7 +177,7 @@ export class BotProcess {
       beside: { reference: referenceOf(config), hedge, rfqReference },
       timing: config.timing,
       roll: {
-        ...journalLimits(config),
+        ...recordingLimits(config.journal),
         onRolled: (ended: Run, next: Journal) => this.#rolled(ended, next),
       },
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),

@@ -49,7 +49,7 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
       tell(host, asked, keptFor(`the cancel requested by ${first.by} is in progress and cancels every order`));
     else if (asked !== null) {
       first = asked;
-      underWay = carryOut(host, asked).finally(() => (first = null));
+      underWay = executeCancel(host, asked).finally(() => (first = null));
     }
     timer = clock.after(LOOK_EVERY_MS, look);
   };
@@ -63,7 +63,7 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   };
 }
 
-async function carryOut(host: CancelHost, asked: CancelRequest): Promise<void> {
+async function executeCancel(host: CancelHost, asked: CancelRequest): Promise<void> {
   const { by, reason } = asked;
   host.log.warn({ by, reason }, `cancel, requested by ${by}: ${reason}`);
   tell(host, asked, await answerOf(host).catch((error: unknown) => keptFor(sentenceOf(error))));
@@ -93,7 +93,7 @@ async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<
     lines: [
       were,
       ...unverified(end).map(order => `not verified to be gone: ${order}`),
-      `${anew}, and checks for these orders`,
+      `${anew}, and continues to check for these orders`,
     ],
   };
 }

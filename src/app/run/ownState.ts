@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { Outcome, VenueClient } from '../../core/index.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
+import { recordingLimits } from '../../live/recording/recordings.ts';
 import { DamagedState, openJournal, type Journal } from '../../live/state/journal.ts';
 import { OtherKey, type AccountEvidence, type Owner } from '../../live/state/owner.ts';
 import { claimState } from '../../live/state/paperMark.ts';
@@ -18,7 +19,7 @@ import type { RunOptions } from './runOptions.ts';
 export async function openOwnState({ config, venue, clock, seed }: RunOptions): Promise<Journal | DamagedState> {
   const account = accountName(venue);
   const setup = JSON.stringify(config);
-  const { recordings } = journalLimits(config);
+  const { recordings } = recordingLimits(config.journal);
   const owner = ownerOf(config, venue);
   const open = (told: { readonly client?: string }) =>
     openState(() => {
@@ -34,18 +35,6 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
   }
   if (opened instanceof OtherKey) throw opened;
   return opened;
-}
-
-const HOUR_MS = 3_600_000;
-const MB = 1_000_000;
-
-/**
- * Returns the size limits of recordings. A recording normally has at most an eighth of `keepMb`, and up to a quarter if
- * there is no suitable time for a change of runs. All recordings together never exceed `keepMb`.
- */
-export function journalLimits({ journal: { rollHours, keepMb } }: Config) {
-  const bytes = (keepMb * MB) / 8;
-  return { afterMs: rollHours * HOUR_MS, bytes, recordings: 6 * bytes };
 }
 
 /**

@@ -91,7 +91,7 @@ export class Reloading {
   ask(asked: ReloadAsk): void {
     const { box, clock, log } = this.#host;
     this.#underWay = this.#underWay.then(async () => {
-      const { changes, ...answer } = await this.#carryOut(asked).catch((error: unknown) => ({
+      const { changes, ...answer } = await this.#apply(asked).catch((error: unknown) => ({
         ...kept(error instanceof UsageError ? error.message.split('\n') : [sentenceOf(error)]),
         changes: [],
       }));
@@ -106,7 +106,7 @@ export class Reloading {
     });
   }
 
-  async #carryOut(
+  async #apply(
     asked: ReloadAsk,
   ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
     const { source, config, take } = this.#host;

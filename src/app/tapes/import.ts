@@ -154,7 +154,7 @@ async function continuing(
   const recording = fits ? found : await opened(options, { ...given, book, tick, lot }, onBytes);
   if (recording.depth === depth && recording.quotesOnly === quotesOnly) return recording;
   throw new UsageError(
-    `${dir} holds ${shapeOf({ depth, quotesOnly })} of ${book}, ${recording.source} ${shapeOf(recording)}: they cannot share a tape; choose another --out`,
+    `${dir} contains ${shapeOf({ depth, quotesOnly })} of ${book}, but ${recording.source} contains ${shapeOf(recording)}, and one tape cannot hold both; choose another --out`,
   );
 }
 
@@ -223,9 +223,9 @@ export function describeImport(report: ImportResult): string {
     ...gaps
       .slice(0, GAPS_SHOWN)
       .map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s from ${time(gap.from)}: ${gap.why}`),
-    ...(gaps.length > GAPS_SHOWN ? [`  and ${gaps.length - GAPS_SHOWN} more gaps (--json has all)`] : []),
+    ...(gaps.length > GAPS_SHOWN ? [`  and ${gaps.length - GAPS_SHOWN} more gaps (--json lists all)`] : []),
     ...(dirt.length + gaps.length === 0 ? ['  no data-quality flaws found'] : []),
-    `written to ${out}: ${days} day(s), ${bytes} bytes, ${report.bytesPerRow.toFixed(2)} per row, in ${report.seconds.toFixed(1)} s`,
+    `written to ${out}: ${days} day(s), ${bytes} bytes (${report.bytesPerRow.toFixed(2)} per row), in ${report.seconds.toFixed(1)} s`,
   ].join('\n');
 }
 

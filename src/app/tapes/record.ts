@@ -190,7 +190,7 @@ async function rulesOfBooks(
         const row = outcome.value.find(each => each.book === book);
         if (row) return rulesOf(row);
         const unreadable = outcome.unreadable?.find(each => each.book === book);
-        if (unreadable) throw new UsageError(`${book}: its rules cannot be read: ${unreadable.why}`);
+        if (unreadable) throw new UsageError(`${book}: the rules of the book cannot be read: ${unreadable.why}`);
         throw new UsageError(
           `${book}: not listed by the exchange; expected one of ${outcome.value.map(each => each.book).join(', ')}`,
         );

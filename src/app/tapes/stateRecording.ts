@@ -51,8 +51,8 @@ export function stateRecording(dir: string, book?: string): Recording {
     depth: DEPTH,
     quotesOnly: false,
     notes: [
-      "both times are the bot's own, when it was told",
-      "books that came from the stream are without the bot's own orders, polled ones have them",
+      'both times of a row are the time at which the bot received the data',
+      "books from the stream exclude the bot's orders; polled books include them",
     ],
     streams: reading => [rowsOfRuns(dir, chosen, instrument, reading)],
   };
@@ -95,26 +95,30 @@ async function* rowsOfRuns(
   for (const { run, instrument: own } of runs) {
     const place = `${dir}, run ${run}`;
     if (own.tick !== instrument.tick) {
-      findings.found('runs from before a change of the tick', 'left out', place);
+      findings.found('runs before a change of the tick size', 'left out', place);
       continue;
     }
     const reader = new RunReader(rows);
     let number = 0;
-    const onDamage = () => findings.found('runs whose recording is damaged', 'read up to there', rows.place);
+    const onDamage = () => findings.found('runs with a damaged recording', 'read up to the damage', rows.place);
     for (const line of linesOf(dir, run, onDamage)) {
       number++;
       findings.line();
       rows.begin(place, number);
       if (line.kind === 'gap') {
         // Changes in the gap are unknown, so the book after it would be wrong.
-        findings.found('runs whose recording breaks off because the disk took no more', 'read up to there', rows.place);
+        findings.found(
+          'runs whose recording ends early because the disk was full',
+          'read up to that point',
+          rows.place,
+        );
         break;
       }
       const told = reader.read(line, findings);
       if (told === null) continue;
       const { at, isFirst } = told;
       if (before !== null && isFirst && at > before)
-        gap({ from: before, to: at, why: `no book between runs; run ${run} begins` });
+        gap({ from: before, to: at, why: `no book between runs; run ${run} starts` });
       else if (before !== null && at - before > SILENT_MS)
         gap({ from: before, to: at, why: 'the bot had no fresh book' });
       before = at;
@@ -157,7 +161,7 @@ class RunReader {
   #trade(event: Extract<EngineEvent, { kind: 'public trade' }>, findings: Reading['findings']): void {
     const { at, price, amount, side } = event;
     if (amount === undefined || side === undefined)
-      findings.found('trades of which only the price was told', 'left out', this.#rows.place);
+      findings.found('trades with a price but no amount or side', 'left out', this.#rows.place);
     else this.#rows.trade(at, at, sideCodeOf(side), price, amount);
   }
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { ActionAsk, ActionEnd } from '../../app/actions/actions.ts';
-import { carryOut, journalResult } from '../../app/actions/carryOut.ts';
+import { executeAction, journalResult } from '../../app/actions/executeAction.ts';
 import { previewAction } from '../../app/actions/previewAction.ts';
 import { botStatus } from '../../app/actions/botStatus.ts';
 import { botStatusText } from '../../app/actions/botStatusText.ts';
@@ -13,7 +13,7 @@ import { EXIT } from '../../messages/exits.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { remoteVenue } from '../../wiring/venue.ts';
+import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { realClock } from '../../live/realClock.ts';
 import { durationFlag } from '../terminal/flags.ts';
@@ -112,7 +112,7 @@ function addHalt(program: Command): void {
     const given = options.config === undefined ? null : readConfig(options.config);
     if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
     const bot = whichBot(options);
-    const halted = await carryOut(bot, ask, realClock());
+    const halted = await executeAction(bot, ask, realClock());
     if (!options.json) for (const line of halted.lines) print(line);
     process.exitCode = halted.end === 'done' ? EXIT.clean : EXIT.leftOrders;
     const { lines, code } = await cancelInThisProcess(bot, given);
@@ -154,7 +154,7 @@ async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.mi
     const { lines } = await previewAction(bot, ask, clock, tell);
     return options.json ? printJson({ end: 'shown', lines }) : print(lines.join('\n'));
   }
-  const { end, lines } = await carryOut(bot, ask, clock);
+  const { end, lines } = await executeAction(bot, ask, clock);
   if (end === 'refused' && !options.json) throw new UsageError(lines, refusedCode);
   if (options.json) printJson({ end, lines });
   else print(lines.join('\n'));

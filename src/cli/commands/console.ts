@@ -25,9 +25,11 @@ type ConsoleFlags = {
 export function addConsoleCommand(program: Command): void {
   ofBot(program.command('console').description('serve a web page of a bot, now and at any recorded time'), 'file')
     .option('--host <address>', 'listen address (default: console.host)')
-    .option('--port <n>', 'port (default: console.port); 0 takes a free one', portFlag)
+    .option('--port <n>', 'port (default: console.port); 0: any free port', portFlag)
     .addOption(
-      new Option('--allowed-host <name>', 'further Host header (repeatable)').argParser(several).default([], 'none'),
+      new Option('--allowed-host <name>', 'additional allowed Host header (repeatable)')
+        .argParser(several)
+        .default([], 'none'),
     )
     .option('--open', 'open the page in a browser', false)
     .action(async (flags: ConsoleFlags) => {

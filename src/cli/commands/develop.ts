@@ -17,7 +17,7 @@ export function addDevelopCommands(program: Command): void {
       for (const path of newStrategy(root, name)) print(path);
       print(`next: npm run build, then npx puntas run -c config/${name}.yaml`);
       print(
-        'before you commit: npm run format, npm run docs, npx vitest run test/strategies (docs/development/strategies.md)',
+        'before you commit, run: npm run format, npm run docs, npx vitest run test/strategies (see docs/development/strategies.md)',
       );
     });
 }

@@ -1,35 +1,41 @@
 /** Commands on the ledger of a state directory: print it, and write a booking for the bot. */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { realClock } from '../../live/realClock.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { durationFlag } from '../terminal/flags.ts';
+import { timeOrAgeFlag, type TimeOrAge } from '../terminal/flags.ts';
 import { adjust, ledger, type AdjustAsk } from '../../app/inspect/ledger.ts';
 import { print } from '../terminal/output.ts';
 import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 
 /**
- * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both commands throw a `UsageError` if no state
- * directory is given, or if the directory has no ledger.
+ * Adds `ledger` and `ledger adjust`. Both commands throw a `UsageError` if no state directory is given, or if the
+ * directory has no ledger.
  */
 export function addLedgerCommands(program: Command): void {
   const command = ofBot(
-    program.command('ledger').description('show the ledger by currency and its difference to the exchange'),
+    program.command('ledger').description('show the ledger by currency and its difference from the exchange'),
   )
     .option('--currency <ticker>', 'show only this currency')
-    .addOption(new Option('--since <time>', 'start: time or age, like 24h').argParser(instant))
+    .option('--since <time>', 'start: time, like 2026-11-22T13:05:00Z, or age, like 24h', timeOrAgeFlag)
     .option('--entries', 'list every entry', false)
     .addOption(new Option('--json', 'print one JSON object').conflicts('csv'))
     .option('--csv', 'print CSV')
     .action(
-      async (options: BotFlags & { currency?: string; since?: number; entries: boolean; json?: true; csv?: true }) => {
+      async (
+        options: BotFlags & { currency?: string; since?: TimeOrAge; entries: boolean; json?: true; csv?: true },
+      ) => {
         const { currency, since, entries, json, csv } = options;
+        const [dir, clock] = [folderToRead(options), realClock()];
+        // An accelerated bot books at accelerated times.
+        const botClock = botClockIn(dir);
         const ask = {
           entries,
           form: json ? ('json' as const) : csv ? ('csv' as const) : ('text' as const),
           ...(currency === undefined ? {} : { currency: currency.toLowerCase() }),
-          ...(since === undefined ? {} : { since }),
+          ...(since === undefined ? {} : { since: since(botClock.at(clock.now()), botClock.speed) }),
         };
-        for (const line of await ledger(folderToRead(options), ask, realClock())) print(line);
+        for (const line of await ledger(dir, ask, clock)) print(line);
       },
     );
 
@@ -37,7 +43,7 @@ export function addLedgerCommands(program: Command): void {
   ofBot(command.command('adjust').description('book a difference that only you can explain'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
     .option('--currency <ticker>', 'currency of the difference')
-    .requiredOption('--amount <n>', 'balance at the exchange minus that of the ledger')
+    .requiredOption('--amount <n>', 'exchange balance minus ledger balance')
     .requiredOption('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (_: unknown, self: Command) => {
@@ -47,13 +53,4 @@ export function addLedgerCommands(program: Command): void {
       const ask = { currency, amount, reason, ...(by === undefined ? {} : { by }) };
       print(await adjust(folderOf(options), ask, realClock()));
     });
-}
-
-/** Parses a time to ms since 1970. */
-function instant(text: string): number {
-  if (/^\d+(?:\.\d+)?[smh]$/.test(text)) return realClock().now() - durationFlag(text);
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isFinite(at))
-    throw new InvalidArgumentError('expected a time like 2026-01-31T12:00:00Z, or a time ago, like 24h.');
-  return at;
 }

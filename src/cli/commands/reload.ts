@@ -1,7 +1,7 @@
 /** Command that applies a changed configuration to a running bot. */
 import { randomUUID } from 'node:crypto';
 import { Option, type Command } from 'commander';
-import { carryOutReload } from '../../app/actions/carryOut.ts';
+import { executeReload } from '../../app/actions/executeAction.ts';
 import { askReload } from '../../app/inspect/askReload.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { EXIT } from '../../messages/exits.ts';
@@ -43,7 +43,7 @@ export function addReloadCommand(program: Command): void {
       const ask = { id, action: 'reload', reason, by, via: 'command', ...named } as const;
       const { end, lines, digest } = preview
         ? await askReload({ ...flags, by, id }, realClock())
-        : await carryOutReload({ configFile, stateDir }, ask, realClock());
+        : await executeReload({ configFile, stateDir }, ask, realClock());
       const exactly =
         end === 'shown' ? [`to apply exactly this file, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
       print(json ? JSON.stringify({ end, lines, digest }) : [...lines, ...exactly].join('\n'));

@@ -1,5 +1,5 @@
 /** Command that reports profit by day. */
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { jsonBeside, pageParts, writePage } from '../../wiring/outFiles.ts';
 import { ledgerAt } from '../../app/inspect/exportLedger.ts';
 import { progress } from '../../app/inspect/explain.ts';
@@ -9,6 +9,7 @@ import { profitPage } from '../../app/inspect/reportPage.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
+import { dayFlag } from '../terminal/flags.ts';
 import { folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
@@ -25,8 +26,8 @@ type ReportFlags = BotFlags & {
  */
 export function addReportCommand(program: Command): void {
   ofBot(program.command('report').description('show profit by day: trading, fees, hedging and net'))
-    .option('--from <day>', 'first day, like 2026-11-01', day)
-    .option('--to <day>', 'last day, like 2026-11-30', day)
+    .option('--from <day>', 'first day, like 2026-11-01', dayFlag)
+    .option('--to <day>', 'last day, like 2026-11-30', dayFlag)
     .option('--out <file>', 'write NAME.html, and NAME.json next to it')
     .option('--json', 'print one JSON object', false)
     .action(async ({ from, to, json, out, ...where }: ReportFlags) => {
@@ -48,11 +49,4 @@ export function addReportCommand(program: Command): void {
           : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'),
       );
     });
-}
-
-/** Parses a date and returns the start of that day, UTC. */
-function day(text: string): number {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
-  if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');
-  return at;
 }

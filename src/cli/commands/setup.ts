@@ -11,7 +11,7 @@ import { shellWord } from '../../messages/ownCommand.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hasKey } from '../../wiring/venue.ts';
+import { hasKey } from '../../wiring/venueAccess.ts';
 import { saysYes, terminal } from '../terminal/ask.ts';
 import { logger } from '../terminal/logger.ts';
 import { signalsToStop } from '../terminal/signals.ts';
@@ -91,7 +91,7 @@ const INIT_HELP: Readonly<Record<QuestionName, string>> = {
   'position-max': 'maximum distance of inventory from its target (base currency)',
   'drawdown-max': 'drawdown at which trading halts (quote currency)',
   'day-loss-max': 'loss per day at which trading halts (quote currency)',
-  target: 'target inventory (base currency), or found: that of the first start',
+  target: 'target inventory (base currency), or found: holdings at the first start',
 };
 
 const rowWidth = (): number => {

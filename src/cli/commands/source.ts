@@ -6,7 +6,7 @@ import { openTape, type Tape } from '../../tape/index.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { readConfig, readShipped, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hasKey, withMarket, withVenue } from '../../wiring/venue.ts';
+import { hasKey, withMarket, withVenue } from '../../wiring/venueAccess.ts';
 import { withProgress } from '../../messages/progress.ts';
 import { logger } from '../terminal/logger.ts';
 import { progressBar } from '../terminal/progressBar.ts';
@@ -31,7 +31,7 @@ export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
   if (options.paper && options.tape !== undefined)
-    throw new UsageError('--tape needs the embedded exchange; --paper follows a remote one');
+    throw new UsageError('--tape needs the embedded exchange; --paper follows a remote exchange');
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
@@ -41,7 +41,7 @@ export async function selectedInputs(
   });
   if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
-    throw new UsageError('--tape needs the embedded exchange; this configuration has a remote one');
+    throw new UsageError('--tape needs the embedded exchange; this configuration has a remote exchange');
   const tape = await tapeOf(dir, bookOf(given, options.book), options.session);
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
@@ -52,7 +52,9 @@ export async function selectedInputs(
  */
 export function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
-    throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; remove one of the two`);
+    throw new UsageError(
+      `--book ${asked}: the configuration trades ${given.book}; remove --book, or change the configuration`,
+    );
   return given?.book ?? asked;
 }
 

@@ -6,7 +6,7 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { explain, progress } from '../../app/inspect/explain.ts';
 import { explanationText } from '../../app/inspect/explainText.ts';
-import { moment, type Moment } from '../terminal/flags.ts';
+import { timeOrAgeFlag, type TimeOrAge } from '../terminal/flags.ts';
 import { hedges } from '../../app/inspect/hedges.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { hedgeEvidence, settleHedge, type SettleAsk } from '../../app/inspect/settleHedge.ts';
@@ -41,9 +41,9 @@ function addReplay(program: Command): void {
 
 function addExplain(program: Command): void {
   ofBot(program.command('explain').description('explain the decision now or at a past time, level by level'), 'file')
-    .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 5m', moment)
+    .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 5m', timeOrAgeFlag)
     .option('--json', 'print one JSON object', false)
-    .action((options: BotFlags & { at?: Moment; json: boolean }) => {
+    .action((options: BotFlags & { at?: TimeOrAge; json: boolean }) => {
       const clock = realClock();
       const dir = folderToRead(options);
       // An accelerated bot records accelerated times.
@@ -73,7 +73,7 @@ function addHedges(program: Command): void {
   )
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, from puntas hedges')
-    .addOption(new Option('--as <end>', 'outcome to settle it as').choices(SETTLED_AS))
+    .addOption(new Option('--as <end>', 'outcome of the conversion').choices(SETTLED_AS))
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {

@@ -25,7 +25,7 @@ export function addTapeCommands(program: Command): void {
       .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
       .option('--tape <dir>', 'folder of the tape'),
   )
-    .addOption(new Option('--rows <which>', 'rows of a state').choices(ROWS))
+    .addOption(new Option('--rows <which>', 'rows to export from a state').choices(ROWS))
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, paper, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
@@ -59,8 +59,8 @@ type StoredFlags = {
 const stored = (command: Command): Command =>
   command
     .option('--book <book>', 'book to use if the recording has several')
-    .option('--from <time>', 'first time, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
-    .option('--to <time>', 'last time', recordedTime)
+    .option('--from <time>', 'start time, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
+    .option('--to <time>', 'end time', recordedTime)
     .option('--skip-damaged', 'turn damaged blocks into gaps', false);
 
 const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({

@@ -12,7 +12,7 @@ import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
-import { remoteVenue } from '../../wiring/venue.ts';
+import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { selectedInputs, seedOf, withVenueOf, type Source } from './source.ts';
@@ -62,7 +62,7 @@ function addRun(program: Command): void {
   runCommand(program)
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--state <dir>', 'state directory (default: state.dir)')
-    .option('--metrics-port <n>', 'metrics port (default: metrics.port); 0 takes a free one', portFlag)
+    .option('--metrics-port <n>', 'metrics port (default: metrics.port); 0: any free port', portFlag)
     .option('--json', 'print one JSON object', false)
     .option('--paper', 'trade the real market on paper, without a key', false)
     .action(async (options: Source & RunFlags) => {

@@ -17,7 +17,7 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
 import { venueNamed, venueOf } from '../../wiring/venueRegistry.ts';
 import { folderOf } from './botFlags.ts';
-import { remoteVenue } from '../../wiring/venue.ts';
+import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { print } from '../terminal/output.ts';
 
 /**

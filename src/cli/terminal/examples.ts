@@ -17,14 +17,14 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   sentinel: [
     ['puntas sentinel -c my.yaml', 'watches the bot of this configuration'],
-    ['puntas sentinel -c my.yaml --state ./state', 'with another path of its state directory'],
+    ['puntas sentinel -c my.yaml --state ./state', 'uses another state directory'],
   ],
   init: [
     ['puntas init new.yaml --book btc_mxn --yes', 'accepts all proposals'],
     ['puntas init eth.yaml --book eth_mxn --levels 2 --yes', 'sets two values'],
   ],
   doctor: [
-    ['puntas doctor -c my.yaml', 'checks everything without an order'],
+    ['puntas doctor -c my.yaml', 'checks without placing an order'],
     ['puntas doctor -c my.yaml --order --yes', 'also places and cancels one order'],
   ],
   'alert test': [['puntas alert test -c my.yaml', 'sends a test message']],
@@ -57,17 +57,17 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas scout --tape DIR --fees best', 'uses a recording'],
   ],
   tune: [
-    ['puntas tune -c config/tune.yaml --out tuned.html --yaml best.yaml', 'searches and writes the best'],
+    ['puntas tune -c config/tune.yaml --out tuned.html --yaml best.yaml', 'writes the best configuration'],
     ['puntas tune -c config/tune.yaml --open-holdout', 'opens the holdout'],
   ],
   promote: [
     ['puntas promote -c trading.yaml', 'shows the promotion'],
-    ['puntas promote --json -c my.yaml', 'prints it as JSON'],
+    ['puntas promote --json -c my.yaml', 'prints the promotion as JSON'],
   ],
   'promote start': [
     [
       'puntas promote start best.yaml -c trading.yaml --criteria config/promote.yaml --reason "wider looks better"',
-      'starts one',
+      'starts a promotion',
     ],
   ],
   'promote check': [['puntas promote check -c trading.yaml', 'checks the current stage']],
@@ -88,7 +88,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   status: [
     ['puntas status -c my.yaml', 'shows the bot'],
-    ['puntas status --json -c my.yaml', 'prints it as JSON'],
+    ['puntas status --json -c my.yaml', 'prints the status as JSON'],
   ],
   pause: [
     ['puntas pause -c my.yaml --for 30m --reason "a look at the feed"', 'pauses for half an hour'],
@@ -124,11 +124,11 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   explain: [
     ['puntas explain -c my.yaml', 'explains the quotes now'],
-    ['puntas explain -c my.yaml --at 5m', 'explains those of five minutes ago'],
+    ['puntas explain -c my.yaml --at 5m', 'explains the quotes five minutes ago'],
   ],
   hedges: [
     ['puntas hedges -c my.yaml', 'lists hedges'],
-    ['puntas hedges --json -c my.yaml', 'prints them as JSON'],
+    ['puntas hedges --json -c my.yaml', 'prints the hedges as JSON'],
   ],
   'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows what is known']],
   console: [
@@ -144,7 +144,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   report: [
     ['puntas report -c my.yaml', 'shows profit by day'],
-    ['puntas report -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page of a month'],
+    ['puntas report -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page for a month'],
   ],
   'new-strategy': [
     ['puntas new-strategy order-flow', 'creates strategies/order-flow'],

@@ -50,10 +50,10 @@ export function durationFlag(text: string): number {
  * Computes a past time in ms since 1970. `now` is the current time of the clock, which runs at `speed` times real time
  * (default 1).
  */
-export type Moment = (now: Millis, speed?: number) => Millis;
+export type TimeOrAge = (now: Millis, speed?: number) => Millis;
 
 /** Parses ISO 8601 (UTC without a zone) or an age like 5m. */
-export function moment(text: string): Moment {
+export function timeOrAgeFlag(text: string): TimeOrAge {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
     return (now, speed = 1) => now - ago * speed;
@@ -74,9 +74,19 @@ export function recordedTime(text: string): Millis {
   return at;
 }
 
+/** Parses a date and returns the start of that day, UTC. */
+export function dayFlag(text: string): Millis {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
+  if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');
+  return at;
+}
+
+/** Parses ISO 8601, and times as Puntas prints them: `2026-11-20 14:05 UTC`. */
 function isoTime(text: string): number {
-  const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
-  return match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`) : Number.NaN;
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z| UTC|[+-]\d{2}:\d{2})?)?$/.exec(
+    text,
+  );
+  return match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${(match[3] ?? 'Z').replace(' UTC', 'Z')}`) : Number.NaN;
 }
 
 /** Checks decimal text above zero and returns it unchanged. */

@@ -67,7 +67,7 @@ function linesTo(stream: Out, now: () => number): Progress {
       due = time + Math.min(spent, LINE_EVERY_MS);
       const share = Math.min(1, done / total);
       const left = timeLeft(((spent / 1_000) * (1 - share)) / share);
-      stream.write(`${what === '' ? '' : `${what}: `}${Math.floor(100 * share)} %, ${left}\n`);
+      stream.write(`${what === '' ? '' : `${what}: `}${Math.floor(100 * share)}%, ${left}\n`);
     },
     end: () => {
       total = 0;

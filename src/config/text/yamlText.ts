@@ -61,7 +61,7 @@ function oversizeOf(text: string): string | null {
 /** Parses YAML text that is one map with text keys. `like`: example of a key with its value, for the error message. */
 export function readYaml(text: string, fileName: string, like: string): ReadYaml {
   const oversize = oversizeOf(text);
-  if (oversize !== null) return { ok: false, error: `${fileName}: ${oversize}; shorten it, or name another file` };
+  if (oversize !== null) return { ok: false, error: `${fileName}: ${oversize}; shorten the file or name another file` };
   const counter = new LineCounter();
   // The parser's own check for repeated keys needs quadratic time, because it compares each key with every other key.
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
@@ -74,11 +74,11 @@ export function readYaml(text: string, fileName: string, like: string): ReadYaml
   const flaw = document.errors[0] ?? document.warnings[0];
   if (flaw) return refused(`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`);
   const repeated = repeatedKey(document);
-  if (repeated !== null) return refused(`${place(repeated)} not valid YAML: Map keys must be unique`);
+  if (repeated !== null) return refused(`${place(repeated)} not valid YAML: this key occurs twice; remove one`);
   const { contents } = document;
   if (!isMap(contents)) return refused(`${place(0)} expected keys and values, ${like}`);
   const value = valueOf(document);
-  if (value === null) return refused(`${place(0)} not valid YAML: keys must be words, and aliases few`);
+  if (value === null) return refused(`${place(0)} not valid YAML: expected text as keys, and few aliases`);
   return {
     ok: true,
     value,

@@ -105,7 +105,7 @@ function showTime(live: ConsoleView | null): void {
   slider.setAttribute('aria-valuetext', stamp(at));
   const text =
     asked !== null
-      ? `${stamp(asked.at)}: replaying${asked.share > 0 ? `, ${Math.floor(asked.share * 100)} %` : ''}…`
+      ? `${stamp(asked.at)}: replaying${asked.share > 0 ? `, ${Math.floor(asked.share * 100)}%` : ''}…`
       : past !== null
         ? `${stamp(past.view.at)}, ${span(to - past.view.at)} ago`
         : live === null

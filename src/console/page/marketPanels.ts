@@ -149,7 +149,7 @@ export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
           : h(
               'p',
               { class: 'soft' },
-              `before the best order, from the stream: bid ${amountText(budgets.queueAhead.bid)}, ask ${amountText(budgets.queueAhead.ask)} ${major}`,
+              `queue ahead of the bot's best order, from the stream: bid ${amountText(budgets.queueAhead.bid)}, ask ${amountText(budgets.queueAhead.ask)} ${major}`,
             ),
       ];
 

@@ -43,7 +43,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
       ...(isPast ? [] : bot.halts.filter(({ what }) => what !== regime).map(({ what }) => small('pill bad', what))),
       !isUp ? small('pill bad', 'no connection to the console') : null,
       !isPast && catchingUp !== null
-        ? small('pill fair', `reading the recording: ${Math.floor(catchingUp * 100)} %`)
+        ? small('pill fair', `reading the recording: ${Math.floor(catchingUp * 100)}%`)
         : null,
       !isPast && stale && bot.state === 'running'
         ? small('pill fair', `recording not updated for ${span(bot.writtenAgo ?? 0)}`)
@@ -106,7 +106,7 @@ export const tilesPanel: Panel = view => {
       : profitTiles(profit)),
     position === null
       ? unknown('position')
-      : tile('position', withSign(position, 4), `${inventory.currency} from target, ${fixed(share * 100, 0)} %`),
+      : tile('position', withSign(position, 4), `${inventory.currency} from target, ${fixed(share * 100, 0)}%`),
     tile(
       'market',
       `${fixed((20_000 * (ask - bid)) / (ask + bid || 1), 1)} bps`,
@@ -119,7 +119,7 @@ export const tilesPanel: Panel = view => {
         : h('span', { class: tone(both.bps) }, `${withSign(both.bps, 2)} bps`),
       `${both?.fills ?? 0} fills, before fees`,
     ),
-    tile('quoted', `${fixed(uptime.bid * 100, 1)} / ${fixed(uptime.ask * 100, 1)} %`, 'of the time, bid / ask'),
+    tile('quoted', `${fixed(uptime.bid * 100, 1)} / ${fixed(uptime.ask * 100, 1)}%`, 'of the time, bid / ask'),
   ];
 };
 
@@ -231,7 +231,7 @@ export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
           div(
             'row',
             small('', 'market data'),
-            small('soft', of.streamUp === null ? 'polled' : of.streamUp ? 'stream' : 'stream is down, polled'),
+            small('soft', of.streamUp === null ? 'polled' : of.streamUp ? 'stream' : 'stream is down, book is polled'),
           ),
         ),
       ),

@@ -65,13 +65,13 @@ export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   return after >= next.missing ? step : Number((BigInt(step) * after) / next.missing);
 }
 
-/** Formats a rate, in 10^-8, as percent, such as `0.500 %`. */
-export const ratePercent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
+/** Formats a rate, in 10^-8, as percent, such as `0.500%`. */
+export const ratePercent = (rate: number): string => `${(rate / 1e6).toFixed(3)}%`;
 const wholeUnits = (sum: Money): string => textOfMoney(money(sum - (sum % 10n ** 16n)));
 
 /** Describes the tier in one line for the operator. */
 export function describeTier({ currency, volume, makerRate, next }: AccountTier): string {
   const now = `30-day volume ${wholeUnits(volume)} ${currency}, maker fee ${ratePercent(makerRate)}`;
-  if (next === null) return `${now}: no better tier`;
-  return `${now}; the next tier is ${ratePercent(next.makerRate)} above ${wholeUnits(next.above)} ${currency}: ${wholeUnits(next.missing)} more in 30 days, which saves ${wholeUnits(next.monthly)} ${currency} per month at the current volume`;
+  if (next === null) return `${now}, the best tier`;
+  return `${now}; next tier: ${ratePercent(next.makerRate)} above a volume of ${wholeUnits(next.above)} ${currency}, which needs ${wholeUnits(next.missing)} ${currency} more and saves ${wholeUnits(next.monthly)} ${currency} per month at the current volume`;
 }

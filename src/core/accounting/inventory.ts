@@ -1,5 +1,5 @@
 /** Inventory and profit of one book, from every change of its account. */
-import type { Booked } from './holdings.ts';
+import type { Booked } from './bookings.ts';
 import type { Change } from './ledger.ts';
 import { moneyOfAmount, type Instrument } from '../model/instrument.ts';
 import type { OwnTrade } from '../ports/port.ts';

@@ -3,7 +3,7 @@
  * after a resume.
  */
 import type { HaltReason } from '../model/halts.ts';
-import type { Holdings } from './holdings.ts';
+import type { Bookings } from './bookings.ts';
 import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
 /**
@@ -30,7 +30,7 @@ const MISMATCHES_TO_HALT = 3;
 const REFUSE_AFTER_MS = 10_000;
 
 export class Reconciliation {
-  readonly #holdings: Holdings;
+  readonly #bookings: Bookings;
   readonly #tradeReportDelayMaxMs: Millis;
   readonly #listWaitMs: Millis;
   /** Consecutive quiet balance reads that differed from the ledger. */
@@ -45,8 +45,8 @@ export class Reconciliation {
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
   /** `listWaitMs` is the maximum delay until the exchange's lists show a balance change. */
-  constructor(holdings: Holdings, tradeReportDelayMaxMs: Millis, listWaitMs: Millis) {
-    this.#holdings = holdings;
+  constructor(bookings: Bookings, tradeReportDelayMaxMs: Millis, listWaitMs: Millis) {
+    this.#bookings = bookings;
     this.#tradeReportDelayMaxMs = tradeReportDelayMaxMs;
     this.#listWaitMs = listWaitMs;
   }
@@ -106,11 +106,11 @@ export class Reconciliation {
    * lasting difference halts the bot after the exchange's lists had time to explain it.
    */
   read(startedAt: Millis): HaltReason | null {
-    this.#holdings.settleResidue(startedAt);
-    const differences = this.#holdings.differences();
+    this.#bookings.settleResidue(startedAt);
+    const differences = this.#bookings.differences();
     this.#checked = {
       at: startedAt,
-      reported: new Map(this.#holdings.reported),
+      reported: new Map(this.#bookings.reported),
       differences: new Map(differences.map(({ currency, difference }) => [currency, difference])),
     };
     const list = this.#listOfDifferences();
@@ -132,7 +132,7 @@ export class Reconciliation {
   }
 
   #listOfDifferences(): string {
-    const differences = this.#holdings.differences();
+    const differences = this.#bookings.differences();
     return differences.map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`).join(', ');
   }
 
@@ -146,7 +146,7 @@ export class Reconciliation {
       return;
     }
     if (!(startedAt - before.since >= this.#tradeReportDelayMaxMs)) return;
-    this.#holdings.adjust(startedAt);
+    this.#bookings.adjust(startedAt);
     this.#adjusting = null;
     this.#equalled = true;
   }

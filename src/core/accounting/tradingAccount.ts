@@ -4,7 +4,7 @@
  */
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from './accountEvents.ts';
 import { lockedByOthers } from './foreignLocks.ts';
-import { Holdings, type Booked, type FillOf } from './holdings.ts';
+import { Bookings, type Booked, type FillOf } from './bookings.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { PendingConversions } from './pendingConversions.ts';
@@ -34,24 +34,24 @@ export type AccountView = Pick<
 >;
 
 export class TradingAccount {
-  readonly #holdings: Holdings;
+  readonly #bookings: Bookings;
   readonly #reconciliation: Reconciliation;
   readonly #pending = new PendingConversions();
   #lockedByOthers: ReadonlyMap<string, Money> = new Map();
 
-  /** `told` receives every booking, for the books of the account. `fillOf` is as in `Holdings`. */
+  /** `onBooked` receives every booking, for the books of the account. `fillOf` is as in `Bookings`. */
   constructor(
     { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountDelays,
-    told: (booked: Booked) => void,
+    onBooked: (booked: Booked) => void,
     fillOf?: FillOf,
   ) {
-    this.#holdings = new Holdings(told, fillOf);
-    this.#reconciliation = new Reconciliation(this.#holdings, tradeReportDelayMaxMs, listWaitMs);
+    this.#bookings = new Bookings(onBooked, fillOf);
+    this.#reconciliation = new Reconciliation(this.#bookings, tradeReportDelayMaxMs, listWaitMs);
   }
 
   /** Continues the ledger of an earlier run. */
   restore(ledger: AccountLedger): void {
-    this.#holdings.restore(ledger);
+    this.#bookings.restore(ledger);
   }
 
   /**
@@ -59,31 +59,31 @@ export class TradingAccount {
    * `null`.
    */
   read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): HaltReason | null {
-    this.#holdings.read(balances, startedAt);
+    this.#bookings.read(balances, startedAt);
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
     // The balances equal the ledger with or without the conversion in flight, so a later run need not wait for its
     // outcome.
-    if (this.#pending.explainDifferences(this.#holdings.differences())) this.#reconciliation.recordEqualBalances();
+    if (this.#pending.explainDifferences(this.#bookings.differences())) this.#reconciliation.recordEqualBalances();
     return null;
   }
 
   /** Books a trade of the account in any book; ignores repeats. */
   trade(trade: OwnTrade): void {
-    this.#holdings.trade(trade);
+    this.#bookings.trade(trade);
   }
 
   /** Applies a state change of the bot's conversion. */
   convert(event: ConversionEvent): void {
     this.#pending.apply(event);
-    if (event.phase === 'done') this.#holdings.convert(event.conversion, event.at);
+    if (event.phase === 'done') this.#bookings.convert(event.conversion, event.at);
     this.#reconciliation.restartCount();
   }
 
   /** Books an explained transfer. */
   transfer(event: TransferEvent): void {
-    this.#holdings.transfer(event);
+    this.#bookings.transfer(event);
     this.#reconciliation.restartWait();
   }
 
@@ -94,13 +94,13 @@ export class TradingAccount {
 
   /** Data that is missing before the bot can quote, as text; `null` if complete. */
   get missing(): string | null {
-    if (!this.#holdings.isOpen) return 'balances are not read yet';
+    if (!this.#bookings.isOpen) return 'balances are not read yet';
     return this.isReconciled ? null : 'balances and ledger are not compared yet';
   }
 
   /** Whether the opening balances are known. */
   get isOpen(): boolean {
-    return this.#holdings.isOpen;
+    return this.#bookings.isOpen;
   }
 
   /** Whether balances have differed from the ledger for longer than a late trade record explains. */
@@ -113,7 +113,7 @@ export class TradingAccount {
    * conversions may still take. The bot's own orders are not subtracted.
    */
   funds(currency: string): Money {
-    const total = this.#holdings.total(currency);
+    const total = this.#bookings.total(currency);
     const locked = this.#lockedByOthers.get(currency) ?? 0n;
     const taken = this.#pending.amountPending(currency);
     return money(total - locked - taken);
@@ -129,27 +129,27 @@ export class TradingAccount {
 
   /** Returns the ledger balance of a currency. */
   total(currency: string): Money {
-    return this.#holdings.total(currency);
+    return this.#bookings.total(currency);
   }
 
   /** Balances of the bot's ledger, by currency. */
   get totals(): ReadonlyMap<string, Money> {
-    return this.#holdings.totals;
+    return this.#bookings.totals;
   }
 
   /** Increases with every ledger entry. */
   get version(): number {
-    return this.#holdings.version;
+    return this.#bookings.version;
   }
 
   /** Returns the state for the next run. `recent` holds ids of trades that the exchange may report again. */
   stateToSave(recent: readonly string[]): AccountLedger {
-    return this.#holdings.stateToSave(recent);
+    return this.#bookings.stateToSave(recent);
   }
 
   /** Calls `call` with every later ledger entry. */
   onEntry(call: (entry: LedgerEntry) => void): void {
-    this.#holdings.onEntry(call);
+    this.#bookings.onEntry(call);
   }
 
   /** The last comparison of balances with the ledger; null before the first. */
@@ -167,7 +167,7 @@ export class TradingAccount {
    * ledger total.
    */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
-    return this.#holdings.differences();
+    return this.#bookings.differences();
   }
 
   /** Whether balances have equaled the ledger since the start and since the last resume. */

@@ -74,8 +74,8 @@ export function findContradictions({ kinds, finals, refund }: TransactionState):
     words.size > 1 ? [`${what} was reported as ${[...words].sort().join(' and ')}`] : [];
   return [
     ...said('its type', kinds),
-    ...said('its end', finals),
-    ...said('the end of its refund', refund?.finals ?? new Set()),
+    ...said('its final status', finals),
+    ...said('the final status of its refund', refund?.finals ?? new Set()),
   ];
 }
 

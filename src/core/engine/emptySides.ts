@@ -115,8 +115,8 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const most = moneyOfValue(instrument, limits.orderValueMax);
     const least = moneyOfValue(instrument, instrument.valueMin);
     return most < least
-      ? `limits.orderValueMax ${write.minor(most)} is below the minimum order value of ${instrument.symbol}, ${write.minor(least)}, ${RULE}: raise it`
-      : `${write.order(of)} is worth ${write.minor(of.value)}, limits.orderValueMax is ${write.minor(most)}: raise it, or lower strategy.amount`;
+      ? `limits.orderValueMax ${write.minor(most)} is below the minimum order value of ${instrument.symbol}, ${write.minor(least)}, ${RULE}; raise limits.orderValueMax`
+      : `${write.order(of)} is worth ${write.minor(of.value)}, but limits.orderValueMax is ${write.minor(most)}; raise it, or lower strategy.amount`;
   },
   'below the minimum amount': ({ level, amount, riskContext: { instrument }, write }) =>
     `${write.amount(amount)} is below the minimum order amount of ${instrument.symbol}, ${write.amount(instrument.amountMin)}, ${RULE}${raiseAmountHint(level)}`,
@@ -126,19 +126,19 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, below the minimum order value of ${instrument.symbol}, ${least}, ${RULE}${raiseAmountHint(of.level)}`;
   },
   'price below the minimum': ({ riskContext: { instrument }, write }) =>
-    `the lowest price in ${instrument.symbol} is ${write.price(instrument.priceMin)}, ${RULE}: quote nearer to the market`,
+    `the lowest price in ${instrument.symbol} is ${write.price(instrument.priceMin)}, ${RULE}; quote nearer to the market`,
   'price above the maximum': ({ riskContext: { instrument }, write }) =>
-    `the highest price in ${instrument.symbol} is ${write.price(instrument.priceMax)}, ${RULE}: quote nearer to the market`,
+    `the highest price in ${instrument.symbol} is ${write.price(instrument.priceMax)}, ${RULE}; quote nearer to the market`,
   'price outside the collar': of => {
     const { depth, limits } = of.riskContext;
     const mid = (bestOf(depth, 'buy') + bestOf(depth, 'sell')) / 2;
     const bps = ((Math.abs(of.price - mid) * 10_000) / mid).toFixed(1);
-    return `${of.write.order(of)} is ${bps} bps from the mid price, limits.collarBps is ${limits?.collarBps ?? 0}: raise it, or quote nearer to the market`;
+    return `${of.write.order(of)} is ${bps} bps from the mid price, but limits.collarBps is ${limits?.collarBps ?? 0}; raise it, or quote nearer to the market`;
   },
   'order count limit': ({ riskContext: { orders, limits } }) =>
-    `${orders.filter(mayLive).length} orders may be live, limits.ordersMax is ${limits?.ordersMax ?? 0}`,
+    `${orders.filter(mayLive).length} orders may be live already, and limits.ordersMax is ${limits?.ordersMax ?? 0}; raise it, or quote fewer levels`,
   'position limit': ({ side, amount, riskContext, write }) =>
-    `${write.amount(amount)} more, but limits.positionMax ${write.amount(riskContext.limits?.positionMax ?? 0)} allows only ${write.amount(positionRoom(side, riskContext))}`,
+    `the order is for ${write.amount(amount)}, but limits.positionMax (${write.amount(riskContext.limits?.positionMax ?? 0)}) allows only ${write.amount(positionRoom(side, riskContext))} more`,
   'insufficient funds': of => {
     const { side, amount, value, riskContext, write } = of;
     const funds = fundsFor(side, riskContext);
@@ -147,7 +147,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
       side === 'buy'
         ? [write.minor(value), write.minor(free)]
         : [write.major(moneyOfAmount(riskContext.instrument, amount)), write.major(free)];
-    return `${write.order(of)} needs ${needed}, available are ${left}: deposit more, or lower strategy.amount`;
+    return `${write.order(of)} needs ${needed}, but only ${left} is available; deposit more, or lower strategy.amount`;
   },
 };
 

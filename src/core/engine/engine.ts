@@ -13,7 +13,7 @@ import { ReadTimes } from '../marketdata/readTimes.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
 import { FigureEvidence } from './figureEvidence.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
-import type { Booked } from '../accounting/holdings.ts';
+import type { Booked } from '../accounting/bookings.ts';
 import { Inventory } from '../accounting/inventory.ts';
 import { priceExact, priceFloor } from '../model/instrument.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
@@ -510,7 +510,7 @@ export class Engine {
 
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
     const order = this.#orders.get(id);
-    if (!order) throw new Error(`answer for order ${id}, which was never placed`);
+    if (!order) throw new Error(`received an answer for order ${id}, which was never placed`);
     const exists = outcome.kind === 'refused' && outcome.meaning === 'duplicate id';
     this.#orders.answered(id, outcome, exists, at);
     if (outcome.kind === 'unknown') this.#risk.killSwitch?.unknown(at);

@@ -49,7 +49,7 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     at,
     symbol: riskContext.instrument.symbol,
     quoting: state.refusal,
-    waitsFor: state.refusal === 'not ready' ? (riskContext.missing ?? 'until the next decision') : null,
+    waitsFor: state.refusal === 'not ready' ? (riskContext.missing ?? 'waiting for the next decision') : null,
     unshown: decisions.unshown,
     emptySidesText: explainEmptySides(decisions.unshown, riskContext),
     regime: state,

@@ -4,6 +4,9 @@
  */
 import type { Random } from '../ports/port.ts';
 
+/** Share of samples inside an interval. Reports and pages print it as 95%. */
+export const CONFIDENCE_LEVEL = 0.95;
+
 /** Value with its interval; `error` is the standard error. */
 export type BootstrapInterval = {
   readonly value: number;
@@ -16,8 +19,6 @@ export type BootstrapOptions = {
   readonly random: Random;
   /** Number of bootstrap samples. Default: 1,000. */
   readonly samples?: number;
-  /** Coverage probability of the interval. Default: 0.95. */
-  readonly level?: number;
   /**
    * Mean number of consecutive blocks that are sampled together. The last block is followed by the first (stationary
    * bootstrap, Politis, Romano 1994). Default: blocks are sampled individually.
@@ -37,7 +38,7 @@ export type BootstrapOptions = {
 export function blockBootstrap<Block>(
   blocks: readonly Block[],
   statistic: (of: readonly Block[]) => number,
-  { random, samples = 1_000, level = 0.95, meanRun = 1 }: BootstrapOptions,
+  { random, samples = 1_000, meanRun = 1 }: BootstrapOptions,
 ): BootstrapInterval | null {
   const n = blocks.length;
   const value = statistic(blocks);
@@ -61,8 +62,8 @@ export function blockBootstrap<Block>(
   const variance = drawn.reduce((sum, x) => sum + (x - mean) ** 2, 0) / Math.max(1, drawn.length - 1);
   return {
     value,
-    low: quantile(drawn, (1 - level) / 2),
-    high: quantile(drawn, (1 + level) / 2),
+    low: quantile(drawn, (1 - CONFIDENCE_LEVEL) / 2),
+    high: quantile(drawn, (1 + CONFIDENCE_LEVEL) / 2),
     error: Math.sqrt(variance),
   };
 }

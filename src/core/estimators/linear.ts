@@ -10,7 +10,8 @@ export function solve(matrix: Float64Array, right: Float64Array): Float64Array {
     for (let row = column + 1; row < n; row++) {
       if (Math.abs(a[row * n + column]!) > Math.abs(a[pivot * n + column]!)) pivot = row;
     }
-    if (!(Math.abs(a[pivot * n + column]!) > 0)) throw new RangeError('a singular system has no unique solution');
+    if (!(Math.abs(a[pivot * n + column]!) > 0))
+      throw new RangeError('the linear system is singular and has no unique solution');
     if (pivot !== column) {
       for (let k = column; k < n; k++) swap(a, pivot * n + k, column * n + k);
       swap(x, pivot, column);

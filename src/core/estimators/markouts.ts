@@ -227,7 +227,7 @@ export class Markouts {
   }
 
   #grow(): void {
-    if (this.#size >= WAITING_MAX) throw new RangeError(`more than ${WAITING_MAX} fills in five minutes`);
+    if (this.#size >= WAITING_MAX) throw new RangeError(`markouts: more than ${WAITING_MAX} fills in five minutes`);
     const size = this.#size * 2;
     const wider = <T extends Float64Array | Uint8Array>(from: T, to: T): T => {
       for (let n = this.#oldest(); n < this.#tail; n++) to[n & (size - 1)] = from[n & (this.#size - 1)]!;

@@ -122,8 +122,8 @@ export function compareRoutes(
     const [major, minor] = sells
       ? [moneyOf(give.amount), moneyOf(get.amount)]
       : [moneyOf(get.amount), moneyOf(give.amount)];
-    if (major > size) return none('the offer is for more than was requested');
-    if (!(major > 0n)) return none('the offer is for an amount of zero');
+    if (major > size) return none('the offer exceeds the requested amount');
+    if (!(major > 0n)) return none("the offer's amount is zero");
     const fair = (major * mid) / ONE;
     const cost = (sells ? fair - minor : minor - fair) + risk;
     // If a route covers only a part, the rest is carried. Costs are scaled to the full amount, so that a small part
@@ -133,9 +133,9 @@ export function compareRoutes(
     const why =
       comparisonOnlyReason ??
       (whole > hedgeCostMax(size, mid, rules) || spends > hedgeCostMax(major, mid, rules)
-        ? `more than ${rules.costMaxBps} bps`
+        ? `costs more than ${rules.costMaxBps} bps`
         : dayLeft !== null && spends > dayLeft
-          ? `more than is left for ${left}`
+          ? `exceeds the remaining hedge budget (${left})`
           : null);
     return { way, cost: whole, most: spends, why };
   }

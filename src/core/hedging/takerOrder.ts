@@ -30,7 +30,8 @@ export class TakerOrder {
   }
 
   request(request: TakerRequest): void {
-    if (this.#request !== null) throw new Error(`${request.id} was requested while ${this.#request.id} waits`);
+    if (this.#request !== null)
+      throw new Error(`taker order ${request.id} was requested while ${this.#request.id} waits`);
     this.#request = request;
   }
 
@@ -46,7 +47,7 @@ export class TakerOrder {
   }
 
   sent(): void {
-    if (this.#request === null) throw new Error('no order waits to be sent');
+    if (this.#request === null) throw new Error('no taker order waits to be sent');
     this.#request = null;
   }
 

@@ -168,7 +168,7 @@ export class Orders {
     at: Millis,
     more: Pick<Order, 'takes' | 'level' | 'placedFor'> = {},
   ): Order {
-    if (this.#known(id)) throw new Error(`origin id ${id} was used before`);
+    if (this.#known(id)) throw new Error(`origin id ${id} has been used before`);
     const order: Live = {
       id,
       side,
@@ -549,7 +549,7 @@ export class Orders {
 
   #mine(id: string): Live {
     const order = this.#known(id);
-    if (!order) throw new Error(`no order ${id} is known`);
+    if (!order) throw new Error(`order ${id} does not exist`);
     return order;
   }
 }

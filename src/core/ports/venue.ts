@@ -48,7 +48,7 @@ export type Connection = {
   /** Replaces sockets to `restUrl`; the client closes this transport. */
   readonly transport?: Transport | undefined;
   /** Wall time after which the outcome of a request without a complete answer is unknown. */
-  readonly deadlineMs?: Millis;
+  readonly deadlineMs: Millis;
   /** Credentials. If absent, only public reads work. */
   readonly credentials?: VenueCredentials;
   /** Maximum number of requests in any minute. */

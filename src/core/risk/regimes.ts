@@ -151,5 +151,5 @@ function strictestCause({ halt, pause, refusal, reduce, unread, near, wide }: Re
   if (unread !== null) return ['reduce only', unread];
   if (near !== null) return ['reduce only', near.why];
   if (wide !== null) return ['wide', wide.why];
-  return ['normal', 'nothing stands against it'];
+  return ['normal', 'no restriction applies'];
 }

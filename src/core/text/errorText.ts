@@ -19,4 +19,4 @@ export function textOfError(thrown: unknown): string {
   }
 }
 
-const NO_MESSAGE = 'something without a message was thrown';
+const NO_MESSAGE = 'an error without a message was thrown';

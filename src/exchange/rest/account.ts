@@ -1,6 +1,6 @@
 /** Account endpoints: balances, fees, status. */
 import * as replies from '../wire/accountReplies.ts';
-import type { SendRequest, ApiRequest } from '../transport/ask.ts';
+import type { SendRequest, ApiRequest } from '../transport/requestSender.ts';
 
 export type AccountEndpoints = ReturnType<typeof account>;
 

@@ -3,7 +3,7 @@
  * conversion by its quote.
  */
 import type { DecimalText, Millis } from '../../core/index.ts';
-import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/ask.ts';
+import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/requestSender.ts';
 import { currencyPart, positivePart, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';

@@ -1,6 +1,6 @@
 /** Public endpoints: books, order books, trades, tickers and candles. */
 import type { Millis, Outcome, Page } from '../../core/index.ts';
-import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/ask.ts';
+import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/requestSender.ts';
 import * as replies from '../wire/marketReplies.ts';
 import { bookPart, pageQuery, query } from '../wire/path.ts';
 import { fault } from '../wire/wire.ts';

@@ -1,7 +1,7 @@
 /** Endpoints to place, change, cancel and look up orders and their trades. */
 import type { DecimalText, NewOrder, Outcome, Page, Side, TimeInForce } from '../../core/index.ts';
 import * as replies from '../wire/accountReplies.ts';
-import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/ask.ts';
+import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/requestSender.ts';
 import {
   bookPart,
   chunks,

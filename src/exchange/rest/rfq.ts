@@ -1,6 +1,6 @@
 /** Quote-based conversion interface (RFQ v1): pairs, quotes and conversions. Replies have no envelope. */
 import type { DecimalText, Millis, UnreadableRow } from '../../core/index.ts';
-import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/ask.ts';
+import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/requestSender.ts';
 import { currencyPart, limitPart, positivePart, query, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';

@@ -3,7 +3,7 @@
  * are old documentation and a client's samples.
  */
 import type { TransferLists, TransferLine, UnreadableRow } from '../../core/index.ts';
-import { buildAndSend, type SendRequest } from '../transport/ask.ts';
+import { buildAndSend, type SendRequest } from '../transport/requestSender.ts';
 import { limitPart, query, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 

@@ -1,6 +1,6 @@
 /** Webhook endpoints: register the callback URL for transaction events, and read the public keys of deliveries. */
 import type { UnreadableRow } from '../../core/index.ts';
-import { buildAndSend, type SendRequest } from '../transport/ask.ts';
+import { buildAndSend, type SendRequest } from '../transport/requestSender.ts';
 import * as wire from '../wire/wire.ts';
 
 export type WebhookRegistration = { readonly id: string; readonly callbackUrl: string; readonly event: string };

@@ -74,7 +74,7 @@ class Subscription implements MarketStream {
   }
 
   start(listener: (news: StreamNews) => void): void {
-    if (this.#listener) throw new Error('a stream is started once');
+    if (this.#listener) throw new Error('the stream was started twice');
     this.#listener = listener;
     this.#connect();
   }

@@ -54,7 +54,7 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
         socket.send(frame);
         return;
       }
-      why ??= 'the exchange does not read';
+      why ??= 'the exchange does not read the frames sent to it';
       socket.terminate();
     },
     // Skips the closing handshake, because the connection is no longer needed.
@@ -72,7 +72,7 @@ function checkedUrl(text: string, plain: boolean): string {
   }
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol === 'ws:' && !local && !plain) {
-    throw new RangeError(`${text}: wss is needed for a host that is not this machine`);
+    throw new RangeError(`${text}: expected wss://; ws:// is allowed only to this machine`);
   }
   return url.href;
 }

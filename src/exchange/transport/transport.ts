@@ -9,7 +9,7 @@ export type HttpOptions = {
    * Time from `send` to the last byte of the answer, in wall-clock milliseconds, even if the injected clock runs
    * faster.
    */
-  readonly deadlineMs?: number;
+  readonly deadlineMs: number;
   /**
    * Maximum number of sockets. Must be at least the sum of the client's two concurrencies, so that a cancel never waits
    * for a socket.
@@ -35,7 +35,7 @@ const bodyMaxOf = (request: WireRequest): number => (request.target.includes('/o
 export function httpTransport(options: HttpOptions): Transport {
   const { connections = 16, bodyMax = bodyMaxOf } = options;
   // Timers take whole numbers, and an accelerated deadline may have a fraction.
-  const deadlineMs = Math.ceil(options.deadlineMs ?? 5_000);
+  const deadlineMs = Math.ceil(options.deadlineMs);
   const origin = checkedOrigin(options.origin, options.plainHttp ?? false);
   const pool = new Pool(origin, {
     connections,
@@ -80,7 +80,7 @@ function exchange(
     controller?.abort(failure);
     reject(failure);
   };
-  const onDeadline = () => fail(`no whole answer within ${deadlineMs} ms`);
+  const onDeadline = () => fail(`no complete answer within ${deadlineMs} ms`);
   deadline.addEventListener('abort', onDeadline);
 
   const handler: Dispatcher.DispatchHandler = {
@@ -97,12 +97,13 @@ function exchange(
     onResponseStart: (_, status, headers) => {
       head = { status, headers: flat(headers) };
       const coding = head.headers['content-encoding'];
-      if (coding !== undefined && coding !== 'identity') fail(`body in ${coding}, which was not requested`);
-      else if (Number(head.headers['content-length']) > bodyMax) fail(`body of over ${bodyMax} bytes`);
+      if (coding !== undefined && coding !== 'identity')
+        fail(`the body has the encoding ${coding}, which was not requested`);
+      else if (Number(head.headers['content-length']) > bodyMax) fail(`the body is larger than ${bodyMax} bytes`);
     },
     onResponseData: (_, chunk) => {
       size += chunk.length;
-      if (size > bodyMax) fail(`body of over ${bodyMax} bytes`);
+      if (size > bodyMax) fail(`the body is larger than ${bodyMax} bytes`);
       else if (!over) chunks.push(chunk);
     },
     onResponseEnd: () => {
@@ -129,7 +130,7 @@ function checkedOrigin(text: string, plainHttp: boolean): string {
   }
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (local || plainHttp))) {
-    throw new RangeError(`${text}: https is needed for a host that is not this machine`);
+    throw new RangeError(`${text}: expected https://; http:// is allowed only to this machine`);
   }
   return url.origin;
 }

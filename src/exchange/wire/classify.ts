@@ -43,7 +43,7 @@ export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttle
   }
   if (!(status >= 200 && status < 500) || (status >= 300 && status < 400)) return unknown(`HTTP ${status}${said}`);
   if (error) {
-    if (isSuccess(row(body)['success'])) return unknown(`success and an error in one reply${said}`);
+    if (isSuccess(row(body)['success'])) return unknown(`the reply reports both success and an error${said}`);
     const certain = error.code === NO_CODE ? reading.wordsRefuse === true : provesRefusal(error.code);
     return !write || certain ? refused(error.code, error.message) : unknown(`HTTP ${status}${said}`);
   }

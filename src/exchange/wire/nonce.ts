@@ -18,7 +18,8 @@ export function nonceV2(clock: Clock, random: Random, above = 0n): NonceSource {
     next: () => {
       const wanted = wholeMillis(clock) * SALT + BigInt(random.integer(100_000, 999_999));
       const nonce = largest(wanted, last + 1n, LOWEST);
-      if (nonce > HIGHEST) throw new RangeError(`nonce ${nonce} has more than 19 digits: check the clock`);
+      if (nonce > HIGHEST)
+        throw new RangeError(`nonce ${nonce} has more than 19 digits; check the clock of this machine`);
       last = nonce;
       return nonce.toString();
     },

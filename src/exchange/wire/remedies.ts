@@ -3,14 +3,14 @@ import { meaningOf } from './errorCodes.ts';
 
 const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0201':
-    'check that PUNTAS_API_KEY is an active key of this exchange that no other program uses; a new key of the same account works after a restart; puntas exchange prints its key at its start',
+    'check that PUNTAS_API_KEY is an active key of this exchange that no other program uses; a new key of the same account works after a restart; the embedded exchange prints its key when puntas exchange starts',
   '0202': 'give the key the permissions to read and to trade (never to withdraw)',
   '0206': 'set exchange.authentication to the signing method of this exchange',
   '0207': "set this machine's clock, and let no other program use this key",
   '0213': "allow this machine's address for the key",
   '0215': 'check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY',
   '0301': 'check the name of the book',
-  '0326': 'activate the key, or make a new one',
+  '0326': 'activate the key, or create a new key',
   '0801': 'wait a minute: the address or the account sent too many requests, including those of other programs',
 };
 
@@ -19,7 +19,7 @@ export function remedyOf(code: string): string | null {
   const own = CODE_REMEDIES[code];
   if (own !== undefined) return own;
   const known = meaningOf(code);
-  if (known?.advice === 'halt') return `${known.meaning}: only the owner of the account can fix that, at the exchange`;
+  if (known?.advice === 'halt') return `${known.meaning}: only the account owner can fix this at the exchange`;
   if (known?.advice === 'back off' || known?.advice === 'look it up') return 'try again later';
   return null;
 }

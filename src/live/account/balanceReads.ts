@@ -7,7 +7,7 @@ import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import { explaining } from './transferSelection.ts';
 import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
-import { isFailed, type Failed } from '../failed.ts';
+import { isFailed, type Failed } from '../failedRequest.ts';
 import type { Reads } from './reads.ts';
 import { TransferReads, type Booking, type FoundTransfers, type ListedTransfer } from './transferReads.ts';
 
@@ -174,7 +174,7 @@ export class BalanceReads {
   }
 
   /** Books the adjustments that the operator requested in the state directory. */
-  takeUp(): void {
+  bookAdjustments(): void {
     const { explained, persist, connectivity } = this.#o;
     const { adjustments } = explained;
     const { log } = this.#o.run;
@@ -254,8 +254,8 @@ export class BalanceReads {
 
   #asked(seconds: number): string {
     return (this.#transfers?.known ?? null) === null
-      ? `The lists of deposits and withdrawals cannot explain it, as they were not read before the difference appeared; trading halts if it lasts another ${seconds} s`
-      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if they do not show it within ${seconds} s`;
+      ? `The lists of deposits and withdrawals cannot explain the difference, because they were not read before it appeared; trading halts if the difference lasts another ${seconds} s`
+      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if the lists do not show it within ${seconds} s`;
   }
 
   async #look(): Promise<FoundTransfers | null> {

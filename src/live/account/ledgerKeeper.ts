@@ -5,7 +5,7 @@
 import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
-import type { StateUnits } from '../state/units.ts';
+import type { StateUnits } from '../state/unitConversion.ts';
 import type { Reads } from './reads.ts';
 
 const KEEP_EVERY_MS = 60_000;

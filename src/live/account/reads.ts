@@ -15,7 +15,7 @@ import {
   type Price,
   type UnreadableRow,
 } from '../../core/index.ts';
-import type { Failed } from '../failed.ts';
+import type { Failed } from '../failedRequest.ts';
 import {
   failedBy,
   isAboutCurrency,
@@ -143,7 +143,7 @@ export class Reads {
       const then =
         concern === 'no'
           ? 'counted as an order of another program'
-          : 'it may be an order of the bot, so no order counts as ended';
+          : 'the row may be an order of the bot, so no order counts as ended';
       this.#leaveOut('open_orders', row, then);
     }
     const current = isPageWhole && !isWhole ? { current: true } : {};
@@ -205,7 +205,7 @@ export class Reads {
 
   #countNot(row: UnreadableRow): void {
     for (const currency of row.currencies ?? pairOrNull(row.book ?? '') ?? []) this.#uncounted.add(currency);
-    this.#leaveOut('user_trades', row, 'the balances of its currencies are no longer compared with the ledger');
+    this.#leaveOut('user_trades', row, 'balances of these currencies are no longer compared with the ledger');
   }
 
   /** Returns the start time of the last answered read of the balances. */

@@ -11,7 +11,7 @@ import {
   type TransferLine,
   type Money,
 } from '../../core/index.ts';
-import { isFailed, type Failed } from '../failed.ts';
+import { isFailed, type Failed } from '../failedRequest.ts';
 import { failedBy, isAboutCurrency, unreadableOf } from '../unreadableRows.ts';
 
 /** Transfer as an engine event. */

@@ -5,7 +5,7 @@
 import { textOfError, type Millis } from '../../core/index.ts';
 import type { Arrived, InboxStore } from './store.ts';
 
-export type DeskOptions = {
+export type DeliveryQueueOptions = {
   readonly store: Pick<InboxStore, 'put'>;
   /** Monotonic clock. */
   readonly elapsed: () => Millis;
@@ -19,7 +19,7 @@ export type DeskOptions = {
 };
 
 /** Number of deliveries by outcome. `noRoom`: the disk had too little space. `failed`: the disk rejected the write. */
-export type DeskCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
+export type DeliveryCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
 
 /**
  * Bytes of free space reserved for the journal and the latch; with less, no delivery is stored. The reserve is enough
@@ -40,9 +40,9 @@ const BATCH_MAX_BYTES = 1_000_000;
 type Waiting = { readonly arrived: Arrived; readonly since: Millis; readonly done: (stored: boolean) => void };
 
 /** Queue of deliveries that are waiting for the disk. */
-export class Desk {
-  readonly #options: DeskOptions;
-  readonly #counts: DeskCounts;
+export class DeliveryQueue {
+  readonly #options: DeliveryQueueOptions;
+  readonly #counts: DeliveryCounts;
   #waiting: Waiting[] = [];
   #scheduled = false;
   /**
@@ -51,7 +51,7 @@ export class Desk {
    */
   #problem: { readonly why: string; readonly of: 'room' | 'disk'; toldAt: Millis; untold: number } | null = null;
 
-  constructor(options: DeskOptions, counts: DeskCounts) {
+  constructor(options: DeliveryQueueOptions, counts: DeliveryCounts) {
     this.#options = options;
     this.#counts = counts;
   }
@@ -130,7 +130,7 @@ export class Desk {
     const [has, reserve] = [free, RESERVE_BYTES].map(bytes => Math.floor(bytes / 1e6));
     this.#failed(
       'room',
-      `deliveries are not stored; the sender is asked to retry: ${has} MB are free on the disk of the state directory, and ${reserve} MB of them are reserved for the journal; free disk space`,
+      `deliveries are not stored; the sender is asked to retry: only ${has} MB are free on the disk of the state directory, and ${reserve} MB are reserved for the journal; free disk space`,
     );
     return false;
   }
@@ -145,7 +145,7 @@ export class Desk {
   }
 
   #mended(): void {
-    if (this.#problem !== null) this.#options.onProblem('storing deliveries works again');
+    if (this.#problem !== null) this.#options.onProblem('deliveries are stored again');
     this.#problem = null;
   }
 }

@@ -7,10 +7,10 @@ import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Millis, WebhookCheck } from '../../core/index.ts';
 import { GuardedServer } from '../../guard/index.ts';
-import { Desk, type DeskCounts, type DeskOptions } from './deliveryQueue.ts';
+import { DeliveryQueue, type DeliveryCounts, type DeliveryQueueOptions } from './deliveryQueue.ts';
 import { KNOWN_SENDERS, Rates, UNKNOWN_SENDERS } from './rates.ts';
 
-export type InboxOptions = DeskOptions & {
+export type InboxOptions = DeliveryQueueOptions & {
   readonly host: string;
   /** Port; 0 selects a free port. */
   readonly port: number;
@@ -38,7 +38,7 @@ export type Inbox = {
  * Number of deliveries by outcome. `turnedAway`: the path, address or signature was not accepted. `tooMany`: the
  * delivery exceeded the budget of its address or of all addresses.
  */
-export type InboxCounts = DeskCounts & { turnedAway: number; tooMany: number };
+export type InboxCounts = DeliveryCounts & { turnedAway: number; tooMany: number };
 
 /**
  * Maximum number of connections, in total and for each address that is not a proxy. The exchange uses few connections.
@@ -60,7 +60,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     host: options.host,
     port: options.port,
     remedies: {
-      portInUse: 'set webhooks.port to a free one',
+      portInUse: 'set webhooks.port to a free port',
       forbidden: 'set webhooks.port to 1024 or above',
       addressNotLocal: 'set webhooks.host to an address of this machine',
     },
@@ -76,13 +76,19 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     requestWithinMs: HEADERS_WITHIN_MS + BODY_WITHIN_MS,
     idleMax: IDLE_MAX_MS,
   });
-  const desk = new Desk(options, counts);
-  addDoor(server.routes, options, desk, counts, new Rates(limits, options.elapsed));
+  const queue = new DeliveryQueue(options, counts);
+  addDeliveryRoute(server.routes, options, queue, counts, new Rates(limits, options.elapsed));
   await server.listen();
-  return { url: server.url, counts, problem: () => desk.problem(), close: () => server.close() };
+  return { url: server.url, counts, problem: () => queue.problem(), close: () => server.close() };
 }
 
-function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, counts: InboxCounts, rates: Rates): void {
+function addDeliveryRoute(
+  server: FastifyInstance,
+  options: InboxOptions,
+  queue: DeliveryQueue,
+  counts: InboxCounts,
+  rates: Rates,
+): void {
   const digests = options.tokens.map(digestBytes);
   const allowed = allowListOf(options.sources);
   const turnAway = (reply: FastifyReply) => {
@@ -122,7 +128,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
         return comeAgain(reply);
       }
       const says = verdict?.kind === 'yes' ? { says: verdict.says } : {};
-      const stored = await desk.take({ at: options.now(), from: request.ip, body, ...says });
+      const stored = await queue.take({ at: options.now(), from: request.ip, body, ...says });
       return stored ? answer(reply, 200, 'ok') : comeAgain(reply);
     },
   );

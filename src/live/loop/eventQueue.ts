@@ -57,7 +57,7 @@ export class EventQueue {
           this.#steps.onEndless();
           this.#placeCaused();
         }
-        if (count >= 2 * EVENTS_MAX) throw new Error(`one event caused more than ${2 * EVENTS_MAX} others`);
+        if (count >= 2 * EVENTS_MAX) throw new Error(`one event caused more than ${2 * EVENTS_MAX} further events`);
       }
     } finally {
       this.#waiting.length = 0;

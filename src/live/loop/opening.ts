@@ -20,7 +20,7 @@ import {
 import { missingBalance } from '../account/reads.ts';
 import type { Rules } from '../rules.ts';
 import type { Journal, Leftovers } from '../state/journal.ts';
-import { inUnitsOf } from '../state/units.ts';
+import { inUnitsOf } from '../state/unitConversion.ts';
 
 /** Code for a book that the exchange does not list. */
 export const NO_SUCH_BOOK = 'no-such-book';
@@ -188,7 +188,7 @@ function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOption
   if (failed !== null) {
     const reason = failed.kind === 'unknown' ? failed.reason : failed.message;
     const missing = currencies.find(one => !opening.balances.some(({ currency }) => currency === one));
-    const remedy = `if the account holds none of it, start once with --opening-zero ${missing}`;
+    const remedy = `if the account has no ${missing} balance, start once with --opening-zero ${missing}`;
     return new CannotStart(`cannot open the ledger: ${reason}; ${remedy}`, null, true, remedy);
   }
   const given = zero.filter(one => !opening.balances.some(({ currency }) => currency === one));

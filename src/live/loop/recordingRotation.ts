@@ -60,7 +60,7 @@ const ASKED_LOOK_EVERY_MS = 250;
 /** Maximum wait of a request. With the default timing, no order stays unknown for this time. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
-const OTHER = 'another change of runs is in progress; retry when it has ended';
+const OTHER = 'another run change is in progress; retry when it has ended';
 
 export class RecordingRotation {
   /** Options of the current run. */
@@ -176,7 +176,7 @@ export class RecordingRotation {
       if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS)
         this.#answer({
           kind: 'kept',
-          why: `the run could not be changed within ${ASKED_WAIT_MAX_MS / 1000} s: an outcome stayed unknown, or the exchange could not be read`,
+          why: `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because an outcome stayed unknown or the exchange could not be read`,
         });
       if (rules === null) continue;
       const isDue = this.#isDue();
@@ -208,7 +208,8 @@ export class RecordingRotation {
     this.#whyNotNext = why;
     // A next run starts in any case if this run cannot quote any more, or if its recording exceeds twice the limit.
     if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
-    if (!isTold) log.error({ run: this.#journal.run }, `the next run could not start, so this one continues: ${why}`);
+    if (!isTold)
+      log.error({ run: this.#journal.run }, `the next run could not start, so the current run continues: ${why}`);
     return true;
   }
 
@@ -253,7 +254,7 @@ export class RecordingRotation {
     const why = ended.engine.isOutdated
       ? 'uses an old tick'
       : this.#asked === null
-        ? 'has the maximum length'
+        ? 'has reached its maximum length'
         : this.#asked.next === null
           ? 'ends because the operator canceled every order'
           : 'ends for a new configuration';
@@ -269,7 +270,7 @@ export class RecordingRotation {
     this.#startedAt = clock.elapsed();
     this.#run.start(this.#onFailure);
     const ms = clock.elapsed() - from;
-    log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} resumed`);
+    log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} took over`);
     // A request that arrived while the run was opened waits for the next change of runs.
     if (taken !== null)
       this.#answer({ kind: 'taken', run: this.#journal.run, ms, left, ...(unread === undefined ? {} : { unread }) });

@@ -33,4 +33,4 @@ const BOUNDS: readonly (readonly [string, (of: Instrument) => string])[] = [
 /** Formats a price with as many digits as it needs, because the tick may differ. */
 const priceText = (i: Instrument, price: Price): string => decimal(BigInt(price) * i.tickMoney);
 /** Returns a rate, in units of 10^-8, as a percentage. */
-export const feePercent = (rate: number): string => `${(rate / 1e6).toFixed(4)} %`;
+export const feePercent = (rate: number): string => `${(rate / 1e6).toFixed(4)}%`;

@@ -17,23 +17,23 @@ import { judgmentBy } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
-import { hedgerOf } from './hedgerOf.ts';
+import { hedgerOf } from './runHedger.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
 import { journalInUnits, readRules, resolveOpening } from './opening.ts';
-import { stubbornLatch } from '../safety/latch.ts';
+import { retryingLatch } from '../safety/latch.ts';
 import type { Rules } from '../rules.ts';
 import type { RunContext } from '../runContext.ts';
 import { blockedReason } from '../safety/blockedReason.ts';
 import { LineWriter } from '../recording/recording.ts';
 import { Reads } from '../account/reads.ts';
-import { isFailed, type Failed } from '../failed.ts';
+import { isFailed, type Failed } from '../failedRequest.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 import { Refusals } from '../safety/refusals.ts';
 import { repeat } from './repeat.ts';
 import { RulesReads } from './rulesReads.ts';
-import { takeUpSettlements } from '../state/settlements.ts';
+import { applyPendingSettlements } from '../state/settlements.ts';
 import { LatchWatch } from '../safety/latchWatch.ts';
 import { SentinelWatch } from '../safety/sentinelWatch.ts';
 import { send } from './sends.ts';
@@ -84,7 +84,7 @@ export class Run {
   readonly #queue = new EventQueue({
     prepare: event => this.#prepare(event),
     step: event => this.#takeStep(event),
-    onEndless: () => this.#fail(new Error('events cause one another without an end')),
+    onEndless: () => this.#fail(new Error('events cause each other endlessly')),
   });
   #isStepping = false;
   #failure: string | null = null;
@@ -97,7 +97,7 @@ export class Run {
    */
   static async open(options: RunOpening): Promise<Run> {
     const { log, venue } = options;
-    const latch = stubbornLatch(options.state.latch, log);
+    const latch = retryingLatch(options.state.latch, log);
     const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
     const journal = journalInUnits(options.state.journal, rules.instrument);
     const engine = options.makeEngine(rules, onNews, journal.run);
@@ -242,7 +242,7 @@ export class Run {
     let left: readonly string[] = engine.liveOrders.map(order => order.id);
     let unread: string | null = 'open orders were never read';
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
-      this.#showLife();
+      this.#beat();
       const seen = await this.#readPrivate();
       this.#queue.put({ kind: 'timer', at: this.time() });
       left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
@@ -338,7 +338,7 @@ export class Run {
    * queue may call this.
    */
   #takeStep(given: EngineEvent): void {
-    if (this.#isStepping) throw new Error(`a step began inside another: ${given.kind}`);
+    if (this.#isStepping) throw new Error(`the step of event ${given.kind} started inside another step`);
     this.#isStepping = true;
     try {
       const { clock, state, watchers } = this.#options;
@@ -398,14 +398,14 @@ export class Run {
    */
   #watchLatch(): void {
     const { log, state } = this.#options;
-    this.#showLife();
-    this.#balances.takeUp();
-    takeUpSettlements(state.settlements, this.#hedger, () => this.#flush(), log);
+    this.#beat();
+    this.#balances.bookAdjustments();
+    applyPendingSettlements(state.settlements, this.#hedger, () => this.#flush(), log);
     this.#sentinel.look();
     this.#latch.look(this.#failure !== null);
   }
 
-  #showLife(): void {
+  #beat(): void {
     const { venue, watchers } = this.#options;
     watchers?.onTurn?.(!(venue.exchange.budget().private > 0));
   }
@@ -447,7 +447,7 @@ export class Run {
     } catch (error) {
       const text = 'intents cannot be written to disk; no order is placed';
       this.#connectivity.say('intents', { error: String(error) }, text, 'error');
-      return 'its intent cannot be written to disk';
+      return 'the intent cannot be written to disk';
     }
   }
 

@@ -13,7 +13,7 @@ import {
   type Outcome,
 } from '../../core/index.ts';
 import { unreadableOf, withoutContradictions } from '../unreadableRows.ts';
-import type { Failed } from '../failed.ts';
+import type { Failed } from '../failedRequest.ts';
 
 export type Sent = {
   readonly event: EngineEvent;

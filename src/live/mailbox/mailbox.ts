@@ -79,7 +79,7 @@ export class Mailbox<K extends MailKind> {
   put(message: MailMessage<K>): void {
     const { ids, inTrustedDirOnly, hasSeveralWriters } = this.#spec;
     const messageId = ids === undefined ? '' : ((message as { readonly id?: string }).id ?? '');
-    if (ids?.test(messageId) === false) throw new RangeError(`no message can have the id ${messageId}`);
+    if (ids?.test(messageId) === false) throw new RangeError(`a message cannot have the id ${messageId}`);
     if (inTrustedDirOnly) assertStateDirTrusted(this.#dir);
     const write = hasSeveralWriters ? writeDurablyAlone : writeDurably;
     write(this.path(messageId), this.textOf(message));

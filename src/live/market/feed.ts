@@ -105,7 +105,8 @@ const UNITS = [
 function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return 'keys or a list';
-  const text = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : 'not a number';
+  const text =
+    typeof value === 'string' ? value : typeof value === 'number' ? String(value) : 'a value that is not a number';
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
   return line === '' ? 'nothing' : JSON.stringify(line.length > 40 ? `${line.slice(0, 37)}...` : line);
 }

@@ -132,7 +132,7 @@ export class Follower {
         else
           log.warn(
             {},
-            'the followed market sends no data, lags behind or is unreachable; it is not shown until it is current again',
+            'the followed market sends no data, lags behind or is unreachable; paper trading sees no market until the data is current again',
           );
         onFresh(this.#wasFresh);
       }

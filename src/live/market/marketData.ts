@@ -20,7 +20,7 @@ import { oursIn } from '../account/ownOids.ts';
 import { EventDrivenReads } from '../account/eventDrivenReads.ts';
 import { ReferenceReads } from './reference.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
-import { isFailed } from '../failed.ts';
+import { isFailed } from '../failedRequest.ts';
 
 export type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 

@@ -3,11 +3,11 @@ import type { Amount, Engine, Exchange, Instrument, MarketStream, Millis, Side }
 import type { RunContext } from '../runContext.ts';
 import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
 import type { Reads } from '../account/reads.ts';
-import type { Failed } from '../failed.ts';
+import type { Failed } from '../failedRequest.ts';
 import type { ReferenceOptions } from './reference.ts';
 
 /** Account reads that start when the stream shows a change of the bot's orders. */
-export type AccountDoor = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBalances' | 'look'> & {
+export type AccountReader = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBalances' | 'look'> & {
   readonly reads: Reads;
 };
 
@@ -17,7 +17,7 @@ export type MarketDataOptions = {
   /** Exchange and its stream. Without `stream`, books are only polled. */
   readonly venue: { readonly exchange: Exchange; readonly stream?: MarketStream | undefined };
   readonly engine: Engine;
-  readonly account: AccountDoor;
+  readonly account: AccountReader;
   readonly instrument: () => Instrument;
   /** Sources of the reference price and interval of its reads. */
   readonly reference?: ReferenceOptions | undefined;

@@ -11,7 +11,7 @@ import {
 } from '../../core/index.ts';
 import type { Feed } from './feed.ts';
 import type { RunContext } from '../runContext.ts';
-import type { Failed } from '../failed.ts';
+import type { Failed } from '../failedRequest.ts';
 
 /** Options of the reference price. `feeds`: external prices that replace books of the exchange, by book. */
 export type ReferenceOptions = {

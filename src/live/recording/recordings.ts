@@ -62,6 +62,21 @@ export function recordingsIn(dir: string): readonly { readonly run: number; read
     .sort((a, b) => a.run - b.run);
 }
 
+/** Maximum number of runs whose recordings are kept. */
+export const RUNS_MAX = 500;
+const HOUR_MS = 3_600_000;
+const MB = 1_000_000;
+
+/**
+ * Returns the limits that follow from the section `journal` of the configuration: time and size at which a recording
+ * ends, and the size of all earlier recordings. A recording normally has at most an eighth of `keepMb`, and up to a
+ * quarter if there is no suitable time for a change of runs. All recordings together never exceed `keepMb`.
+ */
+export function recordingLimits({ rollHours, keepMb }: { readonly rollHours: number; readonly keepMb: number }) {
+  const bytes = (keepMb * MB) / 8;
+  return { afterMs: rollHours * HOUR_MS, bytes, recordings: 6 * bytes };
+}
+
 /**
  * Deletes the oldest recordings other than `current` until at most `maxRuns` of them remain, with at most `maxBytes` in
  * total.
@@ -150,7 +165,7 @@ export function recordedRunOf(dir: string, run: number): RecordedRun | null {
 
 function recordedRunIn(line: string, run: number): RecordedRun {
   const of = JSON.parse(line) as RecordedRun;
-  if (of.run !== run) throw new RangeError(`the recording is of run ${of.run}`);
+  if (of.run !== run) throw new RangeError(`expected a recording of run ${run}, found run ${of.run}`);
   return of;
 }
 

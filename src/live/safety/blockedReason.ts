@@ -18,6 +18,6 @@ export function blockedReason(
   if (isStopping) return 'the bot is stopping';
   if (haltedBecause !== null || latched !== null) return 'trading is halted';
   if (pausedBecause !== null || pauseAt(latch, at) !== null) return 'the operator paused the bot';
-  if (latch.readHold() !== null) return 'the sentinel blocks its quotes';
+  if (latch.readHold() !== null) return "the sentinel blocks the bot's quotes";
   return areRulesInDoubt || isOutdated ? 'the rules of the book are being reread' : null;
 }

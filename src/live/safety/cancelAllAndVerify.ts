@@ -79,7 +79,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     options.connectivity.say(
       'cut',
       { orders: list.rows },
-      `open_orders shows ${list.rows} orders which may not be all; no order of ${instance} counts as ended until it shows fewer; cancel some of the other programs' orders on ${options.book}, or check manually at the exchange`,
+      `open_orders shows ${list.rows} orders, which may not be all; no order of ${instance} counts as ended until it shows fewer; cancel some of the other programs' orders on ${options.book}, or check manually at the exchange`,
     );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });
@@ -161,4 +161,4 @@ export async function cancelAll(
  * state, each of which was looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
-  `the list of open orders on ${book} is full of orders of other programs, and may omit some of ${instance}${known === 0 ? '' : ` (the ${known} that the state knows were looked up one by one)`}; cancel some of the others, then run this command again, or check manually at the exchange`;
+  `the list of open orders on ${book} is full of orders of other programs, and may omit some of ${instance}${known === 0 ? '' : ` (the ${known} known orders of ${instance} were looked up one by one)`}; cancel some orders of the other programs, then run this command again, or check manually at the exchange`;

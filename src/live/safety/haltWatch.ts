@@ -11,7 +11,7 @@ type Step = (event: EngineEvent) => void;
  * Passes a latched halt to the engine and returns the halt. Call it before each order, so that the engine reports the
  * halt before an order that the halt blocks.
  */
-export function takeUpHalt(
+export function applyPendingHalt(
   engine: Pick<Engine, 'haltedBecause'>,
   latch: Pick<Latch, 'read'>,
   at: Millis,
@@ -33,7 +33,7 @@ export function watchHalt(
   broken: boolean,
   step: Step,
 ): void {
-  const halt = takeUpHalt(engine, latch, at, step);
+  const halt = applyPendingHalt(engine, latch, at, step);
   if (halt !== null || engine.haltedBecause === null || broken) return;
   latch.takeLifted();
   step({ kind: 'resume', at });

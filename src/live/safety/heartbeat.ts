@@ -45,12 +45,12 @@ export interface FileHeartbeat extends Heartbeat {
 
 /** File names in a state directory. */
 export const HEARTBEAT_FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json' } as const;
-export type Whose = keyof typeof HEARTBEAT_FILES;
+export type HeartbeatRole = keyof typeof HEARTBEAT_FILES;
 
 /** Returns a heartbeat that writes to a state directory. */
 export function heartbeatIn(
   dir: string,
-  whose: Whose,
+  whose: HeartbeatRole,
   clock: Pick<Clock, 'now' | 'elapsed'>,
   speed = 1,
 ): FileHeartbeat {
@@ -89,7 +89,7 @@ export function heartbeatIn(
 }
 
 /** Returns the last heartbeat; `null` if there is no heartbeat or it is unreadable. */
-export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
+export function readHeartbeat(dir: string, whose: HeartbeatRole): HeartbeatRecord | null {
   try {
     const told = JSON.parse(readRegularFile(join(dir, HEARTBEAT_FILES[whose]), SMALL_FILE)) as Partial<HeartbeatRecord>;
     const { counter, state, process: where, clock, metricsPort: port } = told;

@@ -218,7 +218,7 @@ export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt 
  * Returns the latch of a bot. If the disk does not accept a halt, this process still obeys the halt and retries the
  * write at each check.
  */
-export function stubbornLatch(latch: Latch, log: Log): Latch {
+export function retryingLatch(latch: Latch, log: Log): Latch {
   let unwritten: Halt | null = null;
   const write = (halt: Halt) => {
     try {

@@ -4,10 +4,10 @@
  */
 import type { Engine } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
-import { takeUpHalt, watchHalt } from './haltWatch.ts';
+import { applyPendingHalt, watchHalt } from './haltWatch.ts';
 import type { Halt, Latch } from './latch.ts';
 import { watchPause } from './pauseWatch.ts';
-import { takeUpReduce, watchReduce } from './reduceWatch.ts';
+import { applyPendingReduce, watchReduce } from './reduceWatch.ts';
 
 export class LatchWatch {
   readonly #run: RunContext;
@@ -23,7 +23,7 @@ export class LatchWatch {
   /** Applies the latch before the first decision. */
   begin(): void {
     const { step, time } = this.#run;
-    takeUpReduce(this.#latch, time(), step);
+    applyPendingReduce(this.#latch, time(), step);
     this.#watchPause();
   }
 
@@ -33,7 +33,7 @@ export class LatchWatch {
    */
   beforePlacing(): Halt | null {
     const { step, time } = this.#run;
-    const halt = takeUpHalt(this.#engine, this.#latch, time(), step);
+    const halt = applyPendingHalt(this.#engine, this.#latch, time(), step);
     this.#watchPause();
     return halt;
   }

@@ -11,7 +11,7 @@ type Step = (event: EngineEvent) => void;
  * Applies two states before the first decision: a resume that happened while the bot was down, and reduce-only from an
  * earlier run.
  */
-export function takeUpReduce(latch: Latch, at: Millis, step: Step): void {
+export function applyPendingReduce(latch: Latch, at: Millis, step: Step): void {
   if (latch.takeLifted()) step({ kind: 'resume', at });
   const reduce = latch.readReduce();
   if (reduce !== null) step({ kind: 'reduce', at, reason: reduce.reason });

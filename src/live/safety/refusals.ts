@@ -5,7 +5,7 @@
  */
 import { isFatal, type Clock, type Meaning, type Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
-import type { Failed } from '../failed.ts';
+import type { Failed } from '../failedRequest.ts';
 
 /** Time for which rejections with a possibly temporary cause do not halt the bot. */
 const PASSES_WITHIN_MS = 60_000;

@@ -253,7 +253,7 @@ class Sentinel {
       } else if (readsAgain) {
         const why = 'the bot kept running and reads the exchange again';
         latch.liftHold({ reason: why, at, by: 'sentinel' });
-        log.warn({ lifted: hold.reason }, `sentinel: ${why}; its quotes are no longer blocked`);
+        log.warn({ lifted: hold.reason }, `sentinel: ${why}; the bot's quotes are no longer blocked`);
       }
     } catch (error) {
       this.#connectivity.say('lift', { error: String(error) }, 'the hold could not be lifted; retrying', 'error');
@@ -279,7 +279,7 @@ class Sentinel {
     const isHalt = latch.read() !== null || this.#owed !== null;
     const next = isHalt
       ? `trading stays halted; investigate, then resume with: ${resumeCommand}`
-      : 'its quotes are blocked until it reads the exchange again';
+      : "the bot's quotes are blocked until it reads the exchange again";
     const sentence = `verified: no open orders of ${instance} left; ${next}`;
     log.error({ reason }, `sentinel: ${sentence}`);
     this.#options.onSight?.({ kind: 'verified', isHalt, sentence: `${reason}; ${sentence}` });

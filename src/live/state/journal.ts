@@ -19,16 +19,16 @@ import {
 } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import { commitMarkIn, lossOf, stalenessOf, type CommitMark } from './knownCommits.ts';
-import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
-import { writeHours } from './hours.ts';
+import { foldEntries, assertEntriesAddUp, writeEntries } from './ledgerEntries.ts';
+import { writeHours } from './profitHours.ts';
 import { checkpointOf, textOfCheckpoint, type LedgerCheckpoint } from '../recording/ledgerText.ts';
 import { noteClient, NotOurs, ownerIn, takeOwnership, type Owner } from './owner.ts';
 import { GAP } from '../recording/recording.ts';
-import { forgetOld, recorderIn, recordingsIn, type RunRecorder } from '../recording/recordings.ts';
+import { forgetOld, recorderIn, recordingsIn, RUNS_MAX, type RunRecorder } from '../recording/recordings.ts';
 import { claimStateDir } from '../files/stateDir.ts';
-import type { StateUnits } from './units.ts';
+import type { StateUnits } from './unitConversion.ts';
 import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
-import { sumOf } from './sums.ts';
+import { sumOf } from './rowChecksums.ts';
 
 export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
 
@@ -149,8 +149,6 @@ export function openJournal(
  * always kept.
  */
 export const ENDED_MAX = 100_000;
-/** Maximum number of runs whose recordings are kept. */
-export const RUNS_MAX = 500;
 /**
  * Maximum number of lines that are buffered while the disk accepts no line. If there are more, the recording has a gap.
  */
@@ -339,7 +337,7 @@ function nonceMarkIn(db: Database.Database, account: string): bigint {
 function leftoversIn(db: Database.Database, account: string): Leftovers {
   const row = db.prepare('SELECT mark FROM marks WHERE account = ?').get(account) as { mark: string } | undefined;
   const mark = row ? checkpointOf(row.mark) : null;
-  if (mark !== null) holdAgainst(db, account, mark.ledger.causes);
+  if (mark !== null) assertEntriesAddUp(db, account, mark.ledger.causes);
   const known = new Map(mark?.live.map(order => [order.id, order]) ?? []);
   const open = db
     .prepare('SELECT id, side, price, amount, at FROM intents WHERE account = ? AND ending IS NULL ORDER BY at, id')

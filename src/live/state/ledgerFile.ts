@@ -4,8 +4,8 @@
  */
 import type Database from 'libsql';
 import type { Causes, BalanceCheck, Clock, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
-import { entriesIn } from './entries.ts';
-import { hoursIn } from './hours.ts';
+import { entriesIn } from './ledgerEntries.ts';
+import { hoursIn } from './profitHours.ts';
 import { ownerIn } from './owner.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { fromCopy } from './stateCopy.ts';

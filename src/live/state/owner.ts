@@ -1,7 +1,7 @@
 /** Owner of a state directory, stored at its first use and checked at every later use. */
 import type Database from 'libsql';
 import { checkpointOf } from '../recording/ledgerText.ts';
-import { sumOf } from './sums.ts';
+import { sumOf } from './rowChecksums.ts';
 
 /** One bot on one account. */
 export type Owner = {
@@ -112,7 +112,7 @@ export function ownerIn(db: Database.Database): Owner | null {
 }
 
 const refusal = (dir: string, before: Owner, now: Owner): string =>
-  `the state directory ${dir} belongs to ${ownerText(before)}, this bot is ${ownerText(now)}: give every bot its own state.dir`;
+  `the state directory ${dir} belongs to ${ownerText(before)}, but this bot is ${ownerText(now)}; give every bot its own state.dir`;
 
 /** Returns the name of the bot for messages. */
 export const ownerText = ({ venue, book, instance }: Owner): string =>

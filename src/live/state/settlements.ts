@@ -7,7 +7,7 @@ import type { NumberedMailbox } from '../mailbox/mailbox.ts';
  * Ends the hedges that the operator has settled. Call it periodically; a hedge that is being looked up is ended by a
  * later call.
  */
-export function takeUpSettlements(
+export function applyPendingSettlements(
   box: NumberedMailbox<'settle'> | undefined,
   hedger: Hedger | null,
   persist: () => boolean,

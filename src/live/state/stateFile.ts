@@ -5,9 +5,9 @@ import { dirname } from 'node:path';
 import Database from 'libsql';
 import { CAUSES, textOfError } from '../../core/index.ts';
 import { diskAdvice, diskTroubleOf, tryDisk } from '../files/diskTrouble.ts';
-import { writeEntries } from './entries.ts';
+import { writeEntries } from './ledgerEntries.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
-import { sumOf } from './sums.ts';
+import { sumOf } from './rowChecksums.ts';
 
 /** File name in a state directory. */
 export const STATE_FILE = 'puntas.db';

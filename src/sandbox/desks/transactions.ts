@@ -218,7 +218,8 @@ export class Transactions {
     if (plan.failure) {
       if (hasTaken && !(kind === 'REDEMPTION' && plan.refund)) this.#venue.deposit(account, asset, sum, 'withdrawal');
     } else if (transaction.locks) {
-      if (!this.#venue.withdraw(account, asset, sum)) throw new RangeError('the lock of a withdrawal is missing');
+      if (!this.#venue.withdraw(account, asset, sum))
+        throw new RangeError('the locked amount of a withdrawal is missing');
     } else if (!hasTaken) this.#venue.deposit(account, asset, sum);
     const end = () => {
       transaction.failure = plan.failure;

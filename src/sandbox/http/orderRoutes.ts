@@ -220,7 +220,7 @@ function changing(ask: PrivateRequest): Verdict<Changing> {
   if (venue.switches.api === 'off') return refused('1000');
   const named = orderNameFrom(ask);
   if (named.kind === 'refused') return named;
-  if (named.value.length > 1) return refused('0361', 'one order at a time');
+  if (named.value.length > 1) return refused('0361', 'only one order per call can be changed');
   const fields = orderFieldsOf(body, venue.switches);
   if (fields.kind === 'refused') return fields;
   const order = activeOf(venue, account, named.value[0]!);
@@ -250,7 +250,7 @@ function orderFieldsOf(body: string, { orderNumbers }: Switches): Verdict<Fields
 /** Parses price, major or minor, stop and cancel of a PATCH. */
 function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: Switches): Verdict<Modification> {
   const given = CHANGES.filter(name => fields[name] !== undefined && fields[name] !== null);
-  if (given.length === 0) return refused('0360', 'price, major, minor or stop');
+  if (given.length === 0) return refused('0360', 'expected price, major, minor or stop');
   const mistyped = given.find(name => typeof fields[name] !== 'string');
   if (mistyped !== undefined) return refused('0372', mistyped);
   const text = (name: (typeof CHANGES)[number]) => (given.includes(name) ? (fields[name] as string) : undefined);

@@ -86,7 +86,7 @@ export function flawOfParameters(
     seen.add(name);
   }
   if (method === 'DELETE' && !['', '{}'].includes(body.replace(/\s/g, '')))
-    return refused('0304', 'a cancel takes no body');
+    return refused('0304', 'a cancel request must not have a body');
   const isStrict = switches.unknownParameters === '0304' && takes.body !== undefined;
   const fields = isStrict ? objectOf(body) : null;
   const unknown = fields?.kind === 'done' && Object.keys(fields.value).find(name => !takes.body!.includes(name));

@@ -201,7 +201,7 @@ function ohlc({ venue, query }: PublicRequest): WireReply {
   const now = venue.clock.now();
   const start: Millis | null = wholeOf(query.get('start'), 0);
   const end: Millis | null = wholeOf(query.get('end'), now);
-  if (start === null || end === null) return failureOf('0304', 'start and end are epoch milliseconds');
+  if (start === null || end === null) return failureOf('0304', 'start and end must be epoch milliseconds');
   const candles = joined(book.history.candlesSince(start), seconds * 1000).filter(
     c => c.start >= start && c.start <= end,
   );

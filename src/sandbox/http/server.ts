@@ -60,7 +60,7 @@ export async function serve(
 function listening(server: Server, { host, port }: ServeOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'it is in use by another program' : error.message;
+      const why = error.code === 'EADDRINUSE' ? 'the port is in use by another program' : error.message;
       reject(new Error(`cannot listen on ${host}:${port}: ${why}`));
     });
     server.listen(port, host, () => {

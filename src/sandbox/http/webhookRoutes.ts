@@ -27,11 +27,11 @@ function register({ venue, account, body, webhooks }: PrivateRequest): WireReply
   if (!allowedUrl(url, { ...switches, webhookHosts: 'any' }))
     return refuse('callback_url must be an http or https URL');
   if (!allowedUrl(url, switches)) {
-    return refuse('callback_url must be on this machine: this embedded exchange posts to loopback addresses only');
+    return refuse('callback_url must be on this machine; this embedded exchange sends only to loopback addresses');
   }
   if (!Array.isArray(events) || events.length === 0) return refuse(`events is required: ["${EVENT}"]`);
   const unknown: unknown = events.find(event => event !== EVENT);
-  if (unknown !== undefined) return refuse(`events may hold ${EVENT} only`);
+  if (unknown !== undefined) return refuse(`events may only contain ${EVENT}`);
   const registration = webhooks.register(account, url);
   if (!registration) return refuse(`duplicate subscription for event types: ${EVENT}`);
   const event = switches.webhookEventCase === 'upper' ? EVENT : EVENT.toLowerCase();

@@ -15,7 +15,7 @@ import {
   type Timer,
 } from '../../core/index.ts';
 import { Arrivals } from './flowArrivals.ts';
-import { FlowMaker, type MakerKind, type MakerScale, type MakerScene } from './flowMaker.ts';
+import { FLOW_MAKERS, FlowMaker, type MakerScale, type MakerScene } from './flowMaker.ts';
 import type { FlowProfile } from './flowProfile.ts';
 import { EfficientPrice } from './flowValue.ts';
 import type { Market, Marketplace } from './market.ts';
@@ -42,18 +42,6 @@ export type FlowOptions = {
 export function seededFlow(options: FlowOptions): Market {
   return new Flow(options);
 }
-
-/**
- * Four makers that compete at the best price, from fast to slow. A slow fifth maker provides the depth behind these
- * makers.
- */
-const MAKERS: readonly MakerKind[] = [
-  { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
-  { width: 1.1, levels: 6, spacing: 0.35, growth: 1.4, amount: 2.5, lagS: 2, refreshS: 1.3 },
-  { width: 1.25, levels: 6, spacing: 0.4, growth: 1.45, amount: 3, lagS: 4, refreshS: 2 },
-  { width: 1.45, levels: 6, spacing: 0.4, growth: 1.45, amount: 4, lagS: 8, refreshS: 4 },
-  { width: 4, levels: 12, spacing: 0.3, growth: 1.3, amount: 8, lagS: 30, refreshS: 15 },
-];
 
 /**
  * Parameters of informed takers. `looks`: checks of the price per expected taker order. `acts`: probability to trade if
@@ -123,12 +111,12 @@ class Flow implements Market {
     };
     if (!(this.#scale.startTicks > 0 && this.#scale.typicalLots > 0)) {
       throw new RangeError(
-        `${place.instrument.symbol}: start price and typical amount must be at least a tick and a lot`,
+        `${place.instrument.symbol}: the start price must be at least one tick, and the typical amount at least one lot`,
       );
     }
     this.#origin = place.clock.elapsed();
     place.onSyntheticFill((id, side, _price, amount, maker) => this.#onFill(id, side, amount, maker));
-    for (const kind of MAKERS) {
+    for (const kind of FLOW_MAKERS) {
       const maker = new FlowMaker(kind, this.#scale, this.#random, place, this.#scene(0));
       this.#makers.push(maker);
       maker.refresh(this.#scene(0));
@@ -213,7 +201,7 @@ class Flow implements Market {
   }
 
   #alert(seconds: number): void {
-    MAKERS.forEach((kind, actor) => {
+    FLOW_MAKERS.forEach((kind, actor) => {
       if (kind.refreshS > ALERT.refreshMaxS) return;
       this.#due[actor] = Math.min(this.#due[actor]!, seconds + exponential(this.#random, ALERT.lookS));
     });

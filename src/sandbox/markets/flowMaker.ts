@@ -1,4 +1,4 @@
-/** Maker of the seeded flow: layered quotes around a delayed view of the price, refreshed at random times. */
+/** Makers of the seeded flow: layered quotes around a delayed view of the price, refreshed at random times. */
 import { exponential, normal, opposite, type Amount, type Price, type Random, type Side } from '../../core/index.ts';
 import type { Marketplace } from './market.ts';
 
@@ -20,6 +20,18 @@ export type MakerKind = {
   /** Average time between refreshes, in seconds. */
   readonly refreshS: number;
 };
+
+/**
+ * Four makers that compete at the best price, from fast to slow. A slow fifth maker provides the depth behind these
+ * makers.
+ */
+export const FLOW_MAKERS: readonly MakerKind[] = [
+  { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
+  { width: 1.1, levels: 6, spacing: 0.35, growth: 1.4, amount: 2.5, lagS: 2, refreshS: 1.3 },
+  { width: 1.25, levels: 6, spacing: 0.4, growth: 1.45, amount: 3, lagS: 4, refreshS: 2 },
+  { width: 1.45, levels: 6, spacing: 0.4, growth: 1.45, amount: 4, lagS: 8, refreshS: 4 },
+  { width: 4, levels: 12, spacing: 0.3, growth: 1.3, amount: 8, lagS: 30, refreshS: 15 },
+];
 
 /** Market state that all makers use at a refresh. */
 export type MakerScene = {

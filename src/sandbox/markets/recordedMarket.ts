@@ -74,7 +74,8 @@ class Replay implements Market {
   #counts = { wraps: 0, trades: 0, inferredSides: 0, shortTrades: 0, shortLots: 0, hiddenBooks: 0 };
 
   constructor(tape: Tape, loop: boolean) {
-    if (tape.quotesOnly) throw new RangeError(`${tape.source}: has best prices without amounts; it cannot be replayed`);
+    if (tape.quotesOnly)
+      throw new RangeError(`${tape.source}: cannot be replayed, because the recording has best prices without amounts`);
     this.#tape = tape;
     this.#loop = loop;
     this.#book = new RecordedBook(tape.columns);
@@ -87,7 +88,7 @@ class Replay implements Market {
     if (this.#place) throw new Error('the replay was already started');
     if (place.instrument.tick !== instrument.tick || place.instrument.lot !== instrument.lot) {
       throw new RangeError(
-        `${place.instrument.symbol} has tick ${place.instrument.tick} and lot ${place.instrument.lot}, the tape ${instrument.tick} and ${instrument.lot}`,
+        `${place.instrument.symbol} has tick ${place.instrument.tick} and lot ${place.instrument.lot}, but the tape has tick ${instrument.tick} and lot ${instrument.lot}`,
       );
     }
     this.#place = place;

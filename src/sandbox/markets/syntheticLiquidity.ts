@@ -87,7 +87,7 @@ export class SyntheticLiquidity {
     level.spent = Math.min(level.spent, wanted);
     for (let over = level.total - wanted; over > 0; over = level.total - wanted) {
       const last = level.orders.at(-1);
-      if (!last) throw new Error(`simulator level ${side} ${price} has ${level.total} lots and no order`);
+      if (!last) throw new Error(`simulator level ${side} ${price} has ${level.total} lots, but no order`);
       if (last.left <= over) this.#checkTaken(level, last, last.left, this.#place.cancel(last.id));
       else this.#checkTaken(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
     }
@@ -210,7 +210,8 @@ export class SyntheticLiquidity {
 
   /** Throws if the lots taken from the book differ from the recorded lots of the order. */
   #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
-    if (took !== expected) throw new Error(`simulator order ${order.id} gave ${took} lots instead of ${expected}`);
+    if (took !== expected)
+      throw new Error(`simulator order ${order.id}: expected to remove ${expected} lots, found ${took}`);
     this.#take(level, order, took);
   }
 

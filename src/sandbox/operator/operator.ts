@@ -71,12 +71,12 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     openAccount,
   ),
   operatorRoute('POST', 'accounts/:id/keys', '', 'Adds a key; returns it with its secret.', addKey),
-  operatorRoute('DELETE', 'accounts/:id/keys/:key', '', 'Removes a key (0201).', removeKey),
+  operatorRoute('DELETE', 'accounts/:id/keys/:key', '', 'Removes a key (then 0201).', removeKey),
   operatorRoute('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Sets permissions.', changeAccount),
   operatorRoute(
     'PATCH',
     'books/:book',
-    'tick_size (a multiple of the first), minimum_amount, maximum_amount, minimum_price, maximum_price, minimum_value, maximum_value; maker and taker (fractions); listed: false',
+    'tick_size (a multiple of the original), minimum_amount, maximum_amount, minimum_price, maximum_price, minimum_value, maximum_value; maker and taker (fractions); listed: false',
     'Changes rules or fees; delisting cancels its orders.',
     changeBook,
   ),
@@ -100,8 +100,8 @@ export function withOperator(exchange: EmbeddedExchange, token: string): Respond
     if (!isLoopback(peer)) return reply(404, '');
     if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });
     const found = match(request.method, segmentsOf(path));
-    if (found === 'unknown path') return answer(404, { error: 'there is no such operator call' });
-    if (found === 'unknown method') return answer(405, { error: 'this operator call needs another method' });
+    if (found === 'unknown path') return answer(404, { error: 'this operator call does not exist' });
+    if (found === 'unknown method') return answer(405, { error: 'this operator call needs another HTTP method' });
     try {
       const fields = fieldsIn(request.body);
       return answer(200, found.row.handle({ exchange, fields, path: found.path, query: queryOf(query) }));
@@ -133,7 +133,7 @@ const payloadOf = (transaction: Transaction) => transactionPayload(transaction, 
 
 function transactionOf({ exchange, path }: OperatorRequest): Transaction {
   const transaction = exchange.transactions.find(path['id']!);
-  if (!transaction) throw new OperatorFault('no transaction of this id', 404);
+  if (!transaction) throw new OperatorFault('no transaction has this id', 404);
   return transaction;
 }
 
@@ -156,7 +156,7 @@ function addKey({ exchange, path }: OperatorRequest): unknown {
 function removeKey({ exchange, path }: OperatorRequest): unknown {
   const { id } = accountOf(exchange, path['id']);
   const key = path['key']!;
-  if (exchange.venue.keys.get(key)?.account.id !== id) throw new OperatorFault(`no key ${key} of account ${id}`, 404);
+  if (exchange.venue.keys.get(key)?.account.id !== id) throw new OperatorFault(`account ${id} has no key ${key}`, 404);
   exchange.venue.keys.delete(key);
   return { id, key };
 }
@@ -205,7 +205,7 @@ const RULE_FIELDS = [
 ] as const;
 
 function cancelQuote({ exchange, path }: OperatorRequest): unknown {
-  if (!exchange.rfq.cancel(path['id']!)) throw new OperatorFault('no open quote of this id', 404);
+  if (!exchange.rfq.cancel(path['id']!)) throw new OperatorFault('no open quote has this id', 404);
   return { id: path['id'] };
 }
 
@@ -227,7 +227,7 @@ function webhooks({ exchange }: OperatorRequest): unknown {
 }
 
 function removeWebhook({ exchange, path }: OperatorRequest): unknown {
-  if (!exchange.webhooks.remove(Number(path['id']))) throw new OperatorFault('no webhook of this id', 404);
+  if (!exchange.webhooks.remove(Number(path['id']))) throw new OperatorFault('no webhook has this id', 404);
   return { id: Number(path['id']) };
 }
 

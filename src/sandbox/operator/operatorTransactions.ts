@@ -107,7 +107,7 @@ function start({ exchange, fields }: OperatorRequest, details: Exclude<Details, 
     refund: refund ? refundPlanOf(details, refund) : null,
   };
   const transaction = exchange.transactions.start(account, details, plan, fields.text('external_ref') ?? null);
-  if (!transaction) throw new OperatorFault(`account ${account.id} has not enough ${details.asset} available`);
+  if (!transaction) throw new OperatorFault(`account ${account.id} does not have enough ${details.asset} available`);
   return transactionPayload(transaction, 'milliseconds');
 }
 

@@ -65,7 +65,7 @@ export class Gate {
     if (switches.nonce === 'v1') {
       const value = BigInt(nonce);
       if (!(value > (this.#highest.get(key.key) ?? -1n)))
-        return refused('0201', 'the nonce must be higher than the last one');
+        return refused('0201', 'the nonce must be higher than the last nonce');
       this.#highest.set(key.key, value);
       return done(key);
     }
@@ -76,7 +76,7 @@ export class Gate {
     let seen = this.#seen.get(key.key);
     if (!seen) this.#seen.set(key.key, (seen = { recent: new Set(), older: new Set() }));
     const value = BigInt(nonce);
-    if (seen.recent.has(value) || seen.older.has(value)) return refused('0201', 'the nonce was used before');
+    if (seen.recent.has(value) || seen.older.has(value)) return refused('0201', 'the nonce has been used before');
     if (seen.recent.size >= switches.noncesKept) {
       seen.older = seen.recent;
       seen.recent = new Set();

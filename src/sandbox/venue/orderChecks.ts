@@ -150,7 +150,7 @@ export function amountsOf(
 ): Verdict<{ major: Amount; minor: Money | undefined }> {
   if (majorText !== undefined && minorText !== undefined) return refused('0308');
   if (majorText === undefined && minorText === undefined) return refused('0309');
-  if (type === 'limit' && minorText !== undefined) return refused('0329', 'a limit order takes major');
+  if (type === 'limit' && minorText !== undefined) return refused('0329', 'a limit order needs major, not minor');
   const text = majorText ?? minorText!;
   if (!isDecimalText(text) || moneyOf(text) === 0n) return refused('0408', text);
   const sum = moneyOf(text);

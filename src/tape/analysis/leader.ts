@@ -4,13 +4,13 @@
  */
 import { priceAcross, type Leg } from '../../core/index.ts';
 import {
-  FORETOLD_STRETCHES,
-  foretoldOf,
-  foretoldSums,
+  PREDICTION_BLOCKS,
+  predictionOf,
+  predictionSums,
   strongestPredictor,
-  stretchOfEach,
-  type Foretold,
-} from './foretold.ts';
+  blockOfEach,
+  type Prediction,
+} from './prediction.ts';
 import { logSecondsOf, type LogSeconds } from './seconds.ts';
 import type { Tape } from '../model/tape.ts';
 
@@ -18,7 +18,7 @@ import type { Tape } from '../model/tape.ts';
 export const LEADER_HORIZONS = [1, 5, 15, 60, 300] as const;
 
 export type Leader = {
-  readonly horizons: readonly { readonly seconds: number; readonly foretold: Foretold | null }[];
+  readonly horizons: readonly { readonly seconds: number; readonly foretold: Prediction | null }[];
   /** Longest horizon with a valid prediction, which determines the weight; `null` if there is none. */
   readonly chosen: number | null;
   /** Share of the reference in the fair value, 0 to 1; 0 if the reference predicts nothing. */
@@ -74,10 +74,10 @@ export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[]
  */
 export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemoryS }: LeaderOptions): Leader {
   const { from, values } = own;
-  const sums = LEADER_HORIZONS.map(foretoldSums);
+  const sums = LEADER_HORIZONS.map(predictionSums);
   const kept = Math.exp(-1 / basisMemoryS);
   const leaderAt = (i: number): number => leader.values[i - ageS + from - leader.from] ?? Number.NaN;
-  const stretches = stretchOfEach(values.length, i => !Number.isNaN(values[i]! + leaderAt(i)));
+  const stretches = blockOfEach(values.length, i => !Number.isNaN(values[i]! + leaderAt(i)));
   let [usualOwn, usualLeader, seen, missed, before] = [0, 0, 0, 0, Number.NaN];
   let [known, moved] = [0, 0];
   for (let i = 0; i < values.length; i++) {
@@ -107,7 +107,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   const horizons = LEADER_HORIZONS.map((seconds, h) => ({
     seconds,
     // A time block must contain several moves that do not overlap.
-    foretold: known >= 4 * seconds * FORETOLD_STRETCHES ? foretoldOf(sums[h]!) : null,
+    foretold: known >= 4 * seconds * PREDICTION_BLOCKS ? predictionOf(sums[h]!) : null,
   }));
   // The horizon with the strongest prediction decides whether the reference helps; the longest valid horizon gives the
   // weight.

@@ -11,7 +11,7 @@ import {
   type Depth,
   type Millis,
 } from '../../core/index.ts';
-import { foretoldOf, foretoldSums, strongestPredictor, stretchOfEach, type Foretold } from './foretold.ts';
+import { predictionOf, predictionSums, strongestPredictor, blockOfEach, type Prediction } from './prediction.ts';
 import type { LogSeconds } from './seconds.ts';
 import type { RecordedBook, RecordedSide } from '../model/recordedBook.ts';
 import type { Tape } from '../model/tape.ts';
@@ -20,7 +20,7 @@ import { walk, type Touch } from '../model/walk.ts';
 /** Slopes of the mid price's move over the next `aheadMs`, in bps; `null` if there is too little data. */
 export type Signals = {
   /** Slope on the order flow, per unit of the base currency. The flow decays with `memoryMs`. */
-  readonly orderFlow: Foretold | null;
+  readonly orderFlow: Prediction | null;
   readonly memoryMs: Millis;
   /**
    * Slopes on the imbalance within each `depthBps` (0: best prices only), per standard deviation. The imbalance decays
@@ -31,7 +31,7 @@ export type Signals = {
   readonly aheadMs: Millis;
 };
 
-export type Imbalance = { readonly depthBps: number; readonly foretold: Foretold | null };
+export type Imbalance = { readonly depthBps: number; readonly foretold: Prediction | null };
 
 const MEMORY_MS = 10_000;
 const IMBALANCE_MEMORY_MS = 600_000;
@@ -50,15 +50,15 @@ export function imbalanceOf({ imbalances }: Signals): { readonly depthBps: numbe
 /** Computes the signals. `onShare` receives the processed share, from 0 to 1. */
 export function signalsOf(tape: Tape, logMids: LogSeconds, onShare?: (share: number) => void): Signals {
   const flow = new OrderFlow(MEMORY_MS);
-  const ofFlow = foretoldSums();
+  const ofFlow = predictionSums();
   const depths = DEPTHS_BPS.map(depthBps => ({
     depthBps,
     usual: new RunningDeviation(IMBALANCE_MEMORY_MS),
-    sums: foretoldSums(),
+    sums: predictionSums(),
   }));
   const depth = emptyDepth(DEPTH_LEVELS);
   const unitsPerLot = Number(tape.instrument.lot);
-  const stretches = stretchOfEach(logMids.values.length, i => !Number.isNaN(logMids.values[i]!));
+  const stretches = blockOfEach(logMids.values.length, i => !Number.isNaN(logMids.values[i]!));
   let seen: { readonly touch: Touch; readonly book: RecordedBook } | null = null;
   let second = logMids.from;
   const see = (now: number): void => {
@@ -88,9 +88,9 @@ export function signalsOf(tape: Tape, logMids: LogSeconds, onShare?: (share: num
     onShare,
   );
   return {
-    orderFlow: foretoldOf(ofFlow),
+    orderFlow: predictionOf(ofFlow),
     memoryMs: MEMORY_MS,
-    imbalances: depths.map(({ depthBps, sums }) => ({ depthBps, foretold: foretoldOf(sums) })),
+    imbalances: depths.map(({ depthBps, sums }) => ({ depthBps, foretold: predictionOf(sums) })),
     imbalanceMemoryMs: IMBALANCE_MEMORY_MS,
     aheadMs: AHEAD_S * 1_000,
   };

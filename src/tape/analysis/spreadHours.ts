@@ -63,7 +63,7 @@ export class SpreadHours {
 
 /** Describes wide hours, with the flag that drops these hours. */
 export function wideHoursText({ hours, spreadBps, otherBps }: WideHours): string {
-  return `The median spread at ${hoursText(hours)} UTC is ${spreadBps} bps, against ${otherBps} bps in the other hours. The market may be closed then; to use only its hours, pass --session, such as --session 09:30-16:00@America/New_York.`;
+  return `The median spread at ${hoursText(hours)} UTC is ${spreadBps} bps, against ${otherBps} bps in the other hours. The market may be closed during these hours; to exclude them, pass the market's hours, such as --session 09:30-16:00@America/New_York.`;
 }
 
 /** Formats hours as ranges: 20, 21, 22, 23, 0, 1 becomes "20:00 to 02:00". */

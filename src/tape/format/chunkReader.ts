@@ -227,7 +227,7 @@ export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rule
   const instruments = new Map<number, Instrument>();
   return (columns, index) => {
     const found = all[index];
-    if (!found) throw new RangeError(`there are no rules ${index}`);
+    if (!found) throw new RangeError(`the tape has no book rules with number ${index}`);
     const instrument = instruments.get(index) ?? instrumentOf(found.rules, found.lot);
     instruments.set(index, instrument);
     return { columns, rules: found.rules, instrument };

@@ -65,7 +65,7 @@ export function* chunksAhead({
         if (state === STATE.failed) throw new Error(textIn(message));
         if (state === STATE.ended) continue;
         if (Atomics.wait(words, SHARED.produced, chunk, SILENCE_MAX_MS) === 'timed-out') {
-          throw new Error(`the thread that decodes the tape has been silent for ${SILENCE_MAX_MS / 1000} s`);
+          throw new Error(`the thread that decodes the tape has not responded for ${SILENCE_MAX_MS / 1000} s`);
         }
       }
       const slot = chunk % SLOTS;

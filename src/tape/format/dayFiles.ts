@@ -49,8 +49,7 @@ export type Head = {
 /** Checks and returns the head of a file. Throws an Error of one line if it is invalid. */
 export function headOf(value: unknown, path: string): Head {
   const head = value as Partial<Head> | null;
-  if (head?.format !== FORMAT)
-    throw new Error(`${path}: not a tape of this program (expected "${FORMAT}" at the start)`);
+  if (head?.format !== FORMAT) throw new Error(`${path}: not a Puntas tape; expected "${FORMAT}" at the start`);
   if (head.version !== VERSION) {
     throw new Error(`${path}: has format version ${String(head.version)}; this program reads version ${VERSION}`);
   }

@@ -92,7 +92,7 @@ export class FrameFile {
     let end = 0;
     for (let at = 0; at < this.size;) {
       if (frames.length + damaged.length + suspects.length >= FRAMES_MAX)
-        throw new Error(`${this.path}: more than ${FRAMES_MAX} frames up to byte ${at}: expected a tape`);
+        throw new Error(`${this.path}: not a tape; more than ${FRAMES_MAX} frames up to byte ${at}`);
       const frame = this.#headerAt(at);
       const whole = frame !== null && at + HEADER + frame.length <= this.size;
       if (whole && (!verify || this.#isSound(frame))) {
@@ -171,7 +171,7 @@ export class FrameFile {
     const bytes = Buffer.allocUnsafe(length);
     for (let done = 0; done < length;) {
       const read = readSync(this.#fd, bytes, done, length - done, at + done);
-      if (read === 0) throw new Error(`${this.path}: ends at byte ${at + done}, expected ${length - done} more`);
+      if (read === 0) throw new Error(`${this.path}: ends at byte ${at + done}, ${length - done} bytes too early`);
       done += read;
     }
     return bytes;

@@ -1,9 +1,9 @@
 /** Loader of a stored tape, or of a recording in any known format, as a tape in memory. */
 import { existsSync, statSync } from 'node:fs';
 import { partitions } from './dayFiles.ts';
-import { collectTape } from '../import/collect.ts';
+import { collectTape } from '../import/collectTape.ts';
 import { bytesToRead } from '../import/recording.ts';
-import { booksAt, openRecording } from '../import/mapping/here.ts';
+import { booksAt, openRecording } from '../import/mapping/mappedFolder.ts';
 import { loadStoredTape, openStoredTape, type StoredTapeOptions } from './storedTape.ts';
 import { BLOCK_ROWS } from './rowsCodec.ts';
 import { sessionOf, spanInSession } from '../model/session.ts';

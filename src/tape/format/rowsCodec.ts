@@ -197,7 +197,7 @@ export class RowsDecoder {
     const { rows, from, kinds } = blockSummaryOf(block);
     const idCount = block.readUInt32LE(SUMMARY_BYTES);
     if (rows > BLOCK_ROWS || offset + rows > to.kind.length || idCount > rows) {
-      throw new RangeError(`a block of ${rows} rows does not fit`);
+      throw new RangeError(`a block of ${rows} rows does not fit into the buffer`);
     }
     const columns = columnsIn(block, rows, idCount);
     const [marks, steps, delays, prices, amounts, ids] = columns;
@@ -238,7 +238,7 @@ export class RowsDecoder {
     let time = from;
     for (let i = 0, row = offset; i < rows; i++, row++) {
       const step = steps[i]!;
-      if (!(step >= 0)) throw new RangeError(`row ${i} of a block goes back in time`);
+      if (!(step >= 0)) throw new RangeError(`row ${i} of a block is earlier than the previous row`);
       time += step;
       at[row] = time / divisor;
       local[row] = (time + delays[i]!) / divisor;
@@ -274,7 +274,7 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
     const planeCount = block.readUInt8(place + 1);
     // The summary bounds the number of rows, and a number has eight bytes, so the inflated size is bounded.
     if (!(planeCount <= PLANES_MAX))
-      throw new RangeError(`a column of ${planeCount} planes, expected at most ${PLANES_MAX}`);
+      throw new RangeError(`a column has ${planeCount} planes, expected at most ${PLANES_MAX}`);
     const planes = Array.from({ length: planeCount }, (_, plane) => {
       const deflated = (deflates & (1 << plane)) !== 0;
       const from = deflated ? inflatedBytes : raw;
@@ -286,7 +286,7 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
     return { packed: { coding, base: block.readDoubleLE(place + 4), scale: block.readDoubleLE(place + 12) }, planes };
   });
   if (raw + deflatedBytes !== block.length) {
-    throw new RangeError(`a block of ${block.length} bytes says that it has ${raw + deflatedBytes}`);
+    throw new RangeError(`a block has ${block.length} bytes, but states ${raw + deflatedBytes}`);
   }
   const inflated =
     inflatedBytes === 0

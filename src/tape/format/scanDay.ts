@@ -90,7 +90,11 @@ class DayScan {
       const [first] = damaged;
       if (first && !this.#expected.skip) throw new Error(`${path}: damaged at byte ${first.at}; ${REMEDY}`);
       for (const frame of damaged) {
-        this.#flaws.push({ what: `damaged block in ${path}`, count: 1, done: `at byte ${frame.at}; left out, a gap` });
+        this.#flaws.push({
+          what: `damaged block in ${path}`,
+          count: 1,
+          done: `at byte ${frame.at}; skipped, which leaves a gap`,
+        });
       }
       let met = 0;
       for (const frame of frames) {
@@ -115,8 +119,8 @@ class DayScan {
 
   #checkedHead(head: Head, path: string): Head {
     const { book, day } = this.#expected;
-    if (head.book !== book) throw new Error(`${path}: is a tape of ${head.book}, in a folder of ${book}`);
-    if (head.day !== day) throw new Error(`${path}: is of ${head.day}, in a folder of ${day}`);
+    if (head.book !== book) throw new Error(`${path}: is a tape of ${head.book}, but is in the folder of ${book}`);
+    if (head.day !== day) throw new Error(`${path}: contains data of ${head.day}, but is in the folder of ${day}`);
     return head;
   }
 
@@ -135,8 +139,7 @@ class DayScan {
       return;
     }
     const [from, to] = [summary.from / 1000, summary.to / 1000];
-    if (from < this.#to)
-      throw new Error(`${where} begin before the time of the previous row: the tape is not in time order`);
+    if (from < this.#to) throw new Error(`${where} start before the previous row; the tape is not in time order`);
     const start = startOfDay(this.#expected.day);
     if (!(from >= start && to < start + 86_400_000)) throw new Error(`${where} are not of ${this.#expected.day}`);
     if (this.#lost !== null && Number.isFinite(this.#to))

@@ -112,12 +112,12 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   const days = scanned.filter(day => day.rows > 0);
   const [first] = days;
   if (!first && from === -Infinity && to === Infinity)
-    throw new Error(`${folder}: holds no rows, but the days ${known[0]} to ${known.at(-1)}`);
+    throw new Error(`${folder}: has no rows in its days ${known[0]} to ${known.at(-1)}`);
   if (!first)
     throw new Error(`${folder}: no rows in the requested time; the tape has the days ${known[0]} to ${known.at(-1)}`);
   for (const day of days) {
     if (day.head.lot !== first.head.lot) {
-      throw new Error(`${folder}: lots of ${first.head.lot} on ${first.day}, of ${day.head.lot} on ${day.day}`);
+      throw new Error(`${folder}: the lot is ${first.head.lot} on ${first.day}, but ${day.head.lot} on ${day.day}`);
     }
   }
   const read = [...(from !== -Infinity && first.from > from ? dayBefore(folder, known, first, book) : []), ...days];
@@ -202,7 +202,7 @@ function chosenBook(dir: string, asked: string | undefined): string {
   if (!existsSync(dir)) throw new Error(`${dir}: no such folder`);
   const books = partitions(dir, 'book=');
   const [only, other] = books;
-  if (only === undefined) throw new Error(`${dir}: no stored tape (no folder book=...); puntas import makes one`);
+  if (only === undefined) throw new Error(`${dir}: no stored tape (no folder book=...); create one with puntas import`);
   if (asked === undefined && other === undefined) return only;
   if (asked === undefined) throw new Error(`${dir}: has several books; choose one of: ${books.join(', ')}`);
   if (!books.includes(asked)) throw new Error(`${dir}: no book ${asked}; expected one of: ${books.join(', ')}`);
@@ -229,7 +229,11 @@ function missingBetween(days: readonly ScannedDay[]): {
     else {
       const why = previous === null ? `${next.day} was recorded again` : `day ${previous} is missing`;
       gaps.push({ from: day.to, to: next.from, why });
-      flaws.push({ what: why, count: 1, done: `a gap after ${day.day}; ${next.day} begins with its own book` });
+      flaws.push({
+        what: why,
+        count: 1,
+        done: `a gap after ${day.day}; ${next.day} starts with a new snapshot of the book`,
+      });
     }
   });
   return { gaps, flaws };
@@ -288,7 +292,7 @@ export function loadStoredTape(stored: StoredTape, onShare: (share: number) => v
   let read = 0;
   for (const { columns, rules } of stored.chunks()) {
     if (rules.tickSize !== stored.instrument.tick) {
-      throw new Error(`${stored.dir}: the tick changed; choose times between the changes`);
+      throw new Error(`${stored.dir}: the tick changed during the requested time; choose a time span with one tick`);
     }
     builder.append(columns);
     read += columns.length;

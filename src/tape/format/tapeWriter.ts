@@ -159,7 +159,7 @@ export class TapeWriter extends RowSink {
    */
   rulesChanged(rules: BookRules, at: Millis): void {
     if (rules.book !== this.#rules.book)
-      throw new Error(`the tape is of ${this.#rules.book}, found rules of ${rules.book}`);
+      throw new Error(`expected rules of ${this.#rules.book}, found rules of ${rules.book}`);
     if (rules.tickSize !== this.#rules.tickSize) this.#snapshot.forget();
     this.#rules = plainRules(rules);
     if (this.#day === null) return;

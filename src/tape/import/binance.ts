@@ -108,7 +108,7 @@ class DiffBook {
     }
     this.#waiting.push({ depth, local });
     if (this.#waiting.length > WAITING_MAX) {
-      if (!this.#synced) throw new WrongFile(`${WAITING_MAX} diffs and no snapshot`);
+      if (!this.#synced) throw new WrongFile(`expected a snapshot within ${WAITING_MAX} diffs, found none`);
       this.#waiting.shift();
     }
     if (this.#synced) this.#apply(rows, depth, local);
@@ -198,7 +198,11 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
       check(message);
       kind ??= message.e;
       if (message.e !== kind) {
-        findings.found('trades listed singly and aggregated', 'the kind that appears first is kept', rows.place);
+        findings.found(
+          'trades listed both individually and aggregated',
+          'the kind that appears first is kept',
+          rows.place,
+        );
         continue;
       }
       const { T, t, a, p, q, m } = message;
@@ -227,7 +231,7 @@ const COIN_MARGINED = /USD_(PERP|\d{6})$/;
  */
 function receivedIn(line: string): readonly Received[] {
   const [, nanos, json] = /^(?:(\d+) )?([{[].*)$/s.exec(line) ?? [];
-  if (json === undefined) throw new RangeError(`expected "local_ns json" or json`);
+  if (json === undefined) throw new RangeError(`expected a line like "local_ns json" or json`);
   const local = nanos === undefined ? Number.NaN : Number(nanos) / 1e6;
   const parsed = JSON.parse(json) as unknown;
   return (Array.isArray(parsed) ? parsed : [parsed]).map((one: { readonly data?: Message } & Message) => {

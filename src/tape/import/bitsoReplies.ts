@@ -13,7 +13,7 @@ import {
 import { SIDE, type SideCode } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
-import { GridFinder } from './grid.ts';
+import { GridFinder } from './inferredGrid.ts';
 import { lineBatches, rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
@@ -131,7 +131,7 @@ export function bitsoReplies(
     );
   if (new Set(rules.map(({ tickSize }) => tickSize)).size > 1)
     notes.push(
-      `the tick changed while it was recorded (${rules.map(({ tickSize }) => tickSize).join(', ')}): all prices are in ticks of ${tick}`,
+      `the tick changed during the recording (${rules.map(({ tickSize }) => tickSize).join(', ')}); all prices are in ticks of ${tick}`,
     );
   const instrument =
     first === undefined
@@ -164,7 +164,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
     const step = sequence === undefined ? null : BigInt(sequence);
     if (step !== null && step <= before.sequence) {
       const what =
-        step === before.sequence ? 'books that were read again unchanged' : 'books older than the one before';
+        step === before.sequence ? 'books that were read again unchanged' : 'books older than the previous book';
       findings.found(what, 'left out', rows.place);
       if (step === before.sequence && at > before.at) before = { ...before, at };
       return;
@@ -176,7 +176,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
     ] as const) {
       for (const [price, lots] of summed(instrument, entries)) rows.push(1, side, at, local ?? at, price, lots, 0);
     }
-    if (at - before.at > GAP_MS) reading.gap({ from: before.at, to: at, why: 'no book for that long' });
+    if (at - before.at > GAP_MS) reading.gap({ from: before.at, to: at, why: 'no book during the gap' });
     before = { at, sequence: step ?? -1n };
   });
 }

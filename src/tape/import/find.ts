@@ -9,7 +9,7 @@ import { bitsoReplies, surveyReplies } from './bitsoReplies.ts';
 import { bitstamp } from './bitstamp.ts';
 import { WrongFile } from './read/findings.ts';
 import { gemini } from './gemini.ts';
-import type { Grid } from './grid.ts';
+import type { Grid } from './inferredGrid.ts';
 import { hftbacktest, hftbacktestGrid, isHftbacktest, hasOrderRecords } from './hftbacktest.ts';
 import { hyperliquid } from './hyperliquid.ts';
 import { firstLines } from './lines.ts';
@@ -22,7 +22,7 @@ import {
   type BookChoice,
   type Found,
   type Given,
-} from './parts.ts';
+} from './bookFiles.ts';
 import type { Recording } from './recording.ts';
 import { standx } from './standx.ts';
 import { isGrouped, symbolsIn, tardis, tardisFile, tardisGrid, type TardisFiles } from './tardis.ts';

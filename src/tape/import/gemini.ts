@@ -55,7 +55,7 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
     if (last?.second === second)
       findings.found('book rows with a repeated second', 'kept; the last row applies', rows.place);
     if (last && second - last.second > SILENCE_S) {
-      reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book for that long' });
+      reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book during the gap' });
     } else if (last) {
       for (let s = last.second + 1; s < second; s++) {
         if (!traded.has(s - 1)) continue;

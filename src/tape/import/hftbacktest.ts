@@ -8,7 +8,7 @@ import { regularFileStream } from '../../guard/index.ts';
 import { KIND, SIDE, type SideCode } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
 import { WrongFile, type Findings } from './read/findings.ts';
-import { GridFinder, type Grid } from './grid.ts';
+import { GridFinder, type Grid } from './inferredGrid.ts';
 import { shown, sourceOf, unreadKind, type ImportReading } from './lines.ts';
 import { openEntry } from './read/packed.ts';
 import type { Recording } from './recording.ts';
@@ -175,7 +175,7 @@ class EventReader {
       case EVENT.depth:
       case EVENT.snapshot: {
         const [price, lots] = [this.#ticks(px), this.#lots(qty)];
-        if (side === SIDE.unknown) throw new RangeError('expected a side, found a level of neither');
+        if (side === SIDE.unknown) throw new RangeError('expected a bid or ask level, found neither');
         if (lots > 0) this.#levels[side].add(price);
         else this.#levels[side].delete(price);
         rows.push(KIND.level, side, at, local, price, lots, 0);
@@ -201,7 +201,7 @@ class EventReader {
         this.#findings.found('best bids and offers', 'skipped; the depth records contain the same prices', rows.place);
         return;
       default:
-        throw new RangeError(`expected an event of a known kind, found ${kind}`);
+        throw new RangeError(`unknown kind of event: ${kind}`);
     }
   }
 
@@ -243,7 +243,7 @@ class EventReader {
   ): void {
     const known = this.#orders.get(id);
     if (kind === EVENT.add) {
-      if (side === SIDE.unknown) throw new RangeError('expected a side, found an order of neither');
+      if (side === SIDE.unknown) throw new RangeError('expected a bid or ask order, found neither');
       const order: Resting = {
         id: known?.id ?? ++this.#lastId,
         side,
@@ -321,7 +321,7 @@ async function* recordsOf(path: string, onBytes: (count: number) => void): Async
       rest = rest.subarray(count * RECORD_BYTES);
     }
     if (left !== 0)
-      throw new WrongFile(left < 0 ? 'no npy header' : `the file ends early: ${left} records are missing`);
+      throw new WrongFile(left < 0 ? 'the file has no npy header' : `the file ends early: ${left} records are missing`);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw message.startsWith(path) ? error : new WrongFile(`${path}: ${message}`, { cause: error });
@@ -335,7 +335,8 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
   const isLong = bytes[6]! > 1;
   const length = isLong ? bytes.readUInt32LE(8) : bytes.readUInt16LE(8);
   const end = (isLong ? 12 : 10) + length;
-  if (length > HEADER_MAX) throw new WrongFile(`a numpy header of ${length} bytes`);
+  if (length > HEADER_MAX)
+    throw new WrongFile(`expected a numpy header of at most ${HEADER_MAX} bytes, found ${length}`);
   if (bytes.length < end) return null;
   const text = bytes.toString('latin1', isLong ? 12 : 10, end);
   const found = [...text.matchAll(/\('(\w+)', '[<=|]?(\w+)'\)/g)].map(([, name, type]) => `${name} ${type}`);

@@ -5,7 +5,7 @@ import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './read/findings.ts';
 import { rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
-import { Remembered } from './remembered.ts';
+import { RecentKeys } from './recentKeys.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
@@ -45,7 +45,8 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
       throw new WrongFile(`expected a header that begins with ${BOOK_HEADER}, found ${shown(line)}`);
     }
     const cells = line.split(',');
-    if (cells.length < 7 || (cells.length - 3) % 4 !== 0) throw new RangeError(`torn row of ${cells.length} fields`);
+    if (cells.length < 7 || (cells.length - 3) % 4 !== 0)
+      throw new RangeError(`incomplete row with ${cells.length} fields`);
     const local = Number(cells[0]) * 1000;
     const at = Number(cells[2]);
     rows.clear(at, local);
@@ -60,7 +61,7 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
 }
 
 function trades(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
-  const known = new Remembered();
+  const known = new RecentKeys();
   return rowsOfLines(files, { findings, ...reading }, (line, number, rows) => {
     if (number === 1) {
       if (line === TRADE_HEADER) return;

@@ -194,7 +194,7 @@ class GapsInOrder {
 }
 
 const leftOut = (rows: number, { text }: MarketSession): string =>
-  `session ${text}: ${rows} rows outside the session were skipped; the time between is a gap`;
+  `session ${text}: ${rows} rows outside the session were skipped; the times between sessions are gaps`;
 
 /** Filter for rows of a recording that the continued tape already covers. */
 class RowsBefore {
@@ -219,7 +219,7 @@ class RowsBefore {
    * Returns the time between the end of the tape and the first row as a gap, unless the recording overlaps the tape.
    */
   gapTo(first: Millis): readonly Gap[] {
-    return this.rows > 0 ? [] : [{ from: this.#end.at, to: first, why: 'between what was imported before and this' }];
+    return this.rows > 0 ? [] : [{ from: this.#end.at, to: first, why: 'between the earlier import and this import' }];
   }
 
   /**

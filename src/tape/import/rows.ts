@@ -91,7 +91,7 @@ export class RowBuffer {
    */
   push(kind: Kind, side: number, at: Millis, local: Millis, price: number, amount: number, id: number): void {
     if (!Number.isFinite(at + local))
-      throw new RangeError(`expected two times, found ${at} (exchange) and ${local} (recorder)`);
+      throw new RangeError(`expected two finite times, found ${at} (exchange) and ${local} (recorder)`);
     const whole = Number.isSafeInteger(price) && Number.isSafeInteger(amount) && Number.isSafeInteger(id);
     if (!(whole && price >= 0 && amount >= 0))
       throw new RangeError(`expected whole ticks, lots and ids, found ${price}, ${amount} and ${id}`);
@@ -162,7 +162,7 @@ export class RowBuffer {
       const seconds = ((last - at) / 1000).toFixed(1);
       if (this.#lastFile !== this.#file)
         throw new WrongFile(
-          `${this.#file}: begins ${seconds} s before ${this.#lastFile} ends: two recordings of the same time; remove one of the files`,
+          `${this.#file}: starts ${seconds} s before ${this.#lastFile} ends; two files record the same time; remove one of them`,
         );
       throw new LateRow(`the time goes back by ${seconds} s; sort the rows by exchange time first, or use --sort 10m`);
     }

@@ -15,7 +15,7 @@ export class Silence {
   constructor({ gap }: Pick<ImportReading, 'gap'>, maxMs: Millis, what: string) {
     this.#gap = gap;
     this.#maxMs = maxMs;
-    this.#why = `no ${what} for that long`;
+    this.#why = `no ${what} during the gap`;
   }
 
   heard(at: Millis): void {

@@ -6,10 +6,10 @@ import type { Instrument } from '../../core/index.ts';
 import { SIDE, type SideCode } from '../model/tape.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './read/findings.ts';
-import { GridFinder, type Grid } from './grid.ts';
+import { GridFinder, type Grid } from './inferredGrid.ts';
 import { expectHeader, firstLines, lineBatches, rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
-import { Remembered } from './remembered.ts';
+import { RecentKeys } from './recentKeys.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
@@ -271,7 +271,7 @@ function quotes(files: readonly string[], own: Own, reading: ImportReading): Asy
  */
 function tradeRows(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
-  const known = new Remembered();
+  const known = new RecentKeys();
   return rowsOfLines(files, reading, (line, number, rows, file) => {
     if (number === 1) return expectHeader(line, TRADES_HEADER);
     if (isOther(line, file, own)) return;

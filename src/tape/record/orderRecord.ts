@@ -74,7 +74,7 @@ export class OrderRecord {
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {
     const seen = new Set<string>();
     for (const { oid } of [...snapshot.bids, ...snapshot.asks]) {
-      if (oid === undefined) throw new RangeError('a book without order ids is not a complete book');
+      if (oid === undefined) throw new RangeError('a complete book needs order ids');
       seen.add(oid);
     }
     let differences = 0;
@@ -178,7 +178,7 @@ export const isOrderByOrder = ({ bids, asks }: Pick<BookSnapshot, 'bids' | 'asks
  */
 export function unfitFor(book: BookSnapshot): string | null {
   const { damage } = book;
-  return damage?.bids?.why ?? damage?.asks?.why ?? (isOrderByOrder(book) ? null : 'its orders have no ids');
+  return damage?.bids?.why ?? damage?.asks?.why ?? (isOrderByOrder(book) ? null : 'the orders of the book have no ids');
 }
 
 /**

@@ -21,7 +21,7 @@ export async function changedRules(
   const row = books.value.find(({ book }) => book === known.book);
   const unreadable = row ? undefined : books.unreadable?.find(({ book = known.book }) => book === known.book);
   if (unreadable) {
-    log(`${known.book}: its rules cannot be read: ${unreadable.why}`);
+    log(`${known.book}: the rules of the book cannot be read: ${unreadable.why}`);
     return null;
   }
   if (!row) {

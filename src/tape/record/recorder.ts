@@ -174,7 +174,7 @@ export class Recorder {
     for (const diff of this.#steps.begin(whole.sequence)) this.#apply(diff);
     this.#gapFrom = null;
     this.#checkedAt = this.#options.clock.elapsed();
-    this.#options.log(`${this.#rules.book}: recording from the stream, ${this.#orders.size} orders`);
+    this.#options.log(`${this.#rules.book}: recording from the stream; the book has ${this.#orders.size} orders`);
     return 'live';
   }
 
@@ -198,7 +198,7 @@ export class Recorder {
       for (const trade of this.#untilFirst.splice(0)) this.#writeTrade(...trade);
     }
     this.#gapFrom = at;
-    this.#gapWhy = 'the stream was not there: the book is known at the ends of this gap only';
+    this.#gapWhy = 'the stream was down; the book is known only at the ends of this gap';
   }
 
   async #checkWhenDue(): Promise<void> {
@@ -231,7 +231,7 @@ export class Recorder {
     const differences = this.#orders.become(advanced(whole, since), this.#rowsAt(at, clock.now()));
     if (differences === 0) return;
     this.#note("books that differed from the exchange's", 'corrected, with a gap since the last check', differences);
-    this.#outlet.gap({ from: at - ago, to: at, why: `the book had drifted in ${differences} orders` });
+    this.#outlet.gap({ from: at - ago, to: at, why: `the recorded book differed in ${differences} orders` });
   }
 
   /** Writes a trade. Trades before the first book are dropped, because there is no book for them. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk, type ActionAsk } from '../../../src/app/actions/actions.ts';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { Folders } from '../../live/states.ts';
@@ -97,16 +97,16 @@ describe('an action', () => {
 
   test('that is refused is a line too; one that was asked wrongly is none', async () => {
     const bot = { stateDir: fresh() };
-    const end = await carryOut(bot, ask({ action: 'resume' }), clock);
+    const end = await executeAction(bot, ask({ action: 'resume' }), clock);
     expect([end.end, end.lines[0]]).toEqual(['refused', expect.stringMatching(/nothing to resume/)]);
-    await expect(carryOut(bot, ask({ reason: 'no' }), clock)).rejects.toThrow(/--reason/);
+    await expect(executeAction(bot, ask({ reason: 'no' }), clock)).rejects.toThrow(/--reason/);
     expect(actionsIn(bot.stateDir).map(({ action, end: of }) => [action, of])).toEqual([['resume', 'refused']]);
   });
 
   test('names who did it where it holds', async () => {
     const bot = { stateDir: fresh() };
     for (const action of ['pause', 'reduce', 'halt'] as const)
-      await carryOut(bot, ask({ action, id: action, by: 'bob', via: 'console' }), clock);
+      await executeAction(bot, ask({ action, id: action, by: 'bob', via: 'console' }), clock);
     const latch = latchIn(bot.stateDir);
     expect([latch.readPause()?.who, latch.readReduce()?.who, latch.read()?.who]).toEqual(['bob', 'bob', 'bob']);
     expect(actionsIn(bot.stateDir).map(({ via, by }) => `${by} ${via}`)).toEqual(Array(3).fill('bob console'));

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { holdersOf } from '../../../src/app/inspect/botLife.ts';
-import { moment } from '../../../src/cli/terminal/flags.ts';
+import { timeOrAgeFlag } from '../../../src/cli/terminal/flags.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { botClockIn, HEARTBEAT_FILES, heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
@@ -39,7 +39,11 @@ test('a pause for so long holds for so long in real time, however fast the clock
       async (speed, ranMs, forMs) => {
         const { dir, at } = bot(speed, ranMs, 'alive');
         const ask = { id: 'p-1', action: 'pause', reason: 'a test', by: 'ann', via: 'command' } as const;
-        const { end } = await carryOut({ stateDir: dir }, { ...ask, untilMs: WALL + forMs }, new VirtualClock(WALL));
+        const { end } = await executeAction(
+          { stateDir: dir },
+          { ...ask, untilMs: WALL + forMs },
+          new VirtualClock(WALL),
+        );
         expect(end).toBe('done');
         const latch = latchIn(dir);
         expect(pauseAt(latch, at(WALL))).not.toBe(null);
@@ -58,13 +62,13 @@ test('a pause for so long holds for so long in real time, however fast the clock
 test('a pause for so long is refused where no bot runs whose clock could be read, and one without an end is not', async () => {
   const { dir } = bot(30, 60_000, 'stopped');
   const ask = { id: 'p-1', action: 'pause', reason: 'a test', by: 'ann', via: 'command' } as const;
-  const timed = await carryOut({ stateDir: dir }, { ...ask, untilMs: WALL + 60_000 }, new VirtualClock(WALL));
+  const timed = await executeAction({ stateDir: dir }, { ...ask, untilMs: WALL + 60_000 }, new VirtualClock(WALL));
   expect([timed.end, timed.lines[0]]).toEqual([
     'refused',
     expect.stringMatching(/30 times real time.*pause the bot without --for/),
   ]);
   expect(latchIn(dir).readPause()).toBe(null);
-  expect((await carryOut({ stateDir: dir }, ask, new VirtualClock(WALL))).end).toBe('done');
+  expect((await executeAction({ stateDir: dir }, ask, new VirtualClock(WALL))).end).toBe('done');
 });
 
 test('so long ago means real time, by the clock that the bot records', () => {
@@ -72,10 +76,10 @@ test('so long ago means real time, by the clock that the bot records', () => {
     fc.property(speeds, fc.integer({ min: 1, max: 3_600 }), (speed, seconds) => {
       const { dir, at } = bot(speed, 7_200_000, 'alive');
       const clock = botClockIn(dir);
-      const found = moment(`${seconds}s`)(clock.at(WALL), clock.speed);
+      const found = timeOrAgeFlag(`${seconds}s`)(clock.at(WALL), clock.speed);
       expect(Math.abs(found - at(WALL - seconds * 1_000))).toBeLessThanOrEqual(2 * speed);
       // A time that is written out is one of the recording.
-      expect(moment('2026-11-22T13:05:00Z')(clock.at(WALL), clock.speed)).toBe(Date.UTC(2026, 10, 22, 13, 5));
+      expect(timeOrAgeFlag('2026-11-22T13:05:00Z')(clock.at(WALL), clock.speed)).toBe(Date.UTC(2026, 10, 22, 13, 5));
       rmSync(dir, { recursive: true });
     }),
     { numRuns: 30 },

@@ -1,7 +1,7 @@
 /** To close everything is asked for with a sum, shown with its cost first, and refused where there is no hedger. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
@@ -35,7 +35,7 @@ describe('a flatten', () => {
     // Half a spread and the fee of a taker, of 0.08 btc at some 1.5 million.
     expect(Number(cost)).toBeCloseTo((0.08 * 1_500_000 * Number(bps)) / 10_000, -1);
     expect(Number(bps)).toBeGreaterThan(10);
-    expect(text).toContain('at most 100 bps each (hedge.costMaxBps)');
+    expect(text).toContain('costs at most 100 bps (hedge.costMaxBps)');
     expect(flattenIn(made.stateDir).read()).toBeNull();
     await running.stop();
   });
@@ -44,7 +44,7 @@ describe('a flatten', () => {
     const made = hedged();
     const running = await started(made);
     await made.clock.advance(20_000);
-    expect((await carryOut(botOf(made), ask(), made.clock)).end).toBe('done');
+    expect((await executeAction(botOf(made), ask(), made.clock)).end).toBe('done');
     await made.clock.advance(120_000);
     expect(held(made)).toBe(moneyOf('1.5'));
     const entry = { action: 'flatten', by: 'ana', reason: 'end of the week', costMax: '900', end: 'done' };
@@ -58,7 +58,7 @@ describe('a flatten', () => {
     async sum => {
       const made = hedged();
       const running = await started(made);
-      await expect(carryOut(botOf(made), ask(sum), made.clock)).rejects.toThrow('--max-cost: expected');
+      await expect(executeAction(botOf(made), ask(sum), made.clock)).rejects.toThrow('--max-cost: expected');
       expect(flattenIn(made.stateDir).read()).toBeNull();
       expect(latchIn(made.stateDir).readReduce()).toBeNull();
       await running.stop();
@@ -69,7 +69,7 @@ describe('a flatten', () => {
     const made = worldOf(3, {});
     worlds.push(made);
     const running = await started(made);
-    const { end, lines } = await carryOut(botOf(made), ask(), made.clock);
+    const { end, lines } = await executeAction(botOf(made), ask(), made.clock);
     expect([end, lines.join()]).toEqual(['refused', expect.stringContaining('no hedge section')]);
     expect(latchIn(made.stateDir).readReduce()).toBeNull();
     await running.stop();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { latchHalt } from '../../../src/app/inspect/halt.ts';
@@ -59,11 +59,11 @@ const VERBS: Readonly<Record<string, (dir: string, reason: string, by: string) =
     (['pause', 'reduce', 'halt', 'resume'] as const).map(action => [
       action,
       (dir: string, reason: string, by: string) =>
-        carryOut({ stateDir: dir }, { id: 'a-1', action, reason, by, via: 'command' }, new VirtualClock()),
+        executeAction({ stateDir: dir }, { id: 'a-1', action, reason, by, via: 'command' }, new VirtualClock()),
     ]),
   ),
   flatten: (dir, reason, by) =>
-    carryOut(
+    executeAction(
       { stateDir: dir },
       { id: 'a-1', action: 'flatten', costMax: '1', reason, by, via: 'command' },
       new VirtualClock(),

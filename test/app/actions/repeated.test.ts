@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ACTION_NAMES, type ActionName } from '../../../src/app/actions/actions.ts';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { settleHedge } from '../../../src/app/inspect/settleHedge.ts';
@@ -38,7 +38,8 @@ beforeEach(() => {
 
 const clock = new VirtualClock(1_800_000_000_000);
 const said = { id: 'a-1', reason: 'a look', by: 'ann', via: 'command' } as const;
-const act = (action: 'pause' | 'resume' | 'reduce' | 'halt') => carryOut({ stateDir: dir }, { ...said, action }, clock);
+const act = (action: 'pause' | 'resume' | 'reduce' | 'halt') =>
+  executeAction({ stateDir: dir }, { ...said, action }, clock);
 const earlier = { reason: 'an earlier one', at: 1, by: 'person', who: 'ben' } as const;
 
 const textOf = (flatten: ReturnType<ReturnType<typeof flattenIn>['read']>) =>
@@ -146,7 +147,7 @@ describe('a command that is killed at any write and repeated leaves what one lea
   test('flatten, which is one request with one sum to spend', async () => {
     await leftBy(hedgedWorld(3, { band: '0.09', venues: ['book'] }));
     const flatten = (id: string) =>
-      carryOut({ stateDir: dir }, { ...said, id, action: 'flatten', costMax: '900' }, clock);
+      executeAction({ stateDir: dir }, { ...said, id, action: 'flatten', costMax: '900' }, clock);
     await killedAnywhere(() => flatten('a-1'));
     const { id } = flattenIn(dir).read()!;
     // By its id the hedger knows what it has cost so far.

@@ -1,6 +1,6 @@
 /** Before a person lifts what holds a bot, the quotes that it would show then are seen. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { started, worldOf, type World } from '../../live/world.ts';
 
@@ -17,7 +17,7 @@ describe('the preview of a resume', () => {
     const ask = { id: 'a', by: 'ana', via: 'command', reason: 'a look at it' } as const;
     // A bot is known to run by the age of a file, which is of the machine's own time.
     const clock = Object.assign(Object.create(world.clock) as typeof world.clock, { now: () => Date.now() });
-    expect((await carryOut(bot, { ...ask, action }, clock)).end).toBe('done');
+    expect((await executeAction(bot, { ...ask, action }, clock)).end).toBe('done');
     await world.clock.advance(20_000);
     const { lines } = await previewAction(bot, { ...ask, id: 'b', action: 'resume' }, clock);
     const text = lines.join('\n');

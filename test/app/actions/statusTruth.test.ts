@@ -89,8 +89,8 @@ test('orders of a bot that shows no life are unknown, unless another process has
 test('a disk that takes nothing is named, and a bot that shows no life on it is not called gone', async () => {
   const { status } = await statusOf('alive', 60_000, null);
   const text = botStatusText({ ...status, disk: 'no room' }, world.stateDir).replaceAll(/\s+/g, ' ');
-  expect(text).toContain('the disk of its state cannot be written (no room), so it may still be running');
-  expect(text).toContain('disk the disk of the state cannot be written (no room)');
+  expect(text).toContain('its state directory cannot be written (no room), so the bot may still be running');
+  expect(text).toContain('disk the state directory cannot be written (no room)');
   expect(botStatusText(status, world.stateDir)).not.toContain('disk');
 });
 

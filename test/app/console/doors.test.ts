@@ -47,7 +47,7 @@ describe('a token of the console', () => {
     [
       'other users can read it',
       () => file('open', TOKEN, 0o644),
-      /operatorTokenFile .*other users can read it \(mode 0644\); chmod 600/,
+      /operatorTokenFile .*other users can read the file \(mode 0644\); chmod 600/,
     ],
     [
       'is not there',
@@ -154,7 +154,7 @@ describe('an action of the console', () => {
     expect(prepared.lines.length).toBeGreaterThan(0);
     expect([actionsIn(stateDir), latchIn(stateDir).readPause()]).toEqual([[], null]);
     await clock.advance(30_000);
-    expect(await prepared.carryOut()).toMatchObject({ end: 'done' });
+    expect(await prepared.execute()).toMatchObject({ end: 'done' });
     expect(latchIn(stateDir).readPause()).toMatchObject({ reason: 'odd fills', who: 'Ana', until: now + 600_000 });
     expect(actionsIn(stateDir)).toMatchObject([{ action: 'pause', by: 'Ana', via: 'console', end: 'done' }]);
   });
@@ -183,7 +183,7 @@ describe('an action of the console', () => {
       { action: 'flatten', by: 'Ana' },
       { costMax: '20.50', reason: 'odd fills' },
     ]);
-    expect(await prepared.carryOut()).toMatchObject({
+    expect(await prepared.execute()).toMatchObject({
       end: 'refused',
       lines: [expect.stringContaining('no recorded run shows')],
     });
@@ -214,6 +214,6 @@ describe('an action of the console', () => {
     latch.set({ reason: 'enough', at: 3, by: 'person', who: 'Bea' });
     expect(shown()).toEqual(['halted Bea enough', 'paused Ana lunch', 'reduce only bot losses']);
     flattenIn(stateDir).set({ id: 'f', at: 4, by: 'Luz', reason: 'weekend', costMax: moneyOf('300') });
-    expect(shown().at(-1)).toBe('flatten Luz weekend (for at most 300 in all)');
+    expect(shown().at(-1)).toBe('flatten Luz weekend (for at most 300 in total)');
   });
 });

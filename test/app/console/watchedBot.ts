@@ -1,6 +1,6 @@
 /** A bot in virtual time, of which both is known: what its own engine says, and what a console shows that follows its recording and its state directory. It can be killed and started again. */
 import { mkdirSync } from 'node:fs';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import type { ActionAsk, ActionEnd } from '../../../src/app/actions/actions.ts';
 import { BesideRun } from '../../../src/app/console/besideRun.ts';
 import { actionEvents } from '../../../src/app/console/consoleActions.ts';
@@ -13,7 +13,7 @@ import { randomOf, Secret, type Clock, type Engine, type Instrument, type Millis
 import { RecordingRotation } from '../../../src/live/loop/recordingRotation.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
-import { latchIn, stubbornLatch } from '../../../src/live/safety/latch.ts';
+import { latchIn, retryingLatch } from '../../../src/live/safety/latch.ts';
 import { RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { journalIn, openDatabase, type Journal } from '../../../src/live/state/journal.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
@@ -78,7 +78,7 @@ export class WatchedBot {
 
   /** What a person does, by the very actions of the commands. */
   act(ask: ActionAsk): Promise<ActionEnd> {
-    return carryOut({ stateDir: this.dir }, ask, this.clock);
+    return executeAction({ stateDir: this.dir }, ask, this.clock);
   }
 
   /** What the page would be sent now; null before there is a run. */
@@ -128,7 +128,7 @@ export class WatchedBot {
     const opening = RecordingRotation.open({
       ...{ clock, log, timing: config.timing, beside: hedge ? { hedge } : {} },
       bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
-      state: { journal, latch: stubbornLatch(latchIn(this.dir), log), flatten: flattenIn(this.dir) },
+      state: { journal, latch: retryingLatch(latchIn(this.dir), log), flatten: flattenIn(this.dir) },
       venue: {
         ...{ exchange: client, transferLists: client.transferLists },
         newStream: () => marketStreamOf(config, venue, clock, seed),

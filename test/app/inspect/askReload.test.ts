@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { carryOutReload } from '../../../src/app/actions/carryOut.ts';
+import { executeReload } from '../../../src/app/actions/executeAction.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { askReload } from '../../../src/app/inspect/askReload.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
@@ -48,7 +48,7 @@ function scene() {
   const reload = (by: string, digest?: string) => {
     const named = digest === undefined ? {} : { digest };
     const ask = { id: `r-${++n}`, action: 'reload', reason: 'a test', by, via: 'command', ...named } as const;
-    return passing(carryOutReload({ configFile: file, stateDir: dir }, ask, clock));
+    return passing(executeReload({ configFile: file, stateDir: dir }, ask, clock));
   };
   return { dir, file, clock, taken, passing, previewed, reload };
 }
@@ -101,10 +101,10 @@ describe('a reload', () => {
     const ask = { action: 'reload', reason: 'a test', by: 'ann', minutes: null, costMax: null } as const;
     const first = await actions.prepare(ask, () => undefined);
     writeFileSync(file, spread(12));
-    expect(await first.carryOut()).toMatchObject({ end: 'refused' });
+    expect(await first.execute()).toMatchObject({ end: 'refused' });
     expect(taken).toEqual([]);
     const second = await actions.prepare(ask, () => undefined);
-    expect(await passing(second.carryOut())).toMatchObject({ end: 'done' });
+    expect(await passing(second.execute())).toMatchObject({ end: 'done' });
     expect(taken).toEqual([digestOf(spread(12))]);
   });
 });

@@ -203,7 +203,7 @@ describe('profit by day', () => {
     const rows = reportText(report);
     expect(rows.filter(row => row.length > 80)).toEqual([]);
     expect(rows.slice(0, 8)).toEqual([
-      'btc_mxn, 2026-11-20 to 2026-11-23, days of UTC, in mxn',
+      'btc_mxn, 2026-11-20 to 2026-11-23, UTC days, in mxn',
       '',
       'day         fills  volume  trading    fees     net       btc',
       '2026-11-20      1     200     0.00  -50.00  -50.00  2.500000',
@@ -212,7 +212,7 @@ describe('profit by day', () => {
       '2026-11-23      1     120    30.00   -3.00   27.00  1.500000',
       'total           2     320    30.00  -53.00  -23.00',
     ]);
-    expect(rows.join(' ')).toMatch(/at the last fill, at 120 mxn of 2026-11-23 00:00/);
+    expect(rows.join(' ')).toMatch(/at the price of the last fill, 120 mxn at 2026-11-23 00:00/);
     expect(rows.join(' ')).toContain('Not in the profit: trades in other books (1).');
   });
 
@@ -221,7 +221,7 @@ describe('profit by day', () => {
     const text = reportText(profitReport(fileOf(folded), {}, AT)).join(' ');
     expect(text).toContain('Before 2026-11-20 22:00 the ledger keeps only the sum');
     expect(() => profitReport(fileOf(few), { to: START - 5 * DAY_MS }, AT)).toThrow(
-      'no such day: the ledger has 2026-11-20 to 2026-11-25 (UTC)',
+      'the ledger has no such day; it covers 2026-11-20 to 2026-11-25 (UTC)',
     );
   });
 });

@@ -75,7 +75,7 @@ describe('a promotion', () => {
     expect(next.open?.started).toEqual(standing.open?.started);
     // It is at paper, and the table is of what replay was approved on.
     expect(promotedText(approval, 'my.yaml').join('\n')).toMatch(
-      / is at paper since [^]*\n\ncriteria of replay, at the last check:\n +criterion +expected +found\n/,
+      / is at stage paper since [^]*\n\ncriteria of replay, at the last check:\n +criterion +expected +found\n/,
     );
     expect(promotedJson(approval, 'my.yaml', dir)).toMatchObject({ stage: 'paper', check: { stage: 'replay' } });
     expect(next.open?.evidence[0]?.replay?.measures.fills).toBeGreaterThan(0);
@@ -115,10 +115,12 @@ describe('a promotion', () => {
     );
     await expect(start(file('best.yaml', wider(18)))).rejects.toThrow('no recordings to replay');
     await expect(start(join(dir, 'best.yaml'), file('wrong.yaml', 'paper: { hours: 24 }'))).rejects.toThrow(
-      /wrong\.yaml:1:10 paper\.hours: unknown key; known here: hoursLeast, /,
+      /wrong\.yaml:1:10 paper\.hours: unknown key; known keys: hoursLeast, /,
     );
     await start(join(dir, 'best.yaml'), criteriaFile());
-    await expect(start(join(dir, 'best.yaml'), criteriaFile())).rejects.toThrow('promotion 1 is under way, at replay');
+    await expect(start(join(dir, 'best.yaml'), criteriaFile())).rejects.toThrow(
+      'promotion 1 is under way, at stage replay',
+    );
     const given = await promotionBack(optionsOf());
     expect([given.end, given.standing.open, live()]).toEqual(['done', null, SANDBOX]);
     const again = await start(join(dir, 'best.yaml'), criteriaFile());
@@ -158,7 +160,7 @@ test('a look that takes long keeps nobody from going back, and is worth nothing 
   let given: ReturnType<typeof promotionBack> | undefined;
   const begin = () => void (given ??= promotionBack(optionsOf()));
   const looking = checkPromotion({ ...optionsOf(), progress: { ...NO_PROGRESS, begin } });
-  await expect(looking).rejects.toThrow('its promotion advanced during this check of replay');
+  await expect(looking).rejects.toThrow('its promotion advanced during this check of the stage replay');
   expect(await given).toMatchObject({ end: 'done', standing: { open: null } });
   expect(promotionJournal(join(dir, 'my.promotions')).records.map(({ kind }) => kind)).toEqual(['started', 'back']);
 });
@@ -192,12 +194,12 @@ describe('a decision whose process was killed', () => {
       );
       const { lines, check, standing } = await checkPromotion(optionsOf());
       expect([live(), standing.pending]).toEqual([wider(21), null]);
-      expect(lines[0]).toBe('completed the decision of an interrupted command');
+      expect(lines[0]).toBe('completed what an interrupted command had decided:');
       expect(check?.result).toBe('not yet');
       // From now on a person's own change is the person's.
       file('my.yaml', wider(30));
       expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed manually');
-      await expect(checkPromotion(optionsOf())).rejects.toThrow('changed by hand since the promotion');
+      await expect(checkPromotion(optionsOf())).rejects.toThrow('changed manually since the promotion');
       expect(live()).toBe(wider(30));
     },
   );

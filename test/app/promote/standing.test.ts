@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { STAGES, type PromotionRecord, type Stage } from '../../../src/app/promote/records.ts';
-import { after, inPlace, NOTHING, type Standing } from '../../../src/app/promote/standing.ts';
+import { after, inPlace, NOTHING, type PromotionState } from '../../../src/app/promote/promotionState.ts';
 import { approved, back, checked, placed, started } from './records.ts';
 
 /** Any record at all: most cannot follow what was before. */
@@ -23,7 +23,7 @@ const anyRecord: fc.Arbitrary<PromotionRecord> = fc
   });
 
 /** What the machine takes of them, in order. */
-function taken(records: readonly PromotionRecord[]): { kept: PromotionRecord[]; standing: Standing } {
+function taken(records: readonly PromotionRecord[]): { kept: PromotionRecord[]; standing: PromotionState } {
   const kept: PromotionRecord[] = [];
   let standing = NOTHING;
   for (const record of records)
@@ -88,13 +88,15 @@ describe('the machine of promotions', () => {
       { promotion: 1, to: 'small', from: 'old', isBack: false },
     ]);
     expect(() => after(standing, approved(1, 4, 'smallest', 'whole', 'small'))).toThrow(
-      'approved of promotion 1 cannot follow: the last decision is not in the live file yet',
+      'record "approved" of promotion 1 is not valid here: the last decision is not in the live file yet',
     );
     go(placed(1, 4));
     go(approved(1, 5, 'smallest', 'whole', 'small'));
     go(placed(1, 6));
     expect([standing.open, standing.live, inPlace(standing)]).toEqual([null, 'whole', 1]);
-    expect(() => after(standing, back(1, 7, 'whole', 'small'))).toThrow('the restored text is not the previous one');
+    expect(() => after(standing, back(1, 7, 'whole', 'small'))).toThrow(
+      'the restored text is not the previous live file',
+    );
     go(back(1, 7, 'whole', 'old'));
     expect([standing.live, inPlace(standing)]).toEqual(['old', null]);
   });

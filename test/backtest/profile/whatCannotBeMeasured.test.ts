@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { distanceProfileOf, quoteVerdictOf } from '../../../backtest/index.ts';
 import { fragment } from '../../../backtest/app/calibrate/calibrate.ts';
-import { distancesIn, distancesText, verdictSentence } from '../../../backtest/app/calibrate/distances.ts';
+import { distancesIn, distancesText, verdictSentence } from '../../../backtest/app/calibrate/measuredDistances.ts';
 import { amount, price, randomOf } from '../../../src/core/index.ts';
 import { calibrationOf, finishTape, KIND, SIDE, TapeBuilder, type Tape } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';

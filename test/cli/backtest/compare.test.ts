@@ -5,7 +5,7 @@ import { makerBpsOf, recordFlow, type Comparison } from '../../../backtest/index
 import { compare } from '../../../backtest/app/compare/compare.ts';
 import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
 import { latenciesOf } from '../../../backtest/app/backtest/latencyFlags.ts';
-import { Verdicts } from '../../../backtest/app/compare/compareVerdicts.ts';
+import { Verdicts } from '../../../backtest/app/compare/quoteAdvice.ts';
 import { findTapes, firstPart } from '../../../backtest/app/compare/compareTapes.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';
@@ -168,7 +168,7 @@ describe('puntas compare', () => {
     expect(compared(derived).tapes[0]?.measured?.seconds).toBeCloseTo(300, 0);
     expect(early.code).toBe(2);
     expect(early.stderr).toMatch(
-      /parameters come from the time before --since, at least 240 s; this recording has less/,
+      /the parameters need at least 240 s of recording before --since; this recording has less/,
     );
   });
 
@@ -206,7 +206,7 @@ describe('puntas compare', () => {
     };
     const [alone] = await run(tapes);
     expect(alone?.notRun).toBe(
-      'it quotes around the price in btc_usd, usd_mxn, and no recording here has btc_usd, usd_mxn in these hours',
+      'the bot quotes around a price from btc_usd, usd_mxn, but no recording covers btc_usd, usd_mxn in these hours',
     );
     const together = await run(books);
     expect(together.map(found => found?.notRun)).toEqual([null]);

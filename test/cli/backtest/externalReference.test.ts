@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../../backtest/index.ts';
 import { backtest } from '../../../backtest/app/backtest/backtest.ts';
-import { describeBacktest } from '../../../backtest/app/backtest/describe.ts';
+import { describeBacktest } from '../../../backtest/app/backtest/backtestText.ts';
 import { referenceTapes } from '../../../backtest/commands/recordings.ts';
 import { loadConfig, type Config } from '../../../src/config.ts';
 import { midsOf, type Tape } from '../../../src/tape/index.ts';
@@ -65,7 +65,7 @@ describe.each([
   test('quotes nothing without one, and says what to give', async () => {
     const report = await run(config);
     expect(report.models[0]!.uptime.bid).toBe(0);
-    expect(report.models[0]!.missing[0]!.reason).toContain('no reference was seen yet');
+    expect(report.models[0]!.missing[0]!.reason).toContain('no reference was received yet');
     expect(describeBacktest(report)).toContain(
       'nothing is quoted without a reference price; pass --reference btc_mxn=DIR',
     );

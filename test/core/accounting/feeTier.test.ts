@@ -19,14 +19,14 @@ test('the next tier is what the account is told, and else what the schedule says
   });
   expect(accountTierOf(ROW, SCHEDULE, 'mxn')).toEqual(told);
   expect(describeTier(told!)).toBe(
-    '30-day volume 612345.1 mxn, maker fee 0.560 %; the next tier is 0.550 % above 1000000 mxn: 387654.9 more in 30 days, which saves 61.23 mxn per month at the current volume',
+    '30-day volume 612345.1 mxn, maker fee 0.560%; next tier: 0.550% above a volume of 1000000 mxn, which needs 387654.9 mxn more and saves 61.23 mxn per month at the current volume',
   );
 });
 
 test('in the best tier there is no next one, and without a volume nothing is said', () => {
   const best = accountTierOf({ ...ROW, maker: '0.0055', currentVolume: '2000000' }, SCHEDULE, 'mxn');
   expect(best?.next).toBeNull();
-  expect(describeTier(best!)).toMatch(/no better tier$/);
+  expect(describeTier(best!)).toMatch(/, the best tier$/);
   const same = { ...ROW, maker: '0.001', nextVolume: '9999999999', nextMaker: '0.001' };
   expect(accountTierOf(same, SCHEDULE, 'mxn')?.next).toBeNull();
   expect(accountTierOf({ book: 'eth_mxn', maker: '0.006', taker: '0.0078' }, SCHEDULE, 'mxn')).toBeNull();

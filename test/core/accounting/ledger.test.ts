@@ -9,6 +9,7 @@ import {
   moneyOf,
   SOURCES_MAX,
   sumOfCauses,
+  textOfMoney,
   type Balance,
   type Cause,
   type Conversion,
@@ -16,6 +17,7 @@ import {
   type Money,
   type OwnTrade,
 } from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
 import { btcMxn } from '../market.ts';
 import { OneBook } from './oneBook.ts';
 import { postingsOf } from './postings.ts';
@@ -81,32 +83,32 @@ const OPENING: readonly Balance[] = ['btc', 'mxn'].map(each => ({
   ...{ currency: each, total: '1000.00000001', locked: '0', available: '1000' },
 }));
 
-function opened(): { readonly holdings: OneBook; readonly entries: LedgerEntry[] } {
-  const holdings = new OneBook(btcMxn, null);
+function opened(): { readonly bookings: OneBook; readonly entries: LedgerEntry[] } {
+  const bookings = new OneBook(btcMxn, null);
   const entries: LedgerEntry[] = [];
-  holdings.onEntry(entry => void entries.push(entry));
-  holdings.read(OPENING, 0);
-  holdings.inventory.mark(20_000);
-  return { holdings, entries };
+  bookings.onEntry(entry => void entries.push(entry));
+  bookings.read(OPENING, 0);
+  bookings.inventory.mark(20_000);
+  return { bookings, entries };
 }
 
-function tell(holdings: OneBook, told: Told): void {
-  if (told.kind === 'conversion') holdings.convert(told.conversion, 1);
-  else if (told.kind === 'transfer') holdings.transfer({ ...told, occurredAt: 1, why: '' });
-  else holdings.take(told.trade, 'a-1-1');
+function tell(bookings: OneBook, told: Told): void {
+  if (told.kind === 'conversion') bookings.convert(told.conversion, 1);
+  else if (told.kind === 'transfer') bookings.transfer({ ...told, occurredAt: 1, why: '' });
+  else bookings.take(told.trade, 'a-1-1');
 }
 
-const booksOf = (holdings: OneBook) => [...holdings.stateToSave([]).causes].sort(([a], [b]) => (a < b ? -1 : 1));
+const booksOf = (bookings: OneBook) => [...bookings.stateToSave([]).causes].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe('the ledger', () => {
   it('has both sides of every entry, which add up to nothing, and causes that add up to the balance, always', () => {
     fc.assert(
       fc.property(histories, history => {
-        const { holdings, entries } = opened();
+        const { bookings, entries } = opened();
         for (const told of history) {
-          tell(holdings, told);
-          for (const [name, causes] of holdings.stateToSave([]).causes)
-            expect(sumOfCauses(causes)).toBe(holdings.total(name));
+          tell(bookings, told);
+          for (const [name, causes] of bookings.stateToSave([]).causes)
+            expect(sumOfCauses(causes)).toBe(bookings.total(name));
         }
         const balances = new Map<string, bigint>();
         for (const entry of entries) {
@@ -117,8 +119,8 @@ describe('the ledger', () => {
           }
           expect([...sums.values()].every(all => all === 0n)).toBe(true);
         }
-        expect(balances).toEqual(new Map(holdings.totals));
-        expect([...causesFrom(entries)].sort()).toEqual(booksOf(holdings).sort());
+        expect(balances).toEqual(new Map(bookings.totals));
+        expect([...causesFrom(entries)].sort()).toEqual(booksOf(bookings).sort());
       }),
     );
   });
@@ -127,17 +129,17 @@ describe('the ledger', () => {
     fc.assert(
       fc.property(retold, ([history, shuffled, repeats]) => {
         const [one, other] = [opened(), opened()];
-        for (const told of history) tell(one.holdings, told);
-        for (const told of shuffled) tell(other.holdings, told);
+        for (const told of history) tell(one.bookings, told);
+        for (const told of shuffled) tell(other.bookings, told);
         for (const n of repeats) {
           const again = history[n];
-          if (again) tell(other.holdings, again);
+          if (again) tell(other.bookings, again);
         }
-        expect(booksOf(other.holdings)).toEqual(booksOf(one.holdings));
+        expect(booksOf(other.bookings)).toEqual(booksOf(one.bookings));
         expect(other.entries).toHaveLength(one.entries.length);
         expect(new Set(other.entries.map(({ source }) => source)).size).toBe(other.entries.length);
-        expect(other.holdings.inventory.position()).toBe(one.holdings.inventory.position());
-        expect(other.holdings.inventory.profit()).toEqual(one.holdings.inventory.profit());
+        expect(other.bookings.inventory.position()).toBe(one.bookings.inventory.position());
+        expect(other.bookings.inventory.profit()).toEqual(one.bookings.inventory.profit());
       }),
     );
   });
@@ -146,14 +148,14 @@ describe('the ledger', () => {
     fc.assert(
       fc.property(retold, fc.nat(), ([history, shuffled], cut) => {
         const [whole, first] = [opened(), opened()];
-        for (const told of history) tell(whole.holdings, told);
-        for (const told of history.slice(0, cut % (history.length + 1))) tell(first.holdings, told);
+        for (const told of history) tell(whole.bookings, told);
+        for (const told of history.slice(0, cut % (history.length + 1))) tell(first.bookings, told);
         const second = new OneBook(btcMxn, null);
         const tids = history.flatMap(told => (told.kind === 'trade' ? [told.trade.tid] : []));
-        second.restore(first.holdings.stateToSave(tids));
-        second.inventory.restore(second.total('btc'), first.holdings.inventory.targetLots(first.holdings.total('btc')));
+        second.restore(first.bookings.stateToSave(tids));
+        second.inventory.restore(second.total('btc'), first.bookings.inventory.targetLots(first.bookings.total('btc')));
         for (const told of shuffled) tell(second, told);
-        expect(booksOf(second)).toEqual(booksOf(whole.holdings));
+        expect(booksOf(second)).toEqual(booksOf(whole.bookings));
       }),
     );
   });
@@ -190,7 +192,7 @@ const balances = (btc: string, mxn: string): readonly Balance[] => [
   { currency: 'btc', total: btc, locked: '0', available: btc },
   { currency: 'mxn', total: mxn, locked: '0', available: mxn },
 ];
-const causeOf = (holdings: OneBook, name: string, cause: Cause) => holdings.stateToSave([]).causes.get(name)?.[cause];
+const causeOf = (bookings: OneBook, name: string, cause: Cause) => bookings.stateToSave([]).causes.get(name)?.[cause];
 
 describe('profit', () => {
   it('is what it was after any deposit, withdrawal, refund or adjustment, with and without a target', () => {
@@ -205,29 +207,32 @@ describe('profit', () => {
         ),
         fc.constantFrom(null, 5 as never),
         (moved, target) => {
-          const holdings = new OneBook(btcMxn, target);
-          holdings.read(OPENING, 0);
-          holdings.inventory.mark(20_000);
-          const before = holdings.inventory.profit();
+          const bookings = new OneBook(btcMxn, target);
+          bookings.read(OPENING, 0);
+          bookings.inventory.mark(20_000);
+          const before = bookings.inventory.profit();
           moved.forEach(([cause, name, amount], n) =>
-            holdings.transfer({ source: `t${n}`, cause, currency: name, amount, occurredAt: 1, why: '' }),
+            bookings.transfer({ source: `t${n}`, cause, currency: name, amount, occurredAt: 1, why: '' }),
           );
-          expect(holdings.inventory.profit()).toEqual(before);
+          expect(bookings.inventory.profit()).toEqual(before);
         },
       ),
     );
   });
 
   it('grows by a fee that was given back', () => {
-    const { holdings } = opened();
+    const { bookings } = opened();
     const rebate = { cause: 'fees', occurredAt: 1, why: 'rebate' } as const;
-    holdings.transfer({ ...rebate, source: 'r1', currency: 'mxn', amount: moneyOf('2') });
-    holdings.transfer({ ...rebate, source: 'r2', currency: 'btc', amount: moneyOf('0.01') });
+    bookings.transfer({ ...rebate, source: 'r1', currency: 'mxn', amount: moneyOf('2') });
+    bookings.transfer({ ...rebate, source: 'r2', currency: 'btc', amount: moneyOf('0.01') });
     // The mark is 100 mxn: half of 20,000 half ticks of 0.01.
-    expect(holdings.inventory.profit()).toMatchObject({ fees: moneyOf('3'), total: moneyOf('3') });
-    expect(causeOf(holdings, 'mxn', 'fees')).toBe(moneyOf('2'));
+    expect(bookings.inventory.profit()).toMatchObject({ fees: moneyOf('3'), total: moneyOf('3') });
+    expect(causeOf(bookings, 'mxn', 'fees')).toBe(moneyOf('2'));
   });
 });
+
+/** One unit of the eighth decimal. */
+const LAST_DIGIT = 10n ** 10n;
 
 describe('what rounding leaves of a conversion', () => {
   const conversion: Conversion = {
@@ -236,33 +241,90 @@ describe('what rounding leaves of a conversion', () => {
     get: { currency: 'mxn', amount: moneyOf('99') },
   };
   const after = (btc: string, mxn: string, at = 1): OneBook => {
-    const holdings = new OneBook(btcMxn, null);
-    holdings.read(balances('10', '1000'), 0);
-    holdings.inventory.mark(20_000);
-    holdings.convert(conversion, at);
-    holdings.read(balances(btc, mxn), at + 1);
-    holdings.settleResidue(at + 1);
-    return holdings;
+    const bookings = new OneBook(btcMxn, null);
+    bookings.read(balances('10', '1000'), 0);
+    bookings.inventory.mark(20_000);
+    bookings.convert(conversion, at);
+    bookings.read(balances(btc, mxn), at + 1);
+    bookings.settleResidue(at + 1);
+    return bookings;
   };
 
   it('is booked with the conversion, to the last digit', () => {
-    const holdings = after('9', '1098.99999999');
-    expect(holdings.differences()).toEqual([]);
-    expect(causeOf(holdings, 'mxn', 'conversions')).toBe(moneyOf('98.99999999'));
-    expect(holdings.inventory.profit().hedging).toBe(moneyOf('-1.00000001'));
+    const bookings = after('9', '1098.99999999');
+    expect(bookings.differences()).toEqual([]);
+    expect(causeOf(bookings, 'mxn', 'conversions')).toBe(moneyOf('98.99999999'));
+    expect(bookings.inventory.profit().hedging).toBe(moneyOf('-1.00000001'));
     // Once: the next last digit is nobody's.
-    holdings.read(balances('9', '1098.99999998'), 3);
-    holdings.settleResidue(3);
-    expect(holdings.differences()).toHaveLength(1);
+    bookings.read(balances('9', '1098.99999998'), 3);
+    bookings.settleResidue(3);
+    expect(bookings.differences()).toHaveLength(1);
+  });
+
+  it('is booked at the first read in which nothing else differs, of each conversion and leg, whatever came before', () => {
+    const unit = fc.integer({ min: -1, max: 1 });
+    const converted = fc.record({ kind: fc.constant('convert'), from: currency, to: currency, gave: unit, got: unit });
+    const steps = fc.oneof(
+      converted,
+      fc.record({ kind: fc.constant('deposit'), to: currency }),
+      fc.constant({ kind: 'listed' } as const),
+      fc.constant({ kind: 'read' } as const),
+    );
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 12 }), all => {
+        const holdings = new OneBook(btcMxn, null);
+        const reported = new Map<string, bigint>(['btc', 'mxn', 'usd'].map(of => [of, moneyOf('1000')]));
+        const add = (sums: Map<string, bigint>, of: string, more: bigint) => sums.set(of, (sums.get(of) ?? 0n) + more);
+        const read = () => {
+          const rows = [...reported].map(([of, total]) => ({ currency: of, total: textOfMoney(money(total)) }));
+          holdings.read(
+            rows.map(row => ({ ...row, locked: '0', available: row.total })),
+            1,
+          );
+          holdings.settleResidue(1);
+        };
+        read();
+        let unlisted: string[] = [];
+        const residue = new Map<string, bigint>();
+        [...all, { kind: 'listed' } as const, { kind: 'read' } as const].forEach((step, n) => {
+          if (step.kind === 'convert') {
+            if (step.from === step.to) return;
+            const [give, get] = [moneyOf('3'), moneyOf('5')];
+            const rounded = [BigInt(step.gave) * LAST_DIGIT, BigInt(step.got) * LAST_DIGIT] as const;
+            const legs = { give: { currency: step.from, amount: give }, get: { currency: step.to, amount: get } };
+            holdings.convert({ id: `h${n}`, ...legs }, 1);
+            add(reported, step.from, rounded[0] - give);
+            add(reported, step.to, get + rounded[1]);
+            add(residue, step.from, rounded[0]);
+            add(residue, step.to, rounded[1]);
+          } else if (step.kind === 'deposit') {
+            add(reported, step.to, moneyOf('7'));
+            unlisted.push(step.to);
+          } else if (step.kind === 'listed') {
+            const deposit = { cause: 'deposits', amount: moneyOf('7'), occurredAt: 1, why: '' } as const;
+            unlisted.forEach((of, i) => holdings.transfer({ ...deposit, source: `f${n} ${i}`, currency: of }));
+            unlisted = [];
+          } else {
+            read();
+            if (unlisted.length === 0) residue.clear();
+            const expected = new Map(residue);
+            for (const of of unlisted) add(expected, of, moneyOf('7'));
+            const found = holdings.differences().map(one => [one.currency, one.difference] as const);
+            expect(new Map(found)).toEqual(new Map([...expected].filter(([, sum]) => sum !== 0n)));
+          }
+        });
+      }),
+      runsOf(5_000, 100),
+    );
   });
 
   it('is nothing once the balances were equal to the ledger after it', () => {
-    const holdings = after('9', '1099');
-    expect(holdings.differences()).toEqual([]);
-    const before = holdings.version;
-    holdings.read(balances('9', '1098.99999999'), 3);
-    holdings.settleResidue(3);
-    expect([holdings.differences().length, holdings.version]).toEqual([1, before]);
+    const bookings = after('9', '1099');
+    expect(bookings.differences()).toEqual([]);
+    const before = bookings.version;
+    bookings.read(balances('9', '1098.99999999'), 3);
+    bookings.settleResidue(3);
+    expect([bookings.differences().length, bookings.version]).toEqual([1, before]);
   });
 
   it.each([

@@ -1,9 +1,9 @@
-/** The holdings of an account in which one book trades, and that book's inventory, put together as the engine does it. */
+/** Bookings of an account in which one book trades, and that book's inventory, put together as the engine does it. */
 import { price, type Amount, type Instrument, type OwnTrade } from '../../../src/core/index.ts';
-import { Holdings } from '../../../src/core/accounting/holdings.ts';
+import { Bookings } from '../../../src/core/accounting/bookings.ts';
 import { Inventory } from '../../../src/core/accounting/inventory.ts';
 
-export class OneBook extends Holdings {
+export class OneBook extends Bookings {
   readonly inventory: Inventory;
   /** Under which origin id a trade in the book is ours; null: it is not. */
   id: string | null = 'a-1-1';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { money, moneyOf } from '../../../src/core/index.ts';
-import { Holdings } from '../../../src/core/accounting/holdings.ts';
+import { Bookings } from '../../../src/core/accounting/bookings.ts';
 import { Reconciliation } from '../../../src/core/accounting/reconciliation.ts';
 
 const T = 1.7e12;
@@ -16,9 +16,9 @@ const WAITS = [0, 4_000, REFUSE_AFTER, WAIT];
 function opened(wait = WAIT) {
   const causes = { opening: money(0n), trades: money(0n), fees: money(0n), conversions: money(0n) };
   const rest = { deposits: money(0n), withdrawals: money(0n), refunds: money(0n), adjustments: money(0n) };
-  const holdings = new Holdings(() => {});
+  const bookings = new Bookings(() => {});
   const of = { ...causes, ...rest, opening: moneyOf('100') };
-  holdings.restore({
+  bookings.restore({
     causes: new Map([
       ['btc', of],
       ['mxn', of],
@@ -27,16 +27,16 @@ function opened(wait = WAIT) {
     sources: [],
     seen: new Map(),
   });
-  const reconciliation = new Reconciliation(holdings, LATE, wait);
+  const reconciliation = new Reconciliation(bookings, LATE, wait);
   const read = (at: number, difference: number) => {
-    const total = `${100 + difference + adjusted(holdings)}`;
-    holdings.read([{ currency: 'btc', total, locked: '0', available: total }], at);
+    const total = `${100 + difference + adjusted(bookings)}`;
+    bookings.read([{ currency: 'btc', total, locked: '0', available: total }], at);
     return reconciliation.read(at);
   };
-  return { holdings, reconciliation, read };
+  return { bookings, reconciliation, read };
 }
 /** Whole btc that adjustments have booked. */
-const adjusted = (holdings: Holdings): number => Number((holdings.total('btc') - moneyOf('100')) / moneyOf('1'));
+const adjusted = (bookings: Bookings): number => Number((bookings.total('btc') - moneyOf('100')) / moneyOf('1'));
 
 type Step =
   | { kind: 'read'; difference: number; ms: number }
@@ -116,18 +116,18 @@ describe('balances that differ from the ledger', () => {
   it('stop quotes, halt, and are taken into the ledger exactly as the rules say, for any history of reads, explanations and resumes', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.constantFrom(...WAITS), (steps, wait) => {
-        const { holdings, reconciliation, read } = opened(wait);
+        const { bookings, reconciliation, read } = opened(wait);
         const model = new Model(wait);
         let at = T;
         for (const one of steps) {
           at += one.ms;
           if (one.kind === 'read') {
-            const before = adjusted(holdings);
+            const before = adjusted(bookings);
             const wasWatched = model.watched;
             const halts = model.read(at, one.difference);
             expect(read(at, one.difference) !== null).toBe(halts);
             const takes = wasWatched !== null && model.watched === null && one.difference !== 0;
-            expect(adjusted(holdings) - before).toBe(takes ? one.difference : 0);
+            expect(adjusted(bookings) - before).toBe(takes ? one.difference : 0);
             expect(reconciliation.checked?.at).toBe(at);
             expect(reconciliation.checked?.differences.get('btc') ?? 0n).toBe(moneyOf(`${one.difference}`));
           } else if (one.kind === 'resumed') {
@@ -150,7 +150,7 @@ describe('balances that differ from the ledger', () => {
   });
 
   it('are told with every currency that differs, and shown beside what was reported', () => {
-    const { holdings, reconciliation } = opened(0);
+    const { bookings, reconciliation } = opened(0);
     expect([reconciliation.checked, reconciliation.unexplained, reconciliation.hasEqualled]).toEqual([
       null,
       null,
@@ -158,7 +158,7 @@ describe('balances that differ from the ledger', () => {
     ]);
     let reason: string | null = null;
     for (const at of [T, T + 1, T + 2]) {
-      holdings.read(
+      bookings.read(
         [
           { currency: 'btc', total: '99.5', locked: '0', available: '0' },
           { currency: 'mxn', total: '102', locked: '0', available: '0' },
@@ -178,17 +178,17 @@ describe('balances that differ from the ledger', () => {
       ['btc', moneyOf('-0.5')],
       ['mxn', moneyOf('2')],
     ]);
-    holdings.read([], T + 3);
+    bookings.read([], T + 3);
     expect(reported.size).toBe(2);
   });
 
   it('by the rounding of a conversion alone are no difference', () => {
-    const { holdings, reconciliation } = opened(0);
+    const { bookings, reconciliation } = opened(0);
     const legs = { give: { currency: 'mxn', amount: moneyOf('10') }, get: { currency: 'btc', amount: moneyOf('1') } };
-    holdings.convert({ id: 'h1', ...legs }, T);
-    holdings.read([{ currency: 'btc', total: '101.00000001', locked: '0', available: '0' }], T + 1);
+    bookings.convert({ id: 'h1', ...legs }, T);
+    bookings.read([{ currency: 'btc', total: '101.00000001', locked: '0', available: '0' }], T + 1);
     expect([reconciliation.read(T + 1), reconciliation.hasEqualled]).toEqual([null, true]);
-    expect(holdings.total('btc')).toBe(moneyOf('101.00000001'));
+    expect(bookings.total('btc')).toBe(moneyOf('101.00000001'));
   });
 
   it('begin a new time once a part is explained: no halt before the lists had their whole time again', () => {
@@ -201,30 +201,30 @@ describe('balances that differ from the ledger', () => {
 });
 
 test("a currency that the ledger has never had is not compared: it is none of the bot's", () => {
-  const { holdings } = opened();
+  const { bookings } = opened();
   const all = { btc: '100', mxn: '100', doge: '3' };
-  holdings.read(
+  bookings.read(
     Object.entries(all).map(([currency, total]) => ({ currency, total, locked: '0', available: total })),
     T,
   );
-  expect(holdings.differences()).toEqual([]);
+  expect(bookings.differences()).toEqual([]);
 });
 
 describe('a surplus after a conversion', () => {
   const converted = (reported: { btc: string; mxn: string; usd?: string }) => {
-    const { holdings } = opened();
+    const { bookings } = opened();
     const conversion = {
       id: 'h1',
       give: { currency: 'mxn', amount: moneyOf('10') },
       get: { currency: 'btc', amount: moneyOf('1') },
     };
-    holdings.convert(conversion, T);
-    holdings.read(
+    bookings.convert(conversion, T);
+    bookings.read(
       Object.entries(reported).map(([currency, total]) => ({ currency, total, locked: '0', available: total })),
       T + 1,
     );
-    holdings.settleResidue(T + 1);
-    return holdings;
+    bookings.settleResidue(T + 1);
+    return bookings;
   };
 
   it.each([
@@ -235,26 +235,26 @@ describe('a surplus after a conversion', () => {
     ['of a third currency is not, however small', { btc: '101', mxn: '90', usd: '0.00000001' }, false],
     ['of one leg is not while the other differs by more', { btc: '101.00000001', mxn: '91' }, false],
   ] as const)('%s', (_, reported, isBooked) => {
-    const holdings = converted(reported);
-    expect(holdings.differences().length === 0).toBe(isBooked);
-    expect(holdings.total('btc') === moneyOf('101') && holdings.total('mxn') === moneyOf('90')).toBe(!isBooked);
+    const bookings = converted(reported);
+    expect(bookings.differences().length === 0).toBe(isBooked);
+    expect(bookings.total('btc') === moneyOf('101') && bookings.total('mxn') === moneyOf('90')).toBe(!isBooked);
   });
 
   it('is booked once: what comes after it is no rounding', () => {
-    const holdings = converted({ btc: '101.00000001', mxn: '90' });
-    holdings.read([{ currency: 'btc', total: '101.00000002', locked: '0', available: '0' }], T + 2);
-    holdings.settleResidue(T + 2);
-    expect(holdings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('0.00000001') }]);
+    const bookings = converted({ btc: '101.00000001', mxn: '90' });
+    bookings.read([{ currency: 'btc', total: '101.00000002', locked: '0', available: '0' }], T + 2);
+    bookings.settleResidue(T + 2);
+    expect(bookings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('0.00000001') }]);
   });
 });
 
 describe('the ledger of an earlier run', () => {
   it('is not opened again by the first balances that are read', () => {
-    const { holdings } = opened();
-    expect(holdings.isOpen).toBe(true);
-    holdings.read([{ currency: 'btc', total: '100', locked: '0', available: '100' }], T);
-    holdings.read([{ currency: 'btc', total: '100', locked: '0', available: '100' }], T + 5_000);
-    expect(holdings.total('btc')).toBe(moneyOf('100'));
-    expect(() => holdings.restore({ causes: new Map(), sources: [], seen: new Map() })).toThrow(/open already/);
+    const { bookings } = opened();
+    expect(bookings.isOpen).toBe(true);
+    bookings.read([{ currency: 'btc', total: '100', locked: '0', available: '100' }], T);
+    bookings.read([{ currency: 'btc', total: '100', locked: '0', available: '100' }], T + 5_000);
+    expect(bookings.total('btc')).toBe(moneyOf('100'));
+    expect(() => bookings.restore({ causes: new Map(), sources: [], seen: new Map() })).toThrow(/open already/);
   });
 });

@@ -102,25 +102,25 @@ describe('what is said of an empty side', () => {
     [
       'the value of an order',
       limited({ orderValueMax: 5_000n }),
-      'no bid and no ask: order value limit (10 btc at 998 is worth 9980 mxn, limits.orderValueMax is 5000 mxn: raise it, or lower strategy.amount)',
+      'no bid and no ask: order value limit (10 btc at 998 is worth 9980 mxn, but limits.orderValueMax is 5000 mxn; raise it, or lower strategy.amount)',
       true,
     ],
     [
       'the number of orders',
       limited({ ordersMax: 0 }),
-      'no bid and no ask: order count limit (0 orders may be live, limits.ordersMax is 0)',
+      'no bid and no ask: order count limit (0 orders may be live already, and limits.ordersMax is 0; raise it, or quote fewer levels)',
       true,
     ],
     [
       'the position',
       limited({ positionMax: 4 }),
-      'no bid and no ask: position limit (10 btc more, but limits.positionMax 4 btc allows only 4 btc)',
+      'no bid and no ask: position limit (the order is for 10 btc, but limits.positionMax (4 btc) allows only 4 btc more)',
       true,
     ],
     [
       'the distance from the middle',
       limited({ collarBps: 10 }),
-      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the mid price, limits.collarBps is 10: raise it, or quote nearer to the market)',
+      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the mid price, but limits.collarBps is 10; raise it, or quote nearer to the market)',
       true,
     ],
     [
@@ -151,8 +151,8 @@ describe('what is said of an empty side', () => {
     desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
     desk.round();
     expect(snapshotOf(desk).emptySidesText).toBe(
-      'no bid: insufficient funds (600 btc at 998 needs 598800 mxn, available are 500000.5 mxn: deposit more, or lower strategy.amount); ' +
-        'no ask: insufficient funds (500 btc at 1002 needs 500 btc, available are 400 btc: deposit more, or lower strategy.amount)',
+      'no bid: insufficient funds (600 btc at 998 needs 598800 mxn, but only 500000.5 mxn is available; deposit more, or lower strategy.amount); ' +
+        'no ask: insufficient funds (500 btc at 1002 needs 500 btc, but only 400 btc is available; deposit more, or lower strategy.amount)',
     );
     expect(needsOperator(snapshotOf(desk).unshown)).toBe(true);
   });
@@ -184,19 +184,19 @@ describe('what is said of an empty side', () => {
       'the least value, which the limit forbids',
       { minimumValue: '9000' },
       { orderValueMax: 500n },
-      'order value limit (limits.orderValueMax 500 mxn is below the minimum order value of btc_mxn, 9000 mxn, a rule of the exchange: raise it)',
+      'order value limit (limits.orderValueMax 500 mxn is below the minimum order value of btc_mxn, 9000 mxn, a rule of the exchange; raise limits.orderValueMax)',
     ],
     [
       'the lowest price',
       { minimumPrice: '2000' },
       {},
-      'price below the minimum (the lowest price in btc_mxn is 2000, a rule of the exchange: quote nearer to the market)',
+      'price below the minimum (the lowest price in btc_mxn is 2000, a rule of the exchange; quote nearer to the market)',
     ],
     [
       'the highest price',
       { maximumPrice: '900' },
       {},
-      'price above the maximum (the highest price in btc_mxn is 900, a rule of the exchange: quote nearer to the market)',
+      'price above the maximum (the highest price in btc_mxn is 900, a rule of the exchange; quote nearer to the market)',
     ],
   ])('names the bound of the exchange: %s', (_, rules, limits, text) => {
     const instrument = least(rules);

@@ -1,8 +1,10 @@
 /** Proof of the figures: each missing piece of evidence by its words, while the bot runs and after its stop. */
 import { describe, expect, it } from 'vitest';
-import type { Order, OrderState } from '../../../src/core/index.ts';
+import { moneyOf, type Order, type OrderState } from '../../../src/core/index.ts';
 import { FigureEvidence, type EvidenceSources } from '../../../src/core/engine/figureEvidence.ts';
 import { knownFigures } from '../../../src/core/engine/snapshot.ts';
+import { sized } from '../../many.ts';
+import { Desk, quoteAround, type Fate } from '../desk.ts';
 
 const NOW = 1.7e12;
 const STOPPED = NOW - 60_000;
@@ -67,12 +69,6 @@ describe('the figures of a bot that has stopped', () => {
   >([
     ['no balances', { account: account({ isOpen: false }) }, null, both('the balances have not been read yet')],
     ['no trades', read(-Infinity), null, both('the trades of the account have not been read yet')],
-    [
-      'orders that may be live',
-      { orders: { live: [orderOf('closed-unsettled'), orderOf('unknown')], areTradesMissing: false } },
-      null,
-      both('orders may still be open and fill'),
-    ],
     ['trades from before the stop', read(STOPPED - 1), null, both(UNREAD)],
     ['trades from the stop on', read(STOPPED), null, { trades: null, holdings: NOT_COMPARED }],
     ['trades from before the end of the last order', read(STOPPED + 9), STOPPED + 10, both(UNREAD)],
@@ -116,6 +112,78 @@ describe('the figures of a bot that has stopped', () => {
   ])('with %s', (_, changes, liveUntil, missing) => {
     expect(after(changes, liveUntil)).toEqual(missing);
   });
+});
+
+/** Whether an order in this state may still fill, for every state that there is. */
+const MAY_FILL: Record<OrderState, boolean> = {
+  ...{ intent: true, sending: true, open: true, 'partially filled': true, canceling: true, unknown: true },
+  ...{ 'closed-unsettled': false, done: false },
+};
+
+it.each(Object.entries(MAY_FILL) as [OrderState, boolean][])(
+  'after a stop an order that is %s is waited for, and evidence from before its end counts for nothing: %s',
+  (state, mayFill) => {
+    const evidence = new FigureEvidence();
+    evidence.stopped(STOPPED);
+    const live = [orderOf('closed-unsettled'), orderOf(state)];
+    const seen = (at: number) => sources({ account: account(checkedAt(at)), fresh: { trades: at } });
+    const isWaited = evidence.missing({ ...seen(NOW), orders: { live, areTradesMissing: false } }, NOW);
+    expect(isWaited).toEqual(both(mayFill ? 'orders may still be open and fill' : null));
+    for (const at of [STOPPED + 5, STOPPED + 10]) evidence.beforeEvent(at, { live });
+    expect(evidence.missing(seen(STOPPED + 9), NOW).trades === null).toBe(!mayFill);
+    expect(evidence.missing(seen(STOPPED + 10), NOW)).toEqual(both(null));
+  },
+);
+
+const ACTS = {
+  fill: (desk: Desk) => desk.live.slice(0, 1).forEach(({ id }) => desk.fill(id, 5)),
+  'read trades and orders': (desk: Desk) => desk.readPrivate(),
+  'read balances': (desk: Desk) => desk.readBalances(),
+  answer: (desk: Desk, cancels: Fate) => {
+    desk.canLook = true;
+    desk.fateOfCancel = () => cancels;
+    desk.step({ kind: 'timer', at: desk.now });
+  },
+};
+type Act = keyof typeof ACTS;
+const historiesOf = (length: number): Act[][] =>
+  length === 0
+    ? [[]]
+    : historiesOf(length - 1).flatMap(acts => (Object.keys(ACTS) as Act[]).map(act => [...acts, act]));
+
+it('after a stop figures are exact only when no order is left and they have every fill, for every short history', () => {
+  let [exact, late] = [0, 0];
+  for (const acts of historiesOf(sized(4, 2)))
+    for (const [placements, cancels] of [
+      ['done', 'done'],
+      ['done', 'done untold'],
+      ['done untold', 'done'],
+    ] as const) {
+      const desk = new Desk({ strategy: quoteAround(2) }).open();
+      desk.fateOfPlace = () => placements;
+      desk.canLook = placements === 'done';
+      desk.rounds(1);
+      desk.fateOfCancel = () => 'lost';
+      desk.step({ kind: 'stop', at: desk.now });
+      const happens = (act: Act, ms = 1_000): void => {
+        desk.now += ms;
+        ACTS[act](desk, cancels);
+        const { known } = desk.engine.snapshot(desk.now);
+        if (known.trades === null) return;
+        const why = [placements, cancels, ...acts, 'then', act].join(', ');
+        expect(desk.live, why).toEqual([]);
+        expect(known.trades.inventory, why).toBe(moneyOf(`${desk.traded.lots}`));
+        if (known.holdings === null) late++;
+        else exact++;
+        if (known.holdings !== null) expect(known.holdings.get('btc'), why).toBe(moneyOf(`${1e9 + desk.traded.lots}`));
+      };
+      for (const act of acts) happens(act);
+      // As long as an order that is unknown needs, and the balances after it.
+      for (let n = 0; n < 6; n++) happens(n % 2 === 0 ? 'answer' : 'read trades and orders', 5_000);
+      happens('read balances');
+      expect(desk.engine.snapshot(desk.now).known.unknown).toBeNull();
+    }
+  expect([exact > 0, late > 0]).toEqual([true, true]);
 });
 
 it('a figure is shown only where nothing of its evidence is missing, and the first reason is told', () => {

@@ -3,8 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   instrumentOf,
+  money,
+  moneyOf,
   OrderBook,
   silenceReason,
+  tierWorth,
   type Order,
   type OrderState,
   type Side,
@@ -116,6 +119,7 @@ describe('news of quoting', () => {
 });
 
 describe('the rules of the book', () => {
+  const CHANGED = 'rules of the book changed';
   const rulesOf = (instrument = plain, more: object = {}) =>
     ({ kind: 'rules', at: START, instrument, makerRate: -20, takerRate: 70, ...more }) as never;
   const instrument = (tickSize: string, lot: string) =>
@@ -132,6 +136,45 @@ describe('the rules of the book', () => {
     }
     terms.read(rulesOf(plain, { makerRate: 99_999_999 }));
     expect(terms.hasFees).toBe(true);
+  });
+
+  it('are those of the last read alone, whatever was read before: rules, fees, tier and refusal', () => {
+    const next = { above: money(0n), makerRate: 0, missing: moneyOf('1'), monthly: money(0n) };
+    const tierOf = (volume: string) => ({ currency: 'mxn', volume: moneyOf(volume), makerRate: 60_000, next });
+    const tiers = [undefined, null, tierOf('0'), tierOf('1.5'), tierOf('9'), { ...tierOf('9'), next: null }];
+    const rate = fc.constantFrom(-20, 0, 70, Number.NaN);
+    const rules = fc
+      .record({
+        instrument: fc.constantFrom(
+          instrument('1', '1'),
+          { ...instrument('1', '1'), amountMin: 7 },
+          instrument('5', '1'),
+        ),
+        ...{ makerRate: rate, takerRate: rate, tier: fc.constantFrom(...tiers) },
+      })
+      .map(read => ({ kind: 'rules', at: START, ...read }));
+    const event = fc.oneof({ weight: 4, arbitrary: rules }, fc.constant({ kind: 'book removed', at: START }));
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 1, maxLength: 6 }), events => {
+        const terms = new BookTerms(instrument('1', '1'));
+        let refusal: string | null = null;
+        for (const one of events) {
+          const isTold = terms.read(one as never);
+          expect(isTold).toBe(terms.refusal !== refusal);
+          ({ refusal } = terms);
+        }
+        // What comes with another tick or with the removal is not taken.
+        const last = events.flatMap(one => ('instrument' in one && one.instrument.tick === '1' ? [one] : [])).at(-1);
+        const { instrument: of, makerRate, takerRate } = terms;
+        expect([of, makerRate, takerRate, terms.tierWorth]).toEqual([
+          last?.instrument ?? instrument('1', '1'),
+          ...[last?.makerRate ?? Number.NaN, last?.takerRate ?? Number.NaN, last?.tier ? tierWorth(last.tier) : 0],
+        ]);
+        const end = events.at(-1)!;
+        const why = end.kind === 'book removed' ? 'book is not traded any more' : end === last ? null : CHANGED;
+        expect([terms.refusal, terms.isOutdated]).toEqual([why, why === CHANGED]);
+      }),
+    );
   });
 
   it('of another tick or lot are not taken; the engine is told of each change, once', () => {
@@ -221,7 +264,7 @@ it.each([
   ['pulled: a large trade', 'pulled: a large trade'],
   ['one order is more inventory than the risk allows: 5', 'at the cap'],
   ['no fair value', 'no fair value'],
-  ['no trade was heard', 'no fair value'],
+  ['no trade was received', 'no fair value'],
   ['no reference was heard', 'no fair value'],
   ['the fair value is 0', 'no fair value'],
   ['the last trade is old', 'no fair value'],

@@ -18,7 +18,7 @@ test('the error of a mean is its textbook error, and the same seed gives the sam
   expect(made()).toEqual({ value, error, low, high });
 });
 
-test('the 95 % interval of a ratio of sums holds the truth in 90 % of samples and more, of 25 blocks', () => {
+test('the 95% interval of a ratio of sums holds the truth in 90% of samples and more, of 25 blocks', () => {
   const truth = 2;
   let held = 0;
   for (let seed = 1; seed <= 200; seed++) {

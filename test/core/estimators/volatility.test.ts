@@ -18,7 +18,7 @@ describe('the irregular average', () => {
     for (const start of [1e-6, 1e-2]) {
       const estimate = new EwmaVolatility({ startPerRootSecond: start, memoryMs: 1_800_000, sampleMs: 1_000 });
       walk(3, 2e-4, 6 * 3_600, (at, price) => estimate.observe(at, price));
-      // Some 750 moves are remembered: a relative error of 1 / sqrt(2 * 750), 2.6 %.
+      // Some 750 moves are remembered: a relative error of 1 / sqrt(2 * 750), 2.6%.
       expect(estimate.perRootSecond / 2e-4).toBeGreaterThan(0.9);
       expect(estimate.perRootSecond / 2e-4).toBeLessThan(1.1);
     }

@@ -111,7 +111,7 @@ describe('the way out', () => {
   test('of a part is compared as if all left at its price: a small dear part does not win by being small', () => {
     const { taken, compared } = decide([sale('rfq', '99', '0.1'), sale('conversion', '996')]);
     expect(taken).toBe('conversion');
-    expect(compared[0]).toMatchObject({ way: 'rfq', bps: 100, rejectedReason: 'more than 50 bps' });
+    expect(compared[0]).toMatchObject({ way: 'rfq', bps: 100, rejectedReason: 'costs more than 50 bps' });
   });
 
   test('costs no more than is left of the day', () => {
@@ -119,14 +119,14 @@ describe('the way out', () => {
       compareRoutes(btcMxn, moneyOf('1'), moneyOf('1.2'), middle, [sale('rfq', '998')], rules, moneyOf(dayLeft));
     expect(of('2')).toMatchObject({ taken: 'rfq', costMax: moneyOf('2') });
     expect(of('1.999999')).toMatchObject({ taken: 'wait', costMax: 0n });
-    expect(of('1.999999').compared[0]?.rejectedReason).toBe('more than is left for today');
+    expect(of('1.999999').compared[0]?.rejectedReason).toBe('exceeds the remaining hedge budget (today)');
   });
 
   test('is not taken when the most that it can cost is above the limit, however cheap it looks', () => {
     const of = (most: string) => decide([{ ...sale('rfq', '999'), costMax: moneyOf(most) }]);
     expect(of('5')).toMatchObject({ taken: 'rfq', costMax: moneyOf('5') });
     expect(of('5.000001').taken).toBe('wait');
-    expect(of('5.000001').compared[0]?.rejectedReason).toBe('more than 50 bps');
+    expect(of('5.000001').compared[0]?.rejectedReason).toBe('costs more than 50 bps');
   });
 
   test('is the cheapest within the limit, and every other says why not', () => {
@@ -143,7 +143,7 @@ describe('the way out', () => {
   test('is none when all cost more than the limit, past the band too', () => {
     const { taken, compared } = decide([sale('rfq', '994.9'), { way: 'conversion', unavailableReason: 'no answer' }]);
     expect(taken).toBe('wait');
-    expect(compared.map(({ rejectedReason }) => rejectedReason)).toEqual(['more than 50 bps', 'no answer', null]);
+    expect(compared.map(({ rejectedReason }) => rejectedReason)).toEqual(['costs more than 50 bps', 'no answer', null]);
   });
 
   test('that costs as much as waiting is not taken, and of two that cost the same the first', () => {
@@ -257,17 +257,17 @@ describe('the choice of a way', () => {
           const judged = drawn.map(({ tenths: n, cost, risk = 0, most, flaw }) => {
             if (flaw === 'no price') return { why: 'no answer' };
             if (flaw === 'give' || flaw === 'get') return { why: 'the offer is for other currencies' };
-            if (n > size) return { why: 'the offer is for more than was requested' };
-            if (n === 0) return { why: 'the offer is for an amount of zero' };
+            if (n > size) return { why: 'the offer exceeds the requested amount' };
+            if (n === 0) return { why: "the offer's amount is zero" };
             const own = cost + risk;
             const spends = Math.max(0, most ?? own);
             const why =
               flaw === 'only compared'
                 ? flaw
                 : own * size > limit(size) * n || spends > limit(n)
-                  ? `more than ${costMaxBps} bps`
+                  ? `costs more than ${costMaxBps} bps`
                   : dayLeft !== null && spends > dayLeft
-                    ? 'more than is left for the week'
+                    ? 'exceeds the remaining hedge budget (the week)'
                     : null;
             return { n, own, spends, why };
           });

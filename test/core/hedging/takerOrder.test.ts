@@ -9,15 +9,17 @@ import {
   type EngineNews,
   type Price,
   type Side,
+  type Strategy,
 } from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
 import { Desk, quoteAround } from '../desk.ts';
 
 const ID = 'mm-7-t1';
-const ask = (desk: Desk, side: Side, price: number, amount: number, forMs = 5_000) =>
+const ask = (desk: Desk, side: Side, price: number, amount: number, forMs = 5_000, id = ID) =>
   desk.step({
     kind: 'take',
     at: desk.now,
-    id: ID,
+    id,
     side,
     price: price as Price,
     amount: amount as Amount,
@@ -171,6 +173,72 @@ describe('an order that takes', () => {
   });
 });
 
+/** One thing that happens to a bot with quotes and such orders; `levels` is how many the strategy wants from then on. */
+const levels = fc.constantFrom(0, 1, 4);
+const happening = fc.oneof(
+  fc.record({ kind: fc.constant('round'), levels, ms: fc.constantFrom(50, 1_000) }),
+  fc.record({
+    kind: fc.constant('fill'),
+    levels,
+    side: fc.constantFrom<Side>('buy', 'sell'),
+    lots: fc.constantFrom(3, 10),
+  }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('take'), levels, share: fc.constantFrom(0.3, 1) }) },
+  fc.record({ kind: fc.constant('move'), levels, ticks: fc.integer({ min: -20, max: 20 }) }),
+  fc.record({ kind: fc.constant('cancels are lost'), levels, count: fc.integer({ min: 1, max: 3 }) }),
+);
+
+test('with all quotes filled leaves the position within its limit and the funds above nothing, whatever happens', () => {
+  let takenInAll = 0;
+  const bounds = fc.tuple(fc.constantFrom(15, 25, 32), fc.constantFrom(15, 35, 1_000));
+  fc.assert(
+    fc.property(fc.array(happening, { minLength: 10, maxLength: 30 }), bounds, (all, [positionMax, coins]) => {
+      let wanted = 4;
+      let waiting: string | null = null;
+      const onNews = (news: EngineNews) => {
+        if (news.kind === 'taking') takenInAll++;
+        if (news.kind === 'taking' || news.kind === 'not taken') waiting = null;
+      };
+      const distances = () => Array.from({ length: wanted }, (_, i) => 2 + i);
+      const limits = { positionMax, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1000, staleAfterMs: 3000 };
+      const strategy: Strategy = { quote: view => quoteAround(...distances()).quote(view) };
+      const desk = new Desk({ strategy, limits: limits as never, onNews }).open({ btc: coins, mxn: 1_000 * coins });
+      desk.round();
+      let lost = 0;
+      desk.fateOfCancel = () => (lost-- > 0 ? 'lost' : 'done');
+      all.forEach((one, n) => {
+        wanted = one.levels;
+        if (one.kind === 'move') {
+          desk.bids = [[990 + one.ticks, 50]];
+          desk.asks = [[1010 + one.ticks, 50]];
+        } else if (one.kind === 'cancels are lost') lost = one.count;
+        else if (one.kind === 'round') desk.round(one.ms);
+        else if (one.kind === 'fill') {
+          const hit = desk.live.find(({ side, id }) => side === one.side && !id.includes('t'));
+          if (hit !== undefined) desk.fill(hit.id, one.lots);
+          desk.readPrivate();
+        } else if (waiting === null && desk.traded.lots !== 0) {
+          const { lots } = desk.traded;
+          waiting = `mm-7-t${n}`;
+          const [side, price] = lots > 0 ? (['sell', desk.bids[0]![0]] as const) : (['buy', desk.asks[0]![0]] as const);
+          ask(desk, side, price, Math.ceil(one.share * Math.abs(lots)), 3_000, waiting);
+        }
+        const worst = { buy: 0, sell: 0, mxn: 0 };
+        for (const { side, price, amount, filled } of desk.live) {
+          worst[side] += amount - filled;
+          if (side === 'buy') worst.mxn += price * (amount - filled);
+        }
+        const { lots: position, paid } = desk.traded;
+        expect(Math.max(position + worst.buy, worst.sell - position)).toBeLessThanOrEqual(positionMax);
+        expect(worst.sell).toBeLessThanOrEqual(coins + position);
+        expect(worst.mxn).toBeLessThanOrEqual(1_000 * coins - paid);
+      });
+    }),
+    runsOf(2_000, 25),
+  );
+  expect(takenInAll).toBeGreaterThan(10);
+});
+
 describe('a request for such an order', () => {
   const NOW = 1_700_000_000_000;
   const request = { id: ID, side: 'sell' as const, price: 990 as Price, amount: 20 as Amount, until: NOW };
@@ -183,7 +251,7 @@ describe('a request for such an order', () => {
     const { order, refused } = made();
     expect(order.due(NOW)).toBeNull();
     order.refuse('halted');
-    expect(() => order.sent()).toThrow('no order waits to be sent');
+    expect(() => order.sent()).toThrow('no taker order waits to be sent');
     order.request(request);
     expect(() => order.request({ ...request, id: 'mm-7-t2' })).toThrow('mm-7-t2 was requested while mm-7-t1 waits');
     const command = { kind: 'place', id: ID, side: 'sell', price: 990, amount: 20, takes: true };

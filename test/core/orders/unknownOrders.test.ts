@@ -1,8 +1,11 @@
 /** Requests about orders whose end is not confirmed: each unknown order canceled alone, cancels repeated, look-ups paced. */
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { amount, Orders, price } from '../../../src/core/index.ts';
-import { approveByIds, CANCEL_CHUNK } from '../../../src/core/orders/commands.ts';
+import { amount, Orders, price, type OrderReport } from '../../../src/core/index.ts';
+import { approveByIds, CANCEL_CHUNK, type Approved, type Command } from '../../../src/core/orders/commands.ts';
+import { isInBook } from '../../../src/core/orders/orders.ts';
 import { UnknownOrderResolver } from '../../../src/core/orders/unknownOrderResolver.ts';
+import { runsOf } from '../../many.ts';
 import { plain } from '../market.ts';
 
 const T = 1.7e12;
@@ -27,6 +30,84 @@ beforeEach(() => {
   const patience = { requestDelayMaxMs: 1000, tradeReportDelayMaxMs: 300, cancelAgainMs: AGAIN };
   orders = new Orders(plain, patience, () => {});
   resolver = new UnknownOrderResolver(orders, LOOK);
+});
+
+/** How an order came to this run, with 4 of 10 lots filled if it is of an earlier one. */
+const origin = fc.constantFrom('placed', 'lost', 'restored', 'restored with its oid');
+/** Whether the exchange has it, and whether look-ups list it once it has ended. */
+const fate = fc.constantFrom('in the book', 'ended and listed', 'ended and not listed', 'never arrived');
+type Fate = 'in the book' | 'ended and listed' | 'ended and not listed' | 'never arrived';
+
+/** An exchange that has these orders and loses the first answers. */
+class Exchange {
+  readonly #fates: Map<string, Fate>;
+  readonly #filled: ReadonlyMap<string, number>;
+  #lost: number;
+
+  constructor(fates: ReadonlyMap<string, Fate>, filled: ReadonlyMap<string, number>, lost: number) {
+    this.#fates = new Map(fates);
+    this.#filled = filled;
+    this.#lost = lost;
+  }
+
+  reports(...fates: readonly Fate[]): OrderReport[] {
+    const all = [...this.#fates].filter(([, is]) => fates.includes(is));
+    return all.map(([id, is]) => ({
+      ...{ book: 'btc_mxn', oid: `oid-${id}`, originId: id, side: 'buy', type: 'limit', price: '100', createdAt: T },
+      ...{ status: is === 'in the book' ? 'open' : 'cancelled', originalAmount: '10' },
+      unfilledAmount: `${10 - (this.#filled.get(id) ?? 0)}`,
+    }));
+  }
+
+  answer(command: Approved<Command>, at: number): void {
+    if (command.kind === 'place' || this.#lost-- > 0) return;
+    const shown = this.reports('in the book', 'ended and listed').filter(one => command.ids.includes(one.originId!));
+    if (command.kind === 'look') return orders.lookedUp(command.ids, shown, at, at);
+    const hit = shown.filter(({ status }) => status === 'open');
+    orders.cancelAnswered(command.ids, { kind: 'done', value: hit.map(({ oid }) => oid) }, at, at);
+    for (const one of hit) this.#fates.set(one.originId!, 'ended and listed');
+  }
+}
+
+it('every order ends, however it began, whatever the exchange has of it, and however many there are', () => {
+  const cases = fc.array(fc.tuple(origin, fate), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(cases, fc.nat(6), fc.constantFrom(30, 130, 700), (drawn, lost, pause) => {
+      const delays = { requestDelayMaxMs: 1000, tradeReportDelayMaxMs: 300, cancelAgainMs: AGAIN };
+      orders = new Orders(plain, delays, () => {});
+      resolver = new UnknownOrderResolver(orders, LOOK);
+      const filled = new Map<string, number>();
+      drawn.forEach(([from], n) => {
+        const id = `a-${n}`;
+        if (from === 'placed' || from === 'lost') return place(id, from === 'lost' ? 'unknown' : 'open');
+        filled.set(id, 4);
+        const left = {
+          id,
+          side: 'buy',
+          price: price(100),
+          amount: amount(10),
+          filled: amount(4),
+          at: T - 60_000,
+        } as const;
+        orders.restore({ ...left, oid: from === 'restored' ? null : `oid-${id}` }, T);
+      });
+      const exchange = new Exchange(new Map(drawn.map(([, is], n) => [`a-${n}`, is])), filled, lost);
+      // Twice the longest delay, and a few rounds for the lost answers.
+      const until = T + 2_000 + 20 * pause;
+      for (let at = T; at <= until; at += pause) {
+        orders.tick(at);
+        const others = orders.live.filter(isInBook).map(({ id }) => id);
+        const alone = resolver.cancels(at, others);
+        for (const id of others) orders.cancelSent(id, at);
+        for (const command of [...alone, ...approveByIds('cancel', others), ...resolver.looks(at)])
+          exchange.answer(command, at);
+        orders.read(exchange.reports('in the book'), true, at, at);
+        orders.tradesRead(at);
+      }
+      expect(orders.live.map(({ id, state, oid }) => [id, state, oid])).toEqual([]);
+    }),
+    runsOf(5_000, 100),
+  );
 });
 
 describe('cancels', () => {

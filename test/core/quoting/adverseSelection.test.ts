@@ -11,7 +11,7 @@ import {
   type Strategy,
   type View,
 } from '../../../src/core/index.ts';
-import { markouts } from '../../../src/config/markouts.ts';
+import { markouts } from '../../../src/config/sections/markouts.ts';
 import { studentQuantile } from '../../../src/core/estimators/student.ts';
 import { Desk } from '../desk.ts';
 import { runsOf } from '../../many.ts';

@@ -176,11 +176,11 @@ test('what the book shows pulls nothing, however one-sided its amounts are', () 
 });
 
 test.each([
-  ['pull: { leader: {} }', '', 'pull.leader: expected reference: { books: [...] } for the price of the leader'],
+  ['pull: { leader: {} }', '', 'pull.leader: needs a reference price; add reference: { books: [...] }'],
   [
     'pull: { print: { amount: "1" } }',
     '  stream: false\n',
-    'pull.print: only the stream reports every trade, and exchange.stream is false',
+    'pull.print: needs the stream, which reports every trade, but exchange.stream is false',
   ],
 ])('%s is refused where it would hear nothing', (pull, exchange, line) => {
   const file = readFileSync(new URL('../../../config/sandbox.yaml', import.meta.url), 'utf8');

@@ -37,7 +37,7 @@ function watched(of: RegimeRules | null | undefined) {
   };
   return { watch, told, look };
 }
-const NORMAL = ['normal', 'nothing stands against it'];
+const NORMAL = ['normal', 'no restriction applies'];
 
 describe('the market', () => {
   it('is wide from its limit on, and calm again when it was below the share of the limit for the whole time', () => {
@@ -56,7 +56,7 @@ describe('the market', () => {
       watch.look(T + at, depthOf(bids, asks), null, 0, 200, null);
       return watch.state.why;
     };
-    const calm = 'nothing stands against it';
+    const calm = 'no restriction applies';
     // 20 bps of 10,000 reach 20 ticks.
     const far: [number, number] = [10_021, 900];
     expect(
@@ -90,7 +90,7 @@ describe('the market', () => {
   });
 
   it('moves fast from its hourly standard deviation on, sampled every two seconds', () => {
-    // One move of 1 % in 2 s, of which a memory of 20 s keeps 1 - e^-0.1, is 0.218 % a root second, and 131 bps times 1 an hour.
+    // One move of 1% in 2 s, of which a memory of 20 s keeps 1 - e^-0.1, is 0.218 % a root second, and 131 bps times 1 an hour.
     const hourly = Math.sqrt(((1 - Math.exp(-0.1)) * 0.01 ** 2) / 2) * 60 * 10_000;
     for (const [bps, regime] of [
       [hourly * 0.999, 'wide'],

@@ -118,7 +118,7 @@ describe('the transition', () => {
             ] as const),
             ...([
               [wide && 'the price moves fast', 'wide'],
-              ['nothing stands against it', 'normal'],
+              ['no restriction applies', 'normal'],
             ] as const),
           ];
           expect([why, regime]).toEqual(strictest.find(([reason]) => reason !== null));

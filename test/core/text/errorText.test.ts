@@ -10,8 +10,8 @@ test.each([
   [{ rawCode: 13 }, '{"rawCode":13}'],
   [undefined, 'undefined'],
   [7n, '7'],
-  [{ toJSON: () => undefined }, 'something without a message was thrown'],
-  [{ n: 7n }, 'something without a message was thrown'],
+  [{ toJSON: () => undefined }, 'an error without a message was thrown'],
+  [{ n: 7n }, 'an error without a message was thrown'],
 ])('what was thrown is told as %#', (thrown, text) => expect(textOfError(thrown)).toBe(text));
 
 test('whatever is thrown, also what lost its class between two threads, has words', () => {

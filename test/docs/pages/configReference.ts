@@ -51,23 +51,19 @@ const INTRODUCTION = `One YAML file describes one process, which quotes one book
 - A key without a default is optional. If omitted, it is off, unless its row says more.
 - Unknown keys are rejected, with a suggestion. A renamed key keeps working for one version ([upgrade](upgrading.md)).
 - A running bot uses a changed value after a [reload](reload.md), unless it is marked \`live\` (immediately), \`restart\`, or \`elsewhere\` (another command or process).
-- Editors complete the file by its first line, which names [\`config/schema.json\`](../config/schema.json).`;
+- The first line names the schema for editors, [\`config/schema.json\`](../config/schema.json).`;
 
 const OUTRODUCTION = `## Key and secret
 
 They come from [environment variables](environment.md#environment), never from this file, and only \`exchange.kind: remote\` needs them.
-Prefer files that only the bot's user can read: \`docker inspect\` and \`/proc\` show variables. Use a key that cannot withdraw, tied to the address of the machine.
+Prefer files that only the bot's user can read: \`docker inspect\` and \`/proc\` show variables.
 
 ## Checks between keys
 
 - The amounts of one side add up to at most \`limits.positionMax\`.
 - The levels of both sides are at most \`limits.ordersMax\`.
 - The outermost level is within \`limits.collarBps\`.
-- Polling fits the request budgets.
-- \`timing.staleAfterMs\` is above \`timing.bookPollMs\`.
-- \`timing.requestDelayMaxMs\` is above \`exchange.requestTimeoutMs\`.
-- \`timing.shutdownMs\` is at least \`timing.tradeReportDelayMaxMs\`.
-- The money of a risk is in the quote currency.
+- Polling fits the budgets, and the keys of \`timing\` fit each other.
 - Both half-spreads (of a grid: its spacing) are at least both maker fees plus \`strategy.minEdgeBps\`, once the fees are read.`;
 
 function section(key: string, node: Node): readonly string[] {

@@ -55,7 +55,7 @@ export function quotesPlot(name: StrategyName): string {
     return { inventory: position / 1e8, quote };
   });
   const most = Number(limits.positionMax);
-  return draw(points, mid, most, `${name}: ${file}, maker fee 0.100 %`);
+  return draw(points, mid, most, `${name}: ${file}, maker fee 0.100%`);
 }
 
 function draw(points: readonly Point[], mid: number, most: number, title: string): string {

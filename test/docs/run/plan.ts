@@ -208,7 +208,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas replay\b/, /the same/],
   [/puntas backtest\b.* --json/, /^\{.*"models":\[/m],
   [/puntas tape\b.* --json/, /^\{"dir":/m],
-  [/puntas scout\b(?!.* --json)/, /^(?:Nothing here pays: |There was no data: |\d+ of \d+ books? pays?\. )/m],
+  [/puntas scout\b(?!.* --json)/, /^(?:No book pays: |There was no data, |\d+ of \d+ books? pays?\. )/m],
   [/puntas scout\b.* --json/, /^\{"made":.*"leftOut":\[/m],
   [/^jq /, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \w/m],
   [/pino-pretty/, /INFO.*: quoting/],

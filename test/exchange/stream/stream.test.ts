@@ -242,7 +242,7 @@ describe('over WebSocket', () => {
   });
 
   test('an address must be one, and in the clear only on this machine', () => {
-    expect(() => socketTransport({ url: 'ws://example.com' })).toThrow('wss is needed');
+    expect(() => socketTransport({ url: 'ws://example.com' })).toThrow('expected wss://');
     expect(() => socketTransport({ url: 'https://example.com' })).toThrow('expected an address');
     expect(() => socketTransport({ url: 'nonsense' })).toThrow('expected an address');
     expect(() => socketTransport({ url: 'wss://me:word@example.com' })).toThrow('expected an address');

@@ -262,7 +262,7 @@ describe('a request that may have been carried out', () => {
 describe('the origin', () => {
   it('must be one, and be https unless it is this machine or plain HTTP is asked for', () => {
     const make = (origin: string, plainHttp?: boolean) => () => {
-      const transport = httpTransport(plainHttp === undefined ? { origin } : { origin, plainHttp });
+      const transport = httpTransport({ origin, deadlineMs: 2_000, ...(plainHttp === undefined ? {} : { plainHttp }) });
       open.push(() => transport.close());
     };
     for (const bad of ['', 'api.bitso.com', 'https://api.bitso.com/api', 'ftp://localhost', 'http://api.bitso.com']) {

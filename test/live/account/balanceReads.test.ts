@@ -14,7 +14,7 @@ import {
 import { BalanceReads } from '../../../src/live/account/balanceReads.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
-import { isFailed } from '../../../src/live/failed.ts';
+import { isFailed } from '../../../src/live/failedRequest.ts';
 import { Desk } from '../../core/desk.ts';
 import { memoryLog } from '../../memoryLog.ts';
 

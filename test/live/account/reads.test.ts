@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange, OwnTrade, Page } from '../../../src/core/index.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
-import { isFailed } from '../../../src/live/failed.ts';
+import { isFailed } from '../../../src/live/failedRequest.ts';
 import { btcMxn } from '../../core/market.ts';
 
 const tradeOf = (tid: number, oid: string): OwnTrade => ({

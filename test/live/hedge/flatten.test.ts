@@ -59,7 +59,7 @@ describe('a request to close everything', () => {
     await made.clock.advance(90_000);
     await running.stop();
     expect(running.arrived.filter(isAccept)).toEqual([]);
-    expect(told(running.log)).toContain('more than is left for flatten');
+    expect(told(running.log)).toContain('exceeds the remaining hedge budget (flatten)');
     expect(flattenIn(made.stateDir).read()).not.toBeNull();
   });
 
@@ -86,7 +86,7 @@ describe('a request to close everything', () => {
     );
     // It ended because of the bound, not for want of inventory.
     expect(held(made)).toBeGreaterThan(moneyOf('1.5'));
-    expect(told(second.log)).toContain('more than is left for flatten');
+    expect(told(second.log)).toContain('exceeds the remaining hedge budget (flatten)');
   });
 
   test('is taken back by resume', async () => {

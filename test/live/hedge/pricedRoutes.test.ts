@@ -30,7 +30,7 @@ describe('taking the book', () => {
     expect(Math.abs(off)).toBeLessThan(0.051);
     const told = running.log.map(({ text }) => text).join('\n');
     expect(told).toMatch(/book [\d.]+ bps \(taken\)/);
-    expect(told).toMatch(/filled from the book by order \S+-t1/);
+    expect(told).toMatch(/filled in the book by order \S+-t1/);
     expect(Number(summary.pnl!.hedging)).toBeLessThan(0);
   });
 
@@ -104,8 +104,8 @@ describe('a route over a third currency', () => {
     const { summary, left, failure } = await running.stop();
     expect({ left, failure, ledger: summary.ledgerMatches, halted: summary.halted }).toEqual(CLEAN);
     const told = running.log.map(({ text }) => text).join('\n');
-    expect(told).toMatch(/waits between its legs: second leg: it returns less than/);
-    expect(told).toMatch(/stopped between its legs: [\d.]+ usd, valued at [\d.]+ mxn/);
+    expect(told).toMatch(/waits after its first leg: second leg: the offer returns less than/);
+    expect(told).toMatch(/stopped after its first leg: [\d.]+ usd, valued at [\d.]+ mxn/);
     expect(held(made, 'usd')).toBeGreaterThan(moneyOf('1000'));
     // What lies in dollars is not lost: the profit counts it.
     expect(Math.abs(Number(summary.pnl!.hedging))).toBeLessThan(0.08 * 1_700_000 * 0.01);
@@ -119,6 +119,6 @@ describe('a limit of the day', () => {
     await made.clock.advance(60_000);
     await running.stop();
     expect(running.arrived.filter(isAccept)).toEqual([]);
-    expect(running.log.map(({ text }) => text).join('\n')).toMatch(/more than is left for today/);
+    expect(running.log.map(({ text }) => text).join('\n')).toMatch(/exceeds the remaining hedge budget \(today\)/);
   });
 });

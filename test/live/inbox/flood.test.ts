@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { senderOf } from '../../../src/guard/index.ts';
 import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
-import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/deliveryQueue.ts';
+import { DeliveryQueue, RESERVE_BYTES } from '../../../src/live/inbox/deliveryQueue.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
 import { heartbeatIn, readHeartbeat } from '../../../src/live/safety/heartbeat.ts';
@@ -133,7 +133,7 @@ describe('the room of the journal', () => {
     const store = { put: (batch: readonly unknown[]) => (puts++, batch.map(() => true)) };
     const room = { room: () => free, elapsed: () => now };
     const news = { onStored: () => undefined, onProblem: (sentence: string) => void told.push(sentence) };
-    const desk = new Desk({ store, ...room, ...news, soon: call => call() }, counts);
+    const desk = new DeliveryQueue({ store, ...room, ...news, soon: call => call() }, counts);
     const take = () => desk.take({ at: now, from: 'x', body: Buffer.from('1') });
     expect(await take()).toBe(true);
     free = RESERVE_BYTES - 1;
@@ -141,13 +141,13 @@ describe('the room of the journal', () => {
     expect([puts, counts.noRoom]).toEqual([1, 1_500]);
     expect(told).toHaveLength(3);
     expect(told[0]).toMatch(
-      /255 MB are free on the disk of the state directory, and 256 MB of them are reserved for the journal; free disk space$/,
+      /only 255 MB are free on the disk of the state directory, and 256 MB are reserved for the journal; free disk space$/,
     );
     expect(told[1]).toMatch(/599 more times before this/);
     expect(desk.problem()).toBe(told[0]);
     free = RESERVE_BYTES;
     expect(desk.problem()).toBeNull();
-    expect(told.at(-1)).toBe('storing deliveries works again');
+    expect(told.at(-1)).toBe('deliveries are stored again');
     expect(await take()).toBe(true);
   });
 });

@@ -43,7 +43,7 @@ describe('a bot that breaks', () => {
       text: 'stopping after an internal error: no such log',
       known: { stack: expect.stringMatching(/^TypeError: no such log\n +at .*broken\.test\.ts/) as string },
     });
-    expect(replayed(dir).printed).toMatch(/^run \d+: \d+ inputs, \d+ commands, every command the same$/);
+    expect(replayed(dir).printed).toMatch(/^run \d+: \d+ inputs, \d+ commands, all commands identical$/);
     const told2 = explain({ dir, at: null });
     expect([told2.difference, told2.note]).toEqual([null, null]);
     expect(told2.regime).toMatchObject({ regime: 'halted', why: 'no such log' });
@@ -64,7 +64,7 @@ describe('a bot that breaks', () => {
     expect(replayed(dir)).toEqual({
       same: true,
       printed: expect.stringMatching(
-        /^run \d+: \d+ inputs, \d+ commands, every command the same, and the engine failed as in the recording: not a whole number of lots$/,
+        /^run \d+: \d+ inputs, \d+ commands, all commands identical, and the engine failed as in the recording: not a whole number of lots$/,
       ) as string,
     });
     const told = explain({ dir, at: null });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import type { ActionEnd } from '../../../src/app/actions/actions.ts';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { started, worldOf, type World } from '../world.ts';
@@ -17,7 +17,7 @@ async function cancel(
 ): Promise<{ readonly end: ActionEnd; readonly live: readonly number[] }> {
   let end: ActionEnd | null = null;
   const ask = { id, action: 'cancel', reason: 'they look odd', by: 'ann', via: 'command' } as const;
-  void carryOut({ stateDir: world.stateDir }, ask, world.clock).then(told => (end = told));
+  void executeAction({ stateDir: world.stateDir }, ask, world.clock).then(told => (end = told));
   const live: number[] = [];
   for (let ms = 0; end === null && ms < 300_000; ms += 100) {
     await world.clock.advance(100);

@@ -17,14 +17,14 @@ describe('a fee that changes under a running bot', () => {
     });
     await world.clock.advance(10 * SECOND);
     world.box.exchange.venue.changeBook('btc_mxn', {}, { maker: '0.0044', taker: '0.0066' });
-    const told = () => running.log.filter(({ text }) => /was charged 0\.4400 % instead of/.test(text));
+    const told = () => running.log.filter(({ text }) => /was charged 0\.4400% instead of/.test(text));
     const before = readsAt.length;
     let waited = 0;
     for (; told().length === 0 && waited < 280; waited++) await world.clock.advance(SECOND);
     expect(told().length, `no fill within ${waited} s`).toBe(1);
     await world.clock.advance(3 * SECOND);
     expect(readsAt.length).toBe(before + 1);
-    expect(running.log.filter(({ text }) => /maker fee .* -> 0\.4400 %/.test(text))).toHaveLength(1);
+    expect(running.log.filter(({ text }) => /maker fee .* -> 0\.4400%/.test(text))).toHaveLength(1);
     // The fills from before the change that are listed late ask for nothing more.
     await world.clock.advance(60 * SECOND);
     expect(readsAt.length).toBeLessThanOrEqual(before + 2);

@@ -350,7 +350,7 @@ describe('a placement that waits for its place in the budget', () => {
     await world.clock.advance(61_000);
     return { world, running, before: placedIds(running).length };
   };
-  const wasDropped = (running: Running) => running.log.some(({ text }) => text.includes('no longer wanted when'));
+  const wasDropped = (running: Running) => running.log.some(({ text }) => text.includes('was no longer needed'));
 
   test('is not sent any more when a stop comes first', async () => {
     const { world, running, before } = await waiting();

@@ -44,7 +44,7 @@ describe('a run that lasts', () => {
     const { same, printed } = replayed(world.stateDir);
     expect(printed.join('\n')).not.toMatch(/DIFFERENT/);
     expect(same).toBe(true);
-    expect(printed.filter(line => / [1-9]\d* commands, every command the same$/.test(line))).toHaveLength(4);
+    expect(printed.filter(line => / [1-9]\d* commands, all commands identical$/.test(line))).toHaveLength(4);
     expect(summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true });
     // Of all runs together, not of the last one.
     expect(summary.orders.placed).toBe(bot.arrived.filter(({ method }) => method === 'POST').length);
@@ -66,7 +66,7 @@ describe('a run that lasts', () => {
     }
     const { summary } = await bot.stop();
     expect(summary.ledgerMatches).toBe(true);
-    expect(bot.log.filter(({ text }) => /has the maximum length/.test(text)).length).toBeGreaterThan(8);
+    expect(bot.log.filter(({ text }) => /has reached its maximum length/.test(text)).length).toBeGreaterThan(8);
     expect(runs).toBeGreaterThan(5);
     const { same, printed } = replayed(world.stateDir);
     expect(printed.length).toBeGreaterThan(5);
@@ -110,7 +110,9 @@ describe('a run that lasts', () => {
     async ms => {
       const world = worldOf(85, { journal: { rollHours: 0.01 } });
       const bot = await started(world);
-      await advanceUntil(world.clock, 10, () => bot.log.some(({ text }) => text.includes('has the maximum length')));
+      await advanceUntil(world.clock, 10, () =>
+        bot.log.some(({ text }) => text.includes('has reached its maximum length')),
+      );
       await world.clock.advance(ms);
       const { summary, left, failure } = await bot.stop();
       expect({ left, failure }).toEqual({ left: [], failure: null });
@@ -182,7 +184,7 @@ test('a run goes on quoting while the next one, of the same configuration, could
   expect(runs.rotation.run).toBe(first);
   // Once, not at each look.
   expect(runs.lines.filter(({ level }) => level === 'error').map(({ text }) => text)).toEqual([
-    'the next run could not start, so this one continues: its spread cannot pay the fees any more',
+    'the next run could not start, so the current run continues: its spread cannot pay the fees any more',
   ]);
   refusal = null;
   await world.clock.advance(10 * SECOND);
@@ -202,7 +204,7 @@ test('a configuration that comes while the next run is opened is told to be take
   const runs = await runsOf(world, makeEngine, request => onArrival(request));
   // The engine could be made before the last run ended, and cannot after.
   const isSaid = (words: string) => (): boolean => runs.lines.some(({ text }) => text.includes(words));
-  await advanceUntil(world.clock, 50, isSaid('has the maximum length'));
+  await advanceUntil(world.clock, 50, isSaid('has reached its maximum length'));
   isBroken = true;
   await advanceUntil(world.clock, 50, isSaid('cannot start yet'));
   isBroken = false;

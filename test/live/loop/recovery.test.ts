@@ -209,7 +209,7 @@ describe('a start that cannot go on', () => {
     [
       'its metrics port is taken',
       onTakenPort,
-      /taken by another process: .*--metrics-port 0 for any free port; canceled [1-9] orders?/,
+      /in use by another process; .*--metrics-port 0 for any free port; canceled [1-9] orders?/,
     ],
     ['its spread does not cover the fees', belowFees, /fee.*; canceled [1-9] orders? of the last run; two reads/],
   ] as const)(

@@ -118,7 +118,7 @@ describe('other rules', () => {
     );
     await at.clock.advance(310 * SECOND);
     expect(texts(running)).toMatch(
-      /the exchange changed btc_mxn: smallest amount 0\.0000006 -> 0\.001, largest value 200000000 -> 1000000, maker fee .* -> 0\.0400 %, taker fee .* -> 0\.0900 %; applied immediately/,
+      /the exchange changed btc_mxn: smallest amount 0\.0000006 -> 0\.001, largest value 200000000 -> 1000000, maker fee .* -> 0\.0400%, taker fee .* -> 0\.0900%; applied immediately/,
     );
     expect(recordingsIn(at.stateDir)).toHaveLength(1);
     // At any one moment a side may just be on its way from one price to the next.
@@ -136,7 +136,9 @@ describe('other rules', () => {
     await at.clock.advance(320 * SECOND);
     const placed = running.arrived.filter(({ method }) => method === 'POST').length;
     await at.clock.advance(60 * SECOND);
-    expect(texts(running)).toMatch(/the exchange no longer lists btc_mxn; nothing is quoted until it does/);
+    expect(texts(running)).toMatch(
+      /the exchange no longer lists btc_mxn; nothing is quoted until it lists the book again/,
+    );
     expect(texts(running)).toMatch(/not quoting: book is not traded any more/);
     expect(running.arrived.filter(({ method }) => method === 'POST')).toHaveLength(placed);
     expect(latchIn(at.stateDir).read()).toBeNull();

@@ -275,7 +275,7 @@ describe('numbered messages', () => {
   test('have ids that are part of a file name', () => {
     const box = new NumberedMailbox(dir, 'settle');
     for (const id of ['', '../x', 'a/b', 'a'.repeat(61)])
-      expect(() => box.put({ ...MESSAGES.settle, id })).toThrow(/no message can have the id/);
+      expect(() => box.put({ ...MESSAGES.settle, id })).toThrow(/a message cannot have the id/);
     expect(readdirSync(dir)).toEqual([]);
   });
 });

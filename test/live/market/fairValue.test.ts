@@ -38,7 +38,7 @@ test('a fair value of every part quotes live, begins anew after a kill, and is r
   const { summary, left } = await second.stop();
   const printed: string[] = [];
   expect(replay(dir, 'all', line => printed.push(line))).toBe(true);
-  expect(printed.filter(line => line.endsWith('every command the same'))).toHaveLength(2);
+  expect(printed.filter(line => line.endsWith('all commands identical'))).toHaveLength(2);
   expect([summary.ledgerMatches, left]).toEqual([true, []]);
   expect(Math.min(summary.uptime.bid, summary.uptime.ask)).toBeGreaterThan(0.5);
   for (const { run } of recordingsIn(dir)) {

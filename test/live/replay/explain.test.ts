@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explain, progress } from '../../../src/app/inspect/explain.ts';
 import { explanationText } from '../../../src/app/inspect/explainText.ts';
-import { moment } from '../../../src/cli/terminal/flags.ts';
+import { timeOrAgeFlag } from '../../../src/cli/terminal/flags.ts';
 import { VirtualClock, type Command, type Millis, type PlaceCommand } from '../../../src/core/index.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
@@ -160,13 +160,14 @@ describe('a moment of the command line', () => {
   test.each([
     ['2026-11-22T13:05:00Z', Date.UTC(2026, 10, 22, 13, 5)],
     ['2026-11-22 13:05', Date.UTC(2026, 10, 22, 13, 5)],
+    ['2026-11-22 13:05 UTC', Date.UTC(2026, 10, 22, 13, 5)],
     ['2026-11-22T13:05:00.250-06:00', Date.UTC(2026, 10, 22, 19, 5, 0, 250)],
     ['5m', 1_700_000_000_000 - 300_000],
   ])('%s is a time', (text, at) => {
-    expect(moment(text)(1_700_000_000_000)).toBe(at);
+    expect(timeOrAgeFlag(text)(1_700_000_000_000)).toBe(at);
   });
 
   test.each(['yesterday', '2026-13-40T00:00Z', '', '5 m', '12:00'])('%j is none', text => {
-    expect(() => moment(text)).toThrow(InvalidArgumentError);
+    expect(() => timeOrAgeFlag(text)).toThrow(InvalidArgumentError);
   });
 });

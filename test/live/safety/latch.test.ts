@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { explain } from '../../../src/app/inspect/explain.ts';
 import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
 import { RESUMED_BEYOND_LIMIT } from '../../../src/core/index.ts';
-import { latchIn, stubbornLatch, type Halt } from '../../../src/live/safety/latch.ts';
+import { latchIn, retryingLatch, type Halt } from '../../../src/live/safety/latch.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { Trader } from '../../sandbox/trader.ts';
 import { Folders } from '../states.ts';
@@ -80,7 +80,7 @@ describe('a disk that is full when trading must halt', () => {
     mkdirSync(dir);
     fill(dir);
     const { log, texts } = memoryLog();
-    const latch = stubbornLatch(latchIn(dir), log);
+    const latch = retryingLatch(latchIn(dir), log);
     expect(() => latchIn(dir).set(halt('drawdown'))).toThrow();
     latch.set(halt('drawdown'));
     for (let i = 0; i < 5; i++) expect(latch.read()?.reason).toBe('drawdown');
@@ -189,7 +189,7 @@ describe('a run', () => {
     await world.clock.advance(20 * SECOND);
     expect(ours().length).toBeGreaterThan(2);
     expect(reduce({ stateDir: world.stateDir }, 'closing for the night', world.clock.now())).toMatch(
-      /^within seconds, a running bot quotes only to reduce inventory/,
+      /^reduce-only: within seconds, a running bot quotes only to reduce inventory/,
     );
     expect(() => reduce({ stateDir: world.stateDir }, 'once more', world.clock.now())).toThrow(
       /no change; .* already reduce-only: closing for the night; resume with: puntas resume --state /,

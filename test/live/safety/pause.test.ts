@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import type { ActionAsk } from '../../../src/app/actions/actions.ts';
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { explain, replayedMoment } from '../../../src/app/inspect/explain.ts';
 import { replay, resume } from '../../../src/app/inspect/stateCommands.ts';
@@ -28,7 +28,7 @@ const isReplayed = (world: World) => {
 let asked = 0;
 type Plain = Exclude<ActionAsk, { action: 'flatten' }>;
 const act = (world: World, of: Partial<Plain> & Pick<Plain, 'action'>) =>
-  carryOut(
+  executeAction(
     { stateDir: world.stateDir },
     { id: `t-${asked++}`, reason: 'a look at the feed', by: 'ann', via: 'command', ...of },
     world.clock,

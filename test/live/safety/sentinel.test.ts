@@ -112,7 +112,7 @@ describe('the sentinel', () => {
       expect(latch.read()).toBeNull();
       expect(sentinel.asked.filter(({ method }) => method === 'POST')).toEqual([]);
       expect(said(sentinel).join('\n')).toMatch(
-        /verified: no open orders of demo left; its quotes are blocked until it reads the exchange again/,
+        /verified: no open orders of demo left; the bot's quotes are blocked until it reads the exchange again/,
       );
       await world.clock.advance(120 * SECOND);
       expect([ours(world), latch.read()]).toEqual([[], null]);

@@ -9,15 +9,15 @@ import {
   type EngineEvent,
 } from '../../../src/core/index.ts';
 import { blockedReason } from '../../../src/live/safety/blockedReason.ts';
-import { takeUpHalt, watchHalt } from '../../../src/live/safety/haltWatch.ts';
+import { applyPendingHalt, watchHalt } from '../../../src/live/safety/haltWatch.ts';
 import type { Halt, Latch, Pause } from '../../../src/live/safety/latch.ts';
 import { LatchWatch } from '../../../src/live/safety/latchWatch.ts';
 import { pauseAt, pauseText, watchPause } from '../../../src/live/safety/pauseWatch.ts';
-import { takeUpReduce, watchReduce } from '../../../src/live/safety/reduceWatch.ts';
+import { applyPendingReduce, watchReduce } from '../../../src/live/safety/reduceWatch.ts';
 import { SentinelWatch } from '../../../src/live/safety/sentinelWatch.ts';
 import { SleepWatch } from '../../../src/live/safety/sleepWatch.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
-import type { Failed } from '../../../src/live/failed.ts';
+import type { Failed } from '../../../src/live/failedRequest.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { Desk, quoteAround } from '../../core/desk.ts';
 
@@ -163,10 +163,10 @@ describe('a halt', () => {
   test('is handed to an engine that has none, and given back to the caller either way', () => {
     const files = new Files();
     const { events, step } = heard();
-    expect(takeUpHalt(of(null), files.latch, AT, step)).toBeNull();
+    expect(applyPendingHalt(of(null), files.latch, AT, step)).toBeNull();
     files.halt = halt('look at it');
-    expect(takeUpHalt(of(null), files.latch, AT, step)).toBe(files.halt);
-    expect(takeUpHalt(of('another'), files.latch, AT, step)).toBe(files.halt);
+    expect(applyPendingHalt(of(null), files.latch, AT, step)).toBe(files.halt);
+    expect(applyPendingHalt(of('another'), files.latch, AT, step)).toBe(files.halt);
     expect(events).toEqual([{ kind: 'halt', at: AT, reason: 'look at it' }]);
   });
 
@@ -194,9 +194,9 @@ describe('reduce-only', () => {
   test('of an earlier run is taken up at the start, after a resume from when nobody ran', () => {
     const files = new Files();
     const { events, step } = heard();
-    takeUpReduce(files.latch, AT, step);
+    applyPendingReduce(files.latch, AT, step);
     [files.resumed, files.reduce] = [true, halt('losses')];
-    takeUpReduce(files.latch, AT, step);
+    applyPendingReduce(files.latch, AT, step);
     expect(events).toEqual([
       { kind: 'resume', at: AT },
       { kind: 'reduce', at: AT, reason: 'losses' },
@@ -271,7 +271,7 @@ describe('an order that was approved', () => {
     ['the operator paused the bot', { engine: { ...free, pausedBecause: 'x' }, latch: { readHold: () => halt('x') } }],
     ['the operator paused the bot', { latch: { readPause: () => pause('x', AT + 1) } }],
     [null, { latch: { readPause: () => pause('x', AT) } }],
-    ['the sentinel blocks its quotes', { latch: { readHold: () => halt('x') }, doubt: true }],
+    ["the sentinel blocks the bot's quotes", { latch: { readHold: () => halt('x') }, doubt: true }],
     ['the rules of the book are being reread', { doubt: true }],
     ['the rules of the book are being reread', { engine: { ...free, isOutdated: true } }],
     [null, {}],

@@ -3,11 +3,11 @@ import { NO_PROFIT, causesFrom, causesOf, moneyOf, type Causes, type LedgerEntry
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
-import { entriesIn, foldEntries, isBroughtForward } from '../../../src/live/state/entries.ts';
+import { entriesIn, foldEntries, isBroughtForward } from '../../../src/live/state/ledgerEntries.ts';
 import { atomically } from '../../../src/live/state/stateFile.ts';
 import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
 import type { LedgerCheckpoint } from '../../../src/live/recording/ledgerText.ts';
-import { sumOf } from '../../../src/live/state/sums.ts';
+import { sumOf } from '../../../src/live/state/rowChecksums.ts';
 import { ACCOUNT, AT, Folders, markOf, opened } from '../states.ts';
 
 const folders = new Folders();

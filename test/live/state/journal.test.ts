@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { causesOf, moneyOf, type Amount, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
-import { entriesIn } from '../../../src/live/state/entries.ts';
+import { entriesIn } from '../../../src/live/state/ledgerEntries.ts';
 import {
   closeDatabase,
   DamagedState,
@@ -328,13 +328,13 @@ describe('a state directory', () => {
     [
       'another instance',
       { instance: 'b' },
-      /^the state directory .* belongs to a on btc_mxn at https:\/\/exchange\.test, this bot is b on/,
+      /^the state directory .* belongs to a on btc_mxn at https:\/\/exchange\.test, but this bot is b on/,
     ],
     ['another book', { book: 'eth_mxn' }, /this bot is a on eth_mxn at/],
     [
       'another exchange',
       { venue: 'https://other.test' },
-      /this bot is a on btc_mxn at https:\/\/other\.test: give every bot its own/,
+      /this bot is a on btc_mxn at https:\/\/other\.test; give every bot its own/,
     ],
     ['an embedded exchange', { venue: null, key: '' }, /this bot is a on btc_mxn at an embedded exchange/],
     [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { closeDatabase, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
 import type { Owner } from '../../../src/live/state/owner.ts';
-import { sumOf } from '../../../src/live/state/sums.ts';
+import { sumOf } from '../../../src/live/state/rowChecksums.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
 import { worldOf, type World } from '../world.ts';

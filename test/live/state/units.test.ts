@@ -10,7 +10,7 @@ import {
   type RestoredLedger,
   type RestoredOrder,
 } from '../../../src/core/index.ts';
-import { inUnitsOf } from '../../../src/live/state/units.ts';
+import { inUnitsOf } from '../../../src/live/state/unitConversion.ts';
 import { bookRules } from '../../core/market.ts';
 
 const power = (decimals: number): string => (decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`);

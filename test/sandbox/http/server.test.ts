@@ -70,7 +70,7 @@ describe('the HTTP face', () => {
   it('says in one line that its port is taken', async () => {
     const port = Number(new URL(served.url).port);
     await expect(serve(exchange, { host: '127.0.0.1', port })).rejects.toThrow(
-      `cannot listen on 127.0.0.1:${port}: it is in use by another program`,
+      `cannot listen on 127.0.0.1:${port}: the port is in use by another program`,
     );
   });
 

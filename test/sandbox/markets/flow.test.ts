@@ -140,7 +140,7 @@ describe('the seeded flow', () => {
   it('refuses a profile that is below the book', () => {
     const exchange = new ReferenceMarketplace(instrumentOf(RULES), new VirtualClock(), randomOf(1));
     const flow = seededFlow({ seed: 1, profile: { ...PROFILE, startPrice: '9' } });
-    expect(() => flow.start(exchange)).toThrow(/btc_mxn: start price and typical amount/);
+    expect(() => flow.start(exchange)).toThrow(/btc_mxn: the start price must be at least one tick/);
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SimulatedExchange } from '../../../backtest/exchange/simulatedExchange.ts';
 import { constantLatency } from '../../../backtest/rows/latency.ts';
-import { MESSAGE } from '../../../backtest/exchange/messages.ts';
+import { MESSAGE } from '../../../backtest/exchange/messageRing.ts';
 import { OrderPool, type OwnOrder } from '../../../backtest/exchange/ownOrders.ts';
 import { BUY, FLAG, RowBuilder, SELL } from '../../../backtest/rows/rows.ts';
 import {

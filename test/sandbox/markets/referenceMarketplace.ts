@@ -142,7 +142,7 @@ export class ReferenceMarketplace implements FollowedPlace {
     const side = this.book.buy.some(order => order.id === id) ? 'buy' : 'sell';
     const all = this.book[side];
     const order = all.find(one => one.id === id);
-    if (!order || order.left < amount) throw new RangeError(`order ${id} cannot give ${amount}`);
+    if (!order || order.left < amount) throw new RangeError(`order ${id} cannot fill ${amount}`);
     this.book[side] = [order];
     this.place(opposite(side), order.price, amount, 'IOC');
     this.book[side] = all.filter(({ left }) => left > 0);

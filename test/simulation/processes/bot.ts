@@ -19,7 +19,7 @@ import { RecordingRotation, type Reloaded, type RunSetup } from '../../../src/li
 import { isAllGone, unverified, type StopReport } from '../../../src/live/loop/loopOptions.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
 import type { FlattenFile } from '../../../src/live/safety/flatten.ts';
-import { stubbornLatch, type Latch } from '../../../src/live/safety/latch.ts';
+import { retryingLatch, type Latch } from '../../../src/live/safety/latch.ts';
 import type { Requests } from '../../../src/live/mailbox/mailbox.ts';
 import { refusedChanges } from '../../../src/app/run/reloading.ts';
 import { configChanges, loadConfig, type Config } from '../../../src/config.ts';
@@ -335,7 +335,7 @@ export class Bot {
     const latch = (seams.latch ?? same)(store.latch(life, 'bot'));
     if (store.files === null) return { latch };
     const flatten = (seams.flatten ?? same)(store.files.flatten(life));
-    return { latch: stubbornLatch(latch, this.#log(life)), flatten };
+    return { latch: retryingLatch(latch, this.#log(life)), flatten };
   }
 
   /** Takes what persons ask of it, as the program does. */

@@ -4,7 +4,7 @@ import { inboxHearing } from '../../../src/wiring/inbox.ts';
 import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
 import { money } from '../../../src/core/index.ts';
-import { Desk } from '../../../src/live/inbox/deliveryQueue.ts';
+import { DeliveryQueue } from '../../../src/live/inbox/deliveryQueue.ts';
 import { inboxStoreIn, type InboxStore } from '../../../src/live/inbox/store.ts';
 import type { DeliveryPort, EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import { heardLog } from '../../memoryLog.ts';
@@ -33,7 +33,7 @@ const TOKEN = 'simulated-0123456789abcdef';
 export const CALLBACK = `http://127.0.0.1:8443/hooks/${TOKEN}`;
 const KEPT = { rows: 100_000, bytes: 64_000_000 };
 
-type Door = { readonly life: Life; readonly desk: Desk };
+type Door = { readonly life: Life; readonly desk: DeliveryQueue };
 
 export class InboxWire implements DeliveryPort {
   readonly #options: InboxOptions;
@@ -70,7 +70,7 @@ export class InboxWire implements DeliveryPort {
     );
     const inner = seams.store?.(this.#store) ?? this.#store;
     const counts = { stored: 0, repeated: 0, waiting: 0, noRoom: 0, failed: 0 };
-    const desk = new Desk(
+    const desk = new DeliveryQueue(
       {
         store: {
           put: batch => {

@@ -1,5 +1,5 @@
 /** Persons who pause, reduce, cancel, halt, flatten and resume a bot, in any order and at bad moments, by the very actions of the commands. */
-import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import type { ActionAsk, ActionEnd } from '../../../src/app/actions/actions.ts';
 import { cancelOwn } from '../../../src/app/inspect/halt.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -166,7 +166,7 @@ export class Persons {
       if (end?.end === 'refused') this.#refused++;
       ended(end);
     };
-    void carryOut({ stateDir: store.files!.dir }, ask, this.#clock).then(over, (error: unknown) => {
+    void executeAction({ stateDir: store.files!.dir }, ask, this.#clock).then(over, (error: unknown) => {
       if (!(error instanceof UsageError)) throw error;
       over(null);
     });
@@ -187,7 +187,7 @@ export class Persons {
       { ...flatten, action: 'flatten', costMax: '-5' },
     ]);
     world.trace.add(`action asked wrongly ${JSON.stringify(ask)}`);
-    void carryOut({ stateDir: store.files!.dir }, ask, this.#clock).then(
+    void executeAction({ stateDir: store.files!.dir }, ask, this.#clock).then(
       () => judge.turnedAway(ask, false),
       (error: unknown) => judge.turnedAway(ask, error instanceof UsageError),
     );

@@ -1,7 +1,7 @@
 /** What survives the death of the process: the journal's database and the halt latch, on a disk that may be full. */
 import type Database from 'libsql';
 import type { LedgerEntry } from '../../../src/core/index.ts';
-import { entriesIn } from '../../../src/live/state/entries.ts';
+import { entriesIn } from '../../../src/live/state/ledgerEntries.ts';
 import { journalIn, openDatabase, type Journal } from '../../../src/live/state/journal.ts';
 import type { HedgeRow } from '../../../src/hedge/index.ts';
 import type { Heartbeat, HeartbeatRecord } from '../../../src/live/safety/heartbeat.ts';

@@ -114,7 +114,7 @@ export class Network {
         how();
       };
       const failed = (why: string) => end(() => reject(new TransportFailure(why, true)));
-      const deadline = life.clock.after(deadlineMs, () => failed(`no whole answer within ${deadlineMs} ms`));
+      const deadline = life.clock.after(deadlineMs, () => failed(`no complete answer within ${deadlineMs} ms`));
       const answer = (reply: WireReply) =>
         life.receive(() =>
           end(() => {

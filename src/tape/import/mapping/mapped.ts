@@ -6,9 +6,9 @@ import type { DecimalText, Instrument, Millis } from '../../../core/index.ts';
 import { sessionOf } from '../../model/session.ts';
 import { tapeRules } from '../../model/tapeRules.ts';
 import { WrongFile, type Findings } from '../read/findings.ts';
-import { inferredTick } from '../grid.ts';
+import { inferredTick } from '../inferredGrid.ts';
 import { rowsOf, sourceOf, type ImportReading } from '../lines.ts';
-import { filesAt, filesBelow } from '../parts.ts';
+import { filesAt, filesBelow } from '../bookFiles.ts';
 import { unpackedName } from '../read/packed.ts';
 import type { Recording } from '../recording.ts';
 import type { Chunk } from '../rows.ts';
@@ -16,7 +16,7 @@ import { Silence } from '../silence.ts';
 import { mappingOf, type Table, type Time } from './mapping.ts';
 import { clockText, dateIn, timeReader } from '../read/times.ts';
 import { columnsOf, readerOf, timeColumns } from './readers.ts';
-import { StatedWords } from './statedWords.ts';
+import { MappingCheck } from './mappingCheck.ts';
 import { rowBatches } from './tables.ts';
 import type { TableRow } from './cells.ts';
 
@@ -187,7 +187,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
   const seconds = table.silence ?? (table.kind === 'trades' ? Infinity : SILENCE_S);
   const silence = new Silence(reading, seconds * 1_000, table.kind === 'trades' ? 'trade' : 'row of the book');
   const where = Object.entries(table.where);
-  const stated = new StatedWords(table);
+  const stated = new MappingCheck(table);
   const above =
     table.header === undefined && table.json === undefined && /\.(?:csv|tsv|txt)$/.test(unpackedName(files[0]!))
       ? 1
@@ -245,7 +245,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
  */
 async function* checked(
   chunks: AsyncGenerator<Chunk>,
-  stated: StatedWords,
+  stated: MappingCheck,
   findings: Findings,
   files: readonly string[],
 ): AsyncGenerator<Chunk> {

@@ -100,7 +100,7 @@ const table = z.discriminatedUnion('kind', [
       unchanged: word.optional(),
     })
     .refine(({ bidAmount, askAmount }) => (bidAmount === undefined) === (askAmount === undefined), {
-      message: 'expected both of bidAmount and askAmount, or neither',
+      message: 'expected bidAmount and askAmount together, or neither',
     }),
   z.strictObject({
     ...COMMON,
@@ -160,7 +160,7 @@ const table = z.discriminatedUnion('kind', [
           clear: words.default([]),
         })
         .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
-          message: 'expected words of remove, reduce or execute, so that orders can leave the book',
+          message: 'expected words for remove, reduce or execute; otherwise no order ever leaves the book',
         }),
       id: column,
       /** Column with the id of the new order of a `replace`. */
@@ -173,7 +173,7 @@ const table = z.discriminatedUnion('kind', [
     })
     .refine(({ event, newId }) => event.replace.length > 0 === (newId !== undefined), {
       path: ['newId'],
-      message: 'expected the column of the new id if event.replace has words, and no key otherwise',
+      message: 'expected newId, the column of the new id, only and always with event.replace',
     }),
   z.strictObject({
     ...COMMON,
@@ -204,7 +204,7 @@ export type SideWords = z.infer<typeof side>;
 /** Parses a mapping file. Throws a WrongFile of one line that names the file, the line and the expected value. */
 export function mappingOf(text: string, path: string): Mapping {
   if (text.length > TEXT_MAX)
-    throw new WrongFile(`${path}: expected at most ${TEXT_MAX} letters, found ${text.length}`);
+    throw new WrongFile(`${path}: expected at most ${TEXT_MAX} characters, found ${text.length}`);
   const lines = new LineCounter();
   const { document, value } = yamlOf(text, path, lines);
   const found = mapping.safeParse(value);

@@ -4,7 +4,7 @@ import { SIDE } from '../../model/tape.ts';
 import { lotsOf, plainText, ticksOf, timesUnit, withPoint } from '../digits.ts';
 import type { Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
-import { Remembered } from '../remembered.ts';
+import { RecentKeys } from '../recentKeys.ts';
 import { knownSide, sideIn, type Cells, type Numbers, type RowReader } from './cells.ts';
 import { ordersReader } from './singleOrders.ts';
 import { SnapshotRows } from './snapshotRows.ts';
@@ -131,7 +131,7 @@ function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
  * Returns a reader of trades. A trade whose id occurred recently is dropped. The tape stores only ids that are numbers.
  */
 function trades(table: TableOf<'trades'>, { price, lots }: Numbers, findings: Findings): RowReader {
-  const known = new Remembered();
+  const known = new RecentKeys();
   return (cells, at, local, rows) => {
     const id = table.id === undefined ? '' : cells(table.id);
     const [ticks, size] = [price(cells(table.price)), lots(cells(table.amount))];

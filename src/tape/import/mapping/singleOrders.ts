@@ -116,7 +116,7 @@ class OrderReader {
     if (known !== undefined && known.price === price && lots >= known.lots)
       this.#findings.found(
         'changes that do not reduce the amount of an order',
-        'kept; if the amount is the removed amount, the event is `reduce` or `execute`',
+        'kept; if the amount is the removed amount, map the event as `reduce` or `execute`',
         rows.place,
       );
     rows.push(KIND.change, side, at, local, price, lots, number);

@@ -107,7 +107,7 @@ function placesOf(columns: readonly string[], header: readonly string[]): readon
     if (place >= 0) return place;
     const other = header.length === 1 ? /[;\t|,]/.exec(header[0]!)?.[0] : undefined;
     const asked = other === undefined ? '' : `: is the delimiter ${JSON.stringify(other)}?`;
-    throw new WrongFile(`no column ${column}; it has ${someOf(header)}${asked}`);
+    throw new WrongFile(`no column ${column}; the file has ${someOf(header)}${asked}`);
   });
 }
 

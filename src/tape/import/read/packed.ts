@@ -111,7 +111,7 @@ export async function openEntry(
         `holds several files, ${wanted
           .slice(0, 2)
           .map(({ fileName }) => fileName)
-          .join(' and ')}: expected one; unpack them into a folder`,
+          .join(' and ')}; expected one; unpack them into a folder`,
       );
     if (entry === undefined) throw new WrongFile(`has no recording; found ${names.join(', ') || 'nothing'}`);
     // yauzl ends the stream with an error if there is more data than the entry states.
@@ -252,7 +252,7 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
       const bits = header.readUIntLE(0, 3);
       isLast = (bits & 1) === 1;
       const isRepeated = ((bits >>> 1) & 3) === 1;
-      if (bits >>> 3 > ZSTD_BLOCK_MAX) throw damaged(`a block of ${bits >>> 3} bytes`);
+      if (bits >>> 3 > ZSTD_BLOCK_MAX) throw damaged(`a block of ${bits >>> 3} bytes is too large`);
       const body = await source.need(isRepeated ? 1 : bits >>> 3);
       const sum = await source.need(isLast && (flags & 4) !== 0 ? 4 : 0);
       push(Buffer.concat([header, body, sum]), isLast);
@@ -286,7 +286,7 @@ async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
     const flags = head[0]!;
     const sizes = head[1]!;
     const blockMax = { 4: 65_536, 5: 262_144, 6: 1_048_576, 7: 4_194_304 }[(sizes >>> 4) & 7];
-    if (flags >>> 6 !== 1 || blockMax === undefined) throw damaged('an unknown LZ4 frame');
+    if (flags >>> 6 !== 1 || blockMax === undefined) throw damaged('an LZ4 frame has an unknown format');
     if ((flags & 1) !== 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
     await source.need(((flags & 8) !== 0 ? 8 : 0) + 1);
     const block = new Lz4Block(blockMax, (flags & 0x20) === 0);
@@ -294,11 +294,11 @@ async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
       const size = (await source.need(4)).readUInt32LE();
       if (size === 0) break;
       const length = size & 0x7fff_ffff;
-      if (length > blockMax) throw damaged(`a block of ${length} bytes`);
+      if (length > blockMax) throw damaged(`a block of ${length} bytes is too large`);
       const packed = await source.need(length);
       await source.need((flags & 0x10) !== 0 ? 4 : 0);
       const piece = size >>> 31 === 1 ? block.stored(packed) : block.unpack(packed);
-      if (piece === null) throw damaged('an LZ4 block that cannot be read');
+      if (piece === null) throw damaged('an LZ4 block cannot be read');
       yield piece;
     }
     await source.need((flags & 4) !== 0 ? 4 : 0);

@@ -162,10 +162,11 @@ async function checkGroup(
     try {
       for (const page of await pagesOf(file, meta, elements.get(column)!, rows)) {
         bytes += page.bytes;
-        if (!((cells += page.entries) <= cellsMax)) throw new WrongFile(`has a dictionary of ${page.entries} values`);
+        if (!((cells += page.entries) <= cellsMax))
+          throw new WrongFile(`has a dictionary of ${page.entries} values, which is too large`);
         if (!(bytes <= Math.min(BYTES_MAX, BYTES_SMALL + size * BYTES_PER_BYTE)))
           throw new WrongFile(
-            `unpacks to more than ${BYTES_PER_BYTE} times its size, ${bytes} bytes out of ${size} in a group of ${rows} rows; expected a recording`,
+            `unpacks to more than ${BYTES_PER_BYTE} times its size, ${bytes} bytes from ${size} in a group of ${rows} rows; expected a recording`,
           );
       }
     } catch (error) {
@@ -196,7 +197,7 @@ async function pagesOf(
   if (meta.type !== element.type) throw new WrongFile(`contains ${meta.type}, expected ${element.type}`);
   if (!(Number(values) === rows)) throw new WrongFile(`states ${values} values for ${rows} rows`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
-    throw new WrongFile(`states its place as bytes ${start} to ${end} of ${file.byteLength}`);
+    throw new WrongFile(`states bytes ${start} to ${end}, but the file has ${file.byteLength} bytes`);
   return pages(new DataView(await file.slice(start, end)), meta.codec, element, rows);
 }
 
@@ -221,33 +222,33 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
     const details = listOfThrift(header[type === PAGE.data ? 5 : type === PAGE.dictionary ? 7 : 8]);
     if (!(packed! >= 0 && end + packed! <= view.byteLength && unpacked! >= 0))
       throw new WrongFile(
-        `a page of ${packed} bytes that unpacks to ${unpacked}, where ${view.byteLength - end} are left`,
+        `a page has ${packed} bytes (${unpacked} unpacked), but only ${view.byteLength - end} bytes are left`,
       );
     const bytes = new Uint8Array(view.buffer, view.byteOffset + end, packed);
     const count = numberOfThrift(details[1]);
     offset = end + packed!;
     const isDictionary = type === PAGE.dictionary;
     yield { bytes: unpacked!, entries: isDictionary ? count : 0 };
-    if (!(count >= 0)) throw new WrongFile(`a page of ${count} values`);
+    if (!(count >= 0)) throw new WrongFile(`a page states an invalid number of values: ${count}`);
     if (isDictionary) {
-      if (!(count <= unpacked!)) throw new WrongFile(`a dictionary of ${count} values in ${unpacked} bytes`);
+      if (!(count <= unpacked!)) throw new WrongFile(`a dictionary of ${count} values has only ${unpacked} bytes`);
       unpackedPage(bytes, unpacked!, codec);
       continue;
     }
-    if (count > left) throw new WrongFile(`a page of ${count} values, where ${left} rows are left`);
+    if (count > left) throw new WrongFile(`a page has ${count} values, but only ${left} rows are left`);
     left -= count;
     if (type === PAGE.data) {
       const levels = element.repetition_type === 'OPTIONAL' ? 1 : 0;
       checkPage(unpackedPage(bytes, unpacked!, codec), numberOfThrift(details[2]), count, levels, element);
     } else if (type === PAGE.dataV2) checkPageV2(bytes, unpacked!, codec, details, element);
-    else throw new WrongFile(`a page of type ${type}`);
+    else throw new WrongFile(`a page has the unsupported type ${type}`);
   }
   if (left > 0) throw new WrongFile(`ends early: ${left} of ${rows} rows are missing`);
 }
 
 function unpackedPage(bytes: Uint8Array, unpacked: number, codec: CompressionCodec): Uint8Array {
   if (codec === 'UNCOMPRESSED') {
-    if (bytes.length !== unpacked) throw new WrongFile(`a page of ${bytes.length} bytes, expected ${unpacked}`);
+    if (bytes.length !== unpacked) throw new WrongFile(`a page has ${bytes.length} bytes, expected ${unpacked}`);
     return bytes;
   }
   const unpack = compressors[codec];
@@ -275,7 +276,7 @@ function checkPageV2(
     definitions >= 0 &&
     definitions <= bytes.length
   ))
-    throw new WrongFile(`a page of ${ownRows} rows, ${count} values and ${nulls} nulls`);
+    throw new WrongFile(`a page states ${ownRows} rows, ${count} values and ${nulls} nulls, which do not match`);
   if (element.repetition_type === 'OPTIONAL') checkRuns(bytes, 0, definitions, 1, count);
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
@@ -293,26 +294,27 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
   let [offset, values] = [0, count];
   if (levels === 1) {
     const length = uint32(page, 0);
-    if (!(length <= page.length - 4)) throw new WrongFile(`levels of ${length} bytes in a page of ${page.length}`);
+    if (!(length <= page.length - 4))
+      throw new WrongFile(`levels of ${length} bytes exceed their page of ${page.length} bytes`);
     values = checkRuns(page, 4, 4 + length, 1, count);
     offset = 4 + length;
   }
   if (encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary) {
     const width = page[offset] ?? 0;
-    if (width > 32) throw new WrongFile(`a dictionary's places of ${width} bits`);
+    if (width > 32) throw new WrongFile(`dictionary indexes have ${width} bits, expected at most 32`);
     if (width > 0) checkRuns(page, offset + 1, page.length, width, values);
   } else if (encoding === ENCODING.rle) {
-    if (element.type !== 'BOOLEAN') throw new WrongFile('runs of values other than true and false');
+    if (element.type !== 'BOOLEAN') throw new WrongFile('run-length encoding of values other than true and false');
     checkRuns(page, offset + 4, page.length, 1, values);
   } else if (encoding === ENCODING.delta || encoding === ENCODING.deltaLength) {
     const { value: block, end } = varint(page, offset);
     const { value: parts } = varint(page, end);
     if (!(values === 0 || (parts > 0 && parts <= page.length && block % parts === 0 && block > 0)))
-      throw new WrongFile(`blocks of ${block} differences in ${parts} parts`);
+      throw new WrongFile(`invalid blocks of ${block} differences in ${parts} parts`);
   } else if (encoding === ENCODING.split) {
     const width = element.type_length ?? 8;
     if (element.type === 'FIXED_LEN_BYTE_ARRAY' && !(values * width <= page.length))
-      throw new WrongFile(`${values} values of ${width} bytes in a page of ${page.length}`);
+      throw new WrongFile(`${values} values of ${width} bytes exceed their page of ${page.length} bytes`);
   } else if (encoding !== ENCODING.plain)
     throw new WrongFile(
       `has the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding}, which is not supported; write the file with another encoding`,
@@ -326,7 +328,7 @@ function varint(bytes: Uint8Array, from: number): { readonly value: number; read
   let [value, factor, at] = [0, 1, from];
   for (;;) {
     const byte = bytes[at++];
-    if (byte === undefined || factor > 2 ** 28) throw new WrongFile('a number without an end');
+    if (byte === undefined || factor > 2 ** 28) throw new WrongFile('a number does not end');
     value += (byte & 127) * factor;
     if (byte < 128) return { value, end: at };
     factor *= 128;
@@ -346,8 +348,8 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
     at = end + (isPacked ? (values * width) / 8 : Math.ceil(width / 8));
     // The last groups of eight values may be padded.
     if (!(values > 0 && values < left + (isPacked ? 512 : 1)))
-      throw new WrongFile(`a run of ${values} values, where ${left} are left`);
-    if (at > to && !(isPacked && values >= left)) throw new WrongFile('runs that exceed their page');
+      throw new WrongFile(`a run has ${values} values, but only ${left} are left`);
+    if (at > to && !(isPacked && values >= left)) throw new WrongFile('runs exceed their page');
     const taken = Math.min(values, left);
     if (width === 1 && !isPacked) ones += (bytes[end]! & 1) * taken;
     else if (width === 1) for (let i = 0; i < taken; i++) ones += (bytes[end + (i >>> 3)]! >>> (i & 7)) & 1;

@@ -143,13 +143,13 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
   const moment = (local: Millis, of: TimeZone): Millis => {
     const [first, second] = of.momentsOf(local);
     if (first === undefined) {
-      findings?.found('local times that the clocks skip', 'read by the clock before the change', place());
+      findings?.found('local times that a clock change skips', 'read with the offset before the change', place());
       return local - of.offsetAt(local - 86_400_000);
     }
     if (second === undefined) return first;
     findings?.found(
-      'local times that occur twice because the clocks go back',
-      'the first is used until the times go back by more than a minute, then the second',
+      'ambiguous local times, which occur twice when clocks are set back',
+      'read as the first occurrence; after times go back by more than a minute, as the second',
       place(),
     );
     return last - first > BACK_MAX_MS ? second : first;
@@ -163,9 +163,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     const of = groups.zone?.toUpperCase() ?? groups.place;
     const written = of === undefined ? zone : zoneOf(of);
     if (written === null)
-      throw new RangeError(
-        `expected a time in text with a zone, found ${shown(text)}; the mapping may give its \`zone\``,
-      );
+      throw new RangeError(`expected a time in text with a zone, found ${shown(text)}; set \`zone\` in the mapping`);
     const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
     // The zone's offset is found with whole milliseconds, so that the microseconds stay exact.

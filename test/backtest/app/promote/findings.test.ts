@@ -131,7 +131,7 @@ describe('what a stage that is traded is held against', () => {
     expect(found({ fills: 2, judged: 0, net60sBps: null })).toMatch(/^no fill older than 60 s; without 2 fills/);
     const { replay: criteria } = DEFAULT_CRITERIA;
     expect(of(replayFindings(criteria, null, replay), 'net60s')?.found).toBe('500 mxn (10 to 900 mxn)');
-    expect(of(replayFindings(criteria, tuned, null), 'holdout')?.found).toBe('300 (20 to 600) of the minor currency');
+    expect(of(replayFindings(criteria, tuned, null), 'holdout')?.found).toBe('300 (20 to 600) in quote currency');
   });
 
   test('fails below what the stage before promised, a halt, a run that does not replay, and a ledger that differs', () => {

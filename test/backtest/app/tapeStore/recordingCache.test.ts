@@ -53,9 +53,9 @@ const pathOf = (cache: RecordingCache, hash: string): Promise<string> =>
 test.each<[string, (at: string) => void]>([
   ['a.csv does not match its hash', at => writeFileSync(join(at, 'files/tape/a.csv'), 'ROWS')],
   ['a.csv is missing', at => rmSync(join(at, 'files/tape/a.csv'))],
-  ['c.csv is not in its list of files', at => writeFileSync(join(at, 'files/tape/c.csv'), 'more')],
-  ['its list of files does not match its hash', at => writeFileSync(join(at, 'manifest.json'), '{}')],
-  ['its list of files does not match its hash', at => rmSync(join(at, 'manifest.json'))],
+  ["c.csv is not in the recording's list of files", at => writeFileSync(join(at, 'files/tape/c.csv'), 'more')],
+  ["the recording's list of files does not match its hash", at => writeFileSync(join(at, 'manifest.json'), '{}')],
+  ["the recording's list of files does not match its hash", at => rmSync(join(at, 'manifest.json'))],
 ])('a recording in the cache of which %s is fetched again, and said once', async (flaw, broken) => {
   const { worker, recording, cached, said } = world();
   const hash = await recording('tape', { 'a.csv': 'rows', 'b.csv': '' });

@@ -1,0 +1,92 @@
+/** Terminal output of a backtest and of a comparison. */
+import { gainText, numberText } from '../../../src/pages/index.ts';
+import {
+  longest,
+  mainModel,
+  mainOf,
+  shownModels,
+  tilesTextOf,
+  type BacktestReport,
+  type ComparedRun,
+  type Comparison,
+} from '../../index.ts';
+
+/** Maximum number of days shown. */
+const DAYS_SHOWN = 31;
+
+/**
+ * Describes each fill model in one line; models with equal results share a line. The main run follows: its figures,
+ * reasons for missing quotes and days. The last lines show the results at other latencies.
+ */
+export function describeBacktest(report: BacktestReport): string {
+  const { book, tape, models, reference, noReference, noRoutes = [], minor, latencySweep = [] } = report;
+  const main = mainOf(models);
+  return [
+    `${book} on ${tape.source}`,
+    ...(reference ?? []).map(other => `  reference ${other.book} on ${other.source}`),
+    ...(noReference === undefined ? [] : [`  ${noReference}`]),
+    ...noRoutes.map(line => `  ${line}`),
+    ...shownModels(models).map(({ label, fills, pnl, hedges, haltedBecause }) => {
+      const gain = (text: string): string => gainText(text, minor);
+      const hedging = hedges === null ? '' : `, hedging ${gain(pnl.hedging)} (${hedges.completed} conversions)`;
+      const parts = `spread ${gain(pnl.spread)}, inventory ${gain(pnl.inventory)}, fees ${gain(pnl.fees)}${hedging}`;
+      const halted = haltedBecause === null ? '' : `; halted: ${haltedBecause}`;
+      return `  ${label.padEnd(12)} ${gain(pnl.total)} ${minor} with ${numberText(fills)} fills: ${parts}${halted}`;
+    }),
+    ...(main === null ? [] : mainLines(report, main)),
+    ...latencySweep.map(
+      ({ latencyMs, pnl, net60s, fills }) =>
+        `  at ${latencyMs} ms: net ${gainText(pnl.total, minor)} ${minor}${net60s === null ? '' : `, with fills valued after 60 s ${gainText(net60s.total, minor)}`}, ${numberText(fills)} fills`,
+    ),
+  ].join('\n');
+}
+
+function mainLines(report: BacktestReport, main: BacktestReport['models'][number]): readonly string[] {
+  const { minor } = report;
+  const tiles = tilesTextOf(report, main).map(
+    ({ name, value, notes }) => `  ${name}: ${value}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`,
+  );
+  const silent = (['bid', 'ask'] as const).flatMap(side => {
+    const most = main.uptime[side] < 0.9 ? longest(main.missing, side) : null;
+    return most === null ? [] : [`  no ${side}; main reason: ${most.reason}`];
+  });
+  const days = main.days.length < 2 || main.days.length > DAYS_SHOWN ? [] : main.days;
+  return [
+    ...tiles,
+    ...silent,
+    ...days.map(
+      ({ from, pnl, fills }) =>
+        `  ${from.slice(0, 10)}: ${gainText(pnl.total, minor)} ${minor}, ${numberText(fills)} fills`,
+    ),
+  ];
+}
+
+/** Describes a comparison with one line per recording, bot and tier. */
+export function describeComparison({ tapes, leftOut }: Comparison): string {
+  const lines = tapes.flatMap(({ name, minor, runs }) => [
+    name,
+    ...runs.map(run => `  ${run.name.padEnd(20)} ${run.tier.padEnd(6)} ${outcomeOf(run, minor)}`),
+  ]);
+  return [...lines, ...leftOut.map(({ path, why }) => `left out: ${path}: ${why}`)].join('\n');
+}
+
+function outcomeOf(
+  { notRun, declined, unscored, models, staggered, feeBps, remarks }: ComparedRun,
+  minor: string,
+): string {
+  const main = mainModel(models);
+  if (main === null) return `not run: ${notRun ?? ''}`;
+  if (unscored !== null) return `not scored: ${unscored}`;
+  const gain = (sum: string | number): string => gainText(sum, minor);
+  const totals = shownModels(models).map(({ label, pnl }) => `${label} ${gain(pnl.total)}`);
+  const { netInterval: around, net60s, fills } = main;
+  const nets = staggered.map(({ net }) => Number(net));
+  return [
+    ...(declined === null ? [] : [`${declined}; run because of --anyway`]),
+    `${totals.join(', ')} ${minor}${around === null ? '' : ` (95%: ${gain(around.low)} to ${gain(around.high)})`}`,
+    ...(net60s === null ? [] : [`after 60 s ${gain(net60s.total)}`]),
+    ...(nets.length === 0 ? [] : [`later starts ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
+    `${fills} fills at ${feeBps} bps`,
+    ...remarks,
+  ].join('; ');
+}

@@ -1,0 +1,250 @@
+/**
+ * Summary of a backtest in a few sentences: whether it earned money, under which fill models, the reasons and the
+ * caveats.
+ */
+import { isClosed, wideHoursText } from '../../src/tape/index.ts';
+import { durationText, minuteText, sumText } from '../../src/pages/index.ts';
+import { AFTER_SECONDS } from './headline.ts';
+import { excludesZero } from './interval.ts';
+import { mainOf } from './mainModel.ts';
+import type { BacktestReport, ReplayReport } from './report.ts';
+
+const FEW_FILLS = 30;
+/** Share above which a part counts as most of the result. */
+const MOSTLY = 0.6;
+
+/** Returns the summary as paragraphs of plain text; the first is the verdict. */
+export function verdictOf(report: BacktestReport): readonly string[] {
+  const main = mainOf(report.models);
+  if (main === null) return ['No fill model was run.'];
+  const crossed = crossedText(main);
+  const silent = isSilent(main) ? missingQuotesText(main) : [];
+  if (isCrossed(main)) return [[...crossed, ...silent].join(' '), cautions(report, main).join(' ')];
+  return [
+    [...firstCaveats(report), ...crossed, result(report, main), ...judgement(report, main), ...silent].join(' '),
+    ...(main.fills > 0 ? [[groundsText(report, main), afterFills(main)].filter(Boolean).join(' ')] : []),
+    [...cautions(report, main), "These numbers exclude reactions of other traders to the bot's orders."].join(' '),
+  ];
+}
+
+/**
+ * Share of time with a crossed recorded book above which the verdict starts with a warning.
+ * Above `CROSSED_MAX`, the profit is not scored.
+ */
+const CROSSED_SHARE = 0.01;
+const CROSSED_MAX = 0.2;
+
+const crossedShare = ({ recorded, seconds }: Pick<ReplayReport, 'recorded' | 'seconds'>): number =>
+  recorded.crossedSeconds / seconds;
+
+/** Whether the recorded book was crossed for too long to score the profit. */
+export const isCrossed = (main: Pick<ReplayReport, 'recorded' | 'seconds'>): boolean =>
+  crossedShare(main) > CROSSED_MAX;
+
+/** Returns a sentence about a recorded book that was crossed for long; empty if it was not. */
+export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): string[] {
+  const share = crossedShare(main);
+  if (!(share > CROSSED_SHARE)) return [];
+  const found = `The recorded book was crossed, its best bid above its best ask, for ${(share * 100).toFixed(share < 0.1 ? 1 : 0)}% of the time`;
+  if (share > CROSSED_MAX) return [`${found}: on such a recording the profit cannot be judged.`];
+  return [`${found}: the following numbers include times when the book could not be traded.`];
+}
+
+/** Returns the caveats that precede all numbers. */
+function firstCaveats({ models, noReference }: BacktestReport): string[] {
+  return [
+    ...(noReference === undefined ? [] : [`${noReference.charAt(0).toUpperCase()}${noReference.slice(1)}.`]),
+    ...models
+      .filter(({ haltedBecause }) => haltedBecause !== null)
+      .map(({ model, haltedBecause }) => `The ${model} run halted before the end: ${haltedBecause}.`),
+  ];
+}
+
+function result(report: BacktestReport, main: ReplayReport): string {
+  const others = report.models.filter(other => other !== main);
+  const started = `In ${durationText(main.seconds)} of ${report.book}, from ${minuteText(main.from)} to ${minuteText(main.to)} UTC, the strategy ${report.strategy}`;
+  const outcome = (model: ReplayReport): string => {
+    if (model.fills === 0) return 'traded nothing';
+    const sum = moneyText(model.pnl.total, report.minor);
+    const fills = model.fills === 1 ? '1 fill' : `${model.fills.toLocaleString('en-US')} fills`;
+    const total = Number(model.pnl.total);
+    if (total === 0) return `came out even with ${fills}`;
+    // The words "made" and "lost" are only for results that are significantly different from zero.
+    if (excludesZero(model.netInterval)) return `${total > 0 ? 'made' : 'lost'} ${sum} with ${fills}`;
+    return `ended ${sum} ${total > 0 ? 'above' : 'below'} its start, with ${fills}`;
+  };
+  if (report.models.length > 1 && report.models.every(({ fills }) => fills === 0))
+    return `${started} traded nothing under any model.`;
+  const beside = others.map(
+    model => `under ${modelText(model)} it ${haveSameFills(model, main) ? 'had the same fills' : outcome(model)}`,
+  );
+  return `${started} ${outcome(main)} under ${modelText(main)}${beside.length > 0 ? `; ${beside.join(', and ')}` : ''}.`;
+}
+
+const modelText = ({ model }: ReplayReport): string =>
+  model === 'optimistic' ? 'the optimistic model (every touched order fills completely)' : `the ${model} model`;
+const haveSameFills = (a: ReplayReport, b: ReplayReport): boolean => a.fills > 0 && a.hash === b.hash;
+
+function judgement({ models, minor }: BacktestReport, main: ReplayReport): string[] {
+  if (models.every(({ fills }) => fills === 0)) return ['The profit cannot be judged.'];
+  return [...underModels(models, main), ...chanceText(main, minor)];
+}
+
+function underModels(models: readonly ReplayReport[], main: ReplayReport): string[] {
+  const honest = models.filter(({ model }) => model !== 'optimistic');
+  const gains = (list: readonly ReplayReport[]): number => list.filter(({ pnl }) => Number(pnl.total) > 0).length;
+  if (honest.length === 0) return ['The optimistic model is not an estimate; also run pessimistic or expected.'];
+  if (models.length < 2) return [];
+  if (gains(models) === 0) return ['The strategy made money under no model.'];
+  if (gains(honest) === 0)
+    return ['The strategy ended above zero only if every touched order fills, which no market offers.'];
+  if (gains(honest) < honest.length)
+    return ['The queue position of the orders decides whether the strategy ends above zero.'];
+  const optimistic = models.find(({ model }) => model === 'optimistic');
+  if (optimistic !== undefined && Number(optimistic.pnl.total) < Number(main.pnl.total))
+    return ['The strategy ended lower under the optimistic model, so this model is not an upper bound of the profit.'];
+  return honest.every(({ netInterval }) => netInterval !== null && netInterval.low > 0)
+    ? ['The strategy made money under every model.']
+    : ['The strategy ended above zero under every model.'];
+}
+
+/** Returns a sentence about whether the profit could be chance. */
+function chanceText({ netInterval, stretches }: ReplayReport, minor: string): string[] {
+  if (netInterval === null) return [];
+  const { low, high } = netInterval;
+  const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
+  return low < 0 && high > 0
+    ? [
+        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would bring ${range} (95% interval): not significantly different from zero.`,
+      ]
+    : [
+        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would bring ${range} (95% interval).`,
+      ];
+}
+
+function groundsText({ minor }: BacktestReport, main: ReplayReport): string {
+  const { model, pnl, hedges } = main;
+  const [spread, inventory, fees] = [Number(pnl.spread), Number(pnl.inventory), Number(pnl.fees)];
+  const parts = [
+    `the fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)} against the mid price`,
+    `the inventory ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
+    fees > 0 ? `rebates brought ${moneyText(pnl.fees, minor)}` : `fees took ${moneyText(pnl.fees, minor)}`,
+  ];
+  return `In the ${model} run, ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${inventoryText(main)}`;
+}
+
+function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
+  if (hedges === null) return 'nothing was hedged';
+  const { completed, cost, costBps } = hedges;
+  if (completed === 0) return 'no hedge was executed';
+  const paid = Number(cost) >= 0 ? 'cost' : 'brought';
+  const each = costBps === null ? '' : `, ${bpsText(Math.abs(costBps))} bps of the hedged value`;
+  return `${completed} ${completed === 1 ? 'hedge' : 'hedges'} ${paid} ${moneyText(cost, minor)}${each}`;
+}
+
+/**
+ * If most of the result comes from inventory, returns a sentence about its source: price moves soon after the fills, or
+ * later market moves.
+ */
+function inventoryText({ pnl, markouts, volume }: ReplayReport): string {
+  const inventory = Number(pnl.inventory);
+  const quoting = Math.abs(Number(pnl.spread) + Number(pnl.fees));
+  if (!(Math.abs(inventory) > MOSTLY * (quoting + Math.abs(inventory)))) return '';
+  const all = markouts.find(({ side }) => side === null);
+  const [edge, later] = [all?.bps[0] ?? null, all?.bps[all.seconds.indexOf(AFTER_SECONDS)] ?? null];
+  const soon = edge === null || later === null ? 0 : ((later - edge) / 10_000) * Number(volume.minor);
+  if (inventory < 0 && soon < MOSTLY * inventory)
+    return ' Most of the inventory loss came within a minute of the fills: takers predicted the market better than the bot.';
+  return ' Most of the result comes from price moves of the inventory, so it says more about the direction of this market than about the quotes.';
+}
+
+function afterFills({ markouts, feesBps }: ReplayReport): string {
+  const all = markouts.find(({ side }) => side === null);
+  const at = all?.seconds.indexOf(AFTER_SECONDS) ?? -1;
+  const mean = all?.bps[at] ?? null;
+  const error = all?.errorBps[at] ?? null;
+  if (mean === null || feesBps === null) return '';
+  const spread = error === null ? '' : ` (standard error ${bpsText(error)})`;
+  const net = mean - feesBps;
+  const certain = error !== null && Math.abs(net) > 2 * error;
+  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in favor of the fill' : 'against the fill'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', which is less than two standard errors'}.`;
+}
+
+/**
+ * Whether the bot quoted both sides for less than half the time. Its few trades then say little about the strategy, and
+ * the verdict mentions the reason.
+ */
+const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
+
+/** Minimum share of time with quotes; below it, the verdict mentions the reason. */
+const QUOTED_MIN = 0.9;
+
+function cautions(report: BacktestReport, main: ReplayReport): string[] {
+  const { models, tape, latencyMs, fillLatencyMs, warmUpFrom } = report;
+  const secondsOf = (gaps: typeof tape.gaps): number => gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
+  const gapSeconds = secondsOf(tape.gaps.filter(gap => !isClosed(gap)));
+  const closed = tape.gaps.filter(isClosed);
+  const pessimistic = models.find(({ model }) => model === 'pessimistic');
+  const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
+  return [
+    ...(main.fills > 0 && main.fills < FEW_FILLS ? [`With ${main.fills} fills little can be concluded.`] : []),
+    ...(isSilent(main) ? [] : missingQuotesText(main)),
+    ...(same
+      ? [
+          "The pessimistic and the expected model have identical fills: no recorded order was ahead of the bot's orders that filled.",
+        ]
+      : []),
+    ...(main.recorded.ghosts > 0
+      ? [`${main.recorded.ghosts} recorded levels were removed, because they remained although executions passed them.`]
+      : []),
+    ...(main.wideHours === undefined ? [] : [wideHoursText(main.wideHours)]),
+    ...(closed.length > 0
+      ? [`The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}; that time does not count.`]
+      : []),
+    ...(gapSeconds > 0 ? [`The recording has gaps of ${durationText(gapSeconds)}.`] : []),
+    ...(warmUpFrom === undefined ? [] : [warmUpText(warmUpFrom, main)]),
+    Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Latencies of requests: ${latencyMs}.`,
+    ...(fillLatencyMs === undefined
+      ? []
+      : [`The bot received notices of its fills after ${latencyText(fillLatencyMs)}.`]),
+  ];
+}
+
+/** Describes the time before trading, in which rows only built the book. */
+export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
+  `Trading started at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before that time only built the book, and the strategy's estimates started with trading.`;
+const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
+
+/** Describes the longest reason for missing quotes, per side. */
+function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
+  if (Math.min(uptime.bid, uptime.ask) >= QUOTED_MIN) return [];
+  const whole = (share: number): string => `${(share * 100).toFixed(0)}%`;
+  const [bid, ask] = (['bid', 'ask'] as const).map(side => (uptime[side] < QUOTED_MIN ? longest(missing, side) : null));
+  const why =
+    bid && ask && bid.reason === ask.reason
+      ? ` Main reason for no quotes: ${longestText(bid)}.`
+      : `${bid ? ` Main reason for no bid: ${longestText(bid)}.` : ''}${ask ? ` Main reason for no ask: ${longestText(ask)}.` : ''}`;
+  return [`The bot had a resting bid for ${whole(uptime.bid)} of the time and an ask for ${whole(uptime.ask)}.${why}`];
+}
+
+type Longest = { readonly reason: string; readonly seconds: number; readonly of: number };
+
+/**
+ * Returns the reason with the longest time of a missing side, and the total time; `null` if the side was never missing.
+ * Times are in seconds.
+ */
+export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): Longest | null {
+  const secondsOf = (one: ReplayReport['missing'][number]): number => one[`${side}Seconds`];
+  const of = missing.reduce((sum, one) => sum + secondsOf(one), 0);
+  const [first] = [...missing].sort((a, b) => secondsOf(b) - secondsOf(a));
+  return first === undefined || of === 0 ? null : { reason: first.reason, seconds: secondsOf(first), of };
+}
+
+const longestText = ({ reason, seconds, of }: Longest): string =>
+  `${reason} (${durationText(seconds)} of ${durationText(of)})`;
+
+/** Formats money without its sign, with the decimals of the currency. */
+const moneyText = (text: string, currency: string): string =>
+  `${sumText(text.replace(/^-/, ''), currency)} ${currency}`;
+
+const bpsText = (bps: number): string => bps.toLocaleString('en-US', { maximumFractionDigits: 2 });

@@ -1,0 +1,115 @@
+/** Summary of a scout in sentences, and formats of its numbers. */
+import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
+import { wideHoursText } from '../../src/tape/index.ts';
+import { verdictDistance, type ScoutedBook, type Scouting } from './scouting.ts';
+
+/** Formats a number with three significant digits and k, M or G; a dash if unknown. */
+export function compact(x: number | null): string {
+  if (x === null || !Number.isFinite(x)) return '–';
+  const size = Math.abs(x);
+  const step = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, Number(size.toPrecision(3)))) / 3)));
+  const text = String(Number((x / 1_000 ** step).toPrecision(3)));
+  // `String` would format tiny numbers in powers of ten.
+  return size < 0.001
+    ? '0'
+    : `${text.includes('e') ? (x / 1_000 ** step).toFixed(0) : text}${['', 'k', 'M', 'G'][step] ?? ''}`;
+}
+
+/** Formats like `compact`, with a plus sign before a gain. */
+export const signed = (x: number | null): string => `${x !== null && x > 0 ? '+' : ''}${compact(x)}`;
+
+/** Formats bps with one decimal; hundreds without decimals, values below a tenth with two. */
+export function bpsText(x: number | null): string {
+  if (x === null) return '–';
+  const size = Math.abs(x);
+  return x.toFixed(size >= 99.95 ? 0 : size < 0.095 ? 2 : 1).replace(/^-(0(?:\.0+)?)$/, '$1');
+}
+
+/**
+ * Returns the currency of the comparison with its rate if known, otherwise the book's quote currency with the rate 1.
+ */
+export const shownIn = (
+  book: ScoutedBook,
+  currency: string | null,
+): { readonly rate: number; readonly currency: string } =>
+  book.rate === null || currency === null ? { rate: 1, currency: book.minor } : { rate: book.rate, currency };
+
+const paying = ({ books }: Scouting): readonly ScoutedBook[] => books.filter(({ verdict }) => verdict.quote);
+
+/**
+ * Returns the summary as paragraphs of plain text. The first says whether quoting pays in any book, and which book is
+ * best.
+ */
+export function scoutWords(scouting: Scouting): readonly string[] {
+  const { books } = scouting;
+  if (books.length === 0) return ['There was no data, so no book can be judged.'];
+  const [best] = paying(scouting);
+  return [
+    best === undefined ? nothingPays(books) : pays(scouting, best),
+    `${seenText(scouting)} ${feesText(scouting)}`,
+    ...paying(scouting).flatMap(book => tierText(book, scouting.currency) ?? []),
+    ...unrated(scouting),
+    ...books.flatMap(({ name, wideHours }) =>
+      wideHours === undefined ? [] : [`${name}: ${wideHoursText(wideHours)}`],
+    ),
+  ];
+}
+
+function pays(scouting: Scouting, best: ScoutedBook): string {
+  const { books, currency } = scouting;
+  const { verdict, name, capital, feeBps } = best;
+  if (!verdict.quote) return '';
+  const { rate, currency: shown } = shownIn(best, currency);
+  const [value, low, high] = [verdict.netPerHour.value, verdict.netPerHour.low, verdict.netPerHour.high].map(x =>
+    gainText(x * rate, shown),
+  );
+  const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
+  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps: ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
+}
+
+function nothingPays(books: readonly ScoutedBook[]): string {
+  const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
+  const start = `No book pays: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
+  const [nearest] = judged;
+  if (nearest === undefined) return `${start} No book had enough trades to judge: observe for longer.`;
+  const { name, feeBps, verdict } = nearest;
+  const from = verdict.breakEvenFeeBps;
+  const when =
+    from === null
+      ? 'in this data, it would not pay at any fee'
+      : `it would pay at a maker fee of ${bpsText(from)} bps or less; the assumed fee is ${bpsText(feeBps)} bps`;
+  return `${start} The closest is ${name}: ${when}.`;
+}
+
+/** Describes the measured time of the books, without gaps. */
+function seenText({ books, looked }: Scouting): string {
+  const times = books.map(({ seconds }) => seconds).sort((a, b) => a - b);
+  const [least, most] = [times[0] ?? 0, times.at(-1) ?? 0].map(durationText);
+  return `Observed at ${looked}: ${least === most ? '' : `${least} to `}${most}${books.length > 1 ? ' of each book' : ''}.`;
+}
+
+/** Describes the assumed fees per quote currency. */
+function feesText({ books, fees }: Scouting): string {
+  const byMinor = new Map<string, Set<string>>();
+  for (const { minor, feeBps } of books) byMinor.set(minor, (byMinor.get(minor) ?? new Set()).add(bpsText(feeBps)));
+  const parts = [...byMinor].map(([minor, bps]) => `${[...bps].join(' or ')} bps in ${minor}`);
+  const asked = { config: "of the configuration's tier", best: 'of the best tier', entry: 'of the entry tier' }[fees];
+  return `Maker fees ${asked ?? 'as given'}: ${parts.join(', ')}.`;
+}
+
+/** Describes the reached tier; `null` if its fee is the assumed fee. */
+function tierText(book: ScoutedBook, compared: string | null): string | null {
+  const { name, minor, feeBps, reached } = book;
+  if (reached === null || Math.abs(reached.feeBps - feeBps) < 1e-6) return null;
+  const { rate, currency } = shownIn(book, compared);
+  return `${name}: a month at this pace reaches a volume of ${compact(reached.volume30d)} ${minor} and a fee of ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)} bps; the difference is worth ${gainText(reached.worthPerHour * rate, currency)} ${currency} per hour.`;
+}
+
+function unrated({ books, currency }: Scouting): readonly string[] {
+  const own = books.filter(({ rate }) => rate === null).map(({ name, minor }) => `${name} in ${minor}`);
+  return own.length === 0
+    ? []
+    : [
+        `Without a book that converts them to ${currency ?? ''}, these books have their sums in their quote currency: ${own.join(', ')}.`,
+      ];
+}

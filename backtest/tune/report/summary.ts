@@ -1,0 +1,72 @@
+/** Summary of a study in sentences: whether its best trial is better than not trading, and the reasons. */
+import { gainText, numberText } from '../../../src/pages/index.ts';
+import type { Interval } from '../../report/interval.ts';
+import type { Evidence, HeldOut, Tuning } from './tuning.ts';
+import { PBO_MAX, share } from './tuningVerdict.ts';
+
+/** Returns the summary as paragraphs of plain text; the first is the verdict. */
+export function tuningWords(tuning: Tuning): readonly string[] {
+  const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
+  const tried = `${numberText(search.trials)} trials (${counts.done} run to the end, ${counts.pruned} stopped early, ${counts.refused} refused)`;
+  if (!verdict.better) {
+    const why = verdict.words.join('; ');
+    return [
+      `No trial is better than not trading: ${why}.`,
+      ...(evidence === null || chosen === null
+        ? [`${tried}; ${counts.feasible} met the constraints.`]
+        : [bestOf(chosen, evidence, minor, tried), choice(evidence)]),
+      ...holdoutWords(holdout, minor),
+    ];
+  }
+  if (evidence === null || chosen === null) return [];
+  return [
+    `Trial ${chosen} is better than not trading on these hours${holdout === null ? '; the holdout was not opened' : ', and on the holdout'}.`,
+    ...[bestOf(chosen, evidence, minor, tried), choice(evidence)],
+    ...holdoutWords(holdout, minor),
+  ];
+}
+
+function bestOf(chosen: number, { net, interval, deflated, blocks }: Evidence, minor: string, tried: string): string {
+  return `The best of ${tried} is trial ${chosen}: net ${gainText(net, minor)} ${minor}${around(interval, minor)} with fills valued after 60 s, under the worst fill model, from ${blocks} time blocks. Its deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried on these hours so far.`;
+}
+
+function choice({ pbo, paths, walkForward, stability }: Evidence): string {
+  const won = paths.filter(net => net > 0).length;
+  const path =
+    paths.length === 0
+      ? ''
+      : ` With parameters chosen on some hours and run on the others, ${won} of ${paths.length} paths made a profit.`;
+  const forward = walkForward.filter(({ net }) => net > 0).length;
+  const walked =
+    walkForward.length === 0 ? '' : ` Walking forward, ${forward} of ${walkForward.length} steps made a profit.`;
+  const held =
+    stability === null
+      ? ''
+      : ` Of the ${stability.neighbours} neighbors of the best trial, ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its result.`;
+  if (pbo === null) return `There is too little data to measure overfitting.${path}${walked}${held}`;
+  const word =
+    pbo.value <= PBO_MAX
+      ? 'the choice among the trials holds out of sample'
+      : pbo.value < 0.5
+        ? 'the choice among the trials is uncertain: other trials may do as well'
+        : 'the choice among the trials is no better than a random one';
+  return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
+}
+
+/** Returns a sentence that compares the profit of one half's best trial in that half and in the other half. */
+function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
+  if (!(inSample > 0)) return '';
+  if (!(outOfSample > 0)) return ' The best trial of one half of the time lost money in the other half.';
+  return ` The best trial of one half of the time earned ${Math.round((100 * outOfSample) / inSample)}% as much in the other half.`;
+}
+
+function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[] {
+  if (holdout === null) return [];
+  const { at, by, net, interval } = holdout;
+  return [
+    `The holdout was opened by ${by} at ${at}: net ${gainText(net, minor)} ${minor}${around(interval, minor)} with fills valued after 60 s.`,
+  ];
+}
+
+const around = (interval: Interval | null, minor: string): string =>
+  interval === null ? '' : ` (95%: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;

@@ -1,0 +1,42 @@
+/** Verdict on a study: whether its best trial is better than not trading, and the limits that this requires. */
+import { numberText } from '../../../src/pages/index.ts';
+import type { Evidence, HeldOut, Tuning } from './tuning.ts';
+
+/** Minimum of the deflated Sharpe ratio that a better trial must reach. */
+const DEFLATED_MIN = 0.95;
+/** Maximum of the probability of overfitting that a better trial may have. */
+export const PBO_MAX = 0.05;
+
+/**
+ * Returns whether the best trial is better than not trading, with every objection as a clause. It is better only if
+ * there are no objections.
+ */
+export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
+  if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
+  const { net, interval, deflated, paths } = evidence;
+  const words: string[] = [];
+  if (!(net > 0)) words.push('the best trial earned nothing with fills valued after 60 s');
+  else {
+    if (interval === null) words.push('there are too few time blocks to distinguish the best trial from chance');
+    else if (!(interval.low > 0)) words.push('the 95% interval of the best trial includes zero');
+    if (!(deflated.probability >= DEFLATED_MIN))
+      words.push(
+        `the best of ${numberText(deflated.trials)} trials without skill could look as good: deflated Sharpe ratio ${share(deflated.probability)}, expected at least ${DEFLATED_MIN}`,
+      );
+    if (paths.length > 0 && !(median(paths) > 0))
+      words.push('on the median path, parameters chosen on some hours lost money on the other hours');
+  }
+  if (holdout !== null && !(holdout.net > 0)) words.push('the best trial earned nothing on the holdout');
+  return { better: words.length === 0, words };
+}
+
+/** Formats a share with two decimals. Only exact values of 0 and 1 become 0.00 and 1.00. */
+export const share = (x: number): string =>
+  x > 0.995 && x < 1 ? 'above 0.99' : x > 0 && x < 0.005 ? 'below 0.01' : x.toFixed(2);
+
+/** Returns the median of the values, which must not be empty. */
+function median(values: readonly number[]): number {
+  const ascending = [...values].sort((a, b) => a - b);
+  const half = ascending.length / 2;
+  return (ascending[Math.ceil(half) - 1]! + ascending[Math.floor(half)]!) / 2;
+}

@@ -1,0 +1,159 @@
+/** Execution of the operator's actions, with their result and journal entry. */
+import { existsSync } from 'node:fs';
+import type { Clock, Millis } from '../../core/index.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { RequestBox } from '../../live/mailbox/mailbox.ts';
+import { askReload } from '../inspect/askReload.ts';
+import { lifeOf } from '../inspect/botLife.ts';
+import { latchHalt } from '../inspect/halt.ts';
+import { reduce } from '../inspect/stateCommands.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { noteAction } from './actionJournal.ts';
+import {
+  checkedAsk,
+  stateDirOf,
+  type ActionAsk,
+  type ActionEnd,
+  type PauseAsk,
+  type ReloadActionAsk,
+} from './actions.ts';
+import { askBot } from '../inspect/askBot.ts';
+import { flatten } from './flatten.ts';
+import { fileOf } from './previewAction.ts';
+import { resumed, resumeOnce } from './resumeOnce.ts';
+
+/**
+ * Executes an action: writes the request, waits for the bot's answer if the bot gives one, and writes the journal.
+ * Rejects with `UsageError`, without a journal entry, if the request is invalid.
+ */
+export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
+  if (ask.action === 'reload') {
+    const { end, lines } = await executeReload(bot, ask, clock);
+    return { end: end === 'kept' ? 'refused' : 'done', lines };
+  }
+  const checked = checkedAsk(ask, clock.now());
+  if (checked.action !== 'halt' || bot.configFile === undefined) stateDirOf(bot);
+  const end = await done(bot, checked, clock).catch((error: unknown): ActionEnd => {
+    if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
+    throw error;
+  });
+  const told = journalResult(bot, checked, clock.now(), end);
+  if (checked.action === 'resume') resumed(bot);
+  return told;
+}
+
+/**
+ * Executes a reload as `executeAction` does, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
+ * answer; the journal gets an entry nevertheless.
+ */
+export async function executeReload(
+  bot: WhichBot,
+  ask: ReloadActionAsk,
+  clock: Clock,
+): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly digest: string }> {
+  const checked = checkedAsk(ask, clock.now());
+  const { by, id, reason, digest } = checked;
+  const file = { config: fileOf(bot), state: stateDirOf(bot), digest };
+  const asked = { ...file, paper: false, preview: false, by, id, reason };
+  try {
+    const { end, lines, digest: taken } = await askReload(asked, clock);
+    const kept = journalResult(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines });
+    return { end, lines: kept.lines, digest: taken };
+  } catch (error) {
+    if (error instanceof UsageError)
+      journalResult(bot, checked, clock.now(), { end: 'refused', lines: error.message.split('\n') });
+    throw error;
+  }
+}
+
+/**
+ * Writes the result to the journal and returns the result. If the write fails, an executed action still counts as
+ * executed.
+ */
+export function journalResult({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
+  try {
+    if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
+    return end;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...end, lines: [...end.lines, `this action could not be recorded in actions.jsonl: ${why}`] };
+  }
+}
+
+async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>, clock: Clock): Promise<ActionEnd> {
+  const { reason, by } = ask;
+  switch (ask.action) {
+    case 'pause':
+      return { end: 'done', lines: pause(bot, ask, clock.now()) };
+    case 'reduce':
+      return { end: 'done', lines: [reduce(bot, reason, clock.now(), by)] };
+    case 'resume':
+      return { end: 'done', lines: [resumeOnce(bot, ask, clock.now())] };
+    case 'halt': {
+      const { text, isLatched } = latchHalt(bot, reason, clock.now(), by);
+      return { end: isLatched ? 'done' : 'refused', lines: [text] };
+    }
+    case 'flatten':
+      return { end: 'done', lines: flatten(bot, ask, clock.now()) };
+    case 'cancel':
+      return cancel(bot, ask, clock);
+  }
+}
+
+/**
+ * Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns one line for each stop in
+ * effect.
+ */
+function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
+  const latch = latchIn(bot.stateDir);
+  const before = latch.readPause();
+  const end = untilMs === undefined ? null : endOfPause(bot, untilMs, at);
+  latch.setPause({ reason, at, by: 'person', who: by, until: end?.at ?? null });
+  const until = end === null ? '' : `until ${end.text}, or `;
+  const held =
+    lifeOf(bot.stateDir, at).state === 'runs'
+      ? 'paused: within seconds the bot cancels its orders and stops quoting'
+      : 'paused: no bot is running; after its start the bot will not quote';
+  const [halt, reducing] = [latch.read(), latch.readReduce()];
+  return [
+    `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
+    ...(before === null ? [] : [`replaces the earlier pause: ${before.reason}`]),
+    ...(halt === null ? [] : [`trading is also halted, and stays halted after the pause: ${halt.reason}`]),
+    ...(reducing === null ? [] : [`the bot is also reduce-only, and stays so after the pause: ${reducing.reason}`]),
+  ];
+}
+
+/**
+ * Returns the expiry time of a pause on the bot's clock.
+ * @throws UsageError if the bot's clock differs from the machine's and no running bot shows its time.
+ */
+function endOfPause(
+  { stateDir }: WhichBot,
+  untilMs: Millis,
+  now: Millis,
+): { readonly at: Millis; readonly text: string } {
+  const clock = botClockIn(stateDir);
+  const wall = new Date(untilMs).toISOString();
+  if (clock.speed === 1) return { at: untilMs, text: wall };
+  if (lifeOf(stateDir, now).state !== 'runs')
+    throw new UsageError(
+      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the time of the bot's next run is unknown; pause the bot without --for, and end the pause with puntas resume`,
+    );
+  const at = clock.at(untilMs);
+  return {
+    at,
+    text: `${wall} (${new Date(at).toISOString()} by the clock of the bot, which runs at ${clock.speed} times real time)`,
+  };
+}
+
+async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock): Promise<ActionEnd> {
+  const dir = bot.stateDir;
+  const request = { id, at: clock.now(), by, reason };
+  const unheard = `To cancel remaining orders of a stopped bot, run: ${ownCommand('halt --cancel', bot)}`;
+  const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
+  const more = `${ownCommand('halt --cancel', bot)} cancels them with the bot's key, and halts trading`;
+  return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };
+}

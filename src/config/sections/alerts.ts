@@ -1,0 +1,111 @@
+/** Keys of alerts: the channels, and which events are on, silent or off. */
+import { z } from 'zod';
+import { httpAddress } from './values.ts';
+
+const ALERT_MODES = ['on', 'silent', 'off'] as const;
+export type AlertMode = (typeof ALERT_MODES)[number];
+
+type Kind = {
+  /** Default mode of the event. */
+  readonly mode: AlertMode;
+  /** Whether the event may use the reserved part of the message limit. */
+  readonly isCritical?: true;
+  /** Whether the event is momentary, such as a fill. Other events start, last and end. */
+  readonly isMoment?: true;
+  readonly says: string;
+};
+
+/**
+ * Alert events. An event that is also an alert in config/prometheus/alerts.yml has the prefix Puntas there: `bookStale`
+ * is PuntasBookStale.
+ */
+export const ALERT_EVENTS = {
+  down: {
+    mode: 'on',
+    isCritical: true,
+    says: 'From the sentinel: the bot has exited or sends no heartbeat, and was not stopped.',
+  },
+  halted: { mode: 'on', isCritical: true, says: 'Trading halted until puntas resume.' },
+  ledgerDiffers: { mode: 'on', isCritical: true, says: 'The balances differ from the ledger.' },
+  sentinelGone: { mode: 'on', isCritical: true, says: 'The sentinel sends no heartbeat.' },
+  diskLow: { mode: 'on', isCritical: true, says: 'Less than 500 MB free on the state disk.' },
+  bookStale: { mode: 'on', isCritical: true, says: 'Not quoting: no current order book.' },
+  ordersUnknown: {
+    mode: 'on',
+    isCritical: true,
+    says: 'More than three orders with an unknown outcome in five minutes.',
+  },
+  notQuoting: { mode: 'on', says: 'Not quoting for another reason, without a halt or stop.' },
+  reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },
+  drawdownNear: { mode: 'on', says: 'Drawdown above 80% of limits.drawdownMax.' },
+  dayLossNear: { mode: 'on', says: 'Daily loss above 80% of limits.dayLossMax.' },
+  ordersRefused: { mode: 'on', says: 'The exchange rejects many orders.' },
+  oneSided: { mode: 'on', says: 'Only one side quoted for ten minutes.' },
+  requestsSlow: { mode: 'on', says: 'Over 10% of requests take over 2 s.' },
+  requestsFailing: { mode: 'on', says: 'Over 20% of requests fail.' },
+  budgetSpent: { mode: 'on', says: 'Request budget used up for a minute.' },
+  loopSlow: { mode: 'on', says: 'Over 1% of decisions take over 50 ms.' },
+  noFills: { mode: 'silent', says: 'No fill for six hours while quoting.' },
+  wide: { mode: 'silent', says: 'Wider quotes: the market is volatile, wide or thin.' },
+  started: { mode: 'silent', isMoment: true, says: 'The bot started.' },
+  stopped: {
+    mode: 'on',
+    isCritical: true,
+    isMoment: true,
+    says: 'The bot stopped. Lists errors and orders that may still be open.',
+  },
+  fill: { mode: 'off', isMoment: true, says: 'An order was filled.' },
+  digest: { mode: 'silent', isMoment: true, says: 'Daily summary: profit, fills, event counts.' },
+} as const satisfies Readonly<Record<string, Kind>>;
+export type AlertEvent = keyof typeof ALERT_EVENTS;
+/** Returns the properties of one event. */
+export const alertKind = (event: AlertEvent): Kind => ALERT_EVENTS[event];
+export const ALERT_EVENT_NAMES = Object.keys(ALERT_EVENTS) as readonly AlertEvent[];
+
+const modes = Object.fromEntries(
+  ALERT_EVENT_NAMES.map(event => {
+    const { mode, says } = alertKind(event);
+    return [event, z.enum(ALERT_MODES).default(mode).describe(says)];
+  }),
+) as Readonly<Record<AlertEvent, z.ZodDefault<z.ZodEnum<{ on: 'on'; silent: 'silent'; off: 'off' }>>>>;
+
+const channel = {
+  webhook: z
+    .strictObject({
+      url: httpAddress.optional().describe('Address. If omitted, PUNTAS_ALERT_WEBHOOK_URL.'),
+    })
+    .optional()
+    .describe('Webhook; signed if PUNTAS_ALERT_WEBHOOK_SECRET is set.'),
+  telegram: z
+    .strictObject({
+      chatId: z
+        .string()
+        .regex(/^(-?\d{1,20}|@\w{5,32})$/, 'expected the id of a chat, quoted, like "-1001234567890"')
+        .describe('Chat number, or @name of a public channel, quoted.'),
+      url: httpAddress.default('https://api.telegram.org').describe('Bot API address.'),
+    })
+    .optional()
+    .describe('Telegram chat; token in PUNTAS_TELEGRAM_TOKEN.'),
+};
+
+export const alerts = z
+  .strictObject({
+    ...channel,
+    messagesPer10Min: z
+      .int()
+      .min(3)
+      .max(100)
+      .default(12)
+      .describe('Maximum messages per address; a third is reserved for critical events.'),
+    digestAt: z
+      .string()
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a UTC time, quoted, like "07:30"')
+      .default('00:00')
+      .describe('UTC time of the daily summary, quoted.'),
+    events: z.strictObject(modes).prefault({}).describe('silent: without sound; off: only counted in the summary.'),
+  })
+  .refine(({ webhook, telegram }) => webhook !== undefined || telegram !== undefined, {
+    message: 'expected webhook, telegram or both; omit the section to send no alerts',
+  })
+  .describe('Alerts by webhook or Telegram.');
+export type AlertSettings = z.infer<typeof alerts>;

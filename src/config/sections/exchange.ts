@@ -1,0 +1,72 @@
+/** Keys of the exchange: embedded or remote, with request budgets and the deadline of a request. */
+import { z } from 'zod';
+import { decimalText } from '../../../strategies/index.ts';
+import { address, balances, baseAddress, millis, port } from './values.ts';
+
+const requests = {
+  budgets: z
+    .strictObject({
+      publicPerMinute: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .default(54)
+        .describe('Public requests per 60 s (exchange limit: 60 per address).'),
+      privatePerMinute: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .default(270)
+        .describe('Private requests per 60 s without cancels (exchange limit: 300 per account).'),
+    })
+    .prefault({})
+    .describe('Request budgets. Exceeding the limits of the exchange causes a lockout of a minute.'),
+  requestTimeoutMs: millis(100, 60_000)
+    .default(5_000)
+    .describe('Time after which the outcome of a request is unknown.'),
+  stream: z.boolean().default(true).describe('Whether to use the WebSocket stream instead of polling.'),
+  authentication: z
+    .enum(['bitso', 'headers'])
+    .default('bitso')
+    .describe('Signature in one Authorization header, or in three headers.'),
+};
+
+const market = z.discriminatedUnion('kind', [
+  z
+    .strictObject({ kind: z.literal('flow').describe('Simulated, seeded traders.') })
+    .describe('Market of simulated traders.'),
+  z
+    .strictObject({
+      kind: z.literal('tape').describe('Replay of a recording.'),
+      dir: z.string().min(1).max(4_096).describe('Folder of the recording, relative to this file.'),
+      loop: z.boolean().default(true).describe('Whether to repeat the recording.'),
+    })
+    .describe('Recorded market.'),
+]);
+
+const embedded = z.strictObject({
+  kind: z.literal('embedded').describe('Embedded exchange with play money; needs no key.'),
+  seed: z.int().min(0).max(2_147_483_647).default(1).describe('Random seed.'),
+  engineDelayMs: millis(0, 60_000).default(50).describe('Delay before an order is matched.'),
+  market: market.prefault({ kind: 'flow' }).describe("Source of the other traders' orders."),
+  balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
+  volume30d: decimalText.default('200000000').describe('30-day volume (quote), for the fee tier.'),
+  port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
+  ...requests,
+});
+
+const remote = z.strictObject({
+  kind: z.literal('remote').describe('Remote exchange with your key.'),
+  venue: z.string().optional().describe('Exchange name; only bitso.'),
+  restUrl: baseAddress.describe('REST address, like https://api.bitso.com.'),
+  rfqUrl: baseAddress.optional().describe('RFQ address. If omitted, restUrl.'),
+  webhookUrl: baseAddress.optional().describe('Webhook address. If omitted, restUrl.'),
+  streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
+    .optional()
+    .describe('Stream address, like wss://ws.bitso.com. If omitted, books are polled.'),
+  ...requests,
+});
+
+export const exchangeKeys = z.discriminatedUnion('kind', [embedded, remote]).describe('Exchange to trade on.');
+
+export type RemoteSettings = z.infer<typeof remote>;

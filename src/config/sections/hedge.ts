@@ -1,0 +1,59 @@
+/** Keys of hedging: when inventory is hedged by conversion, by which interfaces, and at what cost. */
+import { z } from 'zod';
+import { aboveZero, decimalText, sumOfMoney } from '../../../strategies/index.ts';
+import { millis } from './values.ts';
+
+const bps = (fallback: number) => z.number().min(0).max(5_000).default(fallback);
+
+const routes = z.strictObject({
+  via: z
+    .array(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency in lower case, like usd'))
+    .min(1)
+    .max(3)
+    .describe('Third currencies, like [usd]; each needs two quotes per check.'),
+  riskBps: bps(10).describe('Expected loss between the legs, added to the cost.'),
+  waitMs: millis(10_000, 86_400_000)
+    .default(600_000)
+    .describe('Time to wait for the second leg; then the hedge is stranded.'),
+});
+
+const flow = z
+  .strictObject({
+    volatilityBps: z.number().gt(0).max(10_000).describe('Volatility per hour, from puntas calibrate.'),
+    fillsPerMinute: z.number().gt(0).max(100_000).describe('Complete fills per minute and side: fills per day / 2880.'),
+    decayPerBps: z.number().gt(0).max(100).describe('Decay of arrivals with distance (k), from puntas calibrate.'),
+  })
+  .describe('Initial values for the computed band; the bot then measures them.');
+
+export const hedge = z.strictObject({
+  band: aboveZero
+    .optional()
+    .describe('Inventory beyond which Puntas hedges (base). If omitted, computed from risk, flow and cost.'),
+  residual: decimalText
+    .optional()
+    .describe('Inventory left after a hedge (base), below the band. If omitted, 0 or computed.'),
+  risk: sumOfMoney
+    .optional()
+    .describe('Your price for avoiding a loss of this standard deviation, like "2000 mxn"; only without band.'),
+  flow: flow.optional(),
+  venues: z
+    .array(z.enum(['rfq', 'conversion', 'book']))
+    .min(1)
+    .max(3)
+    .default(['rfq', 'conversion'])
+    .describe(
+      'Allowed: RFQ quotes, REST conversions, taker orders (book). Without book, the bot never takes liquidity.',
+    ),
+  routes: routes.optional().describe('Hedges through a third currency.'),
+  costMaxBps: bps(50).describe('Maximum cost of a hedge against the mid price.'),
+  costDayMax: aboveZero.optional().describe('Maximum cost of all hedges per UTC day (quote).'),
+  carryBpsPerHour: bps(0).describe(
+    'Cost of carrying inventory at the band. Above 0, cheaper hedges also start below it.',
+  ),
+  unwindMs: millis(1_000, 86_400_000)
+    .default(600_000)
+    .describe('Expected time for quotes to reduce inventory by the band.'),
+  everyMs: millis(500, 600_000).default(2_000).describe('Interval between hedge checks.'),
+  pauseMs: millis(1_000, 3_600_000).default(30_000).describe('Pause after a check that requested RFQ quotes.'),
+  quoteLifeMinMs: millis(0, 60_000).default(5_000).describe('Minimum remaining lifetime of an accepted quote.'),
+});

@@ -1,0 +1,17 @@
+/** Keys of recordings: when a new run starts, and how much is kept. */
+import { z } from 'zod';
+
+export const journalKeys = z.strictObject({
+  rollHours: z
+    .number()
+    .min(0.01)
+    .max(168)
+    .default(24)
+    .describe('Time after which a new run starts, without quotes for some seconds.'),
+  keepMb: z
+    .number()
+    .min(0.1)
+    .max(1_000_000)
+    .default(2_048)
+    .describe('Maximum size; the oldest recordings are deleted.'),
+});

@@ -1,0 +1,22 @@
+/** Keys of hard limits, and of the activity above which trading halts. */
+import { z } from 'zod';
+import { aboveZero } from '../../../strategies/index.ts';
+
+export const limitKeys = z.strictObject({
+  positionMax: aboveZero.describe(
+    'Maximum distance of inventory from its target if all live and unknown orders fill (base).',
+  ),
+  orderValueMax: aboveZero.describe('Maximum value of one order (quote).'),
+  ordersMax: z.int().min(1).max(500).describe('Maximum open orders, including pending and unknown orders.'),
+  collarBps: z.number().gt(0).max(5_000).describe('Maximum distance of an order from the mid price.'),
+  drawdownMax: aboveZero.describe('Drawdown at which trading halts (quote).'),
+  dayLossMax: aboveZero.describe('Loss per UTC day at which trading halts (quote).'),
+});
+
+const perMinute = (fallback: number) => z.int().min(1).max(100_000).default(fallback);
+export const haltKeys = z.strictObject({
+  fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Maximum fills.'),
+  refusalsPerMinute: perMinute(20).describe('Maximum rejected placements.'),
+  unknownsPerMinute: perMinute(20).describe('Maximum placements of unknown outcome.'),
+  messagesPerMinute: perMinute(600).describe('Maximum placements and cancels.'),
+});

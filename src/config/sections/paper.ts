@@ -1,0 +1,25 @@
+/** Keys of paper trading. */
+import { z } from 'zod';
+import { decimalText } from '../../../strategies/index.ts';
+import { balances, millis, rate } from './values.ts';
+
+export const paper = z.strictObject({
+  fills: z
+    .enum(['pessimistic', 'expected', 'optimistic'])
+    .default('pessimistic')
+    .describe('Fill model: last in the queue, at an estimated place, or filled when the price trades.'),
+  balances: balances.optional().describe('Opening balances by currency; required for paper runs.'),
+  volume30d: decimalText.default('0').describe('30-day volume (quote), for the fee tier.'),
+  fees: z
+    .strictObject({ maker: rate.describe('Maker fee.'), taker: rate.describe('Taker fee.') })
+    .optional()
+    .describe('Fees as fractions if the exchange lists none.'),
+  latencyMs: millis(0, 10_000).default(25).describe('Request latency each way.'),
+  stateDir: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .default('./state-paper')
+    .describe('State directory of paper runs, relative to this file.'),
+  only: z.boolean().default(false).describe('Whether puntas run requires --paper.'),
+});

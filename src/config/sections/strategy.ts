@@ -1,0 +1,16 @@
+/** Keys of the strategy: those of every strategy in the index, distinguished by `name`. */
+import { z } from 'zod';
+import { strategies, type StrategyName } from '../../../strategies/index.ts';
+
+/** Name and parameters of any strategy in the index. */
+export type StrategyConfig = {
+  readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> & { readonly name: K };
+}[StrategyName];
+
+const members = Object.entries(strategies).map(([name, { parameters, summary }]) =>
+  parameters.safeExtend({ name: z.literal(name).describe(summary) }),
+);
+const [first, ...others] = members;
+if (first === undefined) throw new Error('strategies/index.ts lists no strategy');
+// The type of the mapped list does not connect names with parameters; StrategyConfig does.
+export const strategyKeys = z.discriminatedUnion('name', [first, ...others]) as unknown as z.ZodType<StrategyConfig>;

@@ -1,0 +1,227 @@
+/**
+ * Bookings of the account by currency: opening balances plus every later change, each booked once; and the exchange's
+ * reported balances.
+ */
+import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
+import { pairOrNull } from '../model/bookName.ts';
+import { Ledger, type Change, type LedgerEntry } from './ledger.ts';
+import type { Balance, OwnTrade } from '../ports/port.ts';
+import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
+
+/** Number of trades remembered to recognize repeats. Consecutive pages overlap by far fewer trades. */
+const SEEN_MAX = 20_000;
+/** Maximum rounding of a conversion leg: one unit of the eighth decimal, in 10^-18. */
+const RESIDUE_MAX = 10n ** 10n;
+
+/** Booked change of the account, from which each of its books updates its position. */
+export type Booked = { readonly changes: readonly Change[] } & (
+  | { readonly kind: 'opening' | 'transfer' }
+  | { readonly kind: 'trade'; readonly trade: OwnTrade }
+  /** `worth` is the value of the third-currency leg of a route. */
+  | { readonly kind: 'conversion'; readonly worth?: Money | undefined }
+);
+
+/**
+ * Returns the origin id and level (from 1) of the order that a trade filled; `null` if unknown or not an order of the
+ * bot.
+ */
+export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
+
+export class Bookings {
+  readonly #onBooked: (booked: Booked) => void;
+  readonly #fillOf: FillOf;
+  readonly #ledger = new Ledger();
+  readonly #reported = new Map<string, Money>();
+  readonly #seen = new Map<string, string>();
+  #isOpen = false;
+  /** Executed conversions after which balances have not yet been compared, such as the two legs of a route. */
+  #unsettled: readonly Conversion[] = [];
+
+  /** `onBooked` receives each booking, except restored state. `fillOf` finds the filled order for the ledger's text. */
+  constructor(onBooked: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
+    this.#onBooked = onBooked;
+    this.#fillOf = fillOf;
+  }
+
+  /** Increases with every ledger entry. */
+  get version(): number {
+    return this.#ledger.version;
+  }
+
+  /** Whether the ledger has its opening balances. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Balances of the bot's ledger, by currency. */
+  get totals(): ReadonlyMap<string, Money> {
+    return this.#ledger.balances;
+  }
+
+  /** Latest totals reported by the exchange. */
+  get reported(): ReadonlyMap<string, Money> {
+    return this.#reported;
+  }
+
+  total(currency: string): Money {
+    return this.#ledger.balance(currency);
+  }
+
+  /** Calls `call` with every later ledger entry. */
+  onEntry(call: (entry: LedgerEntry) => void): void {
+    this.#ledger.listen(call);
+  }
+
+  /** Returns the state for the next run. `recent` holds ids of trades that the exchange may report again. */
+  stateToSave(recent: readonly string[]): AccountLedger {
+    const { causes, sources } = this.#ledger;
+    return { causes, sources, seen: this.#seenOf(recent) };
+  }
+
+  /** Continues the ledger of an earlier run, which includes the trades of that run so far. */
+  restore({ causes, sources, seen }: AccountLedger): void {
+    if (this.#isOpen) throw new Error('the ledger is open already');
+    this.#ledger.restore(causes, sources);
+    for (const [tid, content] of seen) this.#seen.set(tid, content);
+    this.#isOpen = true;
+  }
+
+  /**
+   * Books the difference between the latest reported totals and the ledger. The difference came from outside the bot
+   * and is never profit.
+   */
+  adjust(at: Millis): void {
+    for (const { currency, difference } of this.differences()) {
+      const source = `resume ${at} ${currency}`;
+      const why = 'reported by the exchange when the operator resumed';
+      this.transfer({ source, cause: 'adjustments', currency, amount: difference, occurredAt: at, why });
+    }
+  }
+
+  /** Opens the ledger with the first balance read; keeps later reads for comparison. */
+  read(balances: readonly Balance[], at: Millis): void {
+    // A currency missing in this read is unknown, even if an earlier read had it.
+    this.#reported.clear();
+    // The first read lists every currency of the ledger; later currencies are not the bot's.
+    for (const { currency, total } of balances)
+      if (!this.#isOpen || this.totals.has(currency)) this.#reported.set(currency, moneyOf(total));
+    if (this.#isOpen) return;
+    const changes = [...this.#reported].map(([currency, amount]): Change => ({ cause: 'opening', currency, amount }));
+    this.#ledger.post({ source: 'opening', at, why: null, changes });
+    this.#isOpen = true;
+    this.#onBooked({ kind: 'opening', changes });
+  }
+
+  /**
+   * Returns the currencies whose reported total differs from the ledger total. `difference` is reported total minus
+   * ledger total.
+   */
+  differences(): readonly { readonly currency: string; readonly difference: Money }[] {
+    const result: { currency: string; difference: Money }[] = [];
+    for (const [currency, reported] of this.#reported) {
+      const difference = money(reported - this.total(currency));
+      if (difference !== 0n) result.push({ currency, difference });
+    }
+    return result;
+  }
+
+  /**
+   * Books a trade of the account in any book; ignores repeats.
+   *
+   * If the book's name does not reveal its currencies, only the fee is booked; the operator sees the rest as a balance
+   * difference. Throws Error if the trade was reported differently before.
+   */
+  trade(trade: OwnTrade): void {
+    if (!this.#isNew(trade)) return;
+    const { tid, oid, book, side, createdAt: at } = trade;
+    const pair = pairOrNull(book);
+    const sign = side === 'buy' ? 1n : -1n;
+    const legs = (amounts: readonly bigint[]) =>
+      (pair ?? []).map((currency, leg): Change => ({ cause: 'trades', currency, amount: money(amounts[leg]!) }));
+    const changes: readonly Change[] = [
+      ...legs([sign * moneyOf(trade.major), -sign * moneyOf(trade.minor)]),
+      { cause: 'fees', currency: trade.feeCurrency, amount: money(-moneyOf(trade.feeAmount)) },
+    ];
+    this.#ledger.post({ source: `trade ${tid} ${oid}`, at, why: this.#whyOf(trade), changes });
+    this.#onBooked({ kind: 'trade', trade, changes });
+  }
+
+  /** Books an executed conversion of the bot. */
+  convert(conversion: Conversion, at: Millis): void {
+    const { id, give, get, worth, why } = conversion;
+    const changes: readonly Change[] = [
+      { cause: 'conversions', currency: give.currency, amount: money(-give.amount) },
+      { cause: 'conversions', currency: get.currency, amount: get.amount },
+    ];
+    if (!this.#ledger.book({ source: `conversion ${id}`, at, why: why ?? null, changes })) return;
+    this.#unsettled = [...this.#unsettled, conversion];
+    this.#onBooked({ kind: 'conversion', changes, worth });
+  }
+
+  /**
+   * After a quiet balance read, books the rounding difference of the conversions since the last one, at most one unit
+   * of the eighth decimal per leg in a currency. Does so once per conversion.
+   */
+  settleResidue(at: Millis): void {
+    const conversion = this.#unsettled.at(-1);
+    if (conversion === undefined) return;
+    const differences = this.differences();
+    const legs = this.#unsettled.flatMap(({ give, get }) => [give.currency, get.currency]);
+    const isResidue = differences.every(({ currency, difference }) => {
+      const residueMax = RESIDUE_MAX * BigInt(legs.filter(leg => leg === currency).length);
+      return difference <= residueMax && difference >= -residueMax;
+    });
+    if (!isResidue) return;
+    this.#unsettled = [];
+    if (differences.length === 0) return;
+    const changes = differences.map(({ currency, difference }): Change => ({
+      cause: 'conversions',
+      currency,
+      amount: difference,
+    }));
+    if (this.#ledger.book({ source: `residue ${conversion.id}`, at, why: 'rounding', changes }))
+      this.#onBooked({ kind: 'conversion', changes });
+  }
+
+  /** Books an explained transfer. A repeated `source` changes nothing. */
+  transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
+    const changes = [{ cause, currency, amount }];
+    if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#onBooked({ kind: 'transfer', changes });
+  }
+
+  /** Returns text such as `btc_mxn at 1500000.00 as maker of demo-1-7 level 2`; exports use its parts as columns. */
+  #whyOf(trade: OwnTrade): string {
+    const { id, level } = this.#fillOf(trade);
+    const order = id === null ? '' : ` of ${id}${level === null ? '' : ` level ${level}`}`;
+    return `${trade.book} at ${trade.price} as ${trade.maker ? 'maker' : 'taker'}${order}`;
+  }
+
+  /** Returns, for each given trade that is in the ledger, its content as the exchange reported it. */
+  #seenOf(tids: readonly string[]): ReadonlyMap<string, string> {
+    return new Map(
+      tids.flatMap(tid => {
+        const content = this.#seen.get(tid);
+        return content === undefined ? [] : [[tid, content] as const];
+      }),
+    );
+  }
+
+  /**
+   * Returns whether the trade is new. Throws Error if an earlier report of the trade had other content. If the account
+   * trades with itself through another program, one trade id has two records, one per order.
+   */
+  #isNew({ tid, oid, side, price, major, minor, feeAmount, feeCurrency }: OwnTrade): boolean {
+    const content = [oid, side, price, major, minor, feeAmount, feeCurrency].join(' ');
+    const records = this.#seen.get(tid)?.split('\n') ?? [];
+    const before = records.find(record => record.startsWith(`${oid} `));
+    if (before !== undefined) {
+      if (before !== content) throw new Error(`trade ${tid} was first reported as ${before}, and now as ${content}`);
+      return false;
+    }
+    this.#seen.set(tid, [...records, content].join('\n'));
+    if (this.#seen.size > SEEN_MAX) this.#seen.delete(this.#seen.keys().next().value!);
+    return true;
+  }
+}
+
+type Transfer = Omit<TransferEvent, 'kind' | 'at'>;

@@ -1,0 +1,31 @@
+/** Profit since the opening at the end of each UTC hour, stored in the state file for reports by hour and day. */
+import type Database from 'libsql';
+import { hourOf, type Millis, type ProfitSinceOpening } from '../../core/index.ts';
+import { profitSinceOpeningOf, writtenProfit, type WrittenProfit } from '../recording/ledgerText.ts';
+import { sumOf } from './rowChecksums.ts';
+
+/** Maximum number of stored hours (four years). If there are more, the oldest hours are deleted. */
+export const HOURS_MAX = 35_064;
+
+/** Writes hours within the caller's transaction. Replaces a stored hour if the bot was restarted within it. */
+export function writeHours(db: Database.Database, account: string, ended: readonly ProfitSinceOpening[]): void {
+  if (ended.length === 0) return;
+  const insert = db.prepare('INSERT OR REPLACE INTO hours (account, hour, profit, sum) VALUES (?, ?, ?, ?)');
+  for (const profit of ended) {
+    if (profit.at === null) continue;
+    const hour = hourOf(profit.at);
+    const text = JSON.stringify(writtenProfit(profit));
+    insert.run(account, hour, text, sumOf(account, text, hour));
+  }
+  db.prepare(
+    'DELETE FROM hours WHERE account = ? AND hour <= (SELECT hour FROM hours WHERE account = ? ORDER BY hour DESC LIMIT 1 OFFSET ?)',
+  ).run(account, account, HOURS_MAX);
+}
+
+/** Returns the profit at the end of each hour, oldest first. */
+export function hoursIn(db: Database.Database, account: string): readonly ProfitSinceOpening[] {
+  const rows = db.prepare('SELECT hour, profit FROM hours WHERE account = ? ORDER BY hour').all(account);
+  return (rows as { hour: Millis; profit: string }[]).map(row =>
+    profitSinceOpeningOf(JSON.parse(row.profit) as WrittenProfit),
+  );
+}
