@@ -961,4 +961,20 @@ export const EDITS: readonly Edit[] = [
     test: 'test/exchange/joinedAnswers.test.ts',
     title: 'is there, not there or unknown as the rows ["unreadable"] prove',
   },
+  {
+    name: 'a flatten with another maximum cost taken for a repetition',
+    file: 'src/app/actions/flatten.ts',
+    from: ' && before.costMax === moneyOf(costMax);',
+    to: ';',
+    test: 'test/app/actions/repeated.test.ts',
+    title: 'flatten, which is one request with one sum to spend',
+  },
+  {
+    name: 'a booking by another operator taken for a repetition',
+    file: 'src/app/inspect/ledger.ts',
+    from: ' && one.reason === reason && one.by === by)',
+    to: ' && one.reason === reason)',
+    test: 'test/app/actions/repeated.test.ts',
+    title: 'ledger adjust, which books once',
+  },
 ];
