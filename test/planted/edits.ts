@@ -977,4 +977,20 @@ export const EDITS: readonly Edit[] = [
     test: 'test/app/actions/repeated.test.ts',
     title: 'ledger adjust, which books once',
   },
+  {
+    name: 'balances read before the acceptance of a hedge are evidence',
+    file: 'src/app/inspect/settleHedge.ts',
+    from: 'last.at > acceptedAt ? last : null',
+    to: 'last.at > told.at ? last : null',
+    test: 'test/app/inspect/settleHedge.test.ts',
+    title: 'balances are evidence only if they were read after the last acceptance, in whichever run',
+  },
+  {
+    name: 'the acceptance of the first leg taken for that of the second',
+    file: 'src/app/inspect/settleHedge.ts',
+    from: "findLast(({ state }) => state === 'accepted')",
+    to: "find(({ state }) => state === 'accepted')",
+    test: 'test/app/inspect/settleHedge.test.ts',
+    title: 'balances are evidence only if they were read after the last acceptance, in whichever run',
+  },
 ];
