@@ -993,4 +993,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/app/inspect/settleHedge.test.ts',
     title: 'balances are evidence only if they were read after the last acceptance, in whichever run',
   },
+  {
+    name: 'a fill is valued at the first mid price after its minute',
+    file: 'backtest/app/promote/runMeter.ts',
+    from: '    this.#judge(at);\n    this.#from ??= at;\n    this.#at = at;\n    const [engine, depth] = [this.#engine, this.#depth];\n    if (engine === null || depth === null) return;\n    if (depth.bids > 0 && depth.asks > 0) this.#mid = (depth.bidPrices[0]! + depth.askPrices[0]!) / 2;\n',
+    to: '    this.#from ??= at;\n    this.#at = at;\n    const [engine, depth] = [this.#engine, this.#depth];\n    if (engine === null || depth === null) return;\n    if (depth.bids > 0 && depth.asks > 0) this.#mid = (depth.bidPrices[0]! + depth.askPrices[0]!) / 2;\n    this.#judge(at);\n',
+    test: 'test/backtest/app/promote/runMeter.test.ts',
+    title:
+      'each fill of the bot is valued at the mid price in effect a minute after it, and each time at the quotes in effect',
+  },
 ];
