@@ -1002,4 +1002,20 @@ export const EDITS: readonly Edit[] = [
     title:
       'each fill of the bot is valued at the mid price in effect a minute after it, and each time at the quotes in effect',
   },
+  {
+    name: 'the smallest size approved in full on an old check',
+    file: 'src/app/promote/promote.ts',
+    from: "  stage === 'replay' && checked?.version === version",
+    to: "  stage !== 'paper' && checked?.version === version",
+    test: 'test/app/promote/promote.test.ts',
+    title: 'rests on a new check, unless it is of a replay that this version checked (0.1.0: passed)',
+  },
+  {
+    name: 'an approval places its file over that of another book',
+    file: 'src/app/promote/promote.ts',
+    from: '  if (text !== null && before !== null) samePlace(placedName(open), text, options.liveFile, before);\n',
+    to: '',
+    test: 'test/app/promote/promote.test.ts',
+    title: 'is rejected while the live file has another book than at the start, and changes nothing',
+  },
 ];
