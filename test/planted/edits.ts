@@ -1018,4 +1018,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/app/promote/promote.test.ts',
     title: 'is rejected while the live file has another book than at the start, and changes nothing',
   },
+  {
+    name: 'a recording counts as used only when all of a trial are fetched',
+    file: 'backtest/app/tapeStore/recordingCache.ts',
+    from: '    for (const hash of hashes) this.#used.set(hash, (this.#used.get(hash) ?? 0) + 1);\n    try {\n      const paths: Record<string, string> = {};\n      for (const hash of hashes) paths[hash] = await this.#once(hash);\n',
+    to: '    const paths: Record<string, string> = {};\n    for (const hash of hashes) paths[hash] = await this.#once(hash);\n    for (const hash of hashes) this.#used.set(hash, (this.#used.get(hash) ?? 0) + 1);\n    try {\n',
+    test: 'test/backtest/app/tapeStore/recordingCache.test.ts',
+    title:
+      'every recording of a use is in its place when the work begins and until it ends, however long each fetch takes',
+  },
 ];
