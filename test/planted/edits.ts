@@ -1027,4 +1027,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'every recording of a use is in its place when the work begins and until it ends, however long each fetch takes',
   },
+  {
+    name: 'luck judged by the feasible configurations only',
+    file: 'backtest/app/tune/evidence.ts',
+    from: 'deflatedSharpe(momentsOf(own), trials, varianceByLuck',
+    to: 'deflatedSharpe(momentsOf(own), results.length, varianceByLuck',
+    test: 'test/backtest/app/tune/evidence.test.ts',
+    title: 'luck is judged by all configurations ever tried on these hours, not by those that are feasible',
+  },
 ];
