@@ -156,7 +156,7 @@ test('a booking of an operator is waiting or on disk, over full disks and crashe
           const amount = money(BigInt('units' in each ? each.units : 0));
           asked.set(`adjust ${id}`, amount);
           adjustments.put({ id, at: 1_700_000_000_000 + n, currency: 'mxn', amount, reason: 'why', by: 'ana' });
-        } else bot.balances.takeUp();
+        } else bot.balances.bookAdjustments();
         const [left, kept] = [waiting(), sources()];
         expect([...asked.keys()].filter(source => !left.includes(source) && !kept.includes(source))).toEqual([]);
       }
