@@ -85,7 +85,8 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
 
   function compute(view: View): Quote {
     const centre = reference(p, view);
-    if (centre === null) return { bids: [], asks: [], noBid: 'no trade was received yet', noAsk: 'no trade was received yet' };
+    if (centre === null)
+      return { bids: [], asks: [], noBid: 'no trade was received yet', noAsk: 'no trade was received yet' };
     average(centre.mid, view.at);
     const noBid = silence(p, 'buy', view, centre.mid, slow);
     const noAsk = silence(p, 'sell', view, centre.mid, slow);

@@ -74,12 +74,6 @@ export const WEBHOOK_SWITCHES = {
     'Time when a withdrawal reduces the total.',
     'rest-api 2.9',
   ),
-  transferListDelayMs: quantity(
-    1000,
-    0,
-    86_400_000,
-    'Delay of listed transfers.',
-    'rest-api 2.9, facts 9.4',
-  ),
+  transferListDelayMs: quantity(1000, 0, 86_400_000, 'Delay of listed transfers.', 'rest-api 2.9, facts 9.4'),
   refundStepId: choice(['later', 'with the status'], 'Webhook with the id of a refund step.', 'rfq 2.6'),
 } as const;

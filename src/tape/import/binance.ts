@@ -198,7 +198,11 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
       check(message);
       kind ??= message.e;
       if (message.e !== kind) {
-        findings.found('trades listed both individually and aggregated', 'the kind that appears first is kept', rows.place);
+        findings.found(
+          'trades listed both individually and aggregated',
+          'the kind that appears first is kept',
+          rows.place,
+        );
         continue;
       }
       const { T, t, a, p, q, m } = message;

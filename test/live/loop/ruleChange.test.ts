@@ -136,7 +136,9 @@ describe('other rules', () => {
     await at.clock.advance(320 * SECOND);
     const placed = running.arrived.filter(({ method }) => method === 'POST').length;
     await at.clock.advance(60 * SECOND);
-    expect(texts(running)).toMatch(/the exchange no longer lists btc_mxn; nothing is quoted until it lists the book again/);
+    expect(texts(running)).toMatch(
+      /the exchange no longer lists btc_mxn; nothing is quoted until it lists the book again/,
+    );
     expect(texts(running)).toMatch(/not quoting: book is not traded any more/);
     expect(running.arrived.filter(({ method }) => method === 'POST')).toHaveLength(placed);
     expect(latchIn(at.stateDir).read()).toBeNull();
