@@ -243,7 +243,7 @@ class Trials {
       log.error({}, `${name}: ${sentence}`);
       // Another machine may have the missing file, or this machine may get it later.
       if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, this.#options.stop);
-      throw failureOf(error, sentence, this.#queues);
+      throw trialError(error, sentence, this.#queues);
     } finally {
       clearInterval(watch);
       this.#isBusy--;
@@ -280,7 +280,7 @@ class Trials {
  * Returns the error with which a trial fails: one that is retried if another worker or a later time may do better,
  * otherwise a hopeless one.
  */
-export const failureOf = (error: unknown, sentence: string, { hopeless }: Pick<BullQueues, 'hopeless'>): Error =>
+export const trialError = (error: unknown, sentence: string, { hopeless }: Pick<BullQueues, 'hopeless'>): Error =>
   error instanceof StoreProblem || error instanceof ThreadEnded ? new Error(sentence) : hopeless(sentence);
 
 /** Returns the hashes that identify the recordings of a job. */

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ThreadEnded, TrialThreads } from '../../../../backtest/app/queue/trialThreads.ts';
-import { failureOf } from '../../../../backtest/app/queue/trialWorker.ts';
+import { trialError } from '../../../../backtest/app/queue/trialWorker.ts';
 import { StoreProblem } from '../../../../backtest/app/tapeStore/storedFiles.ts';
 import { runsOf } from '../../../many.ts';
 
@@ -41,7 +41,7 @@ const AFTER_EACH_END = (['runs', 'fails', 'dies', 'exits'] as const).flatMap(tex
 
 const HOPELESS = new Error('hopeless');
 const isRetried = (error: unknown): boolean =>
-  failureOf(error, 'a sentence', { hopeless: () => HOPELESS }) !== HOPELESS;
+  trialError(error, 'a sentence', { hopeless: () => HOPELESS }) !== HOPELESS;
 
 test('a trial is run in its own study by whichever thread, fails with its own error, and is retried if its thread died', async () => {
   await fc.assert(
