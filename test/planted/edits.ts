@@ -1226,4 +1226,30 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/app/tune/evidence.test.ts',
     title: 'luck is judged by all configurations ever tried on these hours, not by those that are feasible',
   },
+  {
+    name: 'a trial whose thread ran out of memory fails for good',
+    file: 'backtest/app/queue/trialWorker.ts',
+    from: 'error instanceof StoreProblem || error instanceof ThreadEnded ?',
+    to: 'error instanceof StoreProblem ?',
+    test: 'test/backtest/app/queue/trialThreads.test.ts',
+    title:
+      'a trial is run in its own study by whichever thread, fails with its own error, and is retried if its thread died',
+  },
+  {
+    name: 'a new thread is sent trials of a study that it has not opened',
+    file: 'backtest/app/queue/trialThreads.ts',
+    from: '          thread.worker = null;\n          thread.key = null;\n',
+    to: '          thread.worker = null;\n',
+    test: 'test/backtest/app/queue/trialThreads.test.ts',
+    title:
+      'a trial is run in its own study by whichever thread, fails with its own error, and is retried if its thread died',
+  },
+  {
+    name: 'the queue of a version is deleted with its first crashed participant',
+    file: 'backtest/app/queue/presence.ts',
+    from: 'code !== own && !known.some(other => other.code === code)',
+    to: 'code !== own',
+    test: 'test/backtest/app/queue/presence.test.ts',
+    title: 'the queue of a version is abandoned only if all who ever announced it have been gone for more than a day',
+  },
 ];
