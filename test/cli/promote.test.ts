@@ -108,7 +108,7 @@ describe('puntas promote', () => {
     const slip = await ran(['promote', 'back', '-c', live, '--preview']);
     expect([slip.code, slip.stdout]).toEqual([
       0,
-      expect.stringMatching(/ +now +then\n[^]*would\s+apply\s+it\s+by\s+a\s+reload/),
+      expect.stringMatching(/ +now +then\n[^]*would\s+reload\s+the\s+file/),
     ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
