@@ -10,12 +10,12 @@ export const ADVERSE = 'adverse selection';
 /** Meaning of the steps that every strategy can have, by the name of the step; `*` is a placeholder. */
 export const LEVEL_STEPS = {
   'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
-  [ADVERSE]: 'Further out by the usual move against fills, from `markouts` or the configured model.',
-  'level *': 'Distance of this level from the first.',
+  [ADVERSE]: 'Further from the mid price by the usual move against fills, from `markouts` or the configured model.',
+  'level *': 'Distance of this level from the first level.',
   'not before the level inside': 'Moved out to the price of the level closer to the mid price.',
 };
 
-/** Returns the sum of the steps, in ticks, not rounded to the grid; 0 without steps. */
+/** Returns the sum of the steps, in ticks, not rounded to whole ticks; 0 without steps. */
 export function totalOf(steps: readonly Step[]): number {
   let sum = 0;
   for (const { ticks } of steps) sum += ticks;

@@ -50,7 +50,7 @@ export function addCompareCommand(program: Command): void {
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      'without -c: cost of one standard deviation per hour at full inventory (quote)',
+      'without -c: loss at full inventory if the price moves one standard deviation in an hour (quote)',
       decimalFlag,
       '10',
     )

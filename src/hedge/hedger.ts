@@ -210,7 +210,8 @@ export class Hedger {
       const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
-      else if (major > room) this.#fail('orders of ours took its room meanwhile');
+      else if (major > room)
+        this.#fail("the bot's own orders now leave too little of the position limit for this hedge");
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Threads of a worker. Each runs one trial at a time and shares the rows with the others, so that the main thread can
- * answer the queue.
+ * Threads of a worker. Each thread runs one trial at a time and shares the rows with the other threads, so that the
+ * main thread can answer the queue.
  */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -40,7 +40,7 @@ export class TrialThreads {
    */
   async run(job: TrialJob, paths: FetchedPaths, share: Float64Array): Promise<TrialOutcome> {
     const thread = this.#threads.find(({ isFree }) => isFree);
-    if (thread === undefined) throw new Error('more trials at once than threads');
+    if (thread === undefined) throw new Error('more trials run at once than there are threads');
     thread.isFree = false;
     try {
       const key = digestOfData(job.setting);

@@ -225,7 +225,12 @@ class Sentinel {
       this.#heldFor = silenceOf(record);
       this.#owedHold = null;
     } catch (error) {
-      this.#connectivity.say('hold', { error: String(error) }, 'the hold could not be written; retrying', 'error');
+      this.#connectivity.say(
+        'hold',
+        { error: String(error) },
+        "the sentinel's hold on the bot's quotes could not be written to disk; retrying",
+        'error',
+      );
       this.#owedHold = why;
     }
     return this.#owedHold;
@@ -256,7 +261,12 @@ class Sentinel {
         log.warn({ lifted: hold.reason }, `sentinel: ${why}; the bot's quotes are no longer blocked`);
       }
     } catch (error) {
-      this.#connectivity.say('lift', { error: String(error) }, 'the hold could not be lifted; retrying', 'error');
+      this.#connectivity.say(
+        'lift',
+        { error: String(error) },
+        "the sentinel's hold on the bot's quotes could not be lifted; retrying",
+        'error',
+      );
     }
   }
 
