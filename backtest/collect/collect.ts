@@ -40,7 +40,7 @@ export type CollectOptions = {
   readonly gaps: readonly Gap[];
   readonly fees: FeeOptions;
   readonly budget: RequestBudget;
-  /** Price of place 0, in ticks. */
+  /** Price at price index 0, in ticks. */
   readonly base: number;
   /** Base currency beyond the target at the start. */
   readonly opening: Money;

@@ -20,8 +20,8 @@ export type Comparison = {
   readonly seed: number;
   readonly models: readonly string[];
   /**
-   * Cost of one standard deviation of the price per hour at full inventory, in each book's quote currency. `null` if
-   * configurations were given.
+   * Loss at full inventory if the price moves one standard deviation in an hour, in each book's quote currency. `null`
+   * if configurations were given.
    */
   readonly riskPerHour: string | null;
   /**

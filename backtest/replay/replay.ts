@@ -583,8 +583,8 @@ export class TapeReplay {
   }
 
   /**
-   * Hides levels from the engine's book at or through the price of a resting order of the bot, because they have traded
-   * with that order.
+   * Hides from the engine's book the levels at or through the price of a resting order of the bot, because these levels
+   * have traded with that order.
    */
   #hideConsumed(): readonly ConsumedLevel[] {
     const { book } = this.#feed;

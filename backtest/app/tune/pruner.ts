@@ -1,6 +1,6 @@
 /**
- * Pruning of hopeless trials after a part of the pieces. It uses only results of earlier batches, so that the pruning
- * does not depend on threads and machines.
+ * Pruning of hopeless trials after some pieces of the recording. It uses only results of earlier batches, so that the
+ * pruning does not depend on threads and machines.
  */
 import { medianAfter } from '../../index.ts';
 import { addsUp, type MeasureName } from './measures.ts';

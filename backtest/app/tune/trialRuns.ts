@@ -37,15 +37,15 @@ export type TrialTerms = {
 };
 
 /**
- * Returns the trials that are pruned after a piece, by number, with the reason. Pieces are numbered from 1. `soFar`
- * contains the objective after each piece; more is better.
+ * Returns the trials that are pruned after a piece of the recording, by trial number, with the reason. Pieces are
+ * numbered from 1. `soFar` contains a trial's objective after each piece; more is better.
  */
 export type Pruner = (
   piece: number,
   trials: readonly { readonly number: number; readonly soFar: readonly number[] }[],
 ) => ReadonlyMap<number, string>;
 
-/** Returns why a configuration cannot run on the pieces; `null` if it can. */
+/** Returns why a configuration cannot run on the pieces of the recording; `null` if it can. */
 export function notRunReason(
   config: Config,
   { pieces, references }: Pick<TrialTerms, 'pieces' | 'references'>,

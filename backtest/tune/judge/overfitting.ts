@@ -58,8 +58,8 @@ type Tally = {
 };
 
 /**
- * Computes the probability of overfitting. `results` are in order of time. Throws a RangeError for fewer than two
- * configurations, or fewer spans than blocks.
+ * Computes the probability of overfitting. `results` are in order of time. Throws a RangeError if there are fewer than
+ * two configurations, or fewer time spans than blocks.
  */
 export function overfittingOf(results: Results, options: OverfittingOptions): Overfitting {
   const { measure = 'sharpe', random, samples = 200 } = options;

@@ -137,7 +137,7 @@ export type EngineEvent =
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
   /** Stops quoting until `pause over`; another pause replaces the reason. */
   | { readonly kind: 'pause'; readonly at: Millis; readonly reason: string }
-  /** End of the pause; other stops remain. */
+  /** End of the pause; a halt, a hold or reduce-only continues. */
   | { readonly kind: 'pause over'; readonly at: Millis }
   /** Starts reduce-only until a resume. */
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }

@@ -69,7 +69,7 @@ type Live = {
 
 /** Assumed delays of the exchange, in ms. */
 export type OrderDelays = {
-  /** Maximum time after which a delayed request may still be executed. */
+  /** Maximum delay after which a request may still be executed. */
   readonly requestDelayMaxMs: Millis;
   /** Maximum delay of a trade record. */
   readonly tradeReportDelayMaxMs: Millis;
@@ -554,7 +554,9 @@ export class Orders {
   }
 }
 
-/** Returns the amount that may still be filled, in lots. Exact once the exchange has reported the final amount. */
+/**
+ * Returns the amount that may still be filled, in lots. Exact once the exchange has reported the final filled amount.
+ */
 export function remaining(order: Order): number {
   return ((order as Live).finalFilled ?? order.amount) - order.filled;
 }

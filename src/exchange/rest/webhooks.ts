@@ -1,4 +1,6 @@
-/** Webhook endpoints: register the callback URL for transaction events, and read the public keys of deliveries. */
+/**
+ * Webhook endpoints: register the callback URL for transaction events, and read the public keys that verify deliveries.
+ */
 import type { UnreadableRow } from '../../core/index.ts';
 import { buildAndSend, type SendRequest } from '../transport/requestSender.ts';
 import * as wire from '../wire/wire.ts';

@@ -24,7 +24,7 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
     readonly bytes: number;
     /** Maximum size of the recordings of earlier runs, in bytes. Default: the limit of the open journal. */
     readonly recordings?: number;
-    /** Called between two runs, with the ended run and the journal of the next. */
+    /** Called between two runs, with the ended run and the journal of the next run. */
     readonly onRolled?: (ended: Run, journal: Journal) => void;
   };
 };

@@ -139,7 +139,7 @@ export function botClockIn(dir: string): BotClock {
   return { speed: clock.speed, at: wall => Math.round(clock.at + (wall - writtenAt) * clock.speed) };
 }
 
-/** State of a process that started and did not stop normally, as its watcher sees it. */
+/** State of a process that started and did not stop normally, as observed by the watching process. */
 export type Sight = {
   readonly record: HeartbeatRecord;
   /** Time in ms since the last heartbeat. */
