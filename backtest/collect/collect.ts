@@ -439,7 +439,7 @@ export class Collector implements Watcher {
     this.#sizeTime += Math.abs(this.#lots) * passed;
   }
 
-  /** Puts the position into the series of its minimum and its maximum. */
+  /** Records the position in the series of minimum and maximum positions. */
   #holding(at: Millis): void {
     const held = this.#lots * this.#lot;
     this.#series.put('positionLeast', at, held);

@@ -235,7 +235,7 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
 const columnsOf = (minor: string): readonly string[] => [
   `net, ${minor}`,
   'net with fills valued after 60 s',
-  'net minus that of the first bot',
+  'net minus the net of the first bot',
   'range of net, other starts',
   'range of net, fill models',
   'spread captured',
@@ -399,7 +399,7 @@ function runTable({
     ['latency of requests, each way, ms', latencyMs],
     ['minimum latency of market data, ms', feedLatencyMs],
     ['latency of fill notices, ms', fillLatencyMs ?? 'the latency of answers'],
-    ['starts of each run at the first tier', String(starts)],
+    ['starts of each run at the first fee tier', String(starts)],
     ['seed of latencies', String(seed)],
     ['hash of all runs', hash],
     ...tapes.map(({ name, hash: of, source }) => [name, `${source}, ${of}`] as const),

@@ -58,7 +58,7 @@ export class ExchangeBook {
   #ownAsk = NO_ASK;
   /** Total time in ms during which the recorded book was crossed, without the current crossing. */
   #crossed = 0;
-  /** Start of the current crossing; Infinity if the recorded book is not crossed. */
+  /** Time at which the recorded book became crossed; Infinity if the book is not crossed. */
   #crossedSince = Infinity;
   /** Whether a row with plain flags needs no more than setting its level. */
   #isPlain = true;

@@ -194,8 +194,8 @@ function distancesOf(
 }
 
 /**
- * Returns the interval of the net per hour: bounds of the volume times bounds of the margin. The sign is that of the
- * margin's bound.
+ * Returns the interval of the net per hour: bounds of the volume times bounds of the margin. The margin's bound
+ * determines the sign.
  */
 function netOf(
   { perHour, perHourError, left, leftError, moves }: Part,

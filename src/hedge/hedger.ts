@@ -290,7 +290,7 @@ export class Hedger {
     if (status === 'pending') {
       if (row.offer?.way === 'rfq' && row.conversionId !== id)
         this.#rows.change({ state: 'executing', conversionId: id });
-    } else if (status === 'failed') this.#handleNotExecuted(row, 'the exchange could not execute it');
+    } else if (status === 'failed') this.#handleNotExecuted(row, 'the exchange could not execute the conversion');
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }
 

@@ -1,4 +1,4 @@
-/** Routes through a third currency: two quotes in sequence, with that currency held in between. */
+/** Routes through a third currency: two conversions in sequence. */
 import {
   hedgeCostMax,
   money,

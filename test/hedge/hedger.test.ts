@@ -205,7 +205,7 @@ describe('a hedge by an offer', () => {
     await other.passes(6_000);
     expect(wordsOf(other.last)).toEqual(['executing', null]);
     await other.passes(3_000);
-    expect(wordsOf(other.last)).toEqual(['failed', 'the exchange could not execute it']);
+    expect(wordsOf(other.last)).toEqual(['failed', 'the exchange could not execute the conversion']);
     expect(other.phases).toEqual(['in flight mm-h1-1', 'failed mm-h1-1']);
   });
 });

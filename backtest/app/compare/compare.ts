@@ -59,7 +59,7 @@ export type CompareOptions = {
   readonly venueFees?: VenueFees;
   /** Whether to run bots even if the first part of a recording advises against quoting. */
   readonly anyway: boolean;
-  /** Number of starts of each run at the first tier, spread evenly over an hour. 1: only the first start. */
+  /** Number of starts of each run at the first fee tier, spread evenly over an hour. 1: only the first start. */
   readonly starts: number;
   readonly models: readonly ModelName[];
   /**

@@ -65,7 +65,10 @@ export class TrialThreads {
     await Promise.all(this.#threads.flatMap(({ worker }) => (worker === null ? [] : [worker.terminate()])));
   }
 
-  /** Returns the pieces of a study, opened once by the first thread that needs them. */
+  /**
+   * Returns the pieces of a study's recordings. The first thread that needs these pieces opens them once for all
+   * threads.
+   */
   #piecesOf(key: string, setting: QueuedSetting, paths: FetchedPaths, thread: Thread): Promise<readonly Piece[]> {
     const known = this.#studies.get(key);
     if (known !== undefined) {

@@ -9,8 +9,8 @@ import type { StudyKeys } from './studySchema.ts';
 import type { Pruner } from './trialRuns.ts';
 
 /**
- * Minimum value that a trial must have reached by the end of each piece; otherwise it is pruned. `null` for a piece
- * after which no trial is pruned. Plain data, so that it can be sent to other machines.
+ * Minimum value that a trial must have reached by the end of each piece of the recordings; otherwise the trial is
+ * pruned. `null` for a piece after which no trial is pruned. Plain data, so that it can be sent to other machines.
  */
 export type PruningBounds = readonly (number | null)[];
 

@@ -26,12 +26,12 @@ export type TrialOutcome = Pick<TrialRecord, 'state' | 'why' | 'measures' | 'soF
 export type TrialTerms = {
   readonly pieces: readonly Piece[];
   readonly models: readonly ModelName[];
-  /** Start times of the runs, in seconds after the start of a piece. */
+  /** Start times of the runs, in seconds after the start of a piece of a recording. */
   readonly starts: readonly number[];
   readonly latencies: readonly Latencies[];
   readonly seed: number;
   readonly references: ReferenceTapes;
-  /** Measure whose values are in `soFar`. */
+  /** Measure whose values `soFar` contains. */
   readonly objective: MeasureName;
   readonly runner: ModelRunner;
 };
@@ -91,7 +91,7 @@ export async function runBatch(
   }
 }
 
-/** Returns the jobs of one trial on one piece, in order of latency, then start, then fill model. */
+/** Returns the jobs of one trial on one piece of a recording, in order of latency, then start, then fill model. */
 function jobsOf(
   config: Config,
   piece: Piece,

@@ -276,8 +276,8 @@ export class BotProcess {
   }
 
   /**
-   * Quotes until stopped, then cancels and verifies. `onStarted` is called when this run takes over the orders of an
-   * earlier run.
+   * Quotes until stopped, then cancels all orders and verifies that none is open. `onStarted` is called when this run
+   * takes over the orders of an earlier run.
    */
   async #trade(rotation: RecordingRotation, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
     const { venue, clock, log } = this.#options;

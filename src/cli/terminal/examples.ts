@@ -95,7 +95,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas pause -c my.yaml --preview', 'shows the effect'],
   ],
   reduce: [
-    ['puntas reduce -c my.yaml --reason "looked at it"', 'reduces inventory only'],
+    ['puntas reduce -c my.yaml --reason "looked at it"', 'quotes only to reduce inventory'],
     ['puntas reduce -c my.yaml --preview', 'shows the effect'],
   ],
   cancel: [

@@ -18,7 +18,7 @@ export const pull = z
           .min(0)
           .max(500)
           .default(0)
-          .describe('Minimum distance of quotes from the expected price; at least the maker fee.'),
+          .describe('Minimum quote distance from the expected price; at least the maker fee.'),
         basisMemoryMs: millis(10_000, 86_400_000)
           .default(600_000)
           .describe('Time constant of the ratio of book to reference.'),

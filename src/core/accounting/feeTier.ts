@@ -9,14 +9,14 @@ import { money, moneyOf, textOfMoney, type Money } from '../model/units.ts';
 export type AccountTier = {
   /** Currency of the volumes. Books with one fee schedule have one volume currency. */
   readonly currency: string;
-  /** Volume of the last 30 days. */
+  /** Traded volume of the last 30 days, in `currency`. */
   readonly volume: Money;
   readonly makerRate: number;
   /** Next tier; `null` in the best tier. */
   readonly next: {
     readonly above: Money;
     readonly makerRate: number;
-    /** Additional 30-day volume required for the next tier. */
+    /** Additional 30-day volume required for the next tier, in `currency`. */
     readonly missing: Money;
     /** Saving per month if all of the current volume had the next tier's rate. */
     readonly monthly: Money;

@@ -451,7 +451,7 @@ export class Orders {
 
   #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
     this.#dropEvidence(order);
-    // A completely filled order is not live: the read of open orders is older than its last trade.
+    // A completely filled order is not live: the read of open orders is older than the last trade of the order.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = at;
     if (!mayLive(order)) {

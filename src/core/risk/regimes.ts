@@ -68,7 +68,7 @@ export type RegimeLook = {
 };
 
 export type Hysteresis = {
-  /** Share of the trigger below which a cause counts as absent; below 1. */
+  /** Ratio to the threshold below which a cause counts as absent; less than 1. */
   readonly leaveShare: number;
   /** Time for which the market must be calm before the spread narrows again. */
   readonly calmMs: Millis;

@@ -50,7 +50,7 @@ export function webhooks(ask: SendRequest) {
 }
 
 /**
- * Reads the keys; also accepts the camel-case field names of one client. `key` is Base64 of the DER
+ * Reads the public keys; also accepts the camel-case field names that one client uses. `key` is Base64 of the DER
  * SubjectPublicKeyInfo.
  */
 const keys = (reply: unknown, unreadable?: UnreadableRow[]): readonly WebhookKey[] =>

@@ -39,7 +39,7 @@ export interface Heartbeat {
 
 /** Heartbeat that writes to a state directory. */
 export interface FileHeartbeat extends Heartbeat {
-  /** Adds the port of the metrics to every heartbeat from now on. */
+  /** Adds the port of the metrics server to every later heartbeat. */
   setMetricsPort(port: number): void;
 }
 

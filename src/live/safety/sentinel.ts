@@ -114,7 +114,7 @@ class Sentinel {
   #countedAt: Millis = -Infinity;
   /** Time of the exchange's last answer. */
   #answeredAt: Millis;
-  /** Time since which the exchange has answered without an outage. */
+  /** Start of the time in which the exchange has answered without an outage. */
   #answersSince: Millis = -Infinity;
   #isAnswered = true;
   /** Time when the bot last reported a lockout. */
@@ -237,8 +237,8 @@ class Sentinel {
   }
 
   /**
-   * Ends a hold if the held process has kept running and reads the exchange again. A halt stays; only the operator ends
-   * it.
+   * Ends a hold if the bot's process has kept running and reads the exchange again. A halt stays; only the operator
+   * ends it.
    */
   #liftOwnHold(sight: Sight | null): void {
     const { clock, latch, log, watch, ttlMs, resumeCommand } = this.#options;

@@ -11,7 +11,7 @@ export type JsonShape = {
   readonly before: readonly string[];
 };
 
-/** Whether a file name is that of a JSON file, compressed or not. */
+/** Whether a file name belongs to a JSON file, compressed or not. */
 export const isJson = (path: string): boolean => /\.(?:json|jsonl|ndjson)$/.test(unpackedName(path));
 
 /**
