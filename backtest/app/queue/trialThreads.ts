@@ -25,12 +25,18 @@ type Opened = { readonly pieces: Promise<readonly Piece[]>; readonly paths: Fetc
 /** Maximum number of studies whose rows remain in memory; the least recently used study is dropped first. */
 const STUDIES_KEPT = 2;
 
+const startTrialThread = (): Worker =>
+  new Worker(fileURLToPath(new URL('./trialThread.js', import.meta.url)), REPLAY_THREAD);
+
 export class TrialThreads {
+  readonly #start: () => Worker;
   readonly #threads: Thread[];
   readonly #studies = new Map<string, Opened>();
   #isEnded = false;
 
-  constructor(count: number) {
+  /** `start` starts the program of a thread. */
+  constructor(count: number, start: () => Worker = startTrialThread) {
+    this.#start = start;
     this.#threads = Array.from({ length: count }, () => ({ worker: null, key: null, isFree: true }));
   }
 
@@ -88,8 +94,7 @@ export class TrialThreads {
 
   #asked(thread: Thread, work: TrialThreadWork): Promise<TrialThreadResult> {
     if (this.#isEnded) return Promise.reject(new ThreadEnded('the worker is ending'));
-    const file = fileURLToPath(new URL('./trialThread.js', import.meta.url));
-    const worker = (thread.worker ??= new Worker(file, REPLAY_THREAD));
+    const worker = (thread.worker ??= this.#start());
     return new Promise((resolve, reject) => {
       const over = (settle: () => void): void => {
         worker.off('message', onMessage).off('error', onError).off('exit', onExit);

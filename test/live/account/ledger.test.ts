@@ -226,6 +226,10 @@ describe('what no list tells of', () => {
       const { summary } = await running.stop();
       expect(summary.ledgerMatches).toBe(true);
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25', deposits: '0' });
+      // Any argument that differs makes it another booking.
+      for (const change of [{ currency: 'btc' }, { amount: '-77.25' }, { reason: 'another gift' }, { by: 'ben' }])
+        expect(await adjust(at.stateDir, { ...ask, ...change }, at.clock)).toMatch(/^requested: /);
+      expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toHaveLength(4);
     },
   );
 
