@@ -101,7 +101,7 @@ export type ReplayReport = Headline & {
   /** Ratios of the gains per minute, annualized; `null` for fewer than `RATIO_DAYS` days or without deviation. */
   readonly sharpe: number | null;
   readonly sortino: number | null;
-  /** Base currency held beyond the target at the end. */
+  /** Amount of the base currency beyond the target at the end. */
   readonly inventory: string;
   readonly holdings: Readonly<Record<string, string>>;
   /** Totals of the hedges; `null` without a hedger. */

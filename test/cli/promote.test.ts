@@ -203,7 +203,7 @@ describe('puntas promote', () => {
       expect.stringMatching(/^reload: .*no bot accepted the request/),
     ]);
     bot.signal('SIGCONT');
-    const behind = `the file is back, but the running bot still uses the previous file; reload again with: npx puntas reload -c ${live} --reason "..."`;
+    const behind = `the live file is restored, but the running bot still uses the previous file; reload again with: npx puntas reload -c ${live} --reason "..."`;
     // It shows life again within seconds.
     let told = await promote(live);
     for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);

@@ -1,6 +1,6 @@
 /**
- * Threads of a worker. Each runs one trial at a time and shares the rows with the others, so that the main thread can
- * answer the queue.
+ * Threads of a worker. Each thread runs one trial at a time and shares the rows with the other threads, so that the
+ * main thread can answer the queue.
  */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -46,7 +46,7 @@ export class TrialThreads {
    */
   async run(job: TrialJob, paths: FetchedPaths, share: Float64Array): Promise<TrialOutcome> {
     const thread = this.#threads.find(({ isFree }) => isFree);
-    if (thread === undefined) throw new Error('more trials at once than threads');
+    if (thread === undefined) throw new Error('more trials run at once than there are threads');
     thread.isFree = false;
     try {
       const key = digestOfData(job.setting);
@@ -71,7 +71,10 @@ export class TrialThreads {
     await Promise.all(this.#threads.flatMap(({ worker }) => (worker === null ? [] : [worker.terminate()])));
   }
 
-  /** Returns the pieces of a study, opened once by the first thread that needs them. */
+  /**
+   * Returns the pieces of a study's recordings. The first thread that needs these pieces opens them once for all
+   * threads.
+   */
   #piecesOf(key: string, setting: QueuedSetting, paths: FetchedPaths, thread: Thread): Promise<readonly Piece[]> {
     const known = this.#studies.get(key);
     if (known !== undefined) {

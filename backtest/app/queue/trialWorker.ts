@@ -105,7 +105,7 @@ async function attendUntilStopped(
       // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
       await board.say({ ...own, at: now() });
       health.works();
-      if (!isThere) log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
+      if (!isThere) log.info({}, `the worker takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();

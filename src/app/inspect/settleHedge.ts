@@ -58,7 +58,7 @@ async function evidenceOf(
   clock: Clock,
 ): Promise<{ readonly lines: readonly string[]; readonly says: 'completed' | 'failed' | null }> {
   const told = hedgesIn(dir).find(each => each.id === id);
-  if (!told) throw new UsageError(`${dir}: no hedge ${id} in its recordings; puntas hedges lists them`);
+  if (!told) throw new UsageError(`${dir}: no hedge ${id} in the recordings; puntas hedges lists all hedges`);
   if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
     throw new UsageError(`hedge ${id} is ${told.state}; only a hedge with an unknown outcome can be settled manually`);
   const file = await ledgerFileIn(dir, clock);

@@ -145,7 +145,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
   });
 
   test.each([
-    [{ id: 'nobody' }, /no hedge nobody in its recordings/],
+    [{ id: 'nobody' }, /no hedge nobody in the recordings/],
     [{ reason: ' x ' }, /--reason: expected a few words that say/],
   ])('%j is refused in one line', async (change, says) => {
     const at = world(93);
