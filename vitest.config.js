@@ -50,6 +50,7 @@ const SEEDS = [
   'test/backtest/app/tune/tune.test.ts',
   'test/config/earningsOfAll.test.ts',
   'test/sandbox/markets/flowTable.test.ts',
+  'test/simulation/causes.test.ts',
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
