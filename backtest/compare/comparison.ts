@@ -20,8 +20,8 @@ export type Comparison = {
   readonly seed: number;
   readonly models: readonly string[];
   /**
-   * Cost of one standard deviation of the price per hour at full inventory, in each book's quote currency. `null` if
-   * configurations were given.
+   * Loss at full inventory if the price moves one standard deviation in an hour, in each book's quote currency. `null`
+   * if configurations were given.
    */
   readonly riskPerHour: string | null;
   /**
@@ -30,7 +30,7 @@ export type Comparison = {
    */
   readonly calibratedShare: number | null;
   readonly tapes: readonly ComparedTape[];
-  /** Number of starts of each run at the first tier, spread over one hour; 1 if runs start only once. */
+  /** Number of starts of each run at the first fee tier, spread over one hour; 1 if runs start only once. */
   readonly starts: number;
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
   /** Hash of all runs, from `hashOfRuns`. */
@@ -58,8 +58,8 @@ export type ComparedTape = {
   readonly seconds: number;
   readonly measured: Measured | null;
   /**
-   * Verdicts of the first part, one per maker fee of the exchange, lowest fee first; empty if configurations were
-   * given.
+   * Verdicts on quoting from the first part of the recording, one per maker fee of the exchange, lowest fee first;
+   * empty if configurations were given.
    */
   readonly verdicts: readonly ComparedVerdict[];
   readonly runs: readonly ComparedRun[];
@@ -105,7 +105,7 @@ export type Measured = Pick<Calibration, 'seconds' | 'trades' | 'volatilityBps' 
    */
   readonly imbalanceSlope?: { readonly depthBps: number; readonly slope: number } | null;
   /**
-   * Value of full inventory, in the quote currency, which follows from `riskPerHour`; `orderValue` is that of one
+   * Value of full inventory, in the quote currency, which follows from `riskPerHour`; `orderValue` is the value of one
    * order.
    */
   readonly fullValue: number | null;

@@ -39,9 +39,9 @@ export type QuoteVerdict =
       readonly breakEvenFeeBps: number | null;
     };
 
-/** Minimum number of fills at a distance that is evaluated. */
+/** Minimum number of fills at a distance; a distance with fewer fills is not evaluated. */
 const FILLS_MIN = 10;
-/** Minimum number of time blocks with fills at a distance that is evaluated. */
+/** Minimum number of time blocks with fills at a distance; a distance with fewer blocks is not evaluated. */
 const BLOCKS_MIN = 8;
 /** Probability outside a 95% interval, on each side. */
 const TAIL = 0.025;
@@ -194,8 +194,8 @@ function distancesOf(
 }
 
 /**
- * Returns the interval of the net per hour: bounds of the volume times bounds of the margin. The sign is that of the
- * margin's bound.
+ * Returns the interval of the net per hour: bounds of the volume times bounds of the margin. The margin's bound
+ * determines the sign.
  */
 function netOf(
   { perHour, perHourError, left, leftError, moves }: Part,

@@ -82,8 +82,8 @@ class OrderRows {
   }
 
   /**
-   * Adds orders that rested before the tape. The amount is that of the first row about the order, plus the executed
-   * amount if that row is an execution.
+   * Adds orders that rested before the tape. The amount of an order is the amount in the first row about the order,
+   * plus the executed amount if that row is an execution.
    */
   #addEarlierOrders(): void {
     const { kind, side, price, amount, id, length } = this.#columns;

@@ -29,8 +29,8 @@ export type Setup = {
 } & ({ readonly config: Config; readonly notRun: null } | { readonly config: null; readonly notRun: string });
 
 /**
- * Reads configurations and names them by file, or by full path if the name is taken. Throws `UsageError` with all
- * errors of the first invalid file.
+ * Reads configurations and names each by its file name, or by its full path if two file names are equal. Throws
+ * `UsageError` with all errors of the first invalid file.
  */
 export function givenSetups(files: readonly string[]): readonly Setup[] {
   const names = files.map(file => basename(file).replace(/\.ya?ml$/, ''));

@@ -47,7 +47,8 @@ const NO_HEDGER =
   'this bot has no hedge section, so only quotes reduce its inventory; use puntas reduce to quote only to reduce inventory';
 
 /**
- * Requests that the hedger close all inventory, while quotes only reduce it. Returns one line for each state in effect.
+ * Requests that the hedger close all inventory, and makes the bot reduce-only. Returns the lines for the operator: the
+ * effect, and any earlier request or halt.
  * @throws UsageError if the bot has no hedger.
  */
 export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {

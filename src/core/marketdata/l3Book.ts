@@ -126,7 +126,7 @@ export class L3Book {
     return 'gap';
   }
 
-  /** Restarts from a complete book and the held steps after it. Stops writing levels until `show`. */
+  /** Restarts from a complete book and the stored steps that follow the book. Stops writing levels until `show`. */
   seed(snapshot: BookSnapshot): SeedResult {
     if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
     if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';

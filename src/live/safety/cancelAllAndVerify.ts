@@ -158,7 +158,7 @@ export async function cancelAll(
 
 /**
  * Returns the error for the operator if a truncated list prevented verification. `known` is the number of orders in the
- * state, each of which was looked up.
+ * state directory; each was looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
   `the list of open orders on ${book} is full of orders of other programs, and may omit some of ${instance}${known === 0 ? '' : ` (the ${known} known orders of ${instance} were looked up one by one)`}; cancel some orders of the other programs, then run this command again, or check manually at the exchange`;

@@ -55,7 +55,7 @@ export function hftbacktest(
   };
 }
 
-/** Infers the grid from every price and amount. Rejects with a WrongFile that names the file. */
+/** Infers tick and lot from all prices and amounts. Rejects with a WrongFile that names the file. */
 export async function hftbacktestGrid(files: readonly string[], onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
   for (const file of files) {
@@ -280,7 +280,7 @@ class EventReader {
   }
 }
 
-/** Maximum number of resting orders; the largest known books have about 10,000. */
+/** Maximum number of resting orders in a recorded book; the largest known books have about 10,000. */
 const ORDERS_MAX = 1_000_000;
 
 /**

@@ -197,7 +197,7 @@ async function pagesOf(
   if (meta.type !== element.type) throw new WrongFile(`contains ${meta.type}, expected ${element.type}`);
   if (!(Number(values) === rows)) throw new WrongFile(`states ${values} values for ${rows} rows`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
-    throw new WrongFile(`states bytes ${start} to ${end}, but the file has ${file.byteLength} bytes`);
+    throw new WrongFile(`places a column at bytes ${start} to ${end}, but the file has only ${file.byteLength} bytes`);
   return pages(new DataView(await file.slice(start, end)), meta.codec, element, rows);
 }
 
