@@ -51,6 +51,7 @@ const SEEDS = [
   'test/config/earningsOfAll.test.ts',
   'test/sandbox/markets/flowTable.test.ts',
   'test/simulation/causes.test.ts',
+  'test/simulation/shrink.test.ts',
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
