@@ -160,7 +160,7 @@ export class SimulatedExchange implements Resident {
     return false;
   }
 
-  /** The target may be earlier now, because a request that has just arrived was answered. */
+  /** Returns the time to stop at: `#end`, or, for an eager caller, the arrival of the first answer if it is earlier. */
   #reach(): number {
     return this.#eager && this.answers.headAt < this.#end ? this.answers.headAt : this.#end;
   }

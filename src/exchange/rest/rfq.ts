@@ -83,8 +83,9 @@ export function rfq(ask: SendRequest) {
 }
 
 /**
- * Builds an RFQ request. It uses the client's budget, because it is not published whether RFQ requests count toward the
- * account's 300 per minute. Only `convert` writes, since a quote reserves nothing.
+ * Builds an RFQ request. It counts toward this program's budget of private requests, because it is not published
+ * whether RFQ requests count toward the account's 300 per minute. Only `convert` has an effect, since a quote reserves
+ * nothing.
  */
 const question = <T>(
   method: 'GET' | 'POST',
@@ -105,7 +106,7 @@ const question = <T>(
   ...(body === undefined ? {} : { body }),
 });
 
-/** Returns a ticker in upper case, as on this interface; REST uses lower case (document conventions). */
+/** Returns a ticker in upper case, which RFQ requires; REST uses lower case (interface document, conventions). */
 const tickerPart = (ticker: string): string => currencyPart(ticker).toUpperCase();
 
 function quoteBody({ source, target, sourceAmount, targetAmount }: RfqRequest): Record<string, unknown> {
