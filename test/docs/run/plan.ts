@@ -77,6 +77,12 @@ const ELSEWHERE: readonly {
   { command: /^npm run lint$/, by: 'lint.sh', names: /npm run (?:--silent )?lint|eslint/, how: 'as printed' },
   { command: /^npm run planted/, by: 'planted.sh', names: /planted/, how: 'all of them' },
   {
+    command: /^npm run differential\b/,
+    by: 'differential.sh',
+    names: /npm run (?:--silent )?differential/,
+    how: 'as printed',
+  },
+  {
     command: /^npm run mutation/,
     by: 'mutation.sh',
     names: /npm run --silent mutation/,
