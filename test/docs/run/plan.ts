@@ -211,7 +211,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas resume\b(?!.* --preview)/, /lifted|the pause is over/],
   [/puntas pause\b(?!.* --(?:preview|json))/, /^paused: /m],
   [/puntas status\b(?!.* --json)/, /^ +regime +\w/m],
-  [/puntas replay\b/, /the same/],
+  [/puntas replay\b/, /all commands identical/],
   [/puntas backtest\b.* --json/, /^\{.*"models":\[/m],
   [/puntas tape\b.* --json/, /^\{"dir":/m],
   [/puntas scout\b(?!.* --json)/, /^(?:No book pays: |There was no data, |\d+ of \d+ books? pays?\. )/m],
