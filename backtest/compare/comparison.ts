@@ -126,8 +126,8 @@ export type ComparedRun = {
   /** Reason why the bot did not run; `null` if it did. */
   readonly notRun: string | null;
   /**
-   * Reason that the first part gives against quoting; `null` if it gives none. The net of the run then counts as 0,
-   * even if the bot ran.
+   * Reason against quoting, from measurements of the tape's first part; `null` if there is none. With a reason, the net
+   * of the run counts as 0, even if the bot ran.
    */
   readonly declined: string | null;
   /** Reason why the profit of the run is not scored; `null` if it is scored. */
@@ -139,8 +139,8 @@ export type ComparedRun = {
   /** Results of later starts under the main model; empty except at the first tier. */
   readonly staggered: readonly StaggeredStart[];
   /**
-   * Net minus the net of the first bot at this tier in the same hours, with a 95% interval from equal time blocks.
-   * `null` for the first bot itself, or if either did not run.
+   * Net minus the net of the first bot that ran at this tier in the same hours, with a 95% interval from equal time
+   * blocks. `null` for that first bot itself, and for a bot that did not run.
    */
   readonly againstFirst: { readonly value: number; readonly interval: Interval | null } | null;
   /** Obstacles to the bot's trading, in sentences; empty if there were none. */
@@ -238,7 +238,10 @@ export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   return hash.digest('hex');
 }
 
-/** Adds to each run on one tape its net minus the net of the first bot at the same tier, if both ran. */
+/**
+ * Adds `againstFirst` to runs on one tape: the bot's net minus the net of the first bot that ran at the same tier. That
+ * first bot and bots that did not run get none.
+ */
 export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun[] {
   return runs.map(run => {
     const first = runs.find(({ tier, models }) => tier === run.tier && models.length > 0);

@@ -122,8 +122,8 @@ type Part = {
   /** Contribution of each block to the deviation of the net per hour: first at a fee of 0, then per bps of the fee. */
   readonly moves: readonly [Float64Array, Float64Array];
   /**
-   * Values of each bootstrap sample: filled value per hour, remaining edge, and the first-order deviation of that edge
-   * from `left`.
+   * One value per bootstrap sample. `perHour`: filled value per hour. `left`: remaining edge. `off`: first-order
+   * deviation of the sample's edge from the estimate, `left` of this part.
    */
   readonly sampled: { readonly perHour: Float64Array; readonly left: Float64Array; readonly off: Float64Array };
 };

@@ -41,7 +41,10 @@ export type SideRoom = {
    * quote currency for a buy. Negative if orders need more than the balance.
    */
   readonly free: Money;
-  /** Lots by which the position may still grow if every order that may be live fills; never negative. */
+  /**
+   * Lots by which a hedge may still grow the position, assuming that every order that may be live and every pending
+   * conversion fills. Never negative.
+   */
   readonly room: number;
 };
 

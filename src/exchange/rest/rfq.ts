@@ -5,7 +5,7 @@ import { currencyPart, limitPart, positivePart, query, quotePart } from '../wire
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';
 
-/** Pair of currencies; precisions are maximum decimals of an amount. */
+/** Pair of currencies. Each precision is the maximum number of decimals of an amount. */
 export type RfqPair = {
   readonly source: string;
   readonly target: string;
@@ -83,9 +83,9 @@ export function rfq(ask: SendRequest) {
 }
 
 /**
- * Builds an RFQ request. It counts toward this program's budget of private requests, because it is not published
- * whether RFQ requests count toward the account's 300 per minute. Only `convert` has an effect, since a quote reserves
- * nothing.
+ * Builds an RFQ request. The exchange does not publish whether RFQ requests count toward the account's 300 private
+ * requests per minute. This program's budget of private requests therefore includes them. Only `convert` has an effect,
+ * since a quote reserves nothing.
  */
 const question = <T>(
   method: 'GET' | 'POST',

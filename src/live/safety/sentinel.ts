@@ -186,7 +186,10 @@ class Sentinel {
     return `the bot has shown no life for ${seconds(sight.stillMs)}${cause}${disk === null ? kind : kind.replace('; frozen: ', '; ')}`;
   }
 
-  /** Counts the bot's orders periodically, and more often while the bot runs but reads nothing. */
+  /**
+   * Counts the bot's orders on the exchange periodically. Counts more often while the bot runs but completes no read of
+   * its orders and trades, and after an unanswered count.
+   */
   async #count(): Promise<string | null> {
     const { watch, ttlMs, ordersMax } = this.#options;
     const isBlind = (): boolean => {

@@ -12,7 +12,7 @@ import { sumOf } from './rowChecksums.ts';
 /** File name in a state directory. */
 export const STATE_FILE = 'puntas.db';
 
-/** Counts in a state file before its migration. */
+/** Numbers of the last commit and the last run, as read from a state file before its migration. */
 export type StateFileHead = {
   /** Number of the last commit; `null` for a version that did not count commits. */
   readonly commits: number | null;

@@ -284,8 +284,8 @@ class EventReader {
 const ORDERS_MAX = 1_000_000;
 
 /**
- * Converts a double to whole units. Throws an OffGrid unless the difference is at most a few units of the double's last
- * place plus a ten-thousandth of a unit.
+ * Converts a double to whole units. Throws an OffGrid if the double is further from a whole number of units than 0.0001
+ * units plus a few rounding errors of a double.
  */
 function wholeUnits(double: number, unit: number, name: string): number {
   if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a number, found ${double}`);
