@@ -26,7 +26,7 @@ export async function carryOut(task: Task): Promise<TaskResult> {
   const before = process.cpuUsage();
   try {
     const run = await simulate(task.seed, {
-      ...(task.only ? { only: task.only } : {}),
+      ...onlyOf(task.only ?? plant?.only),
       ...(task.reloads === true ? { reloads: true } : {}),
       ...(task.actions === true || plant?.actions === true ? { actions: true } : {}),
       ...(task.safetyMs === undefined ? {} : { safetyMs: task.safetyMs }),
@@ -38,6 +38,8 @@ export async function carryOut(task: Task): Promise<TaskResult> {
     undo?.();
   }
 }
+
+const onlyOf = (only: readonly Fault[] | undefined) => (only ? { only } : {});
 
 const COLLECTED_EVERY = 20;
 

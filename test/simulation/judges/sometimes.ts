@@ -64,6 +64,8 @@ export const SOMETIMES = [
   'a forged delivery was turned away',
   'a forged delivery was kept, and changed nothing',
   'a refund was told of',
+  'a placement overtook a cancel',
+  'a cancel overtook a placement',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];

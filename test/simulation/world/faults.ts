@@ -73,6 +73,9 @@ export const FAULTS = [
   'transactions',
   // A book that arrives seconds after it was read, and after it none.
   'late books',
+  // Of placements and of cancels, each for itself: one may overtake the other.
+  'slow placing',
+  'slow canceling',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

@@ -65,6 +65,8 @@ export class Network {
   #lockedUntil: Record<'public' | 'private', Millis> = { public: -Infinity, private: -Infinity };
   /** The next book arrives late, and no book for so long after it. Null: books arrive as usual. */
   #silenceAfterLateBook: Millis | null = null;
+  /** When those that are on their way were sent. */
+  readonly #onTheirWay: Readonly<Record<OrderTopic, Set<Millis>>> = { place: new Set(), cancel: new Set() };
 
   constructor(options: NetworkOptions) {
     this.#options = options;
@@ -149,8 +151,10 @@ export class Network {
     if (world.strikes('lost requests', 0.3) || desk?.isLost(topic) === true) return;
     const late = world.strikes('late delivery', 0.05) ? chance.between(6_000, heldMaxMs) : 0;
     const held = Math.max(late, desk?.heldMs(topic) ?? 0);
-    const there = held + this.#latency();
+    const there = held + this.#latency() + this.#orderLatency(topic);
+    if (isOrderTopic(topic)) this.#onTheirWay[topic].add(sentAt);
     clock.after(there, () => {
+      if (isOrderTopic(topic)) this.#comes(topic, sentAt);
       if (world.strikes('resets', 0.08)) {
         // Before or after the exchange has read it: the bot cannot tell.
         if (chance.hit(0.5)) this.#arrive(request, topic, { sentAt, again: false });
@@ -257,10 +261,33 @@ export class Network {
     return this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
   }
 
+  /** What placing and canceling take longer than other requests. */
+  #orderLatency(topic: Topic): Millis {
+    const { world } = this.#options;
+    const intensity = isOrderTopic(topic) ? world.intensity(SLOW[topic]) : 0;
+    if (!isOrderTopic(topic) || intensity === 0) return 0;
+    if (!world.faults.has(SLOW[topic])) world.count(SLOW[topic]);
+    return Math.min(ORDER_LATENCY_MAX_MS, -Math.log(1 - world.chance(SLOW[topic]).next()) * intensity * 2_000);
+  }
+
+  #comes(topic: OrderTopic, sentAt: Millis): void {
+    const { world } = this.#options;
+    this.#onTheirWay[topic].delete(sentAt);
+    const other = topic === 'place' ? 'cancel' : 'place';
+    const isOvertaken = [...this.#onTheirWay[other]].some(before => before < sentAt);
+    if (isOvertaken && world.intensity(SLOW[other]) > world.intensity(SLOW[topic]))
+      world.marks.see(topic === 'place' ? 'a placement overtook a cancel' : 'a cancel overtook a placement');
+  }
+
   #latency(): Millis {
     const chance = this.#options.world.chance('latency');
     return Math.min(4_000, 1 - Math.log(1 - chance.next()) * this.#latencyMs);
   }
 }
 
+type OrderTopic = 'place' | 'cancel';
+
+const isOrderTopic = (topic: Topic): topic is OrderTopic => topic === 'place' || topic === 'cancel';
+const SLOW = { place: 'slow placing', cancel: 'slow canceling' } as const;
+const ORDER_LATENCY_MAX_MS = 5_000;
 const NEVER = new Promise<never>(() => undefined);
