@@ -14,6 +14,7 @@ import {
 import type { Config } from '../../src/config.ts';
 import type { Seams } from './processes/bot.ts';
 import type { Fault } from './world/faults.ts';
+import { BOOK } from './world/scenario.ts';
 
 export type Planted = {
   readonly name: string;
@@ -732,6 +733,49 @@ export const PLANTED: readonly Planted[] = [
             return row ? [{ ...row, status: 'cancelled' }] : [];
           });
           return value.length > 0 ? { kind: 'done', value } : inner.lookUp(of);
+        },
+      }));
+    },
+  },
+  {
+    name: 'removed book not heeded',
+    mistake: 'a list that the book is missing from is taken for one that was cut, and the last whole one is kept',
+    only: ['removed book'],
+    seams: () => {
+      let whole: Awaited<ReturnType<Exchange['availableBooks']>> | null = null;
+      const lists = (rows: readonly { readonly book: string }[]) => rows.some(({ book }) => book === BOOK);
+      return exchange(inner => ({
+        availableBooks: async () => {
+          const outcome = await inner.availableBooks();
+          if (outcome.kind !== 'done' || whole === null || lists(outcome.value)) whole = outcome;
+          return whole;
+        },
+      }));
+    },
+  },
+  {
+    name: 'suspended trading is a refusal',
+    mistake: 'an order that is refused because nothing is traded is tried again like any other',
+    only: ['suspended trading'],
+    seams: () =>
+      exchange(inner => ({
+        place: async (order, mayPlace) => {
+          const outcome = await inner.place(order, mayPlace);
+          return outcome.kind === 'refused' && outcome.code === '0410' ? REFUSED : outcome;
+        },
+      })),
+  },
+  {
+    name: 'fees read once',
+    mistake: 'the fees of the account are those of the start',
+    only: ['changed fees'],
+    seams: () => {
+      let first: Awaited<ReturnType<Exchange['fees']>> | null = null;
+      return exchange(inner => ({
+        fees: async () => {
+          const outcome = await inner.fees();
+          if (outcome.kind === 'done') first ??= outcome;
+          return first ?? outcome;
         },
       }));
     },

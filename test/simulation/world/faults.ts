@@ -76,6 +76,10 @@ export const FAULTS = [
   // Of placements and of cancels, each for itself: one may overtake the other.
   'slow placing',
   'slow canceling',
+  // What the exchange decides about the book and the account.
+  'removed book',
+  'suspended trading',
+  'changed fees',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

@@ -214,6 +214,8 @@ export class Network {
       world.marks.see('a lock-out while canceling');
     }
     if (world.strikes('errors not applied', 0.08)) return this.#serverError();
+    const instead = this.#options.replies.instead(topic);
+    if (instead !== null) return instead;
     const reply = desk
       ? desk.arrive(request, topic, () => this.#respond(request, topic, how))
       : this.#respond(request, topic, how);
@@ -258,7 +260,7 @@ export class Network {
 
   /** True while the market-data stream cannot pass. */
   get isStreamCut(): boolean {
-    return this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
+    return this.#options.replies.isHidden || this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
   }
 
   /** What placing and canceling take longer than other requests. */
