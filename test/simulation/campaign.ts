@@ -39,7 +39,7 @@ export async function carryOut(
   try {
     const run = await simulate(task.seed, {
       ...how,
-      ...(task.only ? { only: task.only } : {}),
+      ...onlyOf(task.only ?? plant?.only),
       ...(task.keep === undefined ? {} : { keep: parseKeep(task.keep) }),
       ...(task.plain === undefined ? {} : { plain: parsePlain(task.plain) }),
       ...(task.untilMs === undefined ? {} : { untilMs: task.untilMs }),
@@ -55,6 +55,8 @@ export async function carryOut(
     undo?.();
   }
 }
+
+const onlyOf = (only: readonly Fault[] | undefined) => (only ? { only } : {});
 
 const COLLECTED_EVERY = 20;
 

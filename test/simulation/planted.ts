@@ -13,6 +13,8 @@ import {
 } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
 import type { Seams } from './processes/bot.ts';
+import type { Fault } from './world/faults.ts';
+import { BOOK } from './world/scenario.ts';
 
 export type Planted = {
   readonly name: string;
@@ -21,6 +23,8 @@ export type Planted = {
   readonly seams: () => Seams;
   /** Persons act on the bot. */
   readonly actions?: boolean;
+  /** The classes of faults that are on: those that alone find it. */
+  readonly only?: readonly Fault[];
   /** The seed from which it is looked for: one that is known to have what it takes is quickly found again. */
   readonly from?: number;
   /** Changes a class for the length of one run; returns the way back. */
@@ -693,5 +697,87 @@ export const PLANTED: readonly Planted[] = [
     patch: hearing(event =>
       event.kind === 'book' && event.startedAt !== null ? { ...event, startedAt: event.at } : event,
     ),
+  },
+  {
+    name: 'a cancel takes no longer than a placing',
+    mistake: 'a cancel without an answer after ten times the longest placing counts as done',
+    only: ['slow canceling'],
+    seams: () => {
+      const [gaveUp, seen] = [new Set<string>(), new Map<string, OrderReport>()];
+      let longest = 0;
+      return exchange((inner, clock) => ({
+        place: async (order, mayPlace) => {
+          const from = clock.elapsed();
+          const outcome = await inner.place(order, mayPlace);
+          if (outcome.kind === 'done') longest = Math.max(longest, clock.elapsed() - from);
+          return outcome;
+        },
+        openOrders: async query => {
+          const outcome = await inner.openOrders(query);
+          if (outcome.kind === 'done') for (const row of outcome.value) if (row.originId) seen.set(row.originId, row);
+          return outcome;
+        },
+        cancel: async of => {
+          let isAnswered = false;
+          const answer = inner.cancel(of).finally(() => (isAnswered = true));
+          const patience = pause(clock, 10 * longest).then(() => {
+            if (!isAnswered && 'originIds' in of) for (const id of of.originIds) gaveUp.add(id);
+            return { kind: 'done', value: [] } as const;
+          });
+          return await Promise.race([answer, patience]);
+        },
+        lookUp: async of => {
+          if (!('originIds' in of)) return inner.lookUp(of);
+          const value = of.originIds.flatMap((id): OrderReport[] => {
+            const row = gaveUp.has(id) ? seen.get(id) : undefined;
+            return row ? [{ ...row, status: 'cancelled' }] : [];
+          });
+          return value.length > 0 ? { kind: 'done', value } : inner.lookUp(of);
+        },
+      }));
+    },
+  },
+  {
+    name: 'removed book not heeded',
+    mistake: 'a list that the book is missing from is taken for one that was cut, and the last whole one is kept',
+    only: ['removed book'],
+    seams: () => {
+      let whole: Awaited<ReturnType<Exchange['availableBooks']>> | null = null;
+      const lists = (rows: readonly { readonly book: string }[]) => rows.some(({ book }) => book === BOOK);
+      return exchange(inner => ({
+        availableBooks: async () => {
+          const outcome = await inner.availableBooks();
+          if (outcome.kind !== 'done' || whole === null || lists(outcome.value)) whole = outcome;
+          return whole;
+        },
+      }));
+    },
+  },
+  {
+    name: 'suspended trading is a refusal',
+    mistake: 'an order that is refused because nothing is traded is tried again like any other',
+    only: ['suspended trading'],
+    seams: () =>
+      exchange(inner => ({
+        place: async (order, mayPlace) => {
+          const outcome = await inner.place(order, mayPlace);
+          return outcome.kind === 'refused' && outcome.code === '0410' ? REFUSED : outcome;
+        },
+      })),
+  },
+  {
+    name: 'fees read once',
+    mistake: 'the fees of the account are those of the start',
+    only: ['changed fees'],
+    seams: () => {
+      let first: Awaited<ReturnType<Exchange['fees']>> | null = null;
+      return exchange(inner => ({
+        fees: async () => {
+          const outcome = await inner.fees();
+          if (outcome.kind === 'done') first ??= outcome;
+          return first ?? outcome;
+        },
+      }));
+    },
   },
 ];

@@ -81,6 +81,8 @@ export type RunOptions = {
 
 /** A run that does not come to its end in so many events is a failure of the simulator. */
 const EVENTS_MAX = 400_000;
+/** What the account pays by its volume while nobody changes it. */
+const TOP_TIER = { maker: '0.00100', taker: '0.00130' };
 const STOP_WITHIN_MS = 240_000;
 const QUOTED_WITHIN_MS = 30_000;
 const RESTART_CHECK_BEFORE_MS = 40_000;
@@ -208,6 +210,7 @@ class Simulation {
         privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs),
         messagesPerMinute: config.halts.messagesPerMinute,
         usesStream: scenario.usesStream,
+        earnsFees: !config.nextTierCounts,
       },
     });
     this.#hedges = config.hedge ? this.#hedgeJudge(config.hedge) : null;
@@ -328,6 +331,7 @@ class Simulation {
       store: this.#store,
       checker: this.#checker,
       judge: this.#judge,
+      replies: this.#replies,
     });
   }
 
@@ -440,8 +444,9 @@ class Simulation {
     const { branch = 0 } = this.#options.healAfter ?? {};
     if (branch > 0) world.branch(branch);
     this.#exchange.venue.set({
-      ...{ tradeRecordDelayMs: 25, engineDelayMinMs: 1, engineDelayMaxMs: 20, transferListDelayMs: 0 },
+      ...{ tradeRecordDelayMs: 25, engineDelayMinMs: 1, engineDelayMaxMs: 20, transferListDelayMs: 0, trading: 'on' },
     });
+    if (world.drawn('changed fees') > 0) this.#exchange.venue.changeBook(BOOK, {}, TOP_TIER);
     this.#store.fill(false);
     const { life } = this.#bot;
     if (life && (life.isFrozen || this.#replies.tickFactor !== 1 || this.#replies.amountFactor !== 1)) {

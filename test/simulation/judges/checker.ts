@@ -37,6 +37,8 @@ export type Promises = {
   readonly privateStaleAfterMs: number;
   readonly messagesPerMinute: number;
   readonly usesStream: boolean;
+  /** No quote is paid for volume. */
+  readonly earnsFees: boolean;
 };
 
 export type DurableIntent = { readonly side: string; readonly price: number; readonly amount: number };
@@ -60,6 +62,10 @@ export type CheckerOptions = {
 const DECISION_MS = 1_600;
 /** Rules are read again every five minutes, after a failure every 15 s; a lock-out keeps the bot from asking for a minute. */
 const RULES_KNOWN_AFTER_MS = 380_000;
+/** Fees so high that a quote for lower ones is told from one for them; taken up, and two orders of one view of the market. */
+const FEE_CHECKED = 0.005;
+const FEE_HEEDED_MS = 4_000;
+const FEE_PAIR_MS = 20_000;
 const LIVES_KEPT = 3;
 const VIOLATIONS_MAX = 20;
 /** A quote that must go has been asked for by then. */
@@ -82,6 +88,13 @@ class Witness {
   streamAt = -Infinity;
   readonly fills = new Set<string>();
   readonly placements: number[] = [];
+  /** Since when the last list of books that it was given has none of ours. */
+  delistedAt: number | null = null;
+  /** The fee for makers that it was told last, and when. */
+  fee: { readonly at: number; readonly rate: number } | null = null;
+  /** It was told that nothing is traded, which a person has to look at. */
+  suspendedAt: number | null = null;
+  listedAgain = false;
 
   constructor(startedAt: number) {
     this.startedAt = startedAt;
@@ -198,6 +211,7 @@ export class Checker {
 
   haltLifted(): void {
     this.#haltedAt = null;
+    for (const witness of this.#lives.values()) witness.suspendedAt = null;
     this.#liftedAt = this.#options.now();
   }
 
@@ -356,7 +370,13 @@ export class Checker {
 
   answered(life: number, topic: Topic, reply: Reply, sentAt: number): void {
     const witness = this.#lives.get(life);
+    if (witness && topic === 'place' && envelopeOf(reply)?.error?.code === '0410') {
+      witness.suspendedAt ??= this.#options.now();
+      this.#options.marks.see('the bot was told that trading is suspended');
+    }
     if (!witness || !isSuccess(reply)) return;
+    if (topic === 'books') this.#seeList(witness, reply);
+    if (topic === 'fees') this.#seeFees(witness, reply);
     if (topic === 'open orders') witness.openOrdersAt = Math.max(witness.openOrdersAt, sentAt);
     if (topic === 'trades') witness.tradesAt = Math.max(witness.tradesAt, sentAt);
     if (topic === 'book') this.#seeBook(witness, reply, sentAt);
@@ -580,6 +600,7 @@ export class Checker {
         `${id} was sent ${age === Infinity ? 'before the account was read' : `on an account read ${age.toFixed(0)} ms ago`}`,
       );
     this.#checkMarket(witness, order, at);
+    this.#checkTerms(witness, order, at);
     for (const left of this.#ours()) {
       const run = left.originId!.split('-')[1];
       const arrivedAt = this.#arrivedAt.get(left.originId!) ?? -Infinity;
@@ -613,6 +634,48 @@ export class Checker {
     const isSamePrice = [1, 2].some(factor => units(price) === BigInt(intent.price) * BigInt(factor) * 10n * ONE);
     if (intent.side !== side || !isSamePrice || units(major) !== BigInt(intent.amount))
       this.#break('S3', `${originId} was sent as ${side} ${major} at ${price}, on disk is another order`);
+  }
+
+  #seeList(witness: Witness, reply: Reply): void {
+    const { promises, now } = this.#options;
+    const rows = envelopeOf(reply)!.payload as readonly { readonly book: string }[];
+    if (!rows.some(({ book }) => book === promises.book)) witness.delistedAt ??= now();
+    else if (witness.delistedAt !== null) {
+      witness.delistedAt = null;
+      witness.listedAgain = true;
+    }
+  }
+
+  #seeFees(witness: Witness, reply: Reply): void {
+    const { promises, now, marks } = this.#options;
+    type Row = { readonly book: string; readonly maker_fee_decimal: string };
+    const { fees } = envelopeOf(reply)!.payload as { readonly fees: readonly Row[] };
+    const row = fees.find(({ book }) => book === promises.book);
+    if (!row) return;
+    const rate = Number(row.maker_fee_decimal);
+    if (witness.fee?.rate === rate) return;
+    if (witness.fee !== null) marks.see('the bot read other fees while it ran');
+    witness.fee = { at: now(), rate };
+  }
+
+  /** R3, M6 and M7, on what this life has been told of the book, its fees and whether it is traded. */
+  #checkTerms(witness: Witness, { originId, side, price }: ReturnType<typeof orderIn>, at: number): void {
+    const { suspendedAt, delistedAt, fee } = witness;
+    if (suspendedAt !== null && at - suspendedAt > 2_000 + DECISION_MS)
+      this.#break('R3', `${originId} was sent though nothing is traded, and nobody has resumed since`);
+    if (delistedAt !== null && at - delistedAt > DECISION_MS)
+      this.#break('M7', `${originId} was sent on a book that is not listed any more`);
+    if (witness.listedAgain) this.#options.marks.see('the book was listed again, and the bot quoted it');
+    witness.listedAgain = false;
+    if (!this.#options.promises.earnsFees || !fee || !(fee.rate >= FEE_CHECKED) || at - fee.at < FEE_HEEDED_MS) return;
+    for (const other of this.#ours()) {
+      const sentAt = this.#sent.get(other.originId!) ?? -Infinity;
+      if (other.side === side || sentAt < fee.at + FEE_HEEDED_MS || at - sentAt > FEE_PAIR_MS) continue;
+      const [bid, ask] = side === 'buy' ? [Number(price), other.price * 10] : [other.price * 10, Number(price)];
+      // The market moves between the two: half of both fees is enough.
+      if (ask < bid * (1 + fee.rate))
+        this.#break('M6', `${originId} at ${price} and ${other.originId} lose by a maker fee of ${fee.rate}`);
+    }
   }
 
   /** M2 and M5, on what this life has been told. A stream tells more than is parsed here: then only silence counts. */

@@ -64,6 +64,14 @@ export const SOMETIMES = [
   'a forged delivery was turned away',
   'a forged delivery was kept, and changed nothing',
   'a refund was told of',
+  'a placement overtook a cancel',
+  'a cancel overtook a placement',
+  'the book was removed under live orders',
+  'the book was listed again, and the bot quoted it',
+  'trading was suspended while quoting',
+  'the bot was told that trading is suspended',
+  'fees changed while quoting',
+  'the bot read other fees while it ran',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];

@@ -65,6 +65,8 @@ export class Network {
   #lockedUntil: Record<'public' | 'private', Millis> = { public: -Infinity, private: -Infinity };
   /** The next book arrives late, and no book for so long after it. Null: books arrive as usual. */
   #silenceAfterLateBook: Millis | null = null;
+  /** When those that are on their way were sent. */
+  readonly #onTheirWay: Readonly<Record<OrderTopic, Set<Millis>>> = { place: new Set(), cancel: new Set() };
 
   constructor(options: NetworkOptions) {
     this.#options = options;
@@ -155,8 +157,10 @@ export class Network {
     if (world.strikes('lost requests', 0.3) || desk?.isLost(topic) === true) return;
     const late = world.struck('late delivery', 0.05, () => chance.between(6_000, heldMaxMs)) ?? 0;
     const held = Math.max(late, desk?.heldMs(topic) ?? 0);
-    const there = held + this.#latency();
+    const there = held + this.#latency() + this.#orderLatency(topic);
+    if (isOrderTopic(topic)) this.#onTheirWay[topic].add(sentAt);
     clock.after(there, () => {
+      if (isOrderTopic(topic)) this.#comes(topic, sentAt);
       // Before or after the exchange has read it: the bot cannot tell.
       const isRead = world.struck('resets', 0.08, () => chance.hit(0.5));
       if (isRead !== null) {
@@ -221,6 +225,8 @@ export class Network {
     }
     const error = world.struck('errors not applied', 0.08, () => this.#serverError());
     if (error !== null) return error;
+    const instead = this.#options.replies.instead(topic);
+    if (instead !== null) return instead;
     const reply = desk
       ? desk.arrive(request, topic, () => this.#respond(request, topic, how))
       : this.#respond(request, topic, how);
@@ -267,7 +273,25 @@ export class Network {
 
   /** True while the market-data stream cannot pass. */
   get isStreamCut(): boolean {
-    return this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
+    return this.#options.replies.isHidden || this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
+  }
+
+  /** What placing and canceling take longer than other requests. */
+  #orderLatency(topic: Topic): Millis {
+    const { world } = this.#options;
+    const intensity = isOrderTopic(topic) ? world.intensity(SLOW[topic]) : 0;
+    if (!isOrderTopic(topic) || intensity === 0) return 0;
+    if (!world.faults.has(SLOW[topic])) world.count(SLOW[topic]);
+    return Math.min(ORDER_LATENCY_MAX_MS, -Math.log(1 - world.chance(SLOW[topic]).next()) * intensity * 2_000);
+  }
+
+  #comes(topic: OrderTopic, sentAt: Millis): void {
+    const { world } = this.#options;
+    this.#onTheirWay[topic].delete(sentAt);
+    const other = topic === 'place' ? 'cancel' : 'place';
+    const isOvertaken = [...this.#onTheirWay[other]].some(before => before < sentAt);
+    if (isOvertaken && world.intensity(SLOW[other]) > world.intensity(SLOW[topic]))
+      world.marks.see(topic === 'place' ? 'a placement overtook a cancel' : 'a cancel overtook a placement');
   }
 
   #latency(): Millis {
@@ -276,4 +300,9 @@ export class Network {
   }
 }
 
+type OrderTopic = 'place' | 'cancel';
+
+const isOrderTopic = (topic: Topic): topic is OrderTopic => topic === 'place' || topic === 'cancel';
+const SLOW = { place: 'slow placing', cancel: 'slow canceling' } as const;
+const ORDER_LATENCY_MAX_MS = 5_000;
 const NEVER = new Promise<never>(() => undefined);

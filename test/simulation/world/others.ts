@@ -6,7 +6,9 @@ import type { Bot } from '../processes/bot.ts';
 import type { Life } from '../processes/life.ts';
 import type { Checker } from '../judges/checker.ts';
 import { envelopeOf } from './wire.ts';
+import type { Chance } from './chance.ts';
 import { BOOK, INSTANCE } from './scenario.ts';
+import type { ReplyFaults } from './replyFaults.ts';
 import type { SentinelJudge } from '../judges/sentinelJudge.ts';
 import type { Store } from '../processes/store.ts';
 import type { World } from './world.ts';
@@ -19,6 +21,7 @@ export type Scene = {
   readonly store: Store;
   readonly checker: Checker;
   readonly judge: SentinelJudge | null;
+  readonly replies: ReplyFaults;
 };
 
 const OTHER_PEER = '198.51.100.9';
@@ -26,6 +29,7 @@ const OTHER_PEER = '198.51.100.9';
 export function startOthers(scene: Scene): void {
   otherPrograms(scene);
   venueWhims(scene);
+  venueDecisions(scene);
   machine(scene);
   person(scene);
 }
@@ -114,6 +118,59 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
       else venue.withdraw(account, 'mxn', sum, isListed ? 'withdrawal' : null);
     };
   });
+}
+
+/** Rates for makers; takers pay 1.3 times as much. */
+const FEES = ['0', '0.0005', '0.002', '0.006'];
+
+/** What the exchange decides about the book and the account. */
+function venueDecisions({ world, exchange, accountId, checker, replies }: Scene): void {
+  const { venue } = exchange;
+  const inBook = () => [...venue.accounts.get(accountId)!.active.values()].filter(({ book }) => book === BOOK);
+  const isOurs = ({ originId }: { readonly originId?: string | undefined }) => originId?.startsWith(`${INSTANCE}-`);
+  world.often('removed book', 150_000, chance => {
+    const isShown = chance.hit(0.5);
+    const ms = chance.between(5_000, 90_000);
+    if (replies.isRemoved) return null;
+    return () => {
+      world.count('removed book');
+      const orders = inBook();
+      if (orders.some(isOurs)) world.marks.see('the book was removed under live orders');
+      replies.remove(isShown);
+      for (const order of orders) {
+        checker.othersCanceled(order.oid);
+        venue.cancel(order);
+      }
+      world.touched = true;
+      world.clock.after(ms, () => replies.listAgain());
+    };
+  });
+  world.often('suspended trading', 200_000, chance => {
+    const ms = chance.between(5_000, 60_000);
+    if (venue.switches.trading === 'off') return null;
+    return () => {
+      world.count('suspended trading');
+      if (inBook().some(isOurs)) world.marks.see('trading was suspended while quoting');
+      venue.set({ trading: 'off' });
+      world.trace.add('trading suspended');
+      world.clock.after(ms, () => venue.set({ trading: 'on' }));
+    };
+  });
+  const changeFees = (chance: Chance) => {
+    const maker = chance.pick(FEES);
+    return () => {
+      world.count('changed fees');
+      if (inBook().some(isOurs)) world.marks.see('fees changed while quoting');
+      venue.changeBook(BOOK, {}, { maker, taker: (Number(maker) * 1.3).toFixed(5) });
+      world.trace.add(`maker fee ${maker}`);
+    };
+  };
+  // The first comes early: what is never traded at the new rate is read every five minutes.
+  if (world.intensity('changed fees') > 0) {
+    const chance = world.chance('fees');
+    world.clock.after(chance.between(5_000, 60_000), () => world.happens('changed fees', changeFees(chance)));
+  }
+  world.often('changed fees', 300_000, changeFees);
 }
 
 function venueWhims({ world, exchange, accountId }: Scene): void {

@@ -1,7 +1,7 @@
 /** Answers that the exchange gave in good faith and that reach the bot old, cut or wrong, as caches and replicas make them. */
 import type { Millis, WireReply, WireRequest } from '../../../src/core/index.ts';
 import type { Chance } from './chance.ts';
-import { envelopeOf, isSuccess, payloadReply, type Topic } from './wire.ts';
+import { envelopeOf, errorReply, isSuccess, payloadReply, type Topic } from './wire.ts';
 import type { World } from './world.ts';
 
 type Level = { readonly price: string; readonly amount: string };
@@ -31,6 +31,8 @@ export class ReplyFaults {
   /** The tick that is announced is so many times the true one, and the smallest amount so many times. */
   tickFactor = 1;
   amountFactor = 1;
+  /** The book is in no list; `isShown`: what it holds is still answered. */
+  #removal: { readonly isShown: boolean } | null = null;
 
   constructor(options: ReplyFaultsOptions) {
     this.#options = options;
@@ -83,10 +85,36 @@ export class ReplyFaults {
 
   /** What the bot is told of the rules differs no more. */
   heal(): void {
+    this.#removal = null;
     if (this.tickFactor === 1 && this.amountFactor === 1) return;
     this.tickFactor = 1;
     this.amountFactor = 1;
     this.#options.onRules([1, 1]);
+  }
+
+  remove(isShown: boolean): void {
+    this.#removal = { isShown };
+    this.#options.world.trace.add(`book removed${isShown ? ', and still shown' : ''}`);
+  }
+
+  listAgain(): void {
+    if (this.#removal !== null) this.#options.world.trace.add('book listed again');
+    this.#removal = null;
+  }
+
+  get isRemoved(): boolean {
+    return this.#removal !== null;
+  }
+
+  /** Nothing of the book can be seen. */
+  get isHidden(): boolean {
+    return this.#removal?.isShown === false;
+  }
+
+  /** What is answered without a look at the exchange; null: nothing. */
+  instead(topic: Topic): WireReply | null {
+    const isUnknown = topic === 'place' ? this.isRemoved : topic === 'book' && this.isHidden;
+    return isUnknown ? errorReply(400, '0301', 'Unknown OrderBook') : null;
   }
 
   changed(request: WireRequest, topic: Topic, reply: WireReply): WireReply {
@@ -176,8 +204,9 @@ export class ReplyFaults {
   }
 
   #rulesReply(reply: WireReply): WireReply {
-    if (this.tickFactor === 1 && this.amountFactor === 1) return reply;
+    if (this.tickFactor === 1 && this.amountFactor === 1 && !this.isRemoved) return reply;
     const { payload } = envelopeOf(reply) as { payload: RulesPayload };
+    if (this.isRemoved) return payloadReply(payload.filter(row => row.book !== this.#options.book));
     return payloadReply(
       payload.map(row =>
         row.book === this.#options.book
