@@ -16,16 +16,8 @@ export { FLAG, RowBuilder, rowsInShared } from './rows/rows.ts';
 export type { MarketRows } from './rows/rows.ts';
 export { TickBook } from './rows/tickBook.ts';
 export { recordFlow } from './rows/recordFlow.ts';
-export {
-  fillLine,
-  FILLS_HEADER,
-  hedgeLine,
-  HEDGES_HEADER,
-  orderLine,
-  ORDERS_HEADER,
-  reportOf,
-  sweptLatency,
-} from './report/report.ts';
+export { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER } from './report/csvLines.ts';
+export { reportOf, sweptLatency } from './report/report.ts';
 export { tilesTextOf } from './report/firstScreen.ts';
 export { mainOf, shownModels } from './report/mainModel.ts';
 export { crossedText, isCrossed, longest } from './report/summary.ts';

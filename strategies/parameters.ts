@@ -124,7 +124,7 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
 
 /** Formats bps as text, without float rounding errors. */
 export const plainBps = (x: number): string => String(Math.round(x * 1e6) / 1e6);
-/** Returns the two maker fees of a round trip, in bps. `makerRate` is in parts of 10^-8. */
+/** Returns the sum of the two maker fees of a round trip, in bps. `makerRate` is in parts of 10^-8. */
 export const feesBps = (makerRate: number): number => (2 * makerRate) / 10_000;
 
 /**

@@ -10,12 +10,12 @@ export const ADVERSE = 'adverse selection';
 /** Meaning of the steps that every strategy can have, by the name of the step; `*` is a placeholder. */
 export const LEVEL_STEPS = {
   'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
-  [ADVERSE]: 'Further out by the usual move against fills, from `markouts` or the configured model.',
-  'level *': 'Distance of this level from the first.',
+  [ADVERSE]: 'Widens by the usual price move against fills, from `markouts` or the configured model.',
+  'level *': 'Distance of this level from the first level.',
   'not before the level inside': 'Moved out to the price of the level closer to the mid price.',
 };
 
-/** Returns the sum of the steps, in ticks, not rounded to the grid; 0 without steps. */
+/** Returns the sum of the steps, in ticks, not rounded to whole ticks; 0 without steps. */
 export function totalOf(steps: readonly Step[]): number {
   let sum = 0;
   for (const { ticks } of steps) sum += ticks;
@@ -56,8 +56,9 @@ export function inventoryRoom(side: Side, view: View, cap: number): number {
 }
 
 /**
- * Builds one level per entry of `prices`, each given as steps, best price first. Each amount is `lots` or the rest of
- * `room`. A level closer to the fair value than the level before it gets a step to that level's price.
+ * Builds one level per entry of `prices`, each given as steps, best price first. Each amount is `lots`, or what remains
+ * of `room`, the lots that the side may still add. A level closer to the fair value than the level before it gets a
+ * step to that level's price.
  */
 export function quoteLevelsOf(side: Side, prices: readonly (readonly Step[])[], lots: Amount, room: number): Level[] {
   const away = awayOf(side);

@@ -145,8 +145,8 @@ export class RollingMarket {
 
   /**
    * Returns the curve of fills by distance after `fee`, a share of the price; `null` without a profile. The rates are
-   * those of the profile, scaled by one factor. The factor is the ratio of estimated to configured arrivals, A e^(-k
-   * d), at the best distance d.
+   * the rates of the profile, scaled by one factor. The factor is the ratio of estimated to configured arrivals, A
+   * e^(-k d), at the best distance d.
    */
   curve(fee: number): FillCurve | null {
     if (this.#profile === null) return null;

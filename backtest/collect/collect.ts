@@ -40,7 +40,7 @@ export type CollectOptions = {
   readonly gaps: readonly Gap[];
   readonly fees: FeeOptions;
   readonly budget: RequestBudget;
-  /** Price of place 0, in ticks. */
+  /** Price at price index 0, in ticks. */
   readonly base: number;
   /** Base currency beyond the target at the start. */
   readonly opening: Money;
@@ -439,7 +439,7 @@ export class Collector implements Watcher {
     this.#sizeTime += Math.abs(this.#lots) * passed;
   }
 
-  /** Puts the position into the series of its minimum and its maximum. */
+  /** Records the position in the series of minimum and maximum positions. */
   #holding(at: Millis): void {
     const held = this.#lots * this.#lot;
     this.#series.put('positionLeast', at, held);

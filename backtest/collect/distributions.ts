@@ -1,4 +1,4 @@
-/** Distributions in bounded memory: counts of durations by length, and time by value. */
+/** Distributions in bounded memory: number of durations by their length, and time by the value of a quantity. */
 
 const PER_DECADE = 32;
 const DECADES = 10;

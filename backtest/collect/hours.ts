@@ -9,7 +9,7 @@ export type Hour = {
   readonly fills: number;
   /** Traded value, in the quote currency. */
   readonly value: Money;
-  /** Number of samples. */
+  /** Number of samples of the quotes in the hour. */
   readonly looks: number;
   /** Number of samples in which both sides were quoted. */
   readonly bothLooks: number;

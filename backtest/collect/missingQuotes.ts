@@ -1,4 +1,6 @@
-/** Time without a live order of the bot, per side and by reason. The reason is that of the engine's next decision. */
+/**
+ * Time without a live order of the bot, per side and by reason. The reason is taken from the engine's next decision.
+ */
 import type { Millis } from '../../src/core/index.ts';
 
 /** Time without a live order of the bot that one reason explains. */

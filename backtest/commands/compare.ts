@@ -50,7 +50,7 @@ export function addCompareCommand(program: Command): void {
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      'without -c: cost of one standard deviation per hour at full inventory (quote)',
+      'without -c: loss at full inventory per one-hour standard deviation of the price (quote)',
       decimalFlag,
       '10',
     )
@@ -113,7 +113,8 @@ function tiersWithout({ config, venueFees }: CompareFlags): string {
 function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
   return text.split(',').map(name => {
     const found = TIERS.find(known => known === name);
-    if (!found) throw new UsageError(`--fees: no tier ${JSON.stringify(name)}; there are ${TIERS.join(', ')}`);
+    if (!found)
+      throw new UsageError(`--fees: unknown tier ${JSON.stringify(name)}; expected one of ${TIERS.join(', ')}`);
     if (found === 'config' && !hasConfigs)
       throw new UsageError('--fees config needs configurations; pass them with -c');
     return found;

@@ -22,16 +22,16 @@ export type Together = {
   readonly after60: number;
   readonly after60Interval: Interval;
   /**
-   * Mean over runs of the net divided by the risk: the cost of one standard deviation at full inventory over the traded
-   * time. `null` if no risk was given.
+   * Mean over runs of the net divided by the risk: the loss at full inventory if the price moves one standard deviation
+   * over the traded time. `null` if no risk was given.
    */
   readonly inRisk: number | null;
 };
 
 /**
- * Combines the runs of a bot at a tier; `null` if none was scored. With `anyway`, runs that were advised against count
- * with their results. Recordings of the same hours are added block by block, like one market; other recordings count as
- * independent.
+ * Combines the runs of a bot at a fee tier; `null` if no run was scored. With `anyway`, runs count with their results
+ * even if the first part of the recording advised against quoting. Recordings of the same hours are added block by
+ * block, like one market; other recordings count as independent.
  */
 export function togetherOf(
   { tapes, riskPerHour }: Comparison,

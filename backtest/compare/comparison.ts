@@ -20,8 +20,8 @@ export type Comparison = {
   readonly seed: number;
   readonly models: readonly string[];
   /**
-   * Cost of one standard deviation of the price per hour at full inventory, in each book's quote currency. `null` if
-   * configurations were given.
+   * Loss at full inventory if the price moves one standard deviation in an hour, in each book's quote currency. `null`
+   * if configurations were given.
    */
   readonly riskPerHour: string | null;
   /**
@@ -30,7 +30,7 @@ export type Comparison = {
    */
   readonly calibratedShare: number | null;
   readonly tapes: readonly ComparedTape[];
-  /** Number of starts of each run at the first tier, spread over one hour; 1 if runs start only once. */
+  /** Number of starts of each run at the first fee tier, spread over one hour; 1 if runs start only once. */
   readonly starts: number;
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
   /** Hash of all runs, from `hashOfRuns`. */
@@ -58,8 +58,8 @@ export type ComparedTape = {
   readonly seconds: number;
   readonly measured: Measured | null;
   /**
-   * Verdicts of the first part, one per maker fee of the exchange, lowest fee first; empty if configurations were
-   * given.
+   * Verdicts on quoting from the first part of the recording, one per maker fee of the exchange, lowest fee first;
+   * empty if configurations were given.
    */
   readonly verdicts: readonly ComparedVerdict[];
   readonly runs: readonly ComparedRun[];
@@ -105,7 +105,7 @@ export type Measured = Pick<Calibration, 'seconds' | 'trades' | 'volatilityBps' 
    */
   readonly imbalanceSlope?: { readonly depthBps: number; readonly slope: number } | null;
   /**
-   * Value of full inventory, in the quote currency, which follows from `riskPerHour`; `orderValue` is that of one
+   * Value of full inventory, in the quote currency, which follows from `riskPerHour`; `orderValue` is the value of one
    * order.
    */
   readonly fullValue: number | null;
@@ -126,8 +126,8 @@ export type ComparedRun = {
   /** Reason why the bot did not run; `null` if it did. */
   readonly notRun: string | null;
   /**
-   * Reason that the first part gives against quoting; `null` if it gives none. The net of the run then counts as 0,
-   * even if the bot ran.
+   * Reason against quoting, from measurements of the tape's first part; `null` if there is none. With a reason, the net
+   * of the run counts as 0, even if the bot ran.
    */
   readonly declined: string | null;
   /** Reason why the profit of the run is not scored; `null` if it is scored. */
@@ -139,8 +139,8 @@ export type ComparedRun = {
   /** Results of later starts under the main model; empty except at the first tier. */
   readonly staggered: readonly StaggeredStart[];
   /**
-   * Net minus the net of the first bot at this tier in the same hours, with a 95% interval from equal time blocks.
-   * `null` for the first bot itself, or if either did not run.
+   * Net minus the net of the first bot that ran at this tier in the same hours, with a 95% interval from equal time
+   * blocks. `null` for that first bot itself, and for a bot that did not run.
    */
   readonly againstFirst: { readonly value: number; readonly interval: Interval | null } | null;
   /** Obstacles to the bot's trading, in sentences; empty if there were none. */
@@ -238,7 +238,10 @@ export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   return hash.digest('hex');
 }
 
-/** Adds to each run on one tape its net minus the net of the first bot at the same tier, if both ran. */
+/**
+ * Adds `againstFirst` to runs on one tape: the bot's net minus the net of the first bot that ran at the same tier. That
+ * first bot and bots that did not run get none.
+ */
 export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun[] {
   return runs.map(run => {
     const first = runs.find(({ tier, models }) => tier === run.tier && models.length > 0);

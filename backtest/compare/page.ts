@@ -235,7 +235,7 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
 const columnsOf = (minor: string): readonly string[] => [
   `net, ${minor}`,
   'net with fills valued after 60 s',
-  'net minus that of the first bot',
+  'net minus the net of the first bot',
   'range of net, other starts',
   'range of net, fill models',
   'spread captured',
@@ -342,7 +342,7 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
 
 const CHOICE = [
   'The parameters come from the first part of each recording, and only the rest is traded, so no run uses future data. All strategies have the same risk, inventory limit and order size.',
-  'The risk is the cost of one standard deviation of the price per hour at full inventory. An order is a tenth of full inventory; there are three levels per side. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger, so that six orders fit into the request budget.',
+  'The risk is the loss at full inventory if the price moves one standard deviation in an hour. An order is a tenth of full inventory; there are three levels per side. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger, so that six orders fit into the request budget.',
   'Strategies with a spread quote at the most profitable distance of the first part, if it is profitable; otherwise at 1/k + half the adverse move + the maker fee from the fair value, which maximizes edge times arrivals without risk aversion. At full inventory the quotes shift by that distance minus the fee; the imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. Grid lines are two such distances apart. Models get the measured numbers and adapt them while running. No loss halts a run, because a halted run cannot show its full loss.',
   "Fees are constant at the tier for the whole run. The own tier is the best tier that the run's own volume, scaled to 30 days, reaches.",
 ];
@@ -392,14 +392,14 @@ function runTable({
       ? []
       : [
           [
-            'cost of one standard deviation per hour at full inventory',
+            'loss at full inventory if the price moves one standard deviation in an hour',
             `${riskPerHour} of each quote currency`,
           ] as const,
         ]),
     ['latency of requests, each way, ms', latencyMs],
     ['minimum latency of market data, ms', feedLatencyMs],
     ['latency of fill notices, ms', fillLatencyMs ?? 'the latency of answers'],
-    ['starts of each run at the first tier', String(starts)],
+    ['starts of each run at the first fee tier', String(starts)],
     ['seed of latencies', String(seed)],
     ['hash of all runs', hash],
     ...tapes.map(({ name, hash: of, source }) => [name, `${source}, ${of}`] as const),

@@ -73,7 +73,7 @@ export type DeskScene = {
   readonly clock: Clock;
   readonly instrument: Instrument;
   readonly exchange: SimulatedExchange;
-  /** Price of place 0, in ticks. */
+  /** Price at price index 0, in ticks. */
   readonly base: number;
   readonly there: Travel;
   readonly back: Travel;

@@ -1,5 +1,5 @@
 /**
- * Recorded book at the exchange, at exchange time. The rows are read once for all replays whose orders rest in the
+ * Recorded book at the exchange, at exchange time. Each row is processed once for all replays whose orders rest in the
  * book.
  */
 import { InvalidatedLevels } from './invalidatedLevels.ts';
@@ -10,8 +10,8 @@ import { TickBook } from '../rows/tickBook.ts';
 import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 
 /**
- * Replay whose orders rest next to the recorded ones. It never changes the recorded book, and does not receive other
- * replays' orders.
+ * Replay whose orders rest next to the recorded ones. The replay never changes the recorded book, and does not receive
+ * the orders of other replays.
  */
 export type Resident = {
   readonly bids: OwnSide;
@@ -34,9 +34,9 @@ const PLAIN_ASK = FLAG.sell;
 export class ExchangeBook {
   readonly rows: MarketRows;
   readonly book: TickBook;
-  /** Number of resting bids of all replays at each place (index of a tick). */
+  /** Number of resting bids of all replays at each price index. */
   readonly ownBidsAt: Uint32Array;
-  /** Number of resting asks of all replays at each place. */
+  /** Number of resting asks of all replays at each price index. */
   readonly ownAsksAt: Uint32Array;
   readonly invalidated = new InvalidatedLevels();
   readonly unrecorded = new Unrecorded();
@@ -47,22 +47,22 @@ export class ExchangeBook {
   /** Number of stale levels that were removed from the recording, because executions passed them and they remained. */
   ghosts = 0;
   /**
-   * Time at which a best price last moved. `midBefore` is twice the mid price before that time, as a place, or 0 if a
-   * side was empty.
+   * Time at which a best price last moved. `midBefore` is twice the mid price before that time, as a price index, or 0
+   * if a side was empty.
    */
   movedAt = -Infinity;
   midBefore = 0;
   readonly #residents: Resident[] = [];
-  /** Place of the best bid of all residents; `#ownAsk` is that of the best ask. */
+  /** Price index of the best bid of all residents; `#ownAsk` is the price index of their best ask. */
   #ownBid = NO_BID;
   #ownAsk = NO_ASK;
   /** Total time in ms during which the recorded book was crossed, without the current crossing. */
   #crossed = 0;
-  /** Start of the current crossing; Infinity if the recorded book is not crossed. */
+  /** Time at which the recorded book became crossed; Infinity if the book is not crossed. */
   #crossedSince = Infinity;
   /** Whether a row with plain flags needs no more than setting its level. */
   #isPlain = true;
-  /** Place of the best bid at the last check; `#ask` is that of the best ask. */
+  /** Price index of the best bid at the last check; `#ask` is the price index of the best ask. */
   #bid = 0;
   #ask: number;
   #next = 0;
@@ -92,17 +92,17 @@ export class ExchangeBook {
     return this.#next;
   }
 
-  /** Adjusts the next row after the rows were moved by `places` indices to the front. */
+  /** Adjusts the index of the next row after all rows were moved `places` indices to the front. */
   moved(places: number): void {
     this.#next -= places;
   }
 
-  /** Twice the mid price of the recorded book, as a place; 0 if a side is empty. */
+  /** Twice the mid price of the recorded book, as a price index; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#bid === 0 || this.#ask === this.book.last ? 0 : this.#bid + this.#ask;
   }
 
-  /** Returns twice the mid price, as a place, just before `at`, which is the time of the last row. */
+  /** Returns twice the mid price, as a price index, just before `at`, which is the time of the last row. */
   twiceMidBefore(at: number): number {
     return at === this.movedAt ? this.midBefore : this.twiceMid;
   }
@@ -115,7 +115,7 @@ export class ExchangeBook {
     return this.#crossed + Math.max(0, at - this.#crossedSince);
   }
 
-  /** Updates the best places after a resident's order was added or removed. */
+  /** Updates the best prices of the residents after an order of a resident was added or removed. */
   ownChanged(): void {
     let bid = NO_BID;
     let ask = NO_ASK;
@@ -248,8 +248,8 @@ export class ExchangeBook {
   }
 
   /**
-   * Returns the place of the last recorded level of a side if that place is better than `limit`. Otherwise, and if the
-   * side has fewer levels than the recording can show, returns `limit`.
+   * Returns the price index of the last recorded level of a side if that price is better than `limit`. Otherwise
+   * returns `limit`, also if the side has fewer levels than the recorded depth.
    */
   lastPlace(side: SideIndex, limit: number): number {
     const { book } = this;

@@ -3,14 +3,14 @@ import { BUY, SELL, type SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
 /**
- * Invalidated levels of a snapshot. A taker consumes all better prices, and no opposite order can rest at or beyond the
- * execution price.
+ * Invalidated levels of a snapshot. An execution consumes all levels of its side at better prices. Levels of the other
+ * side at or through the execution price no longer exist either.
  */
 export class InvalidatedLevels {
-  /** Executed lots by place, for bids and for asks; Infinity if an execution passed the level. */
+  /** Executed lots by price index, for bids and for asks; Infinity if an execution passed the level. */
   readonly #gone = [new Map<number, number>(), new Map<number, number>()] as const;
 
-  /** Records an execution of `lots` resting on `side` at a place. */
+  /** Records an execution of `lots` that rested on `side` at the price index `place`. */
   traded(book: TickBook, side: SideIndex, place: number, lots: number): void {
     const [goneBids, goneAsks] = this.#gone;
     const isAsk = side === SELL;
@@ -32,7 +32,7 @@ export class InvalidatedLevels {
     if (gone.size > 0) gone.delete(place);
   }
 
-  /** Returns how many of the `shown` lots can remain at a place. */
+  /** Returns how many of the recorded lots (`shown`) can remain at a price index. */
   left(side: SideIndex, place: number, shown: number): number {
     const gone = this.#gone[side];
     return gone.size === 0 ? shown : Math.max(0, shown - (gone.get(place) ?? 0));

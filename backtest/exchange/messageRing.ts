@@ -42,8 +42,8 @@ export class MessageRing {
   }
 
   /**
-   * Adds a message. `at` is its arrival time, `sent` the time of sending. `mid` is twice the exchange's mid price at
-   * the time of sending, as a place, or 0 if unknown. `place` is the place of an execution.
+   * Adds a message. `at` is the arrival time, `sent` the time of sending. `mid` is twice the exchange's mid price at
+   * the time of sending, as a price index, or 0 if unknown. `place` is the price index of an execution.
    */
   push(
     at: number,

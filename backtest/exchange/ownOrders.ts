@@ -30,7 +30,7 @@ export class OwnOrder {
   joined = 0;
   /** Time at which the order started to rest. */
   restedAt = 0;
-  /** Whether no row has recorded the order's place since it arrived. */
+  /** Whether no row has recorded the order's price level since the order arrived. */
   unseen = false;
 
   // State known to the bot. Only the bot writes this field and those below.
@@ -84,8 +84,8 @@ export class OrderPool {
 }
 
 /**
- * Places for a side without resting orders, beyond all prices: small integers, because the loop over rows compares with
- * them. A quote far from the market may rest outside the window of places.
+ * Price indices for a side without resting orders, beyond all prices: small integers, because the loop over rows
+ * compares with them. A quote far from the market may rest outside the window of price indices.
  */
 export const NO_BID = -(2 ** 30);
 export const NO_ASK = 2 ** 30;
@@ -94,12 +94,12 @@ export const NO_ASK = 2 ** 30;
 export class OwnSide {
   readonly orders: OwnOrder[] = [];
   readonly #at: Uint32Array;
-  /** Place of the best order; NO_BID or NO_ASK if no order rests. */
+  /** Price index of the best order; NO_BID or NO_ASK if no order rests. */
   best: number;
   readonly #sign: 1 | -1;
   readonly #none: number;
 
-  /** `at` contains the number of resting orders per place; all owners of this side share it. */
+  /** `at` contains the number of resting orders per price index. All owners of this side share the array. */
   constructor(side: SideIndex, at: Uint32Array) {
     this.#sign = side === BUY ? -1 : 1;
     this.#none = side === BUY ? NO_BID : NO_ASK;

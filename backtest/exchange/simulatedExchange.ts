@@ -36,7 +36,7 @@ export class SimulatedExchange implements Resident {
     // Stops the exchange, so that the bot receives the answer before it acts on later events.
     this.#there.stopBefore(this.dueAt);
   };
-  /** Lots that the bot's taker orders took, by place, with the time of the execution. */
+  /** Lots that the bot's taker orders executed, by price index, with the time of the execution. */
   readonly #taken = new Map<number, { lots: number; at: number }>();
   #now = -Infinity;
   #eager = false;
@@ -63,14 +63,14 @@ export class SimulatedExchange implements Resident {
     return this.#there.next >= this.#there.rows.length && this.requests.count === 0;
   }
 
-  /** Twice the mid price of the recorded book, as a place; 0 if a side is empty. */
+  /** Twice the mid price of the recorded book, as a price index; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#there.twiceMid;
   }
 
   /**
-   * Place of the public best bid, with the bot's orders and without executed liquidity; 0 if there is no bid. `seenAsk`
-   * is that of the best ask, or the book's last place if there is no ask.
+   * Price index of the public best bid, with the bot's orders and without executed liquidity; 0 if there is no bid.
+   * `seenAsk` is the price index of the best ask, or the last index of the book if there is no ask.
    */
   get seenBid(): number {
     return Math.max(this.#bidLeft(), this.bids.best, 0);
@@ -82,7 +82,7 @@ export class SimulatedExchange implements Resident {
 
   /**
    * Calls `visit` for each available level without the bot's orders, best first, until `visit` returns false. `base` is
-   * the price of place 0, in ticks.
+   * the price at price index 0, in ticks.
    */
   eachLevel(base: number, side: Side, visit: (price: Price, total: Amount) => boolean): void {
     const { book } = this;
@@ -100,7 +100,7 @@ export class SimulatedExchange implements Resident {
     return this.#there.next;
   }
 
-  /** Adjusts the next row after the rows were moved by `places` indices to the front. */
+  /** Adjusts the index of the next row after all rows were moved `places` indices to the front. */
   moved(places: number): void {
     this.#there.moved(places);
   }
@@ -160,7 +160,7 @@ export class SimulatedExchange implements Resident {
     return false;
   }
 
-  /** The target may be earlier now, because a request that has just arrived was answered. */
+  /** Returns the time to stop at: `#end`, or, for an eager caller, the arrival of the first answer if it is earlier. */
   #reach(): number {
     return this.#eager && this.answers.headAt < this.#end ? this.answers.headAt : this.#end;
   }
@@ -291,8 +291,8 @@ export class SimulatedExchange implements Resident {
   }
 
   /**
-   * Returns the place of the best available ask. Recorded levels at or through a resting order of the bot are skipped,
-   * because they have traded with that order.
+   * Returns the price index of the best available ask. Recorded levels at or through a resting order of the bot are
+   * skipped, because they have traded with that order.
    */
   #askLeft(): number {
     const { book } = this;

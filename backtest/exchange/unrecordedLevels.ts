@@ -8,19 +8,19 @@ import { SELL, type SideIndex } from '../rows/rows.ts';
 export class Unrecorded {
   readonly #sides = [new RecordedSide(-1), new RecordedSide(1)] as const;
 
-  /** Stores the lots of a place that is no longer recorded. */
+  /** Stores the last lots of a price level that is no longer recorded. */
   slidOut(side: SideIndex, place: number, lots: number): void {
     this.#sides[side].set(place, lots);
   }
 
-  /** Removes the levels that are recorded again, which are those at `place` or better. */
+  /** Removes the levels at `place` or better prices, because they are recorded again. */
   recorded(side: SideIndex, place: number): void {
     const levels = this.#sides[side];
     const sign = side === SELL ? 1 : -1;
     while (levels.length > 0 && levels.priceAt(0) * sign <= place * sign) levels.set(levels.priceAt(0), 0);
   }
 
-  /** Applies an execution of `met` lots at a place; the execution also consumed all better levels. */
+  /** Applies an execution of `met` lots at a price index; the execution also consumed all better levels. */
   traded(side: SideIndex, place: number, met: number): void {
     const levels = this.#sides[side];
     if (levels.length === 0) return;
@@ -32,7 +32,7 @@ export class Unrecorded {
     return this.#sides[side].length === 0;
   }
 
-  /** Returns the last lots of a place; 0 if unknown. */
+  /** Returns the last lots at a price index; 0 if unknown. */
   at(side: SideIndex, place: number): number {
     return this.#sides[side].amountOf(place);
   }

@@ -2,7 +2,7 @@
 import type { Millis } from '../../src/core/index.ts';
 import { walk, type Tape } from '../../src/tape/index.ts';
 
-/** Number of distances in a default grid. */
+/** Number of distances if none are given. */
 const POINTS = 14;
 /**
  * Minimum number of cadence intervals in which executions reach the farthest distance, on both sides together. The

@@ -39,9 +39,9 @@ export type QuoteVerdict =
       readonly breakEvenFeeBps: number | null;
     };
 
-/** Minimum number of fills at a distance that is evaluated. */
+/** Minimum number of fills at a distance; a distance with fewer fills is not evaluated. */
 const FILLS_MIN = 10;
-/** Minimum number of time blocks with fills at a distance that is evaluated. */
+/** Minimum number of time blocks with fills at a distance; a distance with fewer blocks is not evaluated. */
 const BLOCKS_MIN = 8;
 /** Probability outside a 95% interval, on each side. */
 const TAIL = 0.025;
@@ -122,8 +122,8 @@ type Part = {
   /** Contribution of each block to the deviation of the net per hour: first at a fee of 0, then per bps of the fee. */
   readonly moves: readonly [Float64Array, Float64Array];
   /**
-   * Values of each bootstrap sample: filled value per hour, remaining edge, and the first-order deviation of that edge
-   * from `left`.
+   * One value per bootstrap sample. `perHour`: filled value per hour. `left`: remaining edge. `off`: first-order
+   * deviation of the sample's edge from the estimate, `left` of this part.
    */
   readonly sampled: { readonly perHour: Float64Array; readonly left: Float64Array; readonly off: Float64Array };
 };
@@ -194,8 +194,8 @@ function distancesOf(
 }
 
 /**
- * Returns the interval of the net per hour: bounds of the volume times bounds of the margin. The sign is that of the
- * margin's bound.
+ * Returns the interval of the net per hour: bounds of the volume times bounds of the margin. The margin's bound
+ * determines the sign.
  */
 function netOf(
   { perHour, perHourError, left, leftError, moves }: Part,

@@ -1,5 +1,5 @@
 /**
- * Delayed fill notices. Executions, and all later messages about the same order, are held until a notice or a read of
+ * Delayed fill notices. Executions, and all later messages about an executed order, wait until a notice or a read of
  * the account delivers them.
  */
 import { MESSAGE, type MessageKind } from '../exchange/messageRing.ts';
@@ -28,7 +28,7 @@ export class FillNotices<Message extends Told> {
     this.#travel = travel;
   }
 
-  /** Holds an arrived message if it must wait; returns whether it was held. */
+  /** Stores an arrived message if the message must wait; returns whether it was stored. */
   holdBack(message: Message, now: Millis): boolean {
     if (this.#travel === null) return false;
     const before = this.#held.findLast(({ message: { order } }) => order === message.order)?.at ?? -Infinity;
@@ -43,7 +43,7 @@ export class FillNotices<Message extends Told> {
     return true;
   }
 
-  /** Makes all held messages due, because the bot reads the account. */
+  /** Makes all waiting messages due, because the bot reads the account. */
   releaseAll(now: Millis): void {
     if (this.#held.length > 0) this.dueAt = now;
   }

@@ -111,8 +111,8 @@ const SILENT_LOG = { info: () => undefined, warn: () => undefined };
 type Executed = {
   readonly at: Millis;
   /**
-   * Change of the base currency; `minor` is that of the quote currency. The engine counts holdings of a third currency
-   * in the quote currency.
+   * Change of the base currency; `minor` is the change of the quote currency. The engine counts holdings of a third
+   * currency in the quote currency.
    */
   readonly major: bigint;
   readonly minor: bigint;

@@ -583,8 +583,8 @@ export class TapeReplay {
   }
 
   /**
-   * Hides levels from the engine's book at or through the price of a resting order of the bot, because they have traded
-   * with that order.
+   * Hides from the engine's book the levels at or through the price of a resting order of the bot, because these levels
+   * have traded with that order.
    */
   #hideConsumed(): readonly ConsumedLevel[] {
     const { book } = this.#feed;
@@ -623,8 +623,8 @@ export class TapeReplay {
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
       const message = { kind, placed, order, lots, sent, mid, place };
       if (!this.#notices.holdBack(message, now)) heard.push(message);
-      // The bot looks up the order although its notice is held. It learns the end and the filled amount, but not the
-      // trades.
+      // The bot looks up the order although the fill notice is still waiting. The bot learns the end and the filled
+      // amount, but not the trades.
       else if (kind === MESSAGE.canceled || kind === MESSAGE.missed) closed.push({ placed, left: lots });
     }
     for (const { kind, order, lots, place } of heard) {

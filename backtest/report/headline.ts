@@ -75,7 +75,7 @@ export type Headline = {
   readonly hold: { readonly amount: number; readonly total: number | null };
 };
 
-/** Returns the headline numbers. `columns` are those of the run's series. */
+/** Returns the headline numbers. `columns` are the columns of the run's series. */
 export function headlineOf(
   { major, minor }: Instrument,
   { from, to, volume, snapshot, collected, requests, opening, feeTiers }: ReplayResult,

@@ -2,7 +2,7 @@
 import { blockBootstrap, randomOf } from '../../src/core/index.ts';
 import { short } from '../../src/pages/index.ts';
 
-/** Interval in the quote currency, approximate. */
+/** Approximate confidence interval of a result, in the quote currency. */
 export type Interval = { readonly low: number; readonly high: number };
 
 /**

@@ -58,7 +58,10 @@ function equity(report: Shown): Placed {
   };
 }
 
-/** Returns the line of the gain of holding; `null` for a run without a position or without a known mid price. */
+/**
+ * Returns the plot line of the gain from holding the inventory instead of trading; `null` for a run without a position
+ * or without a known mid price.
+ */
 function holdLine({ hold, series }: ReplayReport, major: string, length: number): Line | null {
   const { middle } = series.columns;
   const first = middle.find(value => value !== null);

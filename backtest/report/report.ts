@@ -1,4 +1,4 @@
-/** Result of a backtest as numbers and text for JSON, with its fills, orders and hedges as CSV lines. */
+/** Result of a backtest as numbers and text for JSON. */
 import {
   approximately,
   money,
@@ -12,12 +12,11 @@ import type { DataFlaw, Gap, WideHours } from '../../src/tape/index.ts';
 import type { Missing } from '../collect/missingQuotes.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
-import type { ReplayedHedge } from '../replay/hedging.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
 import { headlineOf, type Headline } from './headline.ts';
 import { daysOf, partsOf, periodsOf, type Parts, type Period } from './periods.ts';
 import { seriesOf, type Series } from './series.ts';
-import type { FillRow, OrderRow, ReplayResult } from '../replay/replay.ts';
+import type { ReplayResult } from '../replay/replay.ts';
 
 /** Report of one backtest. Equal tapes, configurations, seeds and options give equal reports, except `made`. */
 export type BacktestReport = {
@@ -102,7 +101,7 @@ export type ReplayReport = Headline & {
   /** Ratios of the gains per minute, annualized; `null` for fewer than `RATIO_DAYS` days or without deviation. */
   readonly sharpe: number | null;
   readonly sortino: number | null;
-  /** Base currency held beyond the target at the end. */
+  /** Amount of the base currency beyond the target at the end. */
   readonly inventory: string;
   readonly holdings: Readonly<Record<string, string>>;
   /** Totals of the hedges; `null` without a hedger. */
@@ -334,64 +333,3 @@ function curveOf(durations: Durations): { readonly seconds: readonly number[]; r
   const { ms, share } = durations.curve();
   return { seconds: ms.map(x => short(x / 1000)), share: share.map(short) };
 }
-
-export const FILLS_HEADER =
-  'tid,order_id,level,at,heard_at,side,price,amount,value,fee,fee_currency,mid_ticks,held_since_start';
-/**
- * Formats a fill as a line with the columns of `FILLS_HEADER`, without a line end. Times are in epoch ms, money and
- * amounts are decimal text. An unknown mid price is empty.
- */
-export const fillLine = (f: FillRow): string =>
-  [
-    f.tid,
-    f.orderId,
-    f.level,
-    f.at,
-    f.heardAt,
-    f.side,
-    f.price,
-    f.amount,
-    f.value,
-    f.fee,
-    f.feeCurrency,
-    f.midTicks,
-    f.held,
-  ].join(',');
-
-export const ORDERS_HEADER = 'order_id,side,price,amount,filled,placed_at,ended_at,ending';
-/**
- * Formats an order as a line with the columns of `ORDERS_HEADER`, without a line end. Times are in epoch ms, prices and
- * amounts are decimal text.
- */
-export const orderLine = (o: OrderRow): string =>
-  [o.orderId, o.side, o.price, o.amount, o.filled, o.placedAt, o.endedAt, o.ending].join(',');
-
-export const HEDGES_HEADER =
-  'hedge_id,at,state,wanted,way,gave,gave_currency,got,got_currency,weighed_bps,accepted_at,executed_at,cost,heard_at,why,weighed';
-/**
- * Formats a hedge as a line with the columns of `HEDGES_HEADER`, without a line end. Times are in epoch ms, amounts are
- * decimal text, sentences are in quotes. A `null` is empty.
- */
-export const hedgeLine = (h: ReplayedHedge): string =>
-  [
-    h.id,
-    h.at,
-    h.state,
-    h.wanted,
-    h.way,
-    h.gave,
-    h.gaveCurrency,
-    h.got,
-    h.gotCurrency,
-    h.weighedBps,
-    h.acceptedAt,
-    h.executedAt,
-    h.cost,
-    h.heardAt,
-    h.why && quoted(h.why),
-    quoted(h.weighed),
-  ]
-    .map(cell => cell ?? '')
-    .join(',');
-/** Returns a sentence in quotes, because it may contain commas. */
-const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

@@ -95,7 +95,7 @@ function underModels(models: readonly ReplayReport[], main: ReplayReport): strin
   const gains = (list: readonly ReplayReport[]): number => list.filter(({ pnl }) => Number(pnl.total) > 0).length;
   if (honest.length === 0) return ['The optimistic model is not an estimate; also run pessimistic or expected.'];
   if (models.length < 2) return [];
-  if (gains(models) === 0) return ['The strategy made money under no model.'];
+  if (gains(models) === 0) return ['The strategy made no money under any fill model.'];
   if (gains(honest) === 0)
     return ['The strategy ended above zero only if every touched order fills, which no market offers.'];
   if (gains(honest) < honest.length)

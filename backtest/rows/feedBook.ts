@@ -30,7 +30,7 @@ export class FeedBook {
     return this.#next;
   }
 
-  /** Adjusts the next row after the rows were moved by `places` indices to the front. */
+  /** Adjusts the index of the next row after all rows were moved `places` indices to the front. */
   moved(places: number): void {
     this.#next -= places;
   }

@@ -12,12 +12,12 @@ type Place = { readonly side: SideIndex; readonly place: number };
 
 export class Ghosts {
   readonly #book: TickBook;
-  /** Place of the best recorded bid, even if the book is crossed; `#ask` is that of the best ask. */
+  /** Price index of the best recorded bid, even if the book is crossed; `#ask` is the price index of the best ask. */
   #bid = 0;
   #ask: number;
-  /** Levels that an execution passed and that have not changed since, by place; bids, then asks. */
+  /** Levels that an execution passed and that have not changed since, by price index; bids, then asks. */
   readonly #suspects = [new Map<number, Suspect>(), new Map<number, Suspect>()] as const;
-  /** Amounts of the removed levels, in lots by place; bids, then asks. */
+  /** Amounts of the removed levels, in lots by price index; bids, then asks. */
   readonly #ghosts = [new Map<number, number>(), new Map<number, number>()] as const;
 
   constructor(book: TickBook) {
@@ -62,8 +62,9 @@ export class Ghosts {
   }
 
   /**
-   * Processes an execution at a place, which proves that no ask was below this place and no bid above it. Returns the
-   * levels to remove from the book. `steps`: whether every change is recorded when it happens, instead of in snapshots.
+   * Processes an execution, which proves that no ask was below the execution price and no bid above the execution
+   * price. Returns the levels to remove from the book. `steps`: whether every change is recorded when it happens,
+   * instead of in snapshots.
    */
   traded(at: number, place: number, steps: boolean): readonly Place[] {
     const { bids, asks } = this.#book;

@@ -9,9 +9,9 @@ import { BUY, FLAG, SELL, type RowsOut, type SideIndex } from './rows.ts';
 import { TickBook } from './tickBook.ts';
 
 export type LevelRowsOptions = {
-  /** Price of place 0, in ticks. */
+  /** Price at price index 0, in ticks. */
   readonly base: number;
-  /** Number of places in the window. Prices outside the window are far from all trades and are dropped. */
+  /** Number of price indices in the window. Prices outside the window are far from all trades and are dropped. */
   readonly places: number;
   /** Maximum number of levels per side in a snapshot. */
   readonly depth: number;

@@ -1,8 +1,8 @@
-/** Bit set of the places with an amount. It finds the next such place without checking every empty tick. */
+/** Bit set of the price indices that have an amount. Finds the next such index without checking every empty tick. */
 export class Occupied {
-  /** One bit per place, which is set if the place has an amount. */
+  /** One bit per price index; set if the index has an amount. */
   readonly #bits: Int32Array;
-  /** One bit per word of `#bits`, which is set if that word is nonzero. */
+  /** One bit per word of `#bits`; set if the word is nonzero. */
   readonly #words: Int32Array;
 
   constructor(places: number) {
@@ -22,7 +22,7 @@ export class Occupied {
     if ((this.#bits[word]! &= ~(1 << (place & 31))) === 0) this.#words[word >>> 5]! &= ~(1 << (word & 31));
   }
 
-  /** Returns the lowest place above `place` with an amount, or `none`. */
+  /** Returns the lowest price index above `place` that has an amount, or `none`. */
   above(place: number, none: number): number {
     let word = place >>> 5;
     let bits = this.#bits[word]! & (-2 << (place & 31));
@@ -40,7 +40,7 @@ export class Occupied {
     return (word << 5) + lowest(bits);
   }
 
-  /** Returns the highest place below `place` with an amount, or `none`. */
+  /** Returns the highest price index below `place` that has an amount, or `none`. */
   below(place: number, none: number): number {
     let word = place >>> 5;
     let bits = this.#bits[word]! & ((1 << (place & 31)) - 1);

@@ -82,8 +82,8 @@ class OrderRows {
   }
 
   /**
-   * Adds orders that rested before the tape. The amount is that of the first row about the order, plus the executed
-   * amount if that row is an execution.
+   * Adds orders that rested before the tape. The amount of an order is the amount in the first row about the order,
+   * plus the executed amount if that row is an execution.
    */
   #addEarlierOrders(): void {
     const { kind, side, price, amount, id, length } = this.#columns;
@@ -174,8 +174,8 @@ class OrderRows {
   }
 
   /**
-   * Whether an order that shrank was executed, which a trade row at its price confirms. Without that row, the order
-   * itself was the taker. If the tape has no trade rows, every such order was executed.
+   * Whether a resting order shrank because a taker executed against it. This is so if a trade row at its price matches,
+   * or if the tape has no trade rows. Otherwise the order was the taker itself.
    */
   #isExecuted(row: number, { tick, side }: Resting, lots: number): boolean {
     return this.#trades.isEmpty || this.#trades.take(row, tick, lots, side);

@@ -71,7 +71,7 @@ export class RowWindow implements RowsOut {
     return this.#loads.find(({ at }) => at > time)?.total ?? this.#total;
   }
 
-  /** Loads all rows and returns them, for repeated reads. */
+  /** Loads all rows and returns them, so that they can be read several times. */
   whole(): MarketRows {
     this.load(Infinity, 0);
     const { length, base, places, depth, at, local, place, lots, flags, orders } = this.#rows;

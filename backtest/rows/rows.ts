@@ -1,6 +1,6 @@
 /**
- * Columns of a replay, with one row per event: its place in a window of ticks, its exchange time and its receive time.
- * The simulated exchange and the bot read the same columns.
+ * Columns of a replay, with one row per event: its price as an index into a window of ticks, its exchange time and its
+ * receive time. The simulated exchange and the bot read the same columns.
  */
 
 /**
@@ -20,9 +20,9 @@ export type SideIndex = typeof BUY | typeof SELL;
 export const sideOf = (flags: number): SideIndex => ((flags & FLAG.sell) >> 1) as SideIndex;
 
 /**
- * Rows of a market. A level row has the total amount at a place, 0 for none. A trade row is one execution with the
- * taker's side. The price of place p is `base` + p ticks. Places outside 1 .. `places` - 2 are far from all trades. All
- * times are in the unit of the source.
+ * Rows of a market. A level row has the total amount at a price, 0 for none. A trade row is one execution with the
+ * taker's side. Prices are price indices (`place`): index p is the price `base` + p ticks. Indices outside 1 ..
+ * `places` - 2 are far from all trades. All times are in the unit of the source.
  */
 export type MarketRows = {
   readonly length: number;
@@ -147,20 +147,20 @@ export class RowBuilder implements RowsOut {
   }
 }
 
-/** Maximum number of places in a window. One column of 8-byte numbers for all places takes 32 MB. */
+/** Maximum number of price indices in a window. One column of 8-byte numbers for all indices takes 32 MB. */
 const PLACES_MAX = 1 << 22;
-/** Number of places without prices at each end of a window. */
+/** Number of price indices without recorded prices at each end of a window. */
 const MARGIN = 1024;
 
 /**
- * Returns the place inside the window. Prices outside the window share the two outermost places, which the books
+ * Returns a price index inside the window. Prices outside the window share the two outermost indices, which the books
  * ignore.
  */
 const placeIn = (place: number, places: number): number => Math.min(Math.max(place, 0), places - 1);
 
 /**
- * Returns a window of all prices if they fit into `PLACES_MAX` places. Otherwise, returns the range of traded prices,
- * or the median price without trades, extended by up to a quarter of the price on each side.
+ * Returns a window of all prices if they fit into `PLACES_MAX` price indices. Otherwise, returns the range of traded
+ * prices, or the median price without trades, extended by up to a quarter of the price on each side.
  */
 export function windowOf(
   ticks: Float64Array | Int32Array,

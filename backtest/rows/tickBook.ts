@@ -24,7 +24,7 @@ export class TickBook {
     this.#askPlaces = new Occupied(rows.places);
   }
 
-  /** Sets the amount at a place and returns the previous amount. Ignores the outermost places. */
+  /** Sets the amount at a price index and returns the previous amount. Ignores the outermost indices. */
   setBid(place: number, lots: number): number {
     if (!(place > 0 && place < this.last)) return lots;
     const before = this.bids[place]!;
@@ -53,12 +53,12 @@ export class TickBook {
     return before;
   }
 
-  /** Returns the next lower place with a bid; 0 if there is none. */
+  /** Returns the next lower price index with a bid; 0 if there is none. */
   bidBelow(place: number): number {
     return this.#bidPlaces.below(place, 0);
   }
 
-  /** Returns the next higher place with an ask; the book's last place if there is none. */
+  /** Returns the next higher price index with an ask; the last index of the book if there is none. */
   askAbove(place: number): number {
     return this.#askPlaces.above(place, this.last);
   }

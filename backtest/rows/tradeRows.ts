@@ -72,7 +72,7 @@ export class TradeRows {
     return true;
   }
 
-  /** Returns the trade rows at a price with unmatched lots, at most a second from `row`. */
+  /** Returns the trade rows at a price that have unmatched lots and are at most a second before or after `row`. */
   #near(row: number, price: number): readonly number[] {
     const there = this.#prices.get(price);
     if (there === undefined) return [];

@@ -18,7 +18,7 @@ export function compact(x: number | null): string {
 /** Formats like `compact`, with a plus sign before a gain. */
 export const signed = (x: number | null): string => `${x !== null && x > 0 ? '+' : ''}${compact(x)}`;
 
-/** Formats bps with one decimal; hundreds without decimals, values below a tenth with two. */
+/** Formats bps with one decimal; from 100 on without decimals, below 0.1 with two decimals. */
 export function bpsText(x: number | null): string {
   if (x === null) return '–';
   const size = Math.abs(x);

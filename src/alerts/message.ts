@@ -45,7 +45,10 @@ function lineOf({ event, state, text, at, times }: Entry): string {
   return `${time} ${event}${often}: ${state === 'over' ? 'over: ' : ''}${text}`;
 }
 
-/** Shortens the lines to a total of `room` units: short lines stay complete, and long lines share the rest. */
+/**
+ * Shortens the lines to a total of `room` characters: short lines stay complete, and long lines share the remaining
+ * characters.
+ */
 function fitted(lines: readonly string[], room: number): readonly string[] {
   let left = room;
   let share = Infinity;

@@ -84,12 +84,12 @@ export class Sweep {
     this.#sum = 0;
   }
 
-  /** Time of the first execution. */
+  /** Time of the first execution of the sweep. */
   get began(): number {
     return this.#startedAt;
   }
 
-  /** Time of the last execution so far. */
+  /** Time of the latest execution of the sweep. */
   get lastAt(): number {
     return this.#at;
   }

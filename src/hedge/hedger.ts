@@ -210,7 +210,8 @@ export class Hedger {
       const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
-      else if (major > room) this.#fail('orders of ours took its room meanwhile');
+      else if (major > room)
+        this.#fail("the bot's own orders now leave too little of the position limit for this hedge");
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }
@@ -289,7 +290,7 @@ export class Hedger {
     if (status === 'pending') {
       if (row.offer?.way === 'rfq' && row.conversionId !== id)
         this.#rows.change({ state: 'executing', conversionId: id });
-    } else if (status === 'failed') this.#handleNotExecuted(row, 'the exchange could not execute it');
+    } else if (status === 'failed') this.#handleNotExecuted(row, 'the exchange could not execute the conversion');
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }
 

@@ -1,4 +1,4 @@
-/** Outcome of a hedge's taker order, from engine news. */
+/** Outcome of the taker order of a hedge, from engine news. */
 import { money, moneyOf, type Amount, type Ending, type EngineNews, type HedgeRow, type Money } from '../core/index.ts';
 
 /** Latest state of a taker order. Amounts are in lots. */
@@ -15,8 +15,8 @@ export type TakerOrderState =
     };
 
 /**
- * Returns an order's state from engine news; `null` for other news. Includes orders that are not taker orders; the
- * caller checks the id.
+ * Returns the state of the order that the engine news reports; `null` for other news. The order may also be a quote, so
+ * the caller checks the id.
  */
 export function takerOrderFromNews(news: EngineNews): TakerOrderState | null {
   if (news.kind === 'taking') return { id: news.command.id, state: 'executing' };

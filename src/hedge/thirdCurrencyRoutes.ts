@@ -1,4 +1,4 @@
-/** Routes through a third currency: two quotes in sequence, with that currency held in between. */
+/** Routes through a third currency: two conversions in sequence. */
 import {
   hedgeCostMax,
   money,
@@ -140,7 +140,10 @@ export function routeCostMax(major: Money, mid: Money, rules: HedgeRules, dayLef
   return dayLeft !== null && dayLeft < limit ? dayLeft : limit;
 }
 
-/** Returns the second leg with the worst accepted amounts, before an offer for it exists. */
+/**
+ * Returns the planned second leg, before an offer for this leg exists: it gives all of the third currency, for the
+ * minimum proceeds of a sale or for the complete amount of a purchase.
+ */
 export function plannedSecondLeg(
   { id, amount, route }: HedgeRow,
   { major, minor }: Pick<Instrument, 'major' | 'minor'>,

@@ -20,9 +20,9 @@ export type HedgeView = {
   /** Fee rate of the bot's taker orders, in 10^-8. */
   readonly takerRate: number;
   readonly limits: RiskLimits | null;
-  /** Reason why the bot does not quote, from the last decision or the current data. If `null`, the book is usable. */
+  /** Reason why the bot cannot quote, from the last decision or the current data; `null` if the bot can quote. */
   readonly refusal: RiskRefusal | null;
-  /** Whether balances have equaled the ledger since the start and since the last resume. */
+  /** Whether balances have equaled the ledger at least once since the start, and since the last resume. */
   readonly isReconciled: boolean;
   /** Base currency beyond the target; negative if below it. */
   readonly inventory: Money;
@@ -41,7 +41,10 @@ export type SideRoom = {
    * quote currency for a buy. Negative if orders need more than the balance.
    */
   readonly free: Money;
-  /** Lots by which the position may still grow if every order that may be live fills; never negative. */
+  /**
+   * Lots by which a hedge may still grow the position, assuming that every order that may be live and every pending
+   * conversion fills. Never negative.
+   */
   readonly room: number;
 };
 

@@ -10,8 +10,8 @@ export function realClock(speed = 1, start?: Millis): Clock {
   const elapsed = () => (performance.now() - origin) * speed;
   const epoch = start ?? Date.now();
   return {
-    // At normal speed, the wall clock is that of the machine, so that changes of the machine's clock are visible. At
-    // other speeds, it is computed from the elapsed time.
+    // At normal speed, the wall clock is the machine's clock, so that changes of the machine's clock are visible. At
+    // other speeds, the wall clock is computed from the elapsed time.
     now: speed === 1 && start === undefined ? () => Date.now() : () => Math.floor(epoch + elapsed()),
     elapsed,
     after: (ms, call) => {

@@ -38,9 +38,7 @@ export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrder
   return originId === null ? byOid : 'possibly';
 }
 
-/**
- * Separates rows that contradict the known orders of the bot from the others; the separated rows count as unreadable.
- */
+/** Separates the rows that contradict the known orders of the bot; these rows count as unreadable. */
 export function withoutContradictions<
   T extends { readonly oid: string; readonly originId?: string; readonly book: string },
 >(

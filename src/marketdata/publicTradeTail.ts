@@ -27,7 +27,9 @@ export type PublicTradeTailOptions = {
   readonly listener: TradeListener;
 };
 
-/** Maximum number of pages per call: about an hour of trades in a busy book. The next call reads the rest. */
+/**
+ * Maximum number of pages per call: about an hour of trades in a busy book. The next call reads the remaining pages.
+ */
 const PAGES_MAX = 20;
 /** Maximum number of remembered orders with recent executions in the stream, and of trades that wait for pages. */
 const KEPT_MAX = 10_000;
@@ -73,7 +75,7 @@ export class PublicTradeTail {
       if (this.#source === 'stream') this.#tell(trade, 'live');
       else this.#early?.push(trade);
     }
-    // Pages contain the dropped trades, because a page contains all trades before its read.
+    // The pages of the next read contain the dropped trades too, because a page contains all trades before the read.
     if (this.#early !== null && this.#early.length > KEPT_MAX) this.#early = this.#early.slice(-KEPT_MAX / 2);
     if (this.#makers.size <= KEPT_MAX) return;
     for (const old of [...this.#makers].slice(0, KEPT_MAX / 2)) this.#makers.delete(old);

@@ -11,8 +11,8 @@ export class SequenceReset {
   #low: { readonly since: Millis; last: bigint; reads: number } | null = null;
 
   /**
-   * Records a read book. Returns true if every read of the last minute was below `shown` and the sequence numbers grew
-   * meanwhile.
+   * Records the sequence number of a read book. Returns true if every read of the last minute had a number below
+   * `shown`, the number of the current book, and the numbers increased meanwhile.
    */
   recordRead(sequence: bigint, shown: bigint, now: Millis): boolean {
     if (sequence >= shown) {

@@ -1,4 +1,4 @@
-/** Exports of tape for other layers. */
+/** Exports of the folder tape for other layers. */
 export * from './model/tape.ts';
 export { RecordedBook, RecordedSide } from './model/recordedBook.ts';
 export { booksIn, isStoredTape, openTape } from './format/open.ts';

@@ -152,7 +152,7 @@ export function referenceOf(config: Config): (ReferenceOptions & { close(): Prom
 
 /**
  * Returns the engine of one run.
- * @throws UsageError if the spreads cannot earn the account's fees, or if the book's units cannot represent a price or
+ * @throws UsageError if the spreads cannot cover the account's fees, or if the book's units cannot represent a price or
  * amount of the configuration.
  */
 export function engineOf(

@@ -13,7 +13,9 @@ const REGULAR_SHARE = 0.5;
  */
 const AT_ONCE_MS = 250;
 
-/** Maximum number of clients, by address and program; the least recent client is dropped. */
+/**
+ * Maximum number of remembered clients, by address and program. Above it, the client with the oldest scrape is dropped.
+ */
 const ASKERS_MAX = 16;
 
 export class LastScrape {

@@ -18,8 +18,8 @@ export function written<T>(path: string, work: () => T): T {
 }
 
 /**
- * Writes an output completely or not at all; creates missing folders. The content is computed here, so that its errors
- * are reported with the path. Throws a one-line `UsageError` if the file cannot be written.
+ * Writes an output completely or not at all; creates missing folders. The content is computed in this function, so that
+ * errors in the computation are reported with the path. Throws a one-line `UsageError` if the file cannot be written.
  */
 export const writeOut = (path: string, content: () => string | Uint8Array): void =>
   written(path, () => writeOutputFile(path, content()));

@@ -241,8 +241,8 @@ function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: Pap
 }
 
 /**
- * Returns the number of complete book reads per minute: a share of the budget that other books of the strategy do not
- * use, at least one read per ten seconds.
+ * Returns how often per minute the complete book is read: a share of the public requests that reads of reference books
+ * leave, but at least once per ten seconds.
  */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));

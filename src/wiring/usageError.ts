@@ -22,7 +22,7 @@ export class FeesTooHigh extends UsageError {
   }
 }
 
-/** State directory of `npm start` and of a bot without `state.dir`, relative to the folder of the command. */
+/** State directory of `npm start` and of a bot without `state.dir`, relative to the working directory. */
 const USUAL = 'state';
 
 /**

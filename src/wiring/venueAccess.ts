@@ -13,7 +13,10 @@ import { venueNamed, venueOf } from './venueRegistry.ts';
 export type VenueChoice = {
   /** Multiple of real time at which the embedded exchange runs; 1 for other exchanges. */
   readonly speed: number;
-  /** Seed of the embedded exchange or of paper. If absent, the configured seed is used, or a random seed. */
+  /**
+   * Random seed of the embedded exchange or of paper trading. If absent, the embedded exchange uses the configured
+   * seed, and paper trading a random one.
+   */
   readonly seed?: number;
   readonly paper?: boolean;
   /** Opens a log of the given level that masks the secrets. */

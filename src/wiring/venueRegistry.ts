@@ -1,4 +1,4 @@
-/** Registry of venues, one line per exchange. No other file here or in the command line names a venue. */
+/** Registry of venues, one line per exchange. No other file in `src/wiring` or `src/cli` names a venue. */
 import type { ExchangeVenue } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { bitso } from '../exchange/index.ts';

@@ -32,8 +32,8 @@ export type Distance = {
   /** Price of the risk of one more order: half of R, the result of `shiftPerOrder`. */
   readonly risk: number;
   /**
-   * Shift of both quotes against inventory and with the drift; it narrows the distance of one side and widens the
-   * other.
+   * Shift of both quotes against inventory and with the drift. The shift narrows the distance of one side and widens
+   * the distance of the other side.
    */
   readonly inventory: number;
 };

@@ -4,6 +4,8 @@ import { exact, exactFills } from '../../backtest/exchange/exactQueue.ts';
 import { OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
 import { FLAG, RowBuilder, SELL } from '../../backtest/rows/rows.ts';
 import {
+  LEVEL_MODELS,
+  levelModel,
   logarithmic,
   optimistic,
   power,
@@ -12,6 +14,7 @@ import {
   Sweep,
   type FillRule,
 } from '../../src/fills/index.ts';
+import { runsOf } from '../many.ts';
 import { wholeOrders } from '../scripts/wholeOrders.ts';
 
 /** A resting ask of ours with so much ahead of it, there since `restedAt`. */
@@ -330,3 +333,33 @@ test('where single orders are told, those that came before are ahead and those a
   expect(order.front).toBe(10);
   expect(bought(exactFills(rows), [order], 100, 6, 1)).toEqual([6]);
 });
+
+test.each(LEVEL_MODELS)(
+  'a change of its level settles the trades before it: then only the lots ahead count for an order (%s)',
+  name => {
+    const { queue } = levelModel(name);
+    const step = fc.record({ traded: fc.nat(12), changes: fc.boolean(), after: fc.nat(40) });
+    fc.assert(
+      fc.property(fc.nat(40), fc.nat(20), fc.array(step, { minLength: 2, maxLength: 20 }), (level, behind, steps) => {
+        const order = ask(100, 10, 0);
+        queue.joined(order, level);
+        /** An order that has known only what came after the last change. */
+        let anew = order;
+        let before = level + behind;
+        steps.forEach(({ traded, changes, after }, row) => {
+          for (const each of new Set([order, anew])) {
+            if (traded > 0) queue.traded(each, traded);
+            if (changes) queue.changed(each, before, after, row);
+          }
+          expect(anew.front).toBe(order.front);
+          if (!changes) return;
+          expect(order.front).toBeLessThanOrEqual(after);
+          before = after;
+          anew = ask(100, 10, 0);
+          queue.joined(anew, order.front);
+        });
+      }),
+      runsOf(500, 60),
+    );
+  },
+);

@@ -222,6 +222,18 @@ describe('the book as a way out of a replay', () => {
     expect(counted?.fills[0]).toBeLessThanOrEqual(quoted);
     expect(collected.profit.hedging).toBeLessThan(0n);
     expect(hedges.some(({ state, way }) => state === 'completed' && way === 'book')).toBe(true);
+    // What they cost is what their fills cost, each against the mid price of its time and with its fee.
+    let cost = 0n;
+    for (const { side, amount, value, fee, midTicks } of takes) {
+      const worth = (major: bigint) => (major * BigInt(2 * midTicks!) * tape.instrument.tickMoney) / (2n * 10n ** 18n);
+      const [major, minor] = [moneyOf(amount), moneyOf(value)];
+      if (side === 'buy') cost += minor - worth(major - moneyOf(fee));
+      else cost += worth(major) - (minor - moneyOf(fee));
+    }
+    expect(new Set(takes.map(({ side }) => side)).size).toBe(2);
+    const told = hedges.reduce((sum, { cost: paid }) => sum + moneyOf(paid ?? '0'), 0n);
+    // Units of 10^-18 for the rounding of each.
+    expect(Math.abs(Number(told - cost))).toBeLessThan(2 * takes.length);
     // Their orders are over: nothing of them stays open.
     expect(result.left).toBe(0);
   });

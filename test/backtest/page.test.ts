@@ -195,7 +195,7 @@ describe('the verdict', () => {
       { pessimistic: -1, expected: -2, optimistic: 3 },
       'The strategy ended above zero only if every touched order fills',
     ],
-    [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'The strategy made money under no model.'],
+    [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'The strategy made no money under any fill model.'],
     [{ optimistic: 3 }, 'The optimistic model is not an estimate'],
     [{ pessimistic: 1, expected: 2, optimistic: -3 }, 'this model is not an upper bound of the profit'],
   ])('of %j is that: %s', (totals, sentence) => {

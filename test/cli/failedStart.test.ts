@@ -107,6 +107,6 @@ describe('a key file', () => {
   test('behind a link is judged itself', () => {
     const link = bench.path('link');
     symlinkSync(written(0o640), link);
-    expect(() => readSecretFile(link)).toThrow(/other users can read it/);
+    expect(() => readSecretFile(link)).toThrow(/other users can read the file/);
   });
 });

@@ -108,7 +108,7 @@ describe('puntas promote', () => {
     const slip = await ran(['promote', 'back', '-c', live, '--preview']);
     expect([slip.code, slip.stdout]).toEqual([
       0,
-      expect.stringMatching(/ +now +then\n[^]*would\s+apply\s+it\s+by\s+a\s+reload/),
+      expect.stringMatching(/ +now +then\n[^]*would\s+reload\s+the\s+file/),
     ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
@@ -203,7 +203,7 @@ describe('puntas promote', () => {
       expect.stringMatching(/^reload: .*no bot accepted the request/),
     ]);
     bot.signal('SIGCONT');
-    const behind = `the file is back, but the running bot still uses the previous file; reload again with: npx puntas reload -c ${live} --reason "..."`;
+    const behind = `the live file is restored, but the running bot still uses the previous file; reload again with: npx puntas reload -c ${live} --reason "..."`;
     // It shows life again within seconds.
     let told = await promote(live);
     for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);

@@ -129,7 +129,11 @@ describe('a hedge by an offer', () => {
 
   test.each([
     ['the book cannot be used: book stale', 2, { refusal: 'book stale' }],
-    ['orders of ours took its room meanwhile', 3, { sides: { sell: { room: 11 } } }],
+    [
+      "the bot's own orders now leave too little of the position limit for this hedge",
+      3,
+      { sides: { sell: { room: 11 } } },
+    ],
   ] as const)('fails when at its later looks %s', async (why, look, change) => {
     const bot = new HedgedBot(12);
     let looks = 0;
@@ -201,7 +205,7 @@ describe('a hedge by an offer', () => {
     await other.passes(6_000);
     expect(wordsOf(other.last)).toEqual(['executing', null]);
     await other.passes(3_000);
-    expect(wordsOf(other.last)).toEqual(['failed', 'the exchange could not execute it']);
+    expect(wordsOf(other.last)).toEqual(['failed', 'the exchange could not execute the conversion']);
     expect(other.phases).toEqual(['in flight mm-h1-1', 'failed mm-h1-1']);
   });
 });

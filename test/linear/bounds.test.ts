@@ -13,8 +13,8 @@ const filled = (start: string, unit: string, end: string, length = MEBI): string
 
 describe('JSON of the exchange', () => {
   test.each([
-    ['levels of lists', '['.repeat(MEBI / 2) + ']'.repeat(MEBI / 2), /more than 32 levels/],
-    ['levels of objects', filled('', '{"a":', '0'), /more than 32 levels/],
+    ['levels of lists', '['.repeat(MEBI / 2) + ']'.repeat(MEBI / 2), /more than 32 nested levels/],
+    ['levels of objects', filled('', '{"a":', '0'), /more than 32 nested levels/],
     ['elements', filled('[', '0,', '0]'), /more than 100000 parts/],
     ['empty objects', filled('[', '{},', '{}]'), /more than 100000 parts/],
     ['long numbers', filled('[', '123456789012345678,', '1]'), /more than 10000 long numbers/],

@@ -139,6 +139,15 @@ describe('a mutator of our own', () => {
     ]);
   });
 
+  test('takes no private name outside its class, and no default in a pattern', () => {
+    const BOX = 'class Box { size = 1; #left = 2; get(): number { return this.#left; } }';
+    const inside = own(`${BOX} declare const box: Box; String(box.size);`).filter(text => /^NameReplaced/.test(text));
+    expect(inside).toEqual(['NameReplaced: this.#left -> this.size']);
+    expect(own('class A { a = ""; b = ""; set(x: string[]) { [this.a = ""] = x; } }').join()).not.toMatch(
+      /NameReplaced/,
+    );
+  });
+
   test('is switched on by the one mutant of its own, and does nothing until then', () => {
     const typed =
       'export function f(log: (...x: unknown[]) => void, a: number, b: number) { ' +

@@ -126,6 +126,7 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
         symbol =>
           symbol === own ||
           (symbol.valueDeclaration !== undefined &&
+            canAccess(node, symbol.valueDeclaration) &&
             symbol.valueDeclaration.parent === own.valueDeclaration!.parent &&
             (symbol.flags & ts.SymbolFlags.Optional) === (own.flags & ts.SymbolFlags.Optional) &&
             isSame(checker.getTypeOfSymbolAtLocation(symbol, node), type)),
@@ -136,7 +137,7 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
     const isAssigned = ts.isBinaryExpression(parent) && parent.left === node && isAssignment(parent);
     const whole = isCallee || isAssigned ? parent : node;
     const isChained = ts.isOptionalChain(whole) && ts.isOptionalChain(whole.parent);
-    if (isChained || (isFunction && !isCallee) || (whole === node && isTarget(node))) return;
+    if (isChained || (isFunction && !isCallee) || isTarget(whole)) return;
     const from = whole.getStart(source);
     const name = ts.getNameOfDeclaration(neighbour(others, own)?.valueDeclaration);
     if (name === undefined || !(ts.isIdentifier(name) || ts.isPrivateIdentifier(name))) return;
@@ -218,6 +219,16 @@ export function ownMutations(program: ts.Program, path: string): readonly OwnMut
   };
   visit(source);
   return found;
+}
+
+/** Whether a property can be written at the node: a private one only within its class. */
+function canAccess(node: ts.Node, property: ts.Declaration): boolean {
+  const name = ts.getNameOfDeclaration(property);
+  return (
+    name === undefined ||
+    !ts.isPrivateIdentifier(name) ||
+    ts.findAncestor(node, x => x === property.parent) !== undefined
+  );
 }
 
 const isInType = (node: ts.Node): boolean => ts.findAncestor(node, ts.isTypeNode) !== undefined;

@@ -2,7 +2,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { FAULTS, type Fault } from './world/faults.ts';
 import { PLANTED } from './planted.ts';
-import { simulate, type Run } from './simulate.ts';
+import { simulate, type Run, type RunOptions } from './simulate.ts';
+import { parseKeep } from './world/keep.ts';
+import { parsePlain } from './world/plain.ts';
 
 export type Task = {
   readonly seed: number;
@@ -11,6 +13,13 @@ export type Task = {
   readonly planted?: string;
   /** Time with faults, instead of what the seed draws. */
   readonly safetyMs?: number;
+  /** As `--keep` and `--plain` take them. */
+  readonly keep?: string;
+  readonly plain?: string;
+  /** Time at which the run is cut off. */
+  readonly untilMs?: number;
+  /** Ends at the first violation; planted bugs always do. */
+  readonly untilBroken?: boolean;
   readonly reloads?: boolean;
   readonly actions?: boolean;
 };
@@ -18,15 +27,23 @@ export type Task = {
 /** `ms` is processor time: what else the machine does is no part of it. */
 export type TaskResult = { readonly task: Task; readonly run: Run; readonly ms: number };
 
-/** Carries out one task in this process. */
-export async function carryOut(task: Task): Promise<TaskResult> {
+/** Carries out one task in this process; `how` watches it, or heals it early. */
+export async function carryOut(
+  task: Task,
+  how: Pick<RunOptions, 'healAfter' | 'onEvent' | 'onStrike' | 'print'> = {},
+): Promise<TaskResult> {
   const plant = task.planted === undefined ? undefined : PLANTED.find(one => one.name === task.planted);
   if (task.planted !== undefined && !plant) throw new Error(`no planted bug is called ${task.planted}`);
   const undo = plant?.patch?.();
   const before = process.cpuUsage();
   try {
     const run = await simulate(task.seed, {
+      ...how,
       ...onlyOf(task.only ?? plant?.only),
+      ...(task.keep === undefined ? {} : { keep: parseKeep(task.keep) }),
+      ...(task.plain === undefined ? {} : { plain: parsePlain(task.plain) }),
+      ...(task.untilMs === undefined ? {} : { untilMs: task.untilMs }),
+      ...(task.untilBroken === undefined ? {} : { untilBroken: task.untilBroken }),
       ...(task.reloads === true ? { reloads: true } : {}),
       ...(task.actions === true || plant?.actions === true ? { actions: true } : {}),
       ...(task.safetyMs === undefined ? {} : { safetyMs: task.safetyMs }),
@@ -101,28 +118,7 @@ export async function runTasks(
   }
 }
 
-/** The fewest fault classes with which a seed still breaks the same law: classes are left out one by one while it does. */
-export async function shrunk(failing: Run, run: (task: Task) => Promise<Run>): Promise<readonly Fault[]> {
-  const law = failing.violations[0]!.law;
-  const breaks = async (only: readonly Fault[]) =>
-    (await run({ seed: failing.seed, only, ...modeOf(failing) })).violations.some(violation => violation.law === law);
-  let classes = [...failing.classes];
-  // Halves first: most classes have nothing to do with it.
-  for (let size = Math.ceil(classes.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let from = 0; from < classes.length;) {
-      const fewer = [...classes.slice(0, from), ...classes.slice(from + size)];
-      if (await breaks(fewer)) classes = fewer;
-      else from += size;
-    }
-  }
-  return classes;
-}
-
-/** What else went on in a run. */
-const modeOf = ({ reloads, actions }: Run) => (actions === null ? { reloads: reloads !== null } : { actions: true });
-
 /** Fault classes by their place in the list, as `--only` takes them. */
-export const numbersOf = (classes: readonly Fault[]): string => classes.map(fault => FAULTS.indexOf(fault)).join(',');
 export const classesOf = (numbers: string): readonly Fault[] =>
   numbers === ''
     ? []

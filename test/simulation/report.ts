@@ -3,6 +3,7 @@ import { PERSON_SOMETIMES } from './judges/personJudge.ts';
 import { SOMETIMES } from './judges/sometimes.ts';
 import type { ActionCounts } from './processes/persons.ts';
 import type { ReloadCounts } from './processes/reloads.ts';
+import { grouped, type Explained } from './shrink/groups.ts';
 import type { Run } from './simulate.ts';
 
 export type PlantedFind = { readonly name: string; readonly seeds: number | null; readonly law: string | null };
@@ -74,7 +75,13 @@ export class Tally {
   }
 }
 
-export function block(tally: Tally, planted: readonly PlantedFind[], wallMs: number, commit: string): string {
+export function block(
+  tally: Tally,
+  planted: readonly PlantedFind[],
+  wallMs: number,
+  commit: string,
+  failures: readonly Explained[] = [],
+): string {
   const lines = [
     ['commit', `${commit}, Node ${process.version}`],
     ['seeds', `${tally.runs.length}, of which ${tally.runs.filter(run => run.calm).length} calm`],
@@ -89,6 +96,7 @@ export function block(tally: Tally, planted: readonly PlantedFind[], wallMs: num
     ...(tally.reloads.asked === 0 ? [] : [['changes of the configuration', reloadsText(tally)] as const]),
     ...(tally.actions.asked === 0 ? [] : [['actions of persons', actionsText(tally)] as const]),
     ['violations', count(tally.failing.reduce((sum, run) => sum + run.violations.length, 0))],
+    ...grouped(failures).map(({ law, cause, seeds }) => [`  ${law}: ${cause}`, `seeds ${seeds.join(', ')}`] as const),
     ['same seed, same trace', `${tally.mismatches} mismatches in ${tally.compared} comparisons`],
     ['sometimes', `${SOMETIMES.length - tally.unseen.length} of ${SOMETIMES.length} seen`],
     ['both quotes live, calm', percent(tally.uptime(run => run.calm))],
@@ -108,7 +116,7 @@ export function block(tally: Tally, planted: readonly PlantedFind[], wallMs: num
   return unseen === '' ? text : `${text}\n${unseen}`;
 }
 
-export const lastLine = (tally: Tally, planted: readonly PlantedFind[]): string =>
+export const lastLine = (tally: Tally, planted: readonly PlantedFind[], failures: readonly Explained[] = []): string =>
   JSON.stringify({
     seeds: tally.runs.length,
     simHours: round(tally.sum(run => run.simMs) / 3_600_000, 1),
@@ -118,6 +126,7 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[]): string 
     ...(tally.reloads.asked === 0 ? {} : { reloads: tally.reloads }),
     ...(tally.actions.asked === 0 ? {} : { actions: tally.actions }),
     violations: tally.failing.reduce((sum, run) => sum + run.violations.length, 0),
+    ...(failures.length === 0 ? {} : { failures: grouped(failures) }),
     mismatches: tally.mismatches,
     compared: tally.compared,
     speedup: round(tally.speedup, 0),

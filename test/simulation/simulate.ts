@@ -24,7 +24,9 @@ import { Store } from './processes/store.ts';
 import { streamWire } from './world/streamWire.ts';
 import { Trace } from './world/trace.ts';
 import { envelopeOf, idsIn, isSuccess, orderIn } from './world/wire.ts';
-import { World } from './world/world.ts';
+import { World, type Strike } from './world/world.ts';
+import { classesOf, type Keep } from './world/keep.ts';
+import { plainer, type Plain } from './world/plain.ts';
 
 export type Run = {
   readonly seed: number;
@@ -34,6 +36,8 @@ export type Run = {
   /** SHA-256 over the whole trace. */
   readonly hash: string;
   readonly events: number;
+  /** Event of the first violation; null without one. */
+  readonly brokeAt: number | null;
   readonly simMs: Millis;
   readonly requests: number;
   readonly faults: Readonly<Record<string, number>>;
@@ -61,7 +65,18 @@ export type RunOptions = {
   readonly actions?: boolean;
   /** Ends at the first violation. */
   readonly untilBroken?: boolean;
-  readonly print?: (line: string) => void;
+  /** Classes of faults and single strikes that are kept; replaces `only`. */
+  readonly keep?: Keep;
+  /** Drawn settings that are put back to their plainest value. */
+  readonly plain?: readonly Plain[];
+  /** The run is cut off then, whatever is under way. */
+  readonly untilMs?: Millis;
+  /** Everything heals after this event, and goes on in the continuation of this number (0: as drawn). */
+  readonly healAfter?: { readonly event: number; readonly branch: number };
+  readonly print?: (line: string, event: number) => void;
+  readonly onStrike?: (strike: Strike) => void;
+  /** Called after each event. */
+  readonly onEvent?: (atMs: Millis) => void;
 };
 
 /** A run that does not come to its end in so many events is a failure of the simulator. */
@@ -76,11 +91,12 @@ const BOOK_AGE_MS = 35_000;
 const FROZEN_BOOK_MS = 160_000;
 
 export async function simulate(seed: number, options: RunOptions = {}): Promise<Run> {
+  const { keep, onStrike, print } = options;
   const clock = new VirtualClock();
-  const trace = new Trace(() => clock.elapsed(), options.print ?? null);
-  const swarm = swarmOf(seed, options.only);
-  const scenario = scenarioOf(seed, swarm);
-  const world = new World(seed, clock, swarm, trace);
+  const trace = new Trace(() => clock.elapsed(), print ? line => print(line, world.events) : null);
+  const swarm = swarmOf(seed, keep ? classesOf(keep) : options.only);
+  const scenario = plainer(scenarioOf(seed, swarm), options.plain ?? []);
+  const world: World = new World(seed, clock, swarm, trace, { keep, onStrike });
   trace.add(`seed ${seed} ${JSON.stringify([...swarm])} ${JSON.stringify(scenario.config)}`);
   return new Simulation(world, scenario, options).run();
 }
@@ -110,7 +126,7 @@ class Simulation {
   readonly #finished = new Set<string>();
   /** Nothing is quoted because the balances differ. */
   #differed = false;
-  #events = 0;
+  #brokeAt: number | null = null;
   #crashes = 0;
   #fills = 0;
   #unknowns = 0;
@@ -425,6 +441,8 @@ class Simulation {
     const { healMs } = this.#scenario;
     world.trace.add('heal');
     world.heal();
+    const { branch = 0 } = this.#options.healAfter ?? {};
+    if (branch > 0) world.branch(branch);
     this.#exchange.venue.set({
       ...{ tradeRecordDelayMs: 25, engineDelayMinMs: 1, engineDelayMaxMs: 20, transferListDelayMs: 0, trading: 'on' },
     });
@@ -438,6 +456,7 @@ class Simulation {
     this.#sentinel?.heal();
     this.#replies.heal();
     await this.#advance(healMs - RESTART_CHECK_BEFORE_MS);
+    if (this.#isOver()) return;
     // A run that began while healing counts its fence from its own start.
     const isOpen = ({ state }: { readonly state: string }): boolean =>
       state === 'unknown' || state === 'closed-unsettled';
@@ -500,7 +519,7 @@ class Simulation {
       if (Math.min(this.#excusedAt.buy, this.#excusedAt.sell) > from) quotedAfter ??= world.clock.elapsed() - from;
       if (this.#store.halt !== null) quotedAfter ??= 0;
     }
-    this.#checker.checkRestart(quotedAfter);
+    if (!this.#isOver()) this.#checker.checkRestart(quotedAfter);
   }
 
   *#liveOfOurs(): Iterable<{ readonly originId: string | undefined }> {
@@ -531,6 +550,7 @@ class Simulation {
       this.#checker.operatorStarts();
       this.#bot.start();
       await this.#advance(2 * this.#scenario.healMs);
+      if (this.#isOver()) return;
       return this.#stop(false);
     }
     // Whatever arrives late rests where it is seen.
@@ -543,7 +563,20 @@ class Simulation {
   }
 
   #isOver(): boolean {
-    return this.#options.untilBroken === true && this.#checker.violations.length > 0;
+    const isBroken = this.#checker.violations.length > 0;
+    if (isBroken) this.#brokeAt ??= this.#world.events;
+    return (this.#options.untilBroken === true && isBroken) || this.#isCut;
+  }
+
+  get #isCut(): boolean {
+    const next = this.#world.clock.nextDue() ?? Infinity;
+    return next > (this.#options.untilMs ?? Infinity);
+  }
+
+  /** The time of faults ends here, as it was asked for. */
+  #healsNow(): boolean {
+    const { isFaulty, events } = this.#world;
+    return isFaulty && events === this.#options.healAfter?.event;
   }
 
   async #advance(ms: Millis): Promise<void> {
@@ -552,16 +585,18 @@ class Simulation {
     const until = clock.elapsed() + ms;
     await settle();
     for (let due = clock.nextDue(); due !== undefined && due <= until; due = clock.nextDue()) {
-      if (++this.#events > EVENTS_MAX) throw new Error(`seed ${world.seed} does not end`);
+      if (this.#isOver() || this.#healsNow()) return;
+      if (++world.events > EVENTS_MAX) throw new Error(`seed ${world.seed} does not end`);
       clock.runNext();
       if (world.touched) {
         world.touched = false;
         await settle();
       }
       this.#checker.look();
+      this.#options.onEvent?.(clock.elapsed());
       if (clock.elapsed() - this.#sampledAt >= 1_000) this.#sample();
-      if (this.#isOver()) return;
     }
+    if (this.#isOver() || this.#healsNow()) return;
     await clock.advance(until - clock.elapsed());
   }
 
@@ -747,10 +782,11 @@ class Simulation {
     const world = this.#world;
     return {
       seed: world.seed,
-      classes: this.#classes(),
+      classes: this.#world.classes,
       violations: this.#checker.violations,
       hash: world.trace.digest(),
-      events: this.#events,
+      events: world.events,
+      brokeAt: this.#checker.violations.length === 0 ? null : (this.#brokeAt ?? world.events),
       simMs: world.clock.elapsed(),
       requests: this.#checker.requests,
       faults: Object.fromEntries(world.faults),
@@ -768,10 +804,6 @@ class Simulation {
 
   /** A calm seed of which only some classes were switched on is none. */
   get #isCalm(): boolean {
-    return isCalm(this.#world.seed) && this.#classes().length === 0;
-  }
-
-  #classes(): readonly Fault[] {
-    return [...swarmOf(this.#world.seed, this.#options.only).keys()];
+    return isCalm(this.#world.seed) && this.#world.classes.length === 0;
   }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import { few, testInMany } from '../many.ts';
-import { carryOut, shrunk } from './campaign.ts';
 import { FAULTS, isCalm, swarmOf } from './world/faults.ts';
 import { PLANTED } from './planted.ts';
 import { scenarioOf, type Scenario } from './world/scenario.ts';
@@ -82,15 +81,6 @@ describe('the simulation', () => {
     const [one, two] = [await simulate(4, SHORT), await simulate(4, SHORT)];
     expect(two.hash).toBe(one.hash);
     expect(two.events).toBe(one.events);
-  });
-
-  testInMany('finds a bug that is planted, and says which of the faults it needs', async () => {
-    const planted = 'sends with a full disk';
-    const only = ['disk full', 'latency', 'crossed book', 'orders of others'] as const;
-    const { run } = await carryOut({ seed: 3, planted, only, safetyMs: 300_000 });
-    expect(run.violations.map(({ law }) => law)).toContain('S3');
-    const classes = await shrunk(run, async task => (await carryOut({ ...task, planted, safetyMs: 300_000 })).run);
-    expect(classes).toEqual(['disk full']);
   });
 
   it('draws every class of faults in some seeds and leaves it out of others, and none in a calm seed', () => {

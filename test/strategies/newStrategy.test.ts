@@ -8,6 +8,7 @@ import { newStrategy } from '../../src/app/develop/newStrategy.ts';
 import { loadConfig } from '../../src/config.ts';
 import type * as Index from '../../strategies/index.ts';
 import { instrument, viewOf } from './examples.ts';
+import { README_PARTS } from './readmeParts.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'puntas-new-strategy-'));
@@ -51,6 +52,10 @@ describe('a new strategy', () => {
     }
     const loaded = loadConfig(textOf('config/my-trial.yaml').replace('name: my-trial', 'name: imbalance'), 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors).toEqual([]);
+  });
+
+  test('has a README with the parts of every README of a strategy', () => {
+    for (const part of README_PARTS) expect(textOf('strategies/my-trial/README.md')).toContain(part);
   });
 
   test('has what the architecture asks of every file: a first sentence, and a comment at each exported function', () => {

@@ -9,6 +9,7 @@ import {
   SIDE,
   TapeBuilder,
   type Calibration,
+  type Gap,
   type SideCode,
   type Tape,
 } from '../../src/tape/index.ts';
@@ -148,4 +149,51 @@ test('the slope on the imbalance is more than chance in a market that leans with
     riskPerHour: '1',
   };
   expect(strategies.imbalance.fromMarket(terms, 1)).toMatchObject({ bpsPerDeviation: 0 });
+});
+
+/** A market in pieces with gaps between them, in which the price moves. Each piece but the first begins by one of the ways. */
+const AFTER_A_GAP = ['book at its end', 'book later', 'trade before the book', 'the same book at its end'] as const;
+function inPieces(after: (typeof AFTER_A_GAP)[number], moves: readonly number[]): Tape {
+  const random = randomOf(3);
+  const tape = new TapeBuilder();
+  const gaps: Gap[] = [];
+  const put = (at: number, [bid, bids, ask, asks]: readonly number[]) => {
+    tape.clear(at, at);
+    tape.level(at, at, SIDE.buy, price(bid!), amount(bids!));
+    tape.level(at, at, SIDE.sell, price(ask!), amount(asks!));
+  };
+  let laid: readonly number[] = [];
+  let [at, mid] = [1_700_000_000_000, 1_000_000];
+  moves.forEach((move, piece) => {
+    if (piece > 0) {
+      gaps.push({ from: at, to: at + 600_000, why: 'by the test' });
+      at += 600_000;
+      if (after === 'the same book at its end') put(at, laid);
+      if (after !== 'book at its end') at += 700;
+      if (after === 'trade before the book') tape.trade(at, at, SIDE.buy, price(mid + move), amount(1));
+      if (after === 'book later' || after === 'trade before the book') at += 3_000;
+    }
+    mid += move;
+    for (let second = 0; second < 500; second++) {
+      if (second > 0) at += 1_000;
+      const bid = (mid += random.integer(-300, 300));
+      laid = [bid, 1 + random.integer(0, 9), bid + 1 + random.integer(0, 2), 1 + random.integer(0, 9)];
+      put(at, laid);
+      if (second % 7 !== 3) continue;
+      tape.trade(at, at, SIDE.buy, price(bid + 3), amount(1));
+      mid += 500;
+    }
+  });
+  const about = { source: 'pieces', book: 'btc_mxn', tick: '1', depth: 1 };
+  return finishTape({ ...about, columns: tape.columns(), gaps });
+}
+
+test.each(AFTER_A_GAP)('no estimate knows how far the price moved in a gap of the recording (after it: %s)', after => {
+  const still = calibrationOf(inPieces(after, [0, 0, 0]));
+  const moved = calibrationOf(inPieces(after, [0, 20_000, -50_000]));
+  expect(still.microprice!.samples).toBeGreaterThan(1_480);
+  expect(moved.microprice).toEqual(still.microprice);
+  // In bps of another price: at most 5% more or less.
+  for (const of of ['volatilityBps', 'adverseBps'] as const)
+    expect(Math.abs(moved[of]!.value / still[of]!.value - 1)).toBeLessThan(0.05);
 });

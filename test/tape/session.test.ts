@@ -212,7 +212,7 @@ describe('a recording in a session', () => {
   test('that was closed all the time is refused in one line', () => {
     const whole = tapeOf([{ after: 0, kind: 'clear', side: SIDE.buy, place: 1, lots: 1 }]);
     expect(() => tapeInSession(whole, 'Sat 10:00-11:00@Z')).toThrow(
-      /^no time of the recording is inside the session Sat 10:00-11:00@Z; it is from 2023-11-14T/,
+      /^no time of the recording is inside the session Sat 10:00-11:00@Z; the recording is from 2023-11-14T/,
     );
   });
 

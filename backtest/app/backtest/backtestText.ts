@@ -11,7 +11,7 @@ import {
   type Comparison,
 } from '../../index.ts';
 
-/** Maximum number of days shown. */
+/** Maximum number of days with a line each. A longer run lists no days. */
 const DAYS_SHOWN = 31;
 
 /**

@@ -59,10 +59,13 @@ export type CompareOptions = {
   readonly venueFees?: VenueFees;
   /** Whether to run bots even if the first part of a recording advises against quoting. */
   readonly anyway: boolean;
-  /** Number of starts of each run at the first tier, spread evenly over an hour. 1: only the first start. */
+  /** Number of starts of each run at the first fee tier, spread evenly over an hour. 1: only the first start. */
   readonly starts: number;
   readonly models: readonly ModelName[];
-  /** Decimal text: cost of one standard deviation per hour at full inventory, in each book's quote currency. */
+  /**
+   * Loss at full inventory if the price moves one standard deviation in an hour, as decimal text in each book's quote
+   * currency.
+   */
   readonly riskPerHour: string;
   /** Share of each recording, between 0 and 1, for measuring parameters; it is not traded. */
   readonly calibratedShare: number;

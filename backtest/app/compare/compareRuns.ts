@@ -21,7 +21,7 @@ import type { DataFlaw } from '../../../src/tape/index.ts';
 import type { Setup } from './compareSetups.ts';
 import { untestedRoutes } from '../backtest/hedgeRoutes.ts';
 
-/** Bot at one fee tier. */
+/** Bot to replay, at one fee tier. */
 export type Planned = {
   readonly setup: Setup;
   readonly tier: string;

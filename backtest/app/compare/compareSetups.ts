@@ -29,8 +29,8 @@ export type Setup = {
 } & ({ readonly config: Config; readonly notRun: null } | { readonly config: null; readonly notRun: string });
 
 /**
- * Reads configurations and names them by file, or by full path if the name is taken. Throws `UsageError` with all
- * errors of the first invalid file.
+ * Reads configurations and names each by its file name, or by its full path if two file names are equal. Throws
+ * `UsageError` with all errors of the first invalid file.
  */
 export function givenSetups(files: readonly string[]): readonly Setup[] {
   const names = files.map(file => basename(file).replace(/\.ya?ml$/, ''));
@@ -70,9 +70,10 @@ export const termsOf = (
 };
 
 /**
- * Returns every strategy at `makerFee`, a fraction as text like '0.005'. If `terms` is text, it is the reason why no
- * strategy can run. With advice, a strategy quotes at the most profitable measured distance if quoting there pays. Its
- * levels are then only where fills pay, and model strategies get the measured fills.
+ * Returns one setup per strategy, for the maker fee `makerFee`, a fraction as text like '0.005'. If `terms` is text, it
+ * is the reason why no strategy can run. With advice, a strategy quotes at the most profitable measured distance, if
+ * quoting there pays. Its levels are then only at distances where fills pay, and model strategies get the measured
+ * fills.
  */
 export function derivedSetups(terms: MarketTerms | string, makerFee: string, advice?: QuoteAdvice): readonly Setup[] {
   return (Object.keys(strategies) as StrategyName[]).map((name): Setup => {

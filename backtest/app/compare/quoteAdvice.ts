@@ -1,6 +1,6 @@
 /**
- * Verdicts of a recording's first part for each fee: whether to quote, at which distance, and the result on the rest of
- * the recording.
+ * Verdicts of a recording's first part for each fee: whether to quote, at which distance, and the result on the
+ * remaining part of the recording.
  */
 import {
   distanceProfileOf,

@@ -175,7 +175,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `interval of the net after 60 s not completely below ${spanText(before)} bps`;
+  const expected = `interval of the net after 60 s overlaps or exceeds ${spanText(before)} bps`;
   return [
     own,
     interval === null

@@ -67,4 +67,10 @@ export class PresenceBoard {
   }
 }
 
+/** Returns the code hashes, other than `own`, whose participants have all been gone for more than a day. */
+export const abandonedCodes = ({ known, forgotten }: Attendants, own: string): readonly string[] =>
+  [...new Set(forgotten.map(({ code }) => code))].filter(
+    code => code !== own && !known.some(other => other.code === code),
+  );
+
 const idOf = ({ kind, id }: Presence): string => `${kind}-${id}`;

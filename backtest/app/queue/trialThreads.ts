@@ -1,6 +1,6 @@
 /**
- * Threads of a worker. Each runs one trial at a time and shares the rows with the others, so that the main thread can
- * answer the queue.
+ * Threads of a worker. Each thread runs one trial at a time and shares the rows with the other threads, so that the
+ * main thread can answer the queue.
  */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -25,12 +25,18 @@ type Opened = { readonly pieces: Promise<readonly Piece[]>; readonly paths: Fetc
 /** Maximum number of studies whose rows remain in memory; the least recently used study is dropped first. */
 const STUDIES_KEPT = 2;
 
+const startTrialThread = (): Worker =>
+  new Worker(fileURLToPath(new URL('./trialThread.js', import.meta.url)), REPLAY_THREAD);
+
 export class TrialThreads {
+  readonly #start: () => Worker;
   readonly #threads: Thread[];
   readonly #studies = new Map<string, Opened>();
   #isEnded = false;
 
-  constructor(count: number) {
+  /** `start` starts the program of a thread. */
+  constructor(count: number, start: () => Worker = startTrialThread) {
+    this.#start = start;
     this.#threads = Array.from({ length: count }, () => ({ worker: null, key: null, isFree: true }));
   }
 
@@ -40,7 +46,7 @@ export class TrialThreads {
    */
   async run(job: TrialJob, paths: FetchedPaths, share: Float64Array): Promise<TrialOutcome> {
     const thread = this.#threads.find(({ isFree }) => isFree);
-    if (thread === undefined) throw new Error('more trials at once than threads');
+    if (thread === undefined) throw new Error('more trials run at once than there are threads');
     thread.isFree = false;
     try {
       const key = digestOfData(job.setting);
@@ -65,7 +71,10 @@ export class TrialThreads {
     await Promise.all(this.#threads.flatMap(({ worker }) => (worker === null ? [] : [worker.terminate()])));
   }
 
-  /** Returns the pieces of a study, opened once by the first thread that needs them. */
+  /**
+   * Returns the pieces of a study's recordings. The first thread that needs these pieces opens them once for all
+   * threads.
+   */
   #piecesOf(key: string, setting: QueuedSetting, paths: FetchedPaths, thread: Thread): Promise<readonly Piece[]> {
     const known = this.#studies.get(key);
     if (known !== undefined) {
@@ -85,8 +94,7 @@ export class TrialThreads {
 
   #asked(thread: Thread, work: TrialThreadWork): Promise<TrialThreadResult> {
     if (this.#isEnded) return Promise.reject(new ThreadEnded('the worker is ending'));
-    const file = fileURLToPath(new URL('./trialThread.js', import.meta.url));
-    const worker = (thread.worker ??= new Worker(file, REPLAY_THREAD));
+    const worker = (thread.worker ??= this.#start());
     return new Promise((resolve, reject) => {
       const over = (settle: () => void): void => {
         worker.off('message', onMessage).off('error', onError).off('exit', onExit);

@@ -7,6 +7,7 @@ import type { TrialOutcome } from '../tune/trialRuns.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { connectQueues, messageOf, type BullQueues } from './bullQueues.ts';
 import {
+  abandonedCodes,
   buildText,
   HELLO_QUEUE,
   PresenceBoard,
@@ -104,7 +105,7 @@ async function attendUntilStopped(
       // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
       await board.say({ ...own, at: now() });
       health.works();
-      if (!isThere) log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
+      if (!isThere) log.info({}, `the worker takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();
@@ -123,18 +124,16 @@ async function attendUntilStopped(
  * jobs are deleted by the worker that receives them.
  */
 async function deleteExpired(
-  { known, forgotten }: Attendants,
+  attendants: Attendants,
   queues: BullQueues,
   board: PresenceBoard,
   code: string,
 ): Promise<void> {
   const own = queues.queue(trialQueueName(code));
   for (const state of ['completed', 'failed'] as const) await own.clean(JOBS_KEPT_MS, CLEAN_MAX, state);
-  for (const presence of forgotten) {
-    if (presence.code !== code && !known.some(other => other.code === presence.code))
-      await queues.queue(trialQueueName(presence.code)).obliterate({ force: true });
-    await board.leave(presence);
-  }
+  for (const abandoned of abandonedCodes(attendants, code))
+    await queues.queue(trialQueueName(abandoned)).obliterate({ force: true });
+  for (const presence of attendants.forgotten) await board.leave(presence);
 }
 
 class Trials {
@@ -244,9 +243,7 @@ class Trials {
       log.error({}, `${name}: ${sentence}`);
       // Another machine may have the missing file, or this machine may get it later.
       if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, this.#options.stop);
-      throw error instanceof StoreProblem || error instanceof ThreadEnded
-        ? new Error(sentence)
-        : this.#queues.hopeless(sentence);
+      throw trialError(error, sentence, this.#queues);
     } finally {
       clearInterval(watch);
       this.#isBusy--;
@@ -278,6 +275,13 @@ class Trials {
     throw this.#problem;
   }
 }
+
+/**
+ * Returns the error with which a trial fails: one that is retried if another worker or a later time may do better,
+ * otherwise a hopeless one.
+ */
+export const trialError = (error: unknown, sentence: string, { hopeless }: Pick<BullQueues, 'hopeless'>): Error =>
+  error instanceof StoreProblem || error instanceof ThreadEnded ? new Error(sentence) : hopeless(sentence);
 
 /** Returns the hashes that identify the recordings of a job. */
 const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly string[] => [

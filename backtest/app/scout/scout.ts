@@ -38,7 +38,7 @@ export type ScoutCommand = {
 /** Live market to record, with its addresses and the duration. */
 export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
   readonly clock: Clock;
-  /** Duration of the recording, by the clock of `addresses`. */
+  /** Duration of the recording in ms, in time of the recorded exchange's clock. */
   readonly forMs: number;
 };
 

@@ -27,7 +27,7 @@ function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
 }
 
 const LEGEND =
-  "half spr., vola, maker, pays to, dist and tier are in bps. maker: average maker's edge after a minute; pays to: highest fee at which quoting pays; dist: best distance; low, high: 95% interval of the net; needs: capital for ten orders per side; tier: fee after a month of this volume.";
+  'half spr. (half the spread), vola, maker, pays to, dist and tier are in bps. vola: standard deviation of the price over an hour; maker: average markout of makers a minute after a fill; pays to: highest maker fee at which quoting pays; dist: most profitable distance from the mid price; low, high: 95% interval of net; needs: capital for ten orders on each side; tier: maker fee after a month of quoting at dist.';
 
 function tableOf({ books, currency }: Scouting): readonly string[] {
   const sum = (of: (book: ScoutedBook) => number | null, text: (x: number | null) => string) => (book: ScoutedBook) => {

@@ -91,7 +91,7 @@ export class RecordingCache {
     const used = ours.reduce((sum, n) => sum + n, 0);
     if (used > bytesMost && !this.#isTold)
       tell(
-        `${dir}: the recordings in use have ${gigabytes(used)}, more than --cache-max (${gigabytes(bytesMost)}): they are kept while in use`,
+        `${dir}: the recordings in use have ${gigabytes(used)}, more than --cache-max (${gigabytes(bytesMost)}); recordings in use are not deleted`,
       );
     this.#isTold = used > bytesMost;
   }
@@ -246,7 +246,7 @@ async function fetchedFile(store: StoredFiles, sha256: string, to: string, bytes
   const found = await hashOfFile(to);
   if (found !== sha256)
     throw new StoreProblem(
-      `tapes in ${store.shown}: ${sha256} has other content (hash ${found}); remove it there, and run puntas tune --tapes again`,
+      `tapes in ${store.shown}: ${sha256} has other content (hash ${found}); remove the file from the store, and run puntas tune --tapes again`,
     );
   await synced(to);
 }

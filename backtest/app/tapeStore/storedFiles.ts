@@ -1,4 +1,4 @@
-/** Interface of a store of files by their hash. */
+/** Interface of a store that addresses files by their SHA-256 hash. */
 
 export type StoredFiles = {
   /** Location as the operator named it, without credentials. */

@@ -126,7 +126,8 @@ export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[]
 ];
 
 /**
- * Sorts the time blocks of all pieces by start. The span of a block ends when the last markout of its fills is known.
+ * Sorts the time blocks of all pieces of the recordings by start. The span of a block ends when the last markout of its
+ * fills is known.
  */
 export function spansInTime(pieces: readonly Piece[]): {
   readonly spans: readonly ResultSpan[];

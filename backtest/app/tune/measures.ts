@@ -3,7 +3,7 @@ import type { ReplayReport } from '../../index.ts';
 
 /**
  * Results of all runs of a trial under one fill model. `net60s`, `net`, `volume`, `fills` and `requests` are means over
- * starts and latencies, summed over pieces.
+ * starts and latencies, summed over the pieces of the recordings.
  */
 export type Sums = {
   readonly net60s: number;
@@ -28,7 +28,7 @@ export const NO_SUMS: Sums = {
   ...{ seconds: 0, inventorySeconds: 0, quotedSeconds: 0, requests: 0 },
 };
 
-/** Adds one run to the sums. `runs` is the number of runs on the same piece: one per start and latency. */
+/** Adds one run to the sums. `runs` is the number of runs on one piece of a recording: one per start and latency. */
 export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
   const { seconds, position, requests } = report;
   return {
@@ -51,7 +51,7 @@ type Measure = {
   readonly better: 'more' | 'less';
   /** Unit of the measure: quote currency, base currency, or if empty, the unit in `says`. */
   readonly unit: 'minor' | 'major' | '';
-  /** Present if the measure of a trial is the sum over its pieces. */
+  /** Present if the measure of a trial is the sum over the pieces of the recordings. */
   readonly adds?: true;
   readonly says: string;
   readonly of: (sums: Sums) => number;

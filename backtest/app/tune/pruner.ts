@@ -1,6 +1,6 @@
 /**
- * Pruning of hopeless trials after a part of the pieces. It uses only results of earlier batches, so that the pruning
- * does not depend on threads and machines.
+ * Pruning of hopeless trials after some pieces of the recording. It uses only results of earlier batches, so that the
+ * pruning does not depend on threads and machines.
  */
 import { medianAfter } from '../../index.ts';
 import { addsUp, type MeasureName } from './measures.ts';
@@ -9,8 +9,8 @@ import type { StudyKeys } from './studySchema.ts';
 import type { Pruner } from './trialRuns.ts';
 
 /**
- * Minimum value that a trial must have reached by the end of each piece; otherwise it is pruned. `null` for a piece
- * after which no trial is pruned. Plain data, so that it can be sent to other machines.
+ * Minimum value that a trial must have reached by the end of each piece of the recordings; otherwise the trial is
+ * pruned. `null` for a piece after which no trial is pruned. Plain data, so that it can be sent to other machines.
  */
 export type PruningBounds = readonly (number | null)[];
 

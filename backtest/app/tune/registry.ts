@@ -47,8 +47,8 @@ export type StudyRecord = Signed & {
 };
 
 /**
- * Record of a trial. `done`: run on every piece. `pruned`: stopped early as hopeless. `refused`: never run, because the
- * configuration is invalid or cannot earn its fees.
+ * Record of a trial. `done`: run on every piece of the recordings. `pruned`: stopped early as hopeless. `refused`:
+ * never run, because the configuration is invalid or cannot earn its fees.
  */
 export type TrialRecord = Signed & {
   readonly kind: 'trial';
@@ -62,7 +62,7 @@ export type TrialRecord = Signed & {
   readonly state: 'done' | 'pruned' | 'refused';
   readonly why: string | null;
   readonly measures: Measures | null;
-  /** Value of the first objective after each piece, under the less favorable fill model. */
+  /** Value of the first objective after each piece of the recordings, under the less favorable fill model. */
   readonly soFar: readonly number[];
   /**
    * Profit of each time block under the less favorable fill model, with fills valued after 60 s. Empty if the trial did

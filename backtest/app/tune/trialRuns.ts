@@ -26,26 +26,26 @@ export type TrialOutcome = Pick<TrialRecord, 'state' | 'why' | 'measures' | 'soF
 export type TrialTerms = {
   readonly pieces: readonly Piece[];
   readonly models: readonly ModelName[];
-  /** Start times of the runs, in seconds after the start of a piece. */
+  /** Start times of the runs, in seconds after the start of a piece of a recording. */
   readonly starts: readonly number[];
   readonly latencies: readonly Latencies[];
   readonly seed: number;
   readonly references: ReferenceTapes;
-  /** Measure whose values are in `soFar`. */
+  /** Measure whose values `soFar` contains. */
   readonly objective: MeasureName;
   readonly runner: ModelRunner;
 };
 
 /**
- * Returns the trials that are pruned after a piece, by number, with the reason. Pieces are numbered from 1. `soFar`
- * contains the objective after each piece; more is better.
+ * Returns the trials that are pruned after a piece of the recording, by trial number, with the reason. Pieces are
+ * numbered from 1. `soFar` contains a trial's objective after each piece; more is better.
  */
 export type Pruner = (
   piece: number,
   trials: readonly { readonly number: number; readonly soFar: readonly number[] }[],
 ) => ReadonlyMap<number, string>;
 
-/** Returns why a configuration cannot run on the pieces; `null` if it can. */
+/** Returns why a configuration cannot run on the pieces of the recording; `null` if it can. */
 export function notRunReason(
   config: Config,
   { pieces, references }: Pick<TrialTerms, 'pieces' | 'references'>,
@@ -91,7 +91,7 @@ export async function runBatch(
   }
 }
 
-/** Returns the jobs of one trial on one piece, in order of latency, then start, then fill model. */
+/** Returns the jobs of one trial on one piece of a recording, in order of latency, then start, then fill model. */
 function jobsOf(
   config: Config,
   piece: Piece,

@@ -133,7 +133,9 @@ function hoursOf(study: Study, tapes: readonly TuneTape[], version: string): Stu
   return { study: studyDigest(study, version, [digestOfData(tuned), digestOfData(heldOut)]), tapes: tuned, heldOut };
 }
 
-/** Registers a study before its first trial. A finished study whose holdout was opened is only reported again. */
+/**
+ * Registers a study before its first trial. If a finished study has used its holdout, the study is only reported again.
+ */
 function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registry, options: TuneOptions): void {
   const { version, by, now, openHoldout } = options;
   const records = registry.records();

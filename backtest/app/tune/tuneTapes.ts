@@ -130,7 +130,7 @@ function partsOf(
   return { hours, tuned, heldOut: longEnough({ ...hours, from: until + 1_000 * embargoSeconds }, 1, where) };
 }
 
-/** Minimum length of a piece: 120 s, because a markout alone takes 60 s. */
+/** Minimum length of a piece of a recording: 120 s, because a single markout takes 60 s. */
 const PIECE_MIN_MS = 120_000;
 
 function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
@@ -159,7 +159,7 @@ function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void
  */
 const ROWS_KEPT = 8_000_000;
 
-/** Keys of a study that determine its pieces. */
+/** Keys of a study that determine the pieces of its recordings. */
 export type PieceKeys = Pick<StudyKeys, 'segments' | 'startsAfterSeconds'> & {
   readonly search: Pick<StudyKeys['search'], 'seed'>;
 };

@@ -58,8 +58,8 @@ type Tally = {
 };
 
 /**
- * Computes the probability of overfitting. `results` are in order of time. Throws a RangeError for fewer than two
- * configurations, or fewer spans than blocks.
+ * Computes the probability of overfitting. `results` are in order of time. Throws a RangeError if there are fewer than
+ * two configurations, or fewer time spans than blocks.
  */
 export function overfittingOf(results: Results, options: OverfittingOptions): Overfitting {
   const { measure = 'sharpe', random, samples = 200 } = options;
@@ -157,7 +157,7 @@ function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
 /**
  * Chooses the configuration with the best score in half `inside`, and adds its rank in half `outside` to the tally.
  * Rank r counts from 1, the worst, to the number N of configurations; equal scores get the mean of their ranks. The
- * logit is that of r / (N + 1).
+ * logit is computed from r / (N + 1).
  */
 function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 'sharpe', scores: Float64Array): void {
   const n = inside.sums.length;

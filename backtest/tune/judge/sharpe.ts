@@ -14,7 +14,7 @@ export type Moments = {
 
 /**
  * Computes the moments of a series with one result per time block. The variance is the sum of squares divided by n - 1.
- * Skew and kurtosis are those of the sample, without correction for its size.
+ * Skew and kurtosis are computed without correction for the sample size.
  */
 export function momentsOf(values: readonly number[]): Moments {
   const count = values.length;

@@ -14,7 +14,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   return [
     {
       heading: 'The search',
-      how: 'Result of each trial in order of request; the line is the best so far. It stops rising when the search has converged.',
+      how: 'Result of each trial in order of request; the line is the best result so far. The line stops rising when the search has converged.',
       plots: search(tuning),
     },
     {

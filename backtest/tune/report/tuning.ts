@@ -70,7 +70,7 @@ export type TunedTrial = {
   /** Names of the constraints that the trial violates. */
   readonly breaks: readonly string[];
   readonly measures: Readonly<Record<string, number>> | null;
-  /** Value of the first objective after each piece. */
+  /** Value of the first objective after each piece of the recording. */
   readonly soFar: readonly number[];
 };
 

@@ -17,8 +17,8 @@ import {
 export type Parzen = {
   draw(random: Random): Point;
   /**
-   * Returns the log density in the unit cube; for parameters with steps, the log probability. It is relative to the
-   * uniform distribution, so that points with different active parameters are comparable.
+   * Returns the log density in the unit cube; for parameters with steps, the log probability. The density is relative
+   * to the uniform distribution, so that points with different active parameters are comparable.
    */
   logDensity(point: Point): number;
 };
@@ -87,8 +87,8 @@ function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, tri
 }
 
 /**
- * Minimum kernel width after one trial, as a share of a parameter's range. It shrinks with the number of trials. Chosen
- * on the functions of docs/development/evidence/tune-search.md.
+ * Minimum kernel width after one trial, as a share of a parameter's range. The width decreases with the number of
+ * trials. Chosen on the functions of docs/development/evidence/tune-search.md.
  */
 const WIDTH_FIRST = 0.8;
 /**

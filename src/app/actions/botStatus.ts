@@ -76,7 +76,8 @@ export type RunStatus = {
     readonly bids: readonly StatusQuote[];
     readonly asks: readonly StatusQuote[];
     /**
-     * Inventory from the trades read up to the end of the recording. `holdings` and `fills` include the same trades.
+     * Inventory from the trades that were read before the end of the recording. `holdings` and `fills` include these
+     * trades too.
      */
     readonly inventory: string;
     readonly holdings: Readonly<Record<string, string>>;

@@ -140,7 +140,7 @@ function endOfPause(
   if (clock.speed === 1) return { at: untilMs, text: wall };
   if (lifeOf(stateDir, now).state !== 'runs')
     throw new UsageError(
-      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the time of the bot's next run is unknown; pause the bot without --for, and end the pause with puntas resume`,
+      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the clock of the bot's next run is unknown; pause the bot without --for, and end the pause with puntas resume`,
     );
   const at = clock.at(untilMs);
   return {

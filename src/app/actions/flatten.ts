@@ -47,7 +47,8 @@ const NO_HEDGER =
   'this bot has no hedge section, so only quotes reduce its inventory; use puntas reduce to quote only to reduce inventory';
 
 /**
- * Requests that the hedger close all inventory, while quotes only reduce it. Returns one line for each state in effect.
+ * Requests that the hedger close all inventory, and makes the bot reduce-only. Returns the lines for the operator: the
+ * effect, and any earlier request or halt.
  * @throws UsageError if the bot has no hedger.
  */
 export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {
@@ -57,7 +58,8 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   const [halt, before] = [latch.read(), file.read()];
   // Reduce-only is set first, so that the hedger does not close inventory that quotes open.
   latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
-  // An identical request continues the earlier one, whose costs count, even if the earlier command was killed.
+  // An identical request continues the earlier one: the costs so far count toward costMax, even if the earlier command
+  // was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;

@@ -15,7 +15,7 @@ import { PastMoments } from './pastMoments.ts';
 /** Identification of the bot, as plain data that can be sent to a thread. */
 export type ReplayedBot = { readonly config: BesideConfig; readonly bot: WhichBot };
 
-/** Request for a past view. `door` has the login events of the console, which no file contains. */
+/** Request for a console view of a past time. `door` has the login events of the console, which no file contains. */
 export type PastAsk = {
   readonly at: Millis;
   readonly runs: ConsoleView['runs'];

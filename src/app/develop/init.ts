@@ -168,8 +168,8 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
 }
 
 /**
- * Asks the remaining questions and writes the configuration; resolves as `init` does. Without a key, `venue` is a
- * client.
+ * Asks the remaining questions and writes the configuration; resolves as `init` does. Without an API key, `venue` is a
+ * client for public data only.
  */
 async function asked(
   options: InitOptions,

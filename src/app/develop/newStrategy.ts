@@ -144,7 +144,7 @@ One sentence: what the strategy quotes, and around which price.
 
 **Idea.** Why this should earn money.
 
-**Formula.** The formula, with its source.
+**Formula**. The formula, with its source.
 
 **When it loses.** Markets in which this strategy loses money.
 

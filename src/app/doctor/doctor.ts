@@ -226,7 +226,7 @@ async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promi
     return warn(
       'order',
       `trial order not sent: hedge ${open} is still open`,
-      'start the bot, which completes it; puntas hedges shows its progress',
+      'start the bot, which completes the hedge; puntas hedges shows the progress',
     );
   } catch (error) {
     return checkAborted('order', error);

@@ -255,7 +255,7 @@ class TrialWatch {
         if (this.#order === null)
           return fail(
             CHECK,
-            `not sent: ${this.#why ?? 'the check was stopped before'}`,
+            `not sent: ${this.#why ?? 'the check was stopped before the order was sent'}`,
             'fix the cause, then run puntas doctor again',
           );
         // The warning stays even if the order was found in the meantime.

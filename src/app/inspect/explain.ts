@@ -34,7 +34,7 @@ import { timeText } from '../../messages/timeText.ts';
 
 /** Explanation as `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {
-  /** Time of the last engine input at or before the requested time; the fields below show the state at this time. */
+  /** Time of the last engine input at or before the requested time. All other fields show the state at this time. */
   readonly at: Millis;
   readonly run: number;
   readonly book: string;

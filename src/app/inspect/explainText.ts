@@ -1,4 +1,4 @@
-/** Text of an explanation: regime, fair value, and each level with the steps to its price, in ticks. */
+/** Text of `puntas explain`: regime, fair value, and each level with the steps that add up to its price, in ticks. */
 import type { Step } from '../../core/index.ts';
 import { hedgeComparisonText } from '../../hedge/index.ts';
 import { timeText } from '../../messages/timeText.ts';

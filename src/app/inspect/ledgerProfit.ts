@@ -54,7 +54,7 @@ export type ProfitSums = {
   /** Gain from trades, plus the change in value of the inventory. */
   trading: Money;
   fees: Money;
-  /** Gain of conversions against the inventory's price. */
+  /** Gain of conversions against the price at which inventory is valued. */
   hedging: Money;
   /**
    * Price at which the inventory is valued: the price of the last fill up to the end of the period; `null` before the

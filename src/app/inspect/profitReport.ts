@@ -270,7 +270,7 @@ function byFillsNote(days: readonly ProfitDay[]): string {
     : ` Days up to ${dayText(last.from)} were recorded by an older Puntas and are valued at the last fill.`;
 }
 
-/** Returns the table, with as many decimals as fit its width. */
+/** Returns the table of days, with as many decimals of the volume as fit into `WIDTH`. */
 function fitted(report: ProfitReport): readonly string[] {
   for (let decimals = volumeDecimals(report.total.volume); ; decimals--) {
     const rows = tableOf(report, decimals);

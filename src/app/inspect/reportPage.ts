@@ -159,7 +159,7 @@ function dayTable({ days, total, major, minor }: ProfitReport): Html {
     ${table(
       html`<tr>
         <th class="text">day (UTC)</th>
-        ${[...names, `${major} at the day's end`, 'valued at price', 'price from'].map(name => html`<th>${name}</th>`)}
+        ${[...names, `${major} at the day's end`, 'valuation price', 'time of the price'].map(name => html`<th>${name}</th>`)}
       </tr>`,
       [
         html`<tr>

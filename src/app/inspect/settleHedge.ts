@@ -58,13 +58,14 @@ async function evidenceOf(
   clock: Clock,
 ): Promise<{ readonly lines: readonly string[]; readonly says: 'completed' | 'failed' | null }> {
   const told = hedgesIn(dir).find(each => each.id === id);
-  if (!told) throw new UsageError(`${dir}: no hedge ${id} in its recordings; puntas hedges lists them`);
+  if (!told) throw new UsageError(`${dir}: no hedge ${id} in the recordings; puntas hedges lists all hedges`);
   if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
     throw new UsageError(`hedge ${id} is ${told.state}; only a hedge with an unknown outcome can be settled manually`);
   const file = await ledgerFileIn(dir, clock);
   if (file === null) throw new UsageError(`${dir}: no ledger in this directory yet`);
   const conversion = conversionOf(told);
-  const acceptedAt = told.states.find(({ state }) => state === 'accepted')?.at ?? told.at;
+  // Each leg of a route has an acceptance of its own; the last leg is the one whose outcome is unknown.
+  const acceptedAt = told.states.findLast(({ state }) => state === 'accepted')?.at ?? told.at;
   const { before, after: last } = balancesAround(dir, acceptedAt);
   // Balances read before the hedge was accepted are no evidence.
   const after = last !== null && last.at > acceptedAt ? last : null;

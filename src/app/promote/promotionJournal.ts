@@ -108,9 +108,8 @@ export function promotionJournal(dir: string): PromotionJournal {
 }
 
 /**
- * Returns the journal.
+ * Returns the journal. `instead` is a second remedy, which is appended to the error message.
  * @throws UsageError if neither the live file nor a promotion exists, because the name is then probably mistyped.
- * `instead` is a further remedy for the message.
  */
 export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJournal {
   const journal = promotionJournal(dir);

@@ -117,7 +117,8 @@ function afterRollback(
     if (to !== undefined) return cannot('the promotion is not in the live file');
     return { ...standing, open: null };
   }
-  if (last === undefined || last.promotion !== promotion) return cannot('the promotion is not in place');
+  if (last === undefined || last.promotion !== promotion)
+    return cannot('another promotion, or none, is in the live file');
   if (to !== last.before) return cannot('the restored text is not the previous live file');
   const pending = { promotion, to: last.before, from, isBack: true };
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };

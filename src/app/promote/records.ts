@@ -41,11 +41,11 @@ type Signed = {
 
 export type StartedRecord = Signed & {
   readonly kind: 'started';
-  /** Absolute path of the candidate; a copy stores its text. */
+  /** Absolute path of the candidate file. The promotion works with a copy of the text. */
   readonly file: string;
   /** SHA-256 of the candidate's text. */
   readonly candidate: string;
-  /** SHA-256 of the text that the candidate has as the live file. */
+  /** SHA-256 of the text that replaces the live file if the candidate is approved. */
   readonly live: string;
   /** Digest of the keys that decide how the candidate trades. */
   readonly trading: string;

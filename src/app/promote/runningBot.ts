@@ -23,7 +23,10 @@ export async function reloadRunningBot(
   digest: string | null,
 ): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
   if (digest === null)
-    return { end: 'done', lines: ['there was no file before; a running bot continues unchanged until you stop it'] };
+    return {
+      end: 'done',
+      lines: ['there was no live file before the promotion; a running bot keeps its configuration until you stop it'],
+    };
   const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command', digest } as const;
   try {
     const { state } = readConfig(liveFile);

@@ -41,7 +41,7 @@ function behindText(liveFile: string, records: readonly PromotionRecord[]): stri
       record =>
         (record.kind === 'approved' && record.to !== null) || (record.kind === 'back' && record.to !== undefined),
     )?.kind === 'back';
-  return `the file is ${isBack ? 'back' : 'in place'}, but the running bot still uses the previous file; reload ${isBack ? 'again ' : ''}with: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
+  return `the live file is ${isBack ? 'restored' : 'replaced'}, but the running bot still uses the previous file; reload ${isBack ? 'again ' : ''}with: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
 }
 
 const pendingLines = ({ pending }: PromotionState, liveFile: string): readonly string[] =>

@@ -201,7 +201,7 @@ export class BotProcess {
       ...{ clock, log, source },
       client: this.#client,
       box: new ReloadBox(this.#config.state.dir),
-      // In paper trading, the followed market keeps the poll interval of the start.
+      // The market that paper trading follows takes its poll interval only at startup.
       onlyAtStart: venue.paper === undefined ? [] : ['timing.bookPollMs'],
       engine: () => rotation.run.engine,
       time: () => rotation.run.time(),
@@ -276,8 +276,8 @@ export class BotProcess {
   }
 
   /**
-   * Quotes until stopped, then cancels and verifies. `onStarted` is called when this run takes over the orders of an
-   * earlier run.
+   * Quotes until stopped, then cancels all orders and verifies that none is open. `onStarted` is called when this run
+   * takes over the orders of an earlier run.
    */
   async #trade(rotation: RecordingRotation, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
     const { venue, clock, log } = this.#options;
@@ -374,7 +374,7 @@ export class BotProcess {
     const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
     const line = status({
       log,
-      // A change of the tick starts a new run with another grid.
+      // A change of the tick starts a new run, in which prices are counted in the new tick.
       instrument: () => rotation.run.rules.instrument,
       now: () => this.#snapshot(rotation.run),
       clock,

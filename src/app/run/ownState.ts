@@ -91,8 +91,8 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
 }
 
 /**
- * Whether the account is that of the state, proven by its newest own trade or a live order. A state without trades and
- * orders is accepted, because it cannot harm another account.
+ * Whether the account is the account of the state, proven by the newest trade or a live order in the state. A state
+ * without trades and orders is accepted, because it cannot harm another account.
  */
 async function isKnownBy(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<boolean> {
   if (tid === null && orders.length === 0) return true;

@@ -1,6 +1,6 @@
 /**
- * Reload of a running bot's configuration. The file is read, checked, shown, and applied completely at a change of
- * runs. On any error, the previous configuration stays.
+ * Reload of a running bot's configuration. The file is read and checked, the changes are listed, and all of them take
+ * effect at a change of runs. On any error, the previous configuration stays in force.
  */
 import { createHash } from 'node:crypto';
 import { configChanges, type Config, type ConfigChange } from '../../config.ts';

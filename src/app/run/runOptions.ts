@@ -18,7 +18,7 @@ export type RunOptions = {
    * Path of the configuration file, for commands in messages; absent if the state is not in the configured directory.
    */
   readonly configFile?: string | undefined;
-  /** Currencies of which the account has none (`--opening-zero`). */
+  /** Currencies whose opening balance is zero (`--opening-zero`). */
   readonly openingZero?: readonly string[];
   /** Time between the two equal readings of the balances that open a ledger, in ms. Default: 2,000. */
   readonly openingApartMs?: number;

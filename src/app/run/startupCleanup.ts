@@ -12,7 +12,9 @@ import type { RunOptions } from './runOptions.ts';
 /** Time limit of the cleanup if the exchange does not answer, in ms; the next start continues it. */
 const SHORT_MS = 15_000;
 
-/** Cancels the journal's orders of an earlier run, after the start failed with `error`. Always rejects. */
+/**
+ * Cancels the orders that an earlier run recorded in the journal, after the start failed with `error`. Always rejects.
+ */
 export async function cleanUpFailedStart(
   error: unknown,
   leftovers: Leftovers['orders'],

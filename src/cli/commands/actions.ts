@@ -177,7 +177,8 @@ const action = (command: Command): Command =>
 
 /** Returns the selected bot. Throws `UsageError` if there is none. */
 const whichBot = (options: BotFlags): WhichBot => ({
-  // Commands shown to the operator must name the state used here; the file names the state of a live run.
+  // Commands in messages must name the state directory used here, because the configuration file names the directory of
+  // a live run.
   configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
   stateDir: folderOf(options),
 });

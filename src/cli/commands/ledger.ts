@@ -27,7 +27,8 @@ export function addLedgerCommands(program: Command): void {
       ) => {
         const { currency, since, entries, json, csv } = options;
         const [dir, clock] = [folderToRead(options), realClock()];
-        // An accelerated bot books at accelerated times.
+        // A bot with an accelerated clock writes ledger entries with times of that clock, so an age in --since is
+        // converted to it.
         const botClock = botClockIn(dir);
         const ask = {
           entries,

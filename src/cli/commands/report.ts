@@ -22,7 +22,7 @@ type ReportFlags = BotFlags & {
 
 /**
  * Adds `report`, which reads a copy of the state, with or without a running bot. Rejects with `UsageError` if there is
- * no ledger or the day is not in the ledger.
+ * no ledger, or if the ledger has no day from `--from` to `--to`.
  */
 export function addReportCommand(program: Command): void {
   ofBot(program.command('report').description('show profit by day: trading, fees, hedging and net'))

@@ -33,7 +33,9 @@ export function addTapeCommands(program: Command): void {
         const where = { paper, ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
         print(await exportLedger(folderToRead(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || paper || rows !== undefined)
-        throw new UsageError('--tape: cannot be combined with the state of a bot');
+        throw new UsageError(
+          '--tape: cannot be combined with -c, --state, --paper or --rows, which export the state of a bot',
+        );
       else print(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
 }

@@ -95,7 +95,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas pause -c my.yaml --preview', 'shows the effect'],
   ],
   reduce: [
-    ['puntas reduce -c my.yaml --reason "looked at it"', 'reduces inventory only'],
+    ['puntas reduce -c my.yaml --reason "looked at it"', 'quotes only to reduce inventory'],
     ['puntas reduce -c my.yaml --preview', 'shows the effect'],
   ],
   cancel: [
@@ -130,7 +130,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas hedges -c my.yaml', 'lists hedges'],
     ['puntas hedges --json -c my.yaml', 'prints the hedges as JSON'],
   ],
-  'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows what is known']],
+  'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the known facts of the hedge']],
   console: [
     ['puntas console -c my.yaml', 'serves the page'],
     ['puntas console -c my.yaml --port 0', 'takes a free port'],

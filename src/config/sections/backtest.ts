@@ -13,7 +13,7 @@ export const backtestKeys = z.strictObject({
       taker: signedRate.describe('Taker fee.'),
     })
     .optional()
-    .describe("Fees as fractions, negative for a rebate. If omitted, Bitso's fee tiers."),
+    .describe("Fees as fractions, negative for a rebate. If omitted, the exchange's fee tiers."),
   desk: z
     .strictObject({
       spreadBps: bps(20).describe('RFQ spread around the mid price.'),

@@ -1,4 +1,4 @@
-/** Keys of hedging: when inventory is hedged by conversion, by which interfaces, and at what cost. */
+/** Configuration keys of hedging: when inventory is hedged, by which interfaces, and the maximum cost. */
 import { z } from 'zod';
 import { aboveZero, decimalText, sumOfMoney } from '../../../strategies/index.ts';
 import { millis } from './values.ts';

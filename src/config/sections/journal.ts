@@ -1,4 +1,4 @@
-/** Keys of recordings: when a new run starts, and how much is kept. */
+/** Configuration keys of recordings: length of a run, and maximum size of all recordings. */
 import { z } from 'zod';
 
 export const journalKeys = z.strictObject({

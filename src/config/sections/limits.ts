@@ -1,4 +1,4 @@
-/** Keys of hard limits, and of the activity above which trading halts. */
+/** Configuration keys of hard limits, and of limits on activity above which trading halts. */
 import { z } from 'zod';
 import { aboveZero } from '../../../strategies/index.ts';
 

@@ -18,7 +18,7 @@ export const pull = z
           .min(0)
           .max(500)
           .default(0)
-          .describe('Minimum distance from the expected price; at least the maker fee.'),
+          .describe('Minimum quote distance from the expected price; at least the maker fee.'),
         basisMemoryMs: millis(10_000, 86_400_000)
           .default(600_000)
           .describe('Time constant of the ratio of book to reference.'),
@@ -28,9 +28,9 @@ export const pull = z
       .describe('Cancels a side if the expected price comes within marginBps of its best quote.'),
     print: z
       .strictObject({
-        amount: aboveZero.describe('Amount traded against a side within withinMs that cancels it (base).'),
-        withinMs: millis(1, 60_000).default(1_000).describe('Window in which trades of one side add up.'),
-        holdMs: millis(100, 600_000).default(5_000).describe('Time without quotes after the last such trade.'),
+        amount: aboveZero.describe('Cancels a side if this amount (base) trades against it within withinMs.'),
+        withinMs: millis(1, 60_000).default(1_000).describe('Window for summing trades of one side.'),
+        holdMs: millis(100, 600_000).default(5_000).describe('Pause of the side after the last trade.'),
       })
       .optional()
       .describe('Cancels a side after large trades; needs the stream.'),

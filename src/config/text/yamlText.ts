@@ -47,7 +47,7 @@ function oversizeOf(text: string): string | null {
     if (sign === '\n' || sign === '\r') lines++;
     else if (sign === '[' || sign === '{') depth++;
     else if (sign === ']' || sign === '}') depth = Math.max(0, depth - 1);
-    // These characters start anchors, aliases, tags and keys, of which one line can have many.
+    // These characters start anchors, aliases, tags and keys; one line can have many of them.
     else if ('&*!?'.includes(sign)) signs++;
     else if (sign === '-' && /[\s-]/.test(text[i + 1] ?? '')) dashes++;
     if (depth > YAML_MAX.depth) return `more than ${YAML_MAX.depth} nested brackets`;

@@ -82,7 +82,7 @@ export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [
       ),
 ];
 
-/** Hedges, newest first. */
+/** Panel of hedges, newest first. */
 export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) =>
   all.length === 0
     ? none('no hedges yet')

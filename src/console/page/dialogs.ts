@@ -12,7 +12,7 @@ const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
   reduce: ['Reduce only', 'Quotes only to reduce inventory; orders that increase it are canceled. Ends with Resume.'],
   cancel: ['Cancel all', 'Cancels all orders, verifies this with the exchange, and then quotes again.'],
   halt: ['Halt', 'Cancels all orders and stops quoting until Resume, also across restarts.'],
-  resume: ['Resume', 'Lifts pause, reduce only, hold and halt.'],
+  resume: ['Resume', 'Ends a pause, reduce-only, a hold and a halt.'],
   reload: ['Reload', 'Applies the changed YAML, completely or not at all.'],
   flatten: [
     'Flatten',

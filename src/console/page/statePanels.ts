@@ -186,7 +186,9 @@ export const limitsPanel: Panel = ({ limits: all }) =>
 const fiveDigits = (text: string): string =>
   Number(Number(text).toPrecision(5)).toLocaleString('en-US', { maximumFractionDigits: 8 });
 
-/** Remaining requests and the load of the bot's process, from the bot's metrics. */
+/**
+ * Remaining request budget, event loop delay and market data source, from the bot's metrics; then the counts of orders.
+ */
 export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
   of === null
     ? none(

@@ -5,7 +5,7 @@ import type { Millis, Money } from '../model/units.ts';
 
 /** Ledger of an earlier run, for all books. Of the trades after its marker, it includes only those in `seen`. */
 export type AccountLedger = {
-  /** Balance of each currency by cause. */
+  /** Part of each currency's balance by cause. */
   readonly causes: ReadonlyMap<string, Causes>;
   /** Sources of the latest entries for transfers, conversions and adjustments, to recognize repeats. */
   readonly sources: readonly string[];

@@ -128,8 +128,8 @@ export class Bookings {
   /**
    * Books a trade of the account in any book; ignores repeats.
    *
-   * If the book's name does not reveal its currencies, only the fee is booked; the operator sees the rest as a balance
-   * difference. Throws Error if the trade was reported differently before.
+   * If the book's name does not reveal its currencies, only the fee is booked; the operator sees the unbooked amounts
+   * as a balance difference. Throws Error if the trade was reported differently before.
    */
   trade(trade: OwnTrade): void {
     if (!this.#isNew(trade)) return;

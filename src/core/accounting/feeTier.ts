@@ -9,14 +9,14 @@ import { money, moneyOf, textOfMoney, type Money } from '../model/units.ts';
 export type AccountTier = {
   /** Currency of the volumes. Books with one fee schedule have one volume currency. */
   readonly currency: string;
-  /** Volume of the last 30 days. */
+  /** Traded volume of the last 30 days, in `currency`. */
   readonly volume: Money;
   readonly makerRate: number;
   /** Next tier; `null` in the best tier. */
   readonly next: {
     readonly above: Money;
     readonly makerRate: number;
-    /** Additional 30-day volume required for the next tier. */
+    /** Additional 30-day volume required for the next tier, in `currency`. */
     readonly missing: Money;
     /** Saving per month if all of the current volume had the next tier's rate. */
     readonly monthly: Money;
@@ -52,10 +52,10 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
 /**
  * Returns the value of one more unit of volume towards the next tier, in 10^-8 of the unit.
  *
- * `missing` of the 30-day `volume` is traded before the tier is reached, the rest at the tier's fee. The value per unit
- * is the saving on the rest, divided by `missing`. It is at most the fee difference, so that no quote goes below the
- * next tier's fee. It is 0 if `missing` is at least the volume. Assumes that new volume replaces volume older than 30
- * days.
+ * Of the 30-day `volume`, the first `missing` units are traded before the tier is reached, and all other units at the
+ * tier's fee. The value per unit is the saving on those other units, divided by `missing`. It is at most the fee
+ * difference, so that no quote goes below the next tier's fee. It is 0 if `missing` is at least the volume. Assumes
+ * that new volume replaces volume older than 30 days.
  */
 export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   if (next === null) return 0;

@@ -36,7 +36,10 @@ export class Inventory {
     return this.#position !== null;
   }
 
-  /** Continues an earlier run: base currency `held`, target in lots, and profit since the opening. */
+  /**
+   * Restores the state of an earlier run: amount of the base currency (`held`), target in lots, and profit since the
+   * opening.
+   */
   restore(held: Money, target: Amount, earlier: ProfitSinceOpening | null = null): void {
     this.#earlier = earlier ?? { since: null, at: null, twiceMid: null, profit: NO_PROFIT };
     this.#open(held, moneyOfAmount(this.#instrument, this.#target ?? target));
@@ -115,7 +118,7 @@ export class Inventory {
     return this.#lots;
   }
 
-  /** Returns the target in lots, given the amount `held`. */
+  /** Returns the target in lots, given the current amount of the base currency (`held`). */
   targetLots(held: Money): Amount {
     return Number((held - this.position()) / this.#instrument.lotMoney) as Amount;
   }

@@ -72,7 +72,7 @@ export class HourEnds {
     this.begin(at);
   }
 
-  /** Starts the hour of `at`. */
+  /** Starts the hour that contains `at`. */
   begin(at: Millis): void {
     this.#nextHour = hourOf(at) + HOUR_MS;
   }

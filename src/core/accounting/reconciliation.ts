@@ -20,7 +20,7 @@ export type BalanceCheck = {
 export type Unexplained = {
   /** Reported balances minus ledger balances, such as `-100 mxn, 0.5 btc`. */
   readonly difference: string;
-  /** Time of the halt if no explanation arrives, in engine time. */
+  /** Engine time at which the bot halts if no transfer or trade has explained the difference by then. */
   readonly haltsAt: Millis;
 };
 
@@ -92,7 +92,7 @@ export class Reconciliation {
   }
 
   /**
-   * Applies a resume. Waits for a new balance read, because the last balance read may be older than trades in the
+   * Applies a resume. Waits for a new read of the balances, because the last read may be older than some trades in the
    * ledger.
    */
   resumed(at: Millis): void {

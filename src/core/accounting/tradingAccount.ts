@@ -49,7 +49,7 @@ export class TradingAccount {
     this.#reconciliation = new Reconciliation(this.#bookings, tradeReportDelayMaxMs, listWaitMs);
   }
 
-  /** Continues the ledger of an earlier run. */
+  /** Restores the ledger of an earlier run. */
   restore(ledger: AccountLedger): void {
     this.#bookings.restore(ledger);
   }
@@ -170,7 +170,7 @@ export class TradingAccount {
     return this.#bookings.differences();
   }
 
-  /** Whether balances have equaled the ledger since the start and since the last resume. */
+  /** Whether balances have equaled the ledger at least once since the start, and since the last resume. */
   get isReconciled(): boolean {
     return this.#reconciliation.hasEqualled;
   }

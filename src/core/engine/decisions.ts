@@ -30,7 +30,7 @@ export type Decided = {
   readonly index: number | null;
   /** Normalized level; `null` if it may not be placed. */
   readonly level: NormalizedLevel | null;
-  /** Order of the level before the decision, or the order just placed. */
+  /** Order that the level had before the decision, or the order that the decision places; `null` without either. */
   readonly order: DecidedOrder | null;
 };
 
@@ -69,7 +69,10 @@ export class Decisions {
   readonly #counts = new Float64Array(SIDES.length * ACTIONS.length * REASONS.length);
   readonly #isTraced: boolean;
   #silent: string[] = [];
-  /** Whether any level is shown, per side. `#unshown` holds the first reason why a level is not shown. */
+  /**
+   * Whether the side has an order in the book, or an order that is being sent. `#unshown` has the first reason why a
+   * level has no order.
+   */
   readonly #isShown: Record<Side, boolean> = { buy: false, sell: false };
   readonly #unshown: Record<Side, EmptySide | null> = { buy: NOT_READY, sell: NOT_READY };
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
@@ -88,7 +91,7 @@ export class Decisions {
     if (this.#isTraced) this.#last = { at, refusal, quote: null, decided: [] };
   }
 
-  /** Records the strategy's quote, its normalized levels, and the levels that may be shown now. */
+  /** Records the strategy's quote, the normalized levels, and the levels that may be placed in the book now. */
   strategyCalled(quote: Quote, { levels, refusals }: NormalizedQuote, shown: readonly NormalizedLevel[]): void {
     if (this.#last !== null) this.#last.quote = quote;
     if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);
@@ -128,10 +131,7 @@ export class Decisions {
     this.record(level.side, 'placed', 'as wanted', level.index, level, order);
   }
 
-  /**
-   * Reasons for empty sides, from the last decision. A side counts as shown if its orders are pending or being
-   * replaced.
-   */
+  /** Reasons for empty sides, from the last decision. A side is not empty if its orders are being sent or replaced. */
   get unshown(): EmptySides {
     const { buy, sell } = this.#isShown;
     if (buy && sell) return ALL_SHOWN;

@@ -15,7 +15,7 @@ import { fundsFor, positionRoom, type RiskContext } from '../risk/preTradeRisk.t
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side } from '../model/units.ts';
 
-/** Level that is not shown. The price may be off the grid or NaN. */
+/** Wanted level without an order. The price may be NaN or not a multiple of the tick. */
 export type RefusedLevel = {
   readonly price: number;
   readonly amount: Amount;
@@ -155,7 +155,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
 const raiseAmountHint = ({ amounts }: RefusedLevel): string =>
   amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
 
-/** Rounds a level to the grid; 0 for NaN. */
+/** Rounds a level to whole ticks and lots; 0 for NaN. */
 function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { price: Price; amount: Amount } {
   const whole = (x: number, most: number) => (x > 0 ? Math.min(Math.round(x), most) : 0);
   return {

@@ -479,8 +479,8 @@ export class Engine {
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
-    // The trade of an order that is not the bot's may have a price off the grid. The price is only displayed; the
-    // amounts are exact.
+    // The trade of an order that is not the bot's may have a price between two ticks. The rounded price is only
+    // displayed; the amounts are exact.
     const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
     const before = this.#inventory.profitOfTrading();
     const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
@@ -520,7 +520,8 @@ export class Engine {
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#counts.add(order.side, 'refused');
-      // Local rejections are not about the order: one minute without request budget must not halt the bot.
+      // A rejection in the client says nothing about the order: one minute without request budget must not halt the
+      // bot.
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#risk.killSwitch?.refusal(at);

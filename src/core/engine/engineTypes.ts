@@ -75,8 +75,8 @@ export type EngineNews =
   | { readonly kind: 'fill'; readonly fill: Fill; readonly level: number | null; readonly gain: Money | null }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   /**
-   * `why` is the data missing before quoting, or the reason why no wanted level can be shown; `null` while the bot
-   * quotes.
+   * `why` names the data that is missing before quoting, or the reason why no wanted level can be placed; `null` while
+   * the bot quotes.
    */
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }

@@ -125,8 +125,8 @@ export type EngineEvent =
     }
   | ConversionEvent
   /**
-   * Request of the hedger for a taker order towards the target. The gate approves the order once no order of the bot
-   * would trade with it.
+   * Request of the hedger for a taker order towards the target. The pre-trade risk gate approves the taker order once
+   * no order of the bot would trade with it.
    */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
   /** Change of a hedge, for readers of the recording; the engine ignores it. */
@@ -137,7 +137,7 @@ export type EngineEvent =
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
   /** Stops quoting until `pause over`; another pause replaces the reason. */
   | { readonly kind: 'pause'; readonly at: Millis; readonly reason: string }
-  /** End of the pause; other stops remain. */
+  /** End of the pause; a halt, a hold or reduce-only continues. */
   | { readonly kind: 'pause over'; readonly at: Millis }
   /** Starts reduce-only until a resume. */
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }

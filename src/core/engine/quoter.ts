@@ -59,7 +59,7 @@ export class Quoter {
 
   /**
    * Decides which commands to send. `refusal` blocks new orders; `null` if none does. Calls `wanted` only if its quote
-   * can be shown.
+   * can be placed in the book.
    */
   decide(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];

@@ -69,7 +69,7 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
   };
 }
 
-/** Returns the figures that are proven, `null` for the others. */
+/** Returns the figures that are proven, and `null` instead of every other figure. */
 export function knownFigures({ holdings, ...trades }: BookedFigures, missing: MissingEvidence): KnownFigures {
   return {
     trades: missing.trades === null ? trades : null,

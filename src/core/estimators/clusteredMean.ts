@@ -13,8 +13,8 @@ export type MeanState = readonly number[];
 /**
  * Weighted mean with its error, as a ratio of sums over clusters. Values of one cluster must be consecutive.
  *
- * With a memory, all sums fade by e^(-clusters passed / memory), so that the mean follows recent values. Without new
- * values, the effective number of clusters falls.
+ * With a memory, old values lose weight: a value counts e^(-clusters passed / memory), so that the mean follows recent
+ * values. Without new values, the effective number of clusters falls.
  */
 export class ClusteredMean {
   count = 0;
@@ -32,7 +32,7 @@ export class ClusteredMean {
   #valueWeight = 0;
   #weightWeight = 0;
 
-  /** `memory` is in clusters. Default: no forgetting. */
+  /** `memory` is in clusters. Default: old values lose no weight. */
   constructor(memory = Infinity) {
     this.#memory = memory;
   }
@@ -68,13 +68,13 @@ export class ClusteredMean {
     return Math.sqrt(correction * Math.max(0, squares)) / (this.#weights + weight);
   }
 
-  /** Effective number of equally weighted clusters behind the mean, after fading; 0 if none. */
+  /** Effective number of equally weighted clusters behind the mean. Old clusters count less; 0 if there is none. */
   effective(): number {
     const weight = this.#weights + this.#weight;
     return weight > 0 ? (weight * weight) / (this.#weightWeight + this.#weight * this.#weight) : 0;
   }
 
-  /** Returns the factor by which the sums have faded at this cluster. */
+  /** Returns the factor by which the stored sums are multiplied if `cluster` is the next cluster. */
   kept(cluster: number): number {
     const passed = cluster - this.#cluster;
     return passed > 0 ? Math.exp(-passed / this.#memory) : 1;

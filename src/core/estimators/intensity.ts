@@ -151,8 +151,8 @@ export class IntensityMeter {
   }
 
   /**
-   * Returns the results so far by distance. Distances are means of the actual distances, because orders are on the
-   * price grid.
+   * Returns the results so far by distance. Distances are means of the actual distances, because order prices are
+   * rounded to the tick.
    */
   cells(of: Side | 'both'): readonly Cell[] {
     const sides = of === 'both' ? (['buy', 'sell'] as const) : [of];

@@ -29,7 +29,7 @@ export type MarkoutCurve = {
 export type MarkoutOptions = {
   /** Horizons in seconds, ascending, 0 first. */
   readonly horizons?: readonly number[];
-  /** Time in which all sums fade by a factor of e. Default: no fading. */
+  /** Time in which the weight of a fill decreases by a factor of e. Default: the weight stays constant. */
   readonly memoryMs?: Millis;
   /**
    * Maximum number of fills that wait for their longest horizon; above it the oldest fill is dropped. If omitted, an

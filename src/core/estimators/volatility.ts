@@ -61,7 +61,7 @@ export function twoScaleVariance(prices: ArrayLike<number>, subgrids: number): n
   return (sparse - share * squaredMoves(prices, 1)) / (1 - share);
 }
 
-/** Sums the squared moves between prices `lag` places apart, from every start. */
+/** Returns the sum of the squared differences of all pairs of prices that are `lag` entries apart. */
 function squaredMoves(prices: ArrayLike<number>, lag: number): number {
   let sum = 0;
   for (let i = lag; i < prices.length; i++) sum += (prices[i]! - prices[i - lag]!) ** 2;

@@ -126,8 +126,8 @@ export function compareRoutes(
     if (!(major > 0n)) return none("the offer's amount is zero");
     const fair = (major * mid) / ONE;
     const cost = (sells ? fair - minor : minor - fair) + risk;
-    // If a route covers only a part, the rest is carried. Costs are scaled to the full amount, so that a small part
-    // does not win by its size.
+    // If a route covers only a part of the amount, the bot carries the remaining inventory. Costs are scaled to the
+    // full amount, so that a small part does not win by its size.
     const whole = money((cost * size) / major);
     const spends = positive(costMax ?? money(cost));
     const why =

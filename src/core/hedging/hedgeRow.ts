@@ -47,7 +47,7 @@ export type HedgeRoute = {
   /** Proceeds of the first leg in the third currency. `worth` is their value in the quote currency. */
   readonly holds: string;
   readonly worth: string;
-  /** Minimum proceeds of the second leg, from the cost limits of the whole hedge. */
+  /** Minimum proceeds of the second leg, computed from the maximum cost of both legs together. */
   readonly least: string;
   /** Deadline of the second leg; null without one. */
   readonly until: Millis | null;

@@ -59,8 +59,8 @@ export class TakerOrder {
   }
 
   /**
-   * Returns the levels that may be shown while the taker order waits: all levels that the order would not trade with.
-   * In reduce-only, also excludes levels on the order's side.
+   * Returns the levels that may be in the book while the taker order waits: all levels that the taker order would not
+   * trade with. In reduce-only, also excludes levels on the taker order's side.
    */
   levelsAllowedWith(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
     const request = this.#request;

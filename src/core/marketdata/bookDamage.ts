@@ -5,8 +5,8 @@ import type { BookEntry, BookSnapshot } from '../ports/port.ts';
 import type { DecimalText, Price, Side } from '../model/units.ts';
 
 /**
- * Returns the tick of a level's price. A price off the grid, such as of an order older than a tick change, is rounded
- * towards the other side, so that no quote crosses it.
+ * Returns the tick of a level's price. A price between two ticks, such as that of an order older than a tick change, is
+ * rounded towards the other side. So no quote crosses the order.
  *
  * Returns `null` for an ask above the largest countable tick, which is behind all others. Throws RangeError for any
  * other uncountable price, and for text that is not decimal.

@@ -126,7 +126,10 @@ export class L3Book {
     return 'gap';
   }
 
-  /** Restarts from a complete book and the held steps after it. Stops writing levels until `show`. */
+  /**
+   * Restarts from a complete book, and applies the stored diffs that came after it. No levels are written to the book
+   * in the options until `show`.
+   */
   seed(snapshot: BookSnapshot): SeedResult {
     if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
     if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';

@@ -7,12 +7,12 @@ import type { BookDiff } from '../ports/port.ts';
  * Result of a step.
  * - applied: the book advanced by one step.
  * - old: already applied.
- * - held: kept until a complete book arrives.
+ * - held: stored until a complete book arrives.
  * - gap: earlier steps were lost; a complete book is required.
  */
 export type L3Step = 'applied' | 'old' | 'held' | 'gap';
 
-/** Maximum number of steps held for a complete book. */
+/** Maximum number of steps that are stored until a complete book arrives. */
 export const HELD_MAX = 20_000;
 
 export class StepSequence {
@@ -43,15 +43,15 @@ export class StepSequence {
     return 'applied';
   }
 
-  /** Whether no step is missing between a complete book of this sequence number and the held steps. */
+  /** Whether no step is missing between a complete book of this sequence number and the stored steps. */
   reaches(sequence: bigint): boolean {
     const first = this.#held[0];
     return first === undefined || first.sequence <= sequence + 1n;
   }
 
   /**
-   * Continues from a complete book for which `reaches` is true. Returns the held steps after it, which the caller
-   * applies.
+   * Continues from a complete book for which `reaches` is true. Returns the stored steps that follow the book, for the
+   * caller to apply.
    */
   begin(sequence: bigint): readonly BookDiff[] {
     const later = this.#held.filter(diff => diff.sequence > sequence);
@@ -66,7 +66,7 @@ export class StepSequence {
     this.#held = [];
   }
 
-  /** Holds a step. Held steps are always consecutive: after a gap, only later steps are useful. */
+  /** Stores a step. Stored steps are always consecutive: after a gap, only later steps are useful. */
   #hold(diff: BookDiff): void {
     const last = this.#held[this.#held.length - 1];
     if (last && diff.sequence <= last.sequence) return;

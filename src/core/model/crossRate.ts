@@ -1,7 +1,10 @@
 /** Price of a book through other books: a chain from its base to its quote currency. */
 import { pairOf } from './bookName.ts';
 
-/** One book of the chain. Its price is a factor, or a divisor if the chain goes from its quote to its base currency. */
+/**
+ * One book of the chain. The chain multiplies by the price of the book. If `divides` is true, the chain passes the book
+ * from quote to base currency, and divides by the price.
+ */
 export type Leg = { readonly book: string; readonly divides: boolean };
 
 /**

@@ -204,8 +204,8 @@ function scaledInteger(text: string, decimals: number): number {
 }
 
 /**
- * Converts a price to ticks; `null` if it is not on the tick grid. Throws RangeError if the text is not decimal or has
- * more than 2^53 ticks.
+ * Converts a price to ticks; `null` if the price is not a multiple of the tick. Throws RangeError if the text is not
+ * decimal or has more than 2^53 ticks.
  */
 export const priceExact = (i: Instrument, text: DecimalText): Price | null =>
   unitsOf(text, i.tick, i.priceDecimals, 'exact') as Price | null;
@@ -218,7 +218,7 @@ export const priceFloor = (i: Instrument, text: DecimalText): Price =>
 /** Converts a price as `priceFloor` does, rounded up. */
 export const priceCeil = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'ceil') as Price;
-/** Converts an amount to lots; `null` if it is not on the lot grid. Throws as `priceExact` does. */
+/** Converts an amount to lots; `null` if the amount is not a multiple of the lot. Throws as `priceExact` does. */
 export const amountExact = (i: Instrument, text: DecimalText): Amount | null =>
   unitsOf(text, i.lot, i.amountDecimals, 'exact') as Amount | null;
 /**
@@ -298,9 +298,9 @@ export function signedRateCeil(text: DecimalText): number {
 }
 
 /**
- * Returns the price of an order on the current grid, because the tick may have changed since the placement. Rounds
- * against the bot: up for a buy, down for a sell. Without a price, returns the book's maximum for a buy and minimum for
- * a sell. Throws as `priceFloor` does.
+ * Returns the price of an order in current ticks, because the tick may have changed since the placement. Rounds against
+ * the bot: up for a buy, down for a sell. Without a price, returns the book's maximum for a buy and minimum for a sell.
+ * Throws as `priceFloor` does.
  */
 export function worstPrice(instrument: Instrument, side: Side, text: DecimalText | undefined): Price {
   if (text === undefined) return side === 'buy' ? instrument.priceMax : instrument.priceMin;

@@ -24,8 +24,8 @@ export class DuplicateInstance {
   #isCertain = false;
 
   /**
-   * Records a read with `orders` new orphan orders. Returns true once another process is certain, and in all later
-   * calls.
+   * Records a read of open orders with `orders` new orphan orders. Returns whether another process is certain to trade
+   * under the bot's name; from then on always true.
    */
   recordRead(orders: number, at: Millis): boolean {
     this.#reads = this.#recent(at);

@@ -69,7 +69,7 @@ type Live = {
 
 /** Assumed delays of the exchange, in ms. */
 export type OrderDelays = {
-  /** Maximum time after which a delayed request may still be executed. */
+  /** Maximum delay after which a request may still be executed. */
   readonly requestDelayMaxMs: Millis;
   /** Maximum delay of a trade record. */
   readonly tradeReportDelayMaxMs: Millis;
@@ -451,7 +451,7 @@ export class Orders {
 
   #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
     this.#dropEvidence(order);
-    // A completely filled order is not live: the read of open orders is older than its last trade.
+    // A completely filled order is not live: the read of open orders is older than the last trade of the order.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = at;
     if (!mayLive(order)) {
@@ -554,7 +554,9 @@ export class Orders {
   }
 }
 
-/** Returns the amount that may still be filled, in lots. Exact once the exchange has reported the final amount. */
+/**
+ * Returns the amount that may still be filled, in lots. Exact once the exchange has reported the final filled amount.
+ */
 export function remaining(order: Order): number {
   return ((order as Live).finalFilled ?? order.amount) - order.filled;
 }

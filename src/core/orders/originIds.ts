@@ -39,7 +39,7 @@ export class OriginIds {
     this.#counter++;
   }
 
-  /** Whether the id is of this bot, in any run. */
+  /** Whether the id belongs to an order of this bot, from any run. */
   isOwnId(id: string): boolean {
     return id.startsWith(this.#botPrefix);
   }

@@ -20,7 +20,7 @@ export type Meaning =
 
 /**
  * Result of a request. `done`: answered with success. `refused`: certainly not executed, with a code of the exchange or
- * a local one. `unknown`: may or may not have been executed.
+ * of the client. `unknown`: may or may not have been executed.
  */
 export type Outcome<T> =
   | {

@@ -45,7 +45,7 @@ export type Connection = {
   /** Base URL of conversions, if it differs from `restUrl`; `webhookUrl` is the base URL of webhook registration. */
   readonly rfqUrl?: string | undefined;
   readonly webhookUrl?: string | undefined;
-  /** Replaces sockets to `restUrl`; the client closes this transport. */
+  /** Transport that replaces sockets to `restUrl`. The client closes the transport. */
   readonly transport?: Transport | undefined;
   /** Wall time after which the outcome of a request without a complete answer is unknown. */
   readonly deadlineMs: Millis;

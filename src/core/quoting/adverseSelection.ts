@@ -61,8 +61,8 @@ const STEPS_PER_BPS = 10;
  * Let x be the excess of xi over the tolerated part and b the band explained by chance. Then x - b^2 / x counts: 0 up
  * to b, nearly x far above b (positive-part James-Stein estimate, 1961).
  *
- * xi does not depend on quote prices, so widening does not reduce the estimate. It fades over time, so that a side
- * without fills narrows again.
+ * xi does not depend on quote prices, so widening does not reduce the estimate. Old fills lose weight over time, so
+ * that a side without new fills narrows again.
  */
 export class AdverseSelection {
   readonly #options: AdverseSelectionOptions;
@@ -157,7 +157,7 @@ export class AdverseSelection {
     const kept = mean.kept(at / clusterMsOf(horizonMs / 1000));
     const fills = mean.effective() * kept;
     if (!(fills >= minFills && fills > 1)) return 0;
-    // Fading reduces the effective number of fills, so the error grows.
+    // As old fills lose weight, the effective number of fills decreases, and the standard error grows.
     const band = (studentQuantile(standardErrors, fills - 1) * (mean.error() ?? Infinity)) / Math.sqrt(kept);
     const beyond = (mean.mean() ?? 0) - toleratedBps;
     if (!(beyond > band)) return 0;

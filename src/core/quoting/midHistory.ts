@@ -12,7 +12,7 @@ export class MidHistory {
   /** Times at which each mid price was first and last seen. */
   readonly #from: Float64Array;
   readonly #until: Float64Array;
-  /** Mid price between the two times; 0 if unknown. */
+  /** Mid price from `#from` to `#until`; 0 if unknown. */
   readonly #mid: Float64Array;
   #count = 0;
 

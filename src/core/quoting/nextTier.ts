@@ -1,7 +1,7 @@
 /** Value of volume for the next fee tier. A strategy quotes as if its maker fee were lower by that value. */
 import type { Level, Step, Strategy, View } from './strategy.ts';
 
-/** Price steps that include a maker fee. */
+/** Names of the price steps that include a maker fee. */
 const FEE_STEPS = ['maker fee', 'minimum edge'];
 export const NEXT_TIER = 'next fee tier';
 

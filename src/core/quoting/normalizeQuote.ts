@@ -5,7 +5,7 @@ import { withStep } from './steps.ts';
 import type { AmountStep, Level, Quote, Step } from './strategy.ts';
 import { opposite, type Amount, type Price, type Side } from '../model/units.ts';
 
-/** Level on the tick and lot grid, within all bounds of its book. */
+/** Level in whole ticks and lots, within all bounds of its book. */
 export type NormalizedLevel = {
   readonly side: Side;
   /**
@@ -22,7 +22,7 @@ export type NormalizedLevel = {
   readonly amounts?: readonly AmountStep[];
 };
 
-/** Reason why a wanted level is not shown, or not in full. */
+/** Reason why a wanted level is not placed, or not in full. */
 export type LevelRefusal =
   | 'price is not a number'
   | 'amount is not a number'
@@ -39,7 +39,7 @@ export type NormalizedQuote = {
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
 };
 
-/** Whether the level is shown in spite of this reason, with a smaller amount. */
+/** Whether the level is placed in spite of this reason, with a smaller amount. */
 export const isCut = (reason: LevelRefusal): boolean =>
   reason === 'cut to the maximum amount' || reason === 'cut to the maximum value';
 

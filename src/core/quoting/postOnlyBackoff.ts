@@ -29,8 +29,8 @@ type Hold = {
  */
 export class PostOnlyBackoff {
   /**
-   * Quotes that the book has not shown and the bot has not canceled. `nearest` is the best price of the other side that
-   * came nearest to the quote.
+   * Quotes that have not appeared in the read book and that the bot has not canceled. `nearest` is the best price of
+   * the other side that came nearest to the quote.
    */
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
   /** Latest best price of the other side. */
@@ -55,7 +55,7 @@ export class PostOnlyBackoff {
     const quote = this.#new.get(id);
     this.#new.delete(id);
     const isRefused = quote !== undefined && filled === 0 && (ending === 'canceled' || ending === 'vanished');
-    // The book may have shown the cause before the rejection is known.
+    // The book that caused the rejection may have been read before the rejection.
     const isShown = quote !== undefined && (side === 'buy' ? quote.nearest <= price : quote.nearest >= price);
     if (isRefused && !isShown) this.#refused(side, price, at);
     return isRefused;
@@ -92,7 +92,10 @@ export class PostOnlyBackoff {
         quote.nearest = side === 'buy' ? Math.min(quote.nearest, best) : Math.max(quote.nearest, best);
   }
 
-  /** Whether the price is blocked: at least as near to the other side as a rejected price. */
+  /**
+   * Whether the pause after a rejection applies to the price: it is at least as near to the other side as the rejected
+   * price.
+   */
   holds(side: Side, price: Price, at: Millis): boolean {
     const hold = this.#holds[side];
     return at < hold.until && (side === 'buy' ? price >= hold.price : price <= hold.price);

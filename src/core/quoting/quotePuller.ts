@@ -105,8 +105,8 @@ export class QuotePuller {
     if (at < this.#prints[side].until) return LARGE_PRINT;
     const { leader } = this.#rules;
     if (leader === undefined || !(at - this.#gapAt <= leader.maxAgeMs)) return null;
-    // Subtract the part of the move that this book has made since the read. If this book moved the other way, it had
-    // newer information.
+    // Subtract what this book has moved since the leader's price was read. If this book moved away from the leader's
+    // price, it had newer information, so the gap does not grow.
     const left = this.#gap - (mid - this.#mid);
     const expected = mid + leader.share * (this.#gap < 0 ? between(this.#gap, left, 0) : between(0, left, this.#gap));
     const away = side === 'buy' ? expected - price : price - expected;

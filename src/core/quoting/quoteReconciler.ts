@@ -256,8 +256,9 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
 }
 
 /**
- * Maximum relative difference in amount at which an order for other levels is kept. When levels merge on one tick or
- * split, the amount jumps by a whole level. Orders for unchanged levels use the tolerance.
+ * Maximum relative difference in amount at which an order is kept that was placed for a different set of levels, because
+ * levels have since merged on one tick or split. The amount then jumps by a whole level. An order for the same levels
+ * uses the tolerance.
  */
 const OTHER_MAKEUP_SHARE = 0.1;
 

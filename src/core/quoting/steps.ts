@@ -1,8 +1,8 @@
-/** Steps of a price or an amount. */
+/** Steps that add up to a price or an amount. */
 
 /**
- * Appends a step to a copy of exact length. A growing list would reserve space for sixteen more, and every decision
- * makes several lists.
+ * Returns a copy with a step appended, of exact length. A growing list would reserve space for sixteen more steps, and
+ * every decision makes several lists.
  */
 export function withStep<Step>(steps: readonly Step[], step: Step): Step[] {
   const all = new Array<Step>(steps.length + 1);

@@ -6,7 +6,10 @@ import type { Amount, Millis, Price, Side } from '../model/units.ts';
 /** One step of a price, in ticks. The steps of a level sum to its price. */
 export type Step = { readonly name: string; readonly ticks: number };
 
-/** Wanted level. `price` may be off the grid, because the engine rounds bids down and asks up, never the strategy. */
+/**
+ * Wanted level. `price` need not be a multiple of the tick: the engine rounds bids down and asks up, the strategy never
+ * rounds.
+ */
 export type Level = {
   readonly price: number;
   readonly amount: Amount;

@@ -26,7 +26,7 @@ export type KillSwitchState = {
   readonly dayLoss: Money;
 };
 
-/** Limits on the number of events in a window of time. */
+/** Limits on the number of events within a time window. */
 type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
 
 const MINUTE = 60_000;

@@ -138,7 +138,10 @@ export class RegimeWatch {
     this.#onChange(to, from);
   }
 
-  /** Returns the largest load among the market triggers; NaN if a load is unknown. */
+  /**
+   * Returns the largest ratio of a measured value to its threshold among the market triggers (inverted for the depth);
+   * NaN if a ratio is unknown.
+   */
   #wideLoad(at: Millis, depth: Depth): number {
     const { volatility, marketSpreadBps, thin } = this.#rules.wide ?? {};
     const bid = bestOf(depth, 'buy');

@@ -50,22 +50,25 @@ export type RegimeEvent =
   | { readonly kind: 'balances'; readonly at: Millis; readonly unread: string | null }
   | RegimeLook;
 
-/** Inputs of one decision. A load is a share of its limit: 1 or more exceeds the limit, NaN is unknown. */
+/**
+ * Inputs of one decision. A ratio compares a measured value with its threshold: from 1 on, the trigger applies. NaN
+ * means unknown.
+ */
 export type RegimeLook = {
   readonly kind: 'look';
   readonly at: Millis;
   readonly refusal: RiskRefusal | null;
-  /** Largest load of the market triggers; `wideWhy` names that trigger. */
+  /** Largest ratio among the market triggers; `wideWhy` is the reason of its trigger. */
   readonly wide: number;
   readonly wideWhy: string;
-  /** Inventory as a share of its limit. */
+  /** Ratio of the inventory to the inventory at which reduce-only starts. */
   readonly near: number;
   /** Reason for reduce-only through losses, with the loss; `null` if none. */
   readonly loss: string | null;
 };
 
 export type Hysteresis = {
-  /** Share of the trigger below which a cause counts as absent; below 1. */
+  /** Ratio to the threshold below which a cause counts as absent; less than 1. */
   readonly leaveShare: number;
   /** Time for which the market must be calm before the spread narrows again. */
   readonly calmMs: Millis;
@@ -130,7 +133,7 @@ function nextCause(
   calmMs: Millis,
 ): LingeringCause | null {
   if (before === null) return load >= 1 ? { why, calmSince: null } : null;
-  // An unknown load is not calm.
+  // While the ratio is unknown, the cause continues.
   if (!(load < leaveShare)) return before.calmSince === null ? before : { why: before.why, calmSince: null };
   const since = before.calmSince ?? at;
   if (at - since >= calmMs) return null;

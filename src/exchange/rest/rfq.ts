@@ -5,7 +5,7 @@ import { currencyPart, limitPart, positivePart, query, quotePart } from '../wire
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';
 
-/** Pair of currencies; precisions are maximum decimals of an amount. */
+/** Pair of currencies. Each precision is the maximum number of decimals of an amount. */
 export type RfqPair = {
   readonly source: string;
   readonly target: string;
@@ -83,8 +83,9 @@ export function rfq(ask: SendRequest) {
 }
 
 /**
- * Builds an RFQ request. It uses the client's budget, because it is not published whether RFQ requests count toward the
- * account's 300 per minute. Only `convert` writes, since a quote reserves nothing.
+ * Builds an RFQ request. The exchange does not publish whether RFQ requests count toward the account's 300 private
+ * requests per minute. This program's budget of private requests therefore includes them. Only `convert` has an effect,
+ * since a quote reserves nothing.
  */
 const question = <T>(
   method: 'GET' | 'POST',
@@ -105,7 +106,7 @@ const question = <T>(
   ...(body === undefined ? {} : { body }),
 });
 
-/** Returns a ticker in upper case, as on this interface; REST uses lower case (document conventions). */
+/** Returns a ticker in upper case, which RFQ requires; REST uses lower case (interface document, conventions). */
 const tickerPart = (ticker: string): string => currencyPart(ticker).toUpperCase();
 
 function quoteBody({ source, target, sourceAmount, targetAmount }: RfqRequest): Record<string, unknown> {

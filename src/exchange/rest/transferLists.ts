@@ -1,6 +1,6 @@
 /**
- * Exchange's own ledger: balance changes, page by page (public-facts 9.4). Every field is checked, because the sources
- * are old documentation and a client's samples.
+ * Balance changes in the exchange's ledger, page by page (public-facts 9.4). Every field is checked, because the format
+ * is known only from old documentation and a client's samples.
  */
 import type { TransferLists, TransferLine, UnreadableRow } from '../../core/index.ts';
 import { buildAndSend, type SendRequest } from '../transport/requestSender.ts';

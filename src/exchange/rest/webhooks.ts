@@ -1,4 +1,6 @@
-/** Webhook endpoints: register the callback URL for transaction events, and read the public keys of deliveries. */
+/**
+ * Webhook endpoints: register the callback URL for transaction events, and read the public keys that verify deliveries.
+ */
 import type { UnreadableRow } from '../../core/index.ts';
 import { buildAndSend, type SendRequest } from '../transport/requestSender.ts';
 import * as wire from '../wire/wire.ts';
@@ -48,7 +50,7 @@ export function webhooks(ask: SendRequest) {
 }
 
 /**
- * Reads the keys; also accepts the camel-case field names of one client. `key` is Base64 of the DER
+ * Reads the public keys; also accepts the camel-case field names that one client uses. `key` is Base64 of the DER
  * SubjectPublicKeyInfo.
  */
 const keys = (reply: unknown, unreadable?: UnreadableRow[]): readonly WebhookKey[] =>

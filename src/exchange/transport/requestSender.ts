@@ -55,7 +55,7 @@ export type AskOptions = {
    */
   readonly budgets?: { readonly public?: number; readonly private?: number };
   readonly lanes?: LaneLimits;
-  /** Maximum wait for budget and turn, for each lane. */
+  /** Maximum wait of a request for request budget and its turn, for each lane. */
   readonly waitMs?: Partial<Readonly<Record<Lane, Millis>>>;
   /** Whether the exchange checks its rate limit before it handles an order; see `classify`. */
   readonly throttleRefuses?: boolean;
@@ -72,7 +72,7 @@ export type RequestSender = {
 /** Limits of requests per minute: public per address, private per account (public-facts 11). */
 export const EXCHANGE_RATE_LIMITS = { public: 60, private: 300 } as const;
 
-/** Default maximum waits. A placement that waited longer would be outdated. */
+/** Default maximum waits for request budget and turn. A placement that waited longer would be outdated. */
 const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
   cancel: 5_000,
   place: 1_000,
@@ -82,8 +82,8 @@ const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
 
 /**
  * Creates a sender of requests. Default budgets: 60 public and 300 private requests per minute (public-facts 11).
- * Default waits: 1 s for placements, 5 s for other requests. The sender's own rejections have the codes `not-sent`,
- * `budget` and `closed`. Throws a RangeError on a budget that is not a whole number above 0.
+ * Default maximum waits for budget and turn: 1 s for placements, 5 s for other requests. The sender's own rejections
+ * have the codes `not-sent`, `budget` and `closed`. Throws a RangeError on a budget that is not a whole number above 0.
  */
 export function requestSender(options: AskOptions): RequestSender {
   const { clock, apis, signer } = options;

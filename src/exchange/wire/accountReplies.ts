@@ -219,9 +219,9 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
   );
 
 /**
- * Reads fees as fractions, only from the `_decimal` rates: clients interpret the deprecated rates without a side
- * differently (public facts 9.1). The next tier's percentage becomes an exact fraction. Throws a WireFault if the shape
- * is wrong.
+ * Reads fees as fractions, only from the `_decimal` rates. Clients disagree on the meaning of the deprecated rates,
+ * which name no side (public facts 9.1). The next tier's percentage becomes an exact fraction. Throws a WireFault if
+ * the shape is wrong.
  */
 export function fees(payload: unknown, unreadable?: UnreadableRow[]): AccountFees {
   const whole = wire.row(payload);

@@ -40,18 +40,18 @@ export type BalanceReadsOptions = {
  */
 const LOOK_ANYWAY_MS = 600_000;
 /**
- * Pause between reads of the lists after a failed read, and while new lines may still refer to amounts that the ledger
- * already includes.
+ * Pause between reads of the transfer lists after a failed read, and while new lines may still refer to amounts that
+ * the ledger already includes.
  */
 const LOOK_AGAIN_MS = 60_000;
 /**
- * Pause between reads of the lists while balances differ. A halted bot compares balances every two seconds, so its
- * reads must not use up the request budget.
+ * Pause between reads of the transfer lists while balances differ from the ledger and the bot does not quote. A halted
+ * bot compares balances every two seconds, so reads of the lists must not use up the request budget.
  */
 const LOOK_EVERY_MS = 5_000;
 /**
- * Pause between reads of the lists while quotes are live. It is short, so that a slightly late list does not lead to a
- * cancel.
+ * Pause between reads of the transfer lists while balances differ from the ledger and quotes are live. The pause is
+ * short, so that a slightly late list does not lead to a cancel.
  */
 const LOOK_SOON_MS = 1_500;
 /** Time without usable balances after which the bot is reduce-only. */
@@ -64,15 +64,15 @@ export class BalanceReads {
   readonly #o: BalanceReadsOptions;
   readonly #transfers: TransferReads | null;
   readonly #taken = new Set<string>();
-  /** Time of the next read of the lists while balances equal the ledger. */
+  /** Time of the next read of the transfer lists while balances equal the ledger. */
   #lookAt: Millis = -Infinity;
-  /** Time of the last read of the lists that a difference of the balances caused. */
+  /** Time of the last read of the transfer lists that a difference of the balances caused. */
   #lookedAt: Millis = -Infinity;
-  /** Result of the last read of the lists, kept until the next comparison of balances. */
+  /** Result of the last read of the transfer lists; stored until the next comparison of balances. */
   #shown: FoundTransfers | null = null;
   /**
    * Time until which a new line may refer to an amount that the opening or a resume has already booked. Until then, the
-   * lists are read often while balances equal the ledger.
+   * transfer lists are read often while balances equal the ledger.
    */
   #linesMayComeUntil: Millis;
   /** Whether balances differed at the last comparison and nothing was booked since. */

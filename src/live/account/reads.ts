@@ -1,4 +1,4 @@
-/** Reads of the exchange as engine events, each with its start time and completeness. */
+/** Reads from the exchange as engine events, each with its start time and completeness. */
 import {
   amountFloor,
   describeRow,

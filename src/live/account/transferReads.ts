@@ -62,8 +62,8 @@ export class TransferReads {
   }
 
   /**
-   * Reads the lists. Until the first comparison with the ledger, no line counts as a transfer. If balances that are
-   * read later equal the ledger, pass the result to `seenEqual`.
+   * Reads the transfer lists. Until the first comparison with the ledger, no line counts as a new transfer. If balances
+   * that are read later equal the ledger, pass the result to `seenEqual`.
    */
   async look(): Promise<FoundTransfers | Failed> {
     const transfers: ListedTransfer[] = [];
@@ -87,9 +87,9 @@ export class TransferReads {
   }
 
   /**
-   * Records that the ledger equals balances that were read after this read of the lists. The balances include lines
-   * that were seen more than `aheadMaxMs` ago; newer lines may be missing in the balances. At the first call, all lines
-   * count as older than the ledger.
+   * Records that the ledger equals balances that were read after this read of the transfer lists. The balances include
+   * lines that were seen more than `aheadMaxMs` ago; newer lines may be missing in the balances. At the first call, all
+   * lines count as older than the ledger.
    */
   seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
@@ -103,8 +103,8 @@ export class TransferReads {
   }
 
   /**
-   * Records the transfers in `booked` as booked; the balances may not include the other found transfers yet. Must be
-   * called in the synchronous step that gives them to the engine.
+   * Records the transfers in `booked` as known. The other found transfers stay unknown, because the balances may not
+   * include them yet. Must be called in the synchronous step that passes `booked` to the engine.
    */
   take({ transfers, ids }: FoundTransfers, booked: readonly ListedTransfer[], now: Millis): void {
     const isBooked = new Set(booked);

@@ -29,7 +29,7 @@ export const NO_SUCH_BOOK = 'no-such-book';
 export class CannotStart extends Error {
   /** Code of the failed request, from the exchange or the client; `null` if there was no request or no answer. */
   readonly code: string | null;
-  /** Whether a later start may succeed without any action of the operator. */
+  /** Whether a later start may succeed without an action of the operator. */
   readonly mayPass: boolean;
   /** Remedy for the operator, as a clause; `null` if none is known. */
   readonly remedy: string | null;

@@ -24,7 +24,7 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
     readonly bytes: number;
     /** Maximum size of the recordings of earlier runs, in bytes. Default: the limit of the open journal. */
     readonly recordings?: number;
-    /** Called between two runs, with the ended run and the journal of the next. */
+    /** Called between two runs, with the ended run and the journal of the next run. */
     readonly onRolled?: (ended: Run, journal: Journal) => void;
   };
 };
@@ -55,9 +55,9 @@ export type Reloaded =
 type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
 
 const LOOK_EVERY_MS = 5_000;
-/** Interval of checks while a new configuration waits until no order is unknown. */
+/** Interval of checks while a change of runs waits until the state of every order is known. */
 const ASKED_LOOK_EVERY_MS = 250;
-/** Maximum wait of a request. With the default timing, no order stays unknown for this time. */
+/** Maximum wait of a request to change runs. With the default timing, no order stays unknown for this time. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
 const OTHER = 'another run change is in progress; retry when it has ended';
@@ -73,7 +73,7 @@ export class RecordingRotation {
   #watching: Promise<void> = Promise.resolve();
   /** Report of the ended run; `null` while a run is open. */
   #ended: StopReport | null = null;
-  /** Pending request. */
+  /** Pending request to change runs. */
   #asked: Asked | null = null;
   /** Last logged reason why no next run can start. */
   #whyNotNext: string | null = null;

@@ -121,7 +121,7 @@ export class RulesReads {
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
     this.#next = isOther ? read : null;
     step({ kind: 'rules', ...read, at: time() });
-    // Requests in flight use the old grid.
+    // Requests in flight use the old tick and lot.
     if (!isOther) this.#known = read;
   }
 

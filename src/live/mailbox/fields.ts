@@ -83,7 +83,7 @@ export const flagField: Field<boolean> = {
   write: value => value,
 };
 
-/** One of the given words. */
+/** Field whose value is one of the given words. */
 export const oneOfField = <const T extends string>(...words: readonly T[]): Field<T> => ({
   expected: `one of ${words.join(', ')}`,
   read: value => words.find(word => word === value),

@@ -13,7 +13,7 @@ export type ExecutionsFirstOptions = {
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Maximum time for which a book change waits for its trades. */
+/** Maximum time for which a book change waits for the trades that caused it. */
 const TRADES_WITHIN_MS = 250;
 const STEPS_WAITING_MAX = 10_000;
 

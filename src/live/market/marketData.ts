@@ -1,6 +1,6 @@
 /**
  * Market data for the engine, from the stream, or from polled books while the stream is silent, behind or down. At any
- * time, one source provides the book.
+ * time, only one of the two provides the book.
  */
 import {
   mayLive,

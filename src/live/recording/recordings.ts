@@ -42,9 +42,11 @@ export type RunRecorder = {
 const NAME = /^run-(\d{1,15})\.rec$/;
 const recordingName = (run: number): string => `run-${run}.rec`;
 
-/** Size of the length and the checksum before each piece, in bytes. */
+/** Size of the length and the checksum before each compressed piece of a recording, in bytes. */
 const HEAD_BYTES = 8;
-/** Maximum uncompressed size of a piece. More lines are split into several pieces. */
+/**
+ * Maximum uncompressed size of a separately compressed piece of a recording. More lines are split into several pieces.
+ */
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Size of the deflate window, in bytes. The window includes earlier pieces, because pieces are small and similar. In a

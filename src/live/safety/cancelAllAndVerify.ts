@@ -51,8 +51,9 @@ export async function found(options: CancelAllOptions): Promise<readonly ListedO
 }
 
 /**
- * Reads the list once. The origin ids in `asked` are looked up individually if the list is truncated. Returns `null` if
- * the exchange did not answer, or if no listed order is open and the look-up failed.
+ * Reads the list of open orders once. If the list may be incomplete, also looks up the orders with the origin ids in
+ * `asked`. Returns `null` if the exchange did not answer the read, or if the look-up failed and the list shows no order
+ * of the instance.
  */
 async function pageOf(options: CancelAllOptions, asked: readonly string[]): Promise<Page | null> {
   const { instance } = options;
@@ -158,7 +159,7 @@ export async function cancelAll(
 
 /**
  * Returns the error for the operator if a truncated list prevented verification. `known` is the number of orders in the
- * state, each of which was looked up.
+ * state directory; each was looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
   `the list of open orders on ${book} is full of orders of other programs, and may omit some of ${instance}${known === 0 ? '' : ` (the ${known} known orders of ${instance} were looked up one by one)`}; cancel some orders of the other programs, then run this command again, or check manually at the exchange`;

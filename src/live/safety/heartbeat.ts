@@ -39,7 +39,7 @@ export interface Heartbeat {
 
 /** Heartbeat that writes to a state directory. */
 export interface FileHeartbeat extends Heartbeat {
-  /** Adds the port of the metrics to every heartbeat from now on. */
+  /** Adds the port of the metrics server to every later heartbeat. */
   setMetricsPort(port: number): void;
 }
 
@@ -139,7 +139,7 @@ export function botClockIn(dir: string): BotClock {
   return { speed: clock.speed, at: wall => Math.round(clock.at + (wall - writtenAt) * clock.speed) };
 }
 
-/** State of a process that started and did not stop normally, as its watcher sees it. */
+/** State of a process that started and did not stop normally, as observed by the watching process. */
 export type Sight = {
   readonly record: HeartbeatRecord;
   /** Time in ms since the last heartbeat. */

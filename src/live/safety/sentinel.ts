@@ -114,7 +114,7 @@ class Sentinel {
   #countedAt: Millis = -Infinity;
   /** Time of the exchange's last answer. */
   #answeredAt: Millis;
-  /** Time since which the exchange has answered without an outage. */
+  /** Start of the time in which the exchange has answered without an outage. */
   #answersSince: Millis = -Infinity;
   #isAnswered = true;
   /** Time when the bot last reported a lockout. */
@@ -186,7 +186,10 @@ class Sentinel {
     return `the bot has shown no life for ${seconds(sight.stillMs)}${cause}${disk === null ? kind : kind.replace('; frozen: ', '; ')}`;
   }
 
-  /** Counts the bot's orders periodically, and more often while the bot runs but reads nothing. */
+  /**
+   * Counts the bot's orders on the exchange periodically. Counts more often while the bot runs but completes no read of
+   * its orders and trades, and after an unanswered count.
+   */
   async #count(): Promise<string | null> {
     const { watch, ttlMs, ordersMax } = this.#options;
     const isBlind = (): boolean => {
@@ -225,15 +228,20 @@ class Sentinel {
       this.#heldFor = silenceOf(record);
       this.#owedHold = null;
     } catch (error) {
-      this.#connectivity.say('hold', { error: String(error) }, 'the hold could not be written; retrying', 'error');
+      this.#connectivity.say(
+        'hold',
+        { error: String(error) },
+        "the sentinel's hold on the bot's quotes could not be written to disk; retrying",
+        'error',
+      );
       this.#owedHold = why;
     }
     return this.#owedHold;
   }
 
   /**
-   * Ends a hold if the held process has kept running and reads the exchange again. A halt stays; only the operator ends
-   * it.
+   * Ends a hold if the bot's process has kept running and reads the exchange again. A halt stays; only the operator
+   * ends it.
    */
   #liftOwnHold(sight: Sight | null): void {
     const { clock, latch, log, watch, ttlMs, resumeCommand } = this.#options;
@@ -256,7 +264,12 @@ class Sentinel {
         log.warn({ lifted: hold.reason }, `sentinel: ${why}; the bot's quotes are no longer blocked`);
       }
     } catch (error) {
-      this.#connectivity.say('lift', { error: String(error) }, 'the hold could not be lifted; retrying', 'error');
+      this.#connectivity.say(
+        'lift',
+        { error: String(error) },
+        "the sentinel's hold on the bot's quotes could not be lifted; retrying",
+        'error',
+      );
     }
   }
 

@@ -43,10 +43,10 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
       try {
         reserve(wanted);
       } catch {
-        // If the disk is full, cancels must still be sent, with the rest of the block.
+        // If the disk is full, cancels must still be sent, with the remaining nonces of the reserved block.
       }
-      // After a failed reservation, the rest of the block is used one by one. A nonce beyond the durable bound follows
-      // only after half a million requests.
+      // After a failed reservation, the remaining nonces of the block are used one by one. A nonce beyond the durable
+      // bound follows only after half a million requests.
       used = wanted.nonce > mark && used < mark ? used + 1n : wanted.nonce;
       return String(used);
     },

@@ -12,7 +12,7 @@ import { sumOf } from './rowChecksums.ts';
 /** File name in a state directory. */
 export const STATE_FILE = 'puntas.db';
 
-/** Counts in a state file before its migration. */
+/** Numbers of the last commit and the last run, as read from a state file before its migration. */
 export type StateFileHead = {
   /** Number of the last commit; `null` for a version that did not count commits. */
   readonly commits: number | null;
@@ -176,11 +176,11 @@ export class DamagedState extends Error {
 
 /** Version of the tables below. */
 const VERSION = 5;
-/** Version without profit by hour. */
+/** Last version of the tables without the profit of each hour. */
 const BEFORE_HOURS = 4;
-/** Version without a commit count. */
+/** Last version of the tables without a commit count. */
 const BEFORE_COMMITS = 3;
-/** Version with balances only. A migrated ledger starts from these balances. */
+/** Last version of the tables with balances only. A migrated ledger starts from these balances. */
 const BEFORE_ENTRIES = 2;
 const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, VERSION];
 

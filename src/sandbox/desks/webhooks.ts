@@ -10,7 +10,7 @@ import { WebhookKeys } from './webhookKeys.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
 
-/** Transport of deliveries: sockets in the program, in process in a simulation. */
+/** Transport of deliveries: sockets in the program, function calls in a simulation. */
 export interface DeliveryPort {
   /** Resolves to the HTTP status of the response; rejects if there is no response. Follows no redirects. */
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number>;

@@ -109,7 +109,10 @@ function quoteOf(quote: VenueQuote): Record<string, unknown> {
   };
 }
 
-/** Returns the fields of public-facts 13: the fields of the quote except padding, slippage and next events. */
+/**
+ * Returns the fields in section 13 of public-facts: the status, and the fields of the quote except padding, slippage
+ * and next events.
+ */
 const statusOf = (conversion: VenueConversion): Record<string, unknown> => ({
   ...common(conversion.quote),
   id: conversion.id,

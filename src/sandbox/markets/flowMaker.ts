@@ -62,7 +62,7 @@ const EATEN = 0.5;
 const REPLENISH = 0.6;
 /** Standard deviation of the error in the maker's view of the price, in half spreads. */
 const ERROR = 0.22;
-/** Time constant of the error, in seconds. */
+/** Time constant of the error in the maker's view of the price, in seconds. */
 const ERROR_S = 25;
 /** Standard deviation of the logarithm of amounts. */
 const AMOUNT_DEVIATION = 1;

@@ -114,7 +114,10 @@ export class FollowedMarket {
     this.#touched[side].add(price);
   }
 
-  /** Returns a mark of the current time, to be passed to `trade`. */
+  /**
+   * Returns the serial number of the newest account order. With this mark, `trade` ignores account orders that arrive
+   * later.
+   */
   mark(): number {
     this.#look();
     return this.#serial;

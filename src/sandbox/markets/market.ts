@@ -35,8 +35,8 @@ export interface Marketplace {
   /** Cancels a simulator order. Returns the open amount that was canceled, or 0 if the order no longer exists. */
   cancel(id: number): Amount;
   /**
-   * Reduces a simulator order by `by` lots without loss of queue position, and removes it if nothing remains. Returns
-   * the open amount.
+   * Reduces a simulator order by `by` lots without loss of queue position. Removes the order if nothing remains.
+   * Returns the open amount.
    */
   reduce(id: number, by: Amount): Amount;
   /** Best bid of all orders, including account orders; 0 if there is none. */

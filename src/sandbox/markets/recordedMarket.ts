@@ -21,11 +21,14 @@ export type ReplayCounts = {
   readonly hiddenBooks: number;
 };
 
-/** Maximum number of rows played at once; the remaining rows follow right after other pending work. */
+/** Maximum number of rows played without a break. In the break, other pending work runs. */
 const ROWS_AT_ONCE = 20_000;
 /** Pause between the last row and the first row of the next round, in ms. */
 const WRAP_PAUSE_MS = 1_000;
-/** Delay after a suspension of the machine above which missed rounds are skipped, in ms. */
+/**
+ * Maximum delay of a round, in ms. After a longer delay, as by a suspension of the machine, the missed rounds are
+ * skipped.
+ */
 const SKIP_MS = 600_000;
 
 /**
@@ -267,8 +270,8 @@ class Replay implements Market {
     const maker = opposite(side);
     const sweep = this.#sweep;
     const place = this.#place!;
-    // Recorded levels at prices where the taker's side now has orders cannot be shown. The sweep trades against these
-    // levels first.
+    // Recorded levels at prices at which orders of the taker's side rest now are not in the simulated book. The sweep
+    // trades against these levels first.
     const against = side === 'buy' ? place.bestBid() + 1 : place.bestAsk() - 1;
     let passed = against > 0 && sweep.isOpen ? sweep.tradeBetterThan(against, amount) : 0;
     this.#clearBefore(maker, price);

@@ -96,8 +96,8 @@ export class SyntheticLiquidity {
   }
 
   /**
-   * Restores every level below its target, best price first. A blocked level offers only lots that it has not offered
-   * yet.
+   * Restores each level that has less than its target amount, best price first. While an opposite order at or beyond
+   * the level's price blocks the level, only lots that were not executed since the last full restore are placed.
    */
   grow(): void {
     if (this.#short.size === 0) return;
@@ -105,7 +105,7 @@ export class SyntheticLiquidity {
     for (const level of levels) this.#growOne(level);
   }
 
-  /** Restores the levels whose blocking order no longer exists. Must be called outside of matches. */
+  /** Restores the levels that an opposite order blocked and no order blocks now. Must be called outside of matches. */
   regrow(): void {
     if (this.#blocked.size === 0) return;
     for (const level of [...this.#blocked]) {

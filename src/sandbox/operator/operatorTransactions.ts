@@ -60,7 +60,7 @@ export function startIssuance(ask: OperatorRequest): unknown {
 }
 
 /**
- * Starts a redemption, which debits the sum immediately. Default asset: mxn for SPEI, brl for a platform transfer.
+ * Starts a redemption and immediately debits the amount. Default asset: mxn for SPEI, brl for a platform transfer.
  * Returns and throws like `startCrypto`.
  */
 export function startRedemption(ask: OperatorRequest): unknown {

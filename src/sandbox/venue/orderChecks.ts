@@ -119,8 +119,8 @@ export function tradingOff(account: Account, type: 'limit' | 'market', switches:
 }
 
 /**
- * Parses a price on the tick grid and within the book's bounds; rejects with 0407, 0304, 0401 or 0402. A switch rounds
- * prices off the grid instead of rejecting them (public-facts 5.1).
+ * Parses a price that must be a multiple of the tick and within the book's bounds; rejects with 0407, 0304, 0401 or
+ * 0402. A switch rounds prices between two ticks instead of rejecting them (public-facts 5.1).
  */
 export function priceOf(
   book: VenueBook,
@@ -220,8 +220,8 @@ const noPrice = (text: string | undefined): Verdict<Price> =>
   text === undefined ? done(0 as Price) : refused('0304', 'a market order has no price');
 
 /**
- * Returns a price in whole ticks, or `null` if it is off the grid and rounding is off. Rounds up for sells and down for
- * buys (public-facts 5.1).
+ * Returns a price in whole ticks; `null` if the price is between two ticks and the switch rejects such prices. Rounds
+ * up for sells and down for buys (public-facts 5.1).
  */
 function ticksOf({ orderTick, instrument }: VenueBook, side: Side, sum: Money, switches: Switches): bigint | null {
   const rest = sum % orderTick;

@@ -190,7 +190,7 @@ export class VenueBook implements ExecutionSink {
     return owner === SYNTHETIC_OWNER ? derivedOid(this.#salt, id) : this.#resting.get(id)!.oid;
   }
 
-  /** Sends a command to the engine after the engine delay. */
+  /** Sends a command to the matching engine after the engine delay. */
   submit(run: () => void): void {
     this.queue.submit(this.#host.engineDelay(), run);
   }

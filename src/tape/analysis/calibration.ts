@@ -15,7 +15,7 @@ import {
 } from '../../core/index.ts';
 import { estimateOf, spreadOf, STRETCHES, type Estimate } from './jackknife.ts';
 import { signalsOf, type Signals } from './signals.ts';
-import type { Tape } from '../model/tape.ts';
+import type { Gap, Tape } from '../model/tape.ts';
 import { walk, type Touch } from '../model/walk.ts';
 
 /** Results of a calibration; `null` where the recording has too little data. */
@@ -90,6 +90,27 @@ export function calibrationOf(tape: Tape, onShare: (share: number) => void = () 
 /** Logarithm of the mid price at the end of each second, by time block; NaN in gaps of the recording. */
 type LogMids = { readonly from: number; readonly values: Float64Array; readonly perStretch: number };
 
+/** Gaps of a recording, at ascending times. The first change of the best prices may be after the end of a gap. */
+class MissingTimes {
+  readonly #gaps: readonly Gap[];
+  #next = 0;
+  /** End of the gaps that have started; -Infinity if none. */
+  until: Millis = -Infinity;
+
+  constructor(gaps: readonly Gap[]) {
+    this.#gaps = gaps;
+  }
+
+  /** Returns the start of the first gap that started since the last call and before `at`; `null` if none. */
+  startedBefore(at: Millis): Millis | null {
+    const first = this.#gaps[this.#next];
+    if (first === undefined || first.from >= at) return null;
+    for (let gap = this.#gaps[this.#next]; gap !== undefined && gap.from < at; gap = this.#gaps[++this.#next])
+      this.until = Math.max(this.until, gap.to);
+    return first.from;
+  }
+}
+
 function survey(tape: Tape, onShare: (share: number) => void) {
   const { columns, gaps } = tape;
   const from = Math.floor((columns.at[0] ?? 0) / 1_000);
@@ -101,11 +122,16 @@ function survey(tape: Tape, onShare: (share: number) => void) {
   let second = from;
   let trades = 0;
   let mid = Number.NaN;
+  const missing = new MissingTimes(gaps);
   walk(
     tape,
     {
       time: at => {
         for (; second * 1_000 + 1_000 <= at; second++) values[second - from] = Math.log(mid);
+        const since = missing.startedBefore(at);
+        if (since === null) return;
+        values.fill(Number.NaN, Math.max(0, Math.floor(since / 1_000) - from), second - from);
+        mid = Number.NaN;
       },
       touch: (_at, { bid, ask }) => {
         mid = (bid + ask) / 2;
@@ -186,21 +212,17 @@ function measure(
   );
   const counts = bounds === null ? null : meters.map(() => new MicropriceCounts(IMBALANCE_BUCKETS, bounds));
   let before: Touch | null = null;
-  let gap = 0;
-  const inGap = (at: Millis): boolean => {
-    while (gap < tape.gaps.length && tape.gaps[gap]!.to < at) gap++;
-    return gap < tape.gaps.length && tape.gaps[gap]!.from < at;
-  };
+  const missing = new MissingTimes(tape.gaps);
   walk(
     tape,
     {
       touch: (at, touch, book) => {
         const i = stretchOf(at);
-        if (inGap(at)) {
+        if (missing.startedBefore(at) !== null) {
           meters[i]!.skip();
           before = null;
-          return;
         }
+        if (at <= missing.until) return;
         meters[i]!.advanceTo(at, (touch.bid + touch.ask) / 2, (side, price) =>
           (side === 'buy' ? book.bids : book.asks).amountOf(price),
         );

@@ -2,10 +2,13 @@
 import { RowBook } from '../model/recordedBook.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 
-/** Receives each flaw. `isBook`: whether the flaw is in the book before the current row, not in the row itself. */
+/**
+ * Called for each flaw. `what`: kind of flaw. `done`: treatment of the flaw. `isBook`: `true` for a flaw of the book
+ * before the current row, `false` for a flaw of the row itself.
+ */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
-/** Checks rows in order. Also checks the book after the last row of each time at which the book changed. */
+/** Checks rows in order. If rows of one time change the book, also checks the book after the last of them. */
 export class Inspection {
   readonly #book: RowBook;
   readonly #firstKind: number;

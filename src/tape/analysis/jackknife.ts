@@ -3,7 +3,7 @@
  * independent.
  */
 
-/** Number of equally long time blocks of a recording. */
+/** Number of equally long time blocks into which a recording is divided. */
 export const STRETCHES = 10;
 
 /** Value and its standard error. */

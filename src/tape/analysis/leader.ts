@@ -21,9 +21,9 @@ export type Leader = {
   readonly horizons: readonly { readonly seconds: number; readonly foretold: Prediction | null }[];
   /** Longest horizon with a valid prediction, which determines the weight; `null` if there is none. */
   readonly chosen: number | null;
-  /** Share of the reference in the fair value, 0 to 1; 0 if the reference predicts nothing. */
+  /** Weight of the reference in the fair value, from 0 to 1; 0 if the reference predicts nothing. */
   readonly weight: number;
-  /** Time constant of the mean ratio of both prices, in seconds. */
+  /** Time constant of the mean ratio of the book's price to the reference price, in seconds. */
   readonly basisMemoryS: number;
   /** Assumed age of the reference, in seconds. */
   readonly ageS: number;
@@ -34,7 +34,7 @@ export type Leader = {
 export type LeaderOptions = {
   /** Age of the reference when quotes use it, in whole seconds. */
   readonly ageS: number;
-  /** Time constant of the mean ratio of both prices, in seconds. */
+  /** Time constant of the mean ratio of the book's price to the reference price, in seconds. */
   readonly basisMemoryS: number;
 };
 

@@ -35,7 +35,10 @@ export type Prediction = {
    * high, because the best of several predictions is chosen.
    */
   readonly holds: boolean;
-  /** Slope divided by its error, on the first two thirds only; for choosing among several predictors. */
+  /**
+   * Slope divided by its standard error, on the first two thirds of the data only; for choosing among several
+   * predictors.
+   */
   readonly firstRatio: number;
 };
 

@@ -39,8 +39,8 @@ const DEPTHS_BPS = [0, 30];
 const AHEAD_S = 10;
 
 /**
- * Returns the depth whose imbalance predicts best on the first two thirds; `null` if its prediction is not valid on the
- * last third.
+ * Returns the depth whose imbalance predicts best on the first two thirds of the data; `null` if the prediction is not
+ * valid on the last third.
  */
 export function imbalanceOf({ imbalances }: Signals): { readonly depthBps: number; readonly slope: number } | null {
   const best = strongestPredictor(imbalances);

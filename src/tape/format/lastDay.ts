@@ -33,8 +33,9 @@ export class LastDay {
   }
 
   /**
-   * Moves the days back, oldest first and each atomically, so that an interrupted move leaves a tape that ends with a
-   * complete day. Throws an Error of one line if another process wrote to the tape after the copy.
+   * Moves the changed days back into the tape, oldest first and each atomically. After an interruption, the tape
+   * therefore ends with a complete day. Throws an Error of one line if another process wrote to the tape after the
+   * copy.
    */
   putBack(): void {
     if (this.#sizes().some((size, i) => size !== this.#copied[i]))

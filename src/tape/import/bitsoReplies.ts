@@ -48,8 +48,8 @@ type Reply =
   | { readonly kind: 'other' };
 
 /**
- * Reply with its time of receipt. `pages`: whether the request had a marker. A reply to a request with a marker does
- * not show whether earlier trades are missing.
+ * Reply with its time of receipt. `pages`: whether the request asked for a further page, by the parameter `marker`. A
+ * further page does not show whether earlier trades are missing.
  */
 type Received = { readonly reply: Reply; readonly local: Millis | null; readonly pages: boolean };
 

@@ -18,7 +18,7 @@ export type Given = {
 /** Book found in a folder. `name` is `null` if only the operator can name the book. */
 export type BookChoice = {
   readonly name: string | null;
-  /** Name of the book in the recording, if different. */
+  /** Name of the book in the recording, if it differs from `name`. */
   readonly called?: string;
   readonly open: (book: string, given: Given, onBytes: (count: number) => void) => Promise<Recording> | Recording;
 };

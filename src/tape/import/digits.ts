@@ -68,13 +68,13 @@ export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** Part of the message about an off-grid price; identifies errors that concern the tick. */
+/** Part of the message about a price that is not a multiple of the tick; identifies errors that concern the tick. */
 export const OFF_TICK = "'s tick ";
 
 /** Error for a number that is not a multiple of its tick or lot. */
 export class OffGrid extends RangeError {}
 
-/** Converts a price to whole ticks. Throws an OffGrid that names the price if it is off the grid. */
+/** Converts a price to whole ticks. Throws an OffGrid with the price if it is not a multiple of the tick. */
 export function ticksOf(instrument: Instrument, text: DecimalText): Price {
   const ticks = priceExact(instrument, text);
   if (ticks === null)
@@ -83,8 +83,8 @@ export function ticksOf(instrument: Instrument, text: DecimalText): Price {
 }
 
 /**
- * Converts an amount to whole lots. Throws an OffGrid if the amount is off the grid. Throws if the amount is too large
- * for its lot, and names a lot that fits.
+ * Converts an amount to whole lots. Throws an OffGrid if the amount is not a multiple of the lot. Throws a RangeError
+ * with a suitable lot if the amount has too many lots.
  */
 export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   let lots: Amount | null;

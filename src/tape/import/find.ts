@@ -132,7 +132,10 @@ const twice = (path: string, choices: readonly FormatChoice[], book: string) =>
     `${path}: has ${book} in several formats; choose with --format: ${choices.map(({ format }) => format).join(', ')}`,
   );
 
-/** Returns the given grid; without a tick, the grid inferred from all prices, with a note for the operator. */
+/**
+ * Returns the given tick and lot. Without a tick, infers both from all prices and amounts, and adds a note for the
+ * operator.
+ */
 async function gridOf(
   given: Given,
   infer: () => Promise<Grid>,

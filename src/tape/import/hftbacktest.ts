@@ -55,7 +55,7 @@ export function hftbacktest(
   };
 }
 
-/** Infers the grid from every price and amount. Rejects with a WrongFile that names the file. */
+/** Infers tick and lot from all prices and amounts. Rejects with a WrongFile that names the file. */
 export async function hftbacktestGrid(files: readonly string[], onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
   for (const file of files) {
@@ -280,12 +280,12 @@ class EventReader {
   }
 }
 
-/** Maximum number of resting orders; the largest known books have about 10,000. */
+/** Maximum number of resting orders in a recorded book; the largest known books have about 10,000. */
 const ORDERS_MAX = 1_000_000;
 
 /**
- * Converts a double to whole units. Throws an OffGrid unless the difference is at most a few units of the double's last
- * place plus a ten-thousandth of a unit.
+ * Converts a double to whole units. Throws an OffGrid if the double is further from a whole number of units than 0.0001
+ * units plus a few rounding errors of a double.
  */
 function wholeUnits(double: number, unit: number, name: string): number {
   if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a number, found ${double}`);

@@ -66,7 +66,7 @@ async function tickIn(
   return { tick: finder.grid().tick, unread: findings.unreadLines };
 }
 
-/** Collector of prices and amounts, as text, for finding the grid. */
+/** Collector of prices and amounts, as text, that infers tick and lot. */
 export class GridFinder {
   #count = 0;
   #decimals = 0;
@@ -95,9 +95,9 @@ export class GridFinder {
   }
 
   /**
-   * Returns the grid. The tick is the largest of 1, 2, 5, 10, 20, … units of the last decimal that divides all prices;
-   * with few prices it is the last decimal. The lot is 10^-8, finer if an amount has more decimals, or coarser if the
-   * largest amount would not fit.
+   * Returns tick and lot. The tick is the largest of 1, 2, 5, 10, 20, … units of the last decimal that divides all
+   * prices; with few prices it is the last decimal. The lot is 10^-8, finer if an amount has more decimals, or coarser
+   * if the largest amount would not fit.
    */
   grid(): Grid {
     const tick = this.#count < PRICES_MIN ? 1 : niceDivisor(this.#divisor);

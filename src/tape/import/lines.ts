@@ -113,7 +113,7 @@ export function expectHeader(line: string, header: string): void {
   if (line !== header) throw new WrongFile(`expected the header ${header}, found ${shown(line)}`);
 }
 
-/** Returns the location of a recording for messages: its file, or the innermost folder that has all its files. */
+/** Returns the location of a recording for messages: the file, or the innermost folder that contains all files. */
 export function sourceOf(files: readonly string[]): string {
   const [first = '', ...others] = files;
   if (others.length === 0) return first;

@@ -123,7 +123,7 @@ type Own = Pick<TardisFiles, 'symbol' | 'grouped'>;
 const isOther = (line: string, file: string, { symbol, grouped }: Own): boolean =>
   grouped.has(file) && symbolOf(line) !== symbol;
 
-/** Infers the grid from every price and amount of the books and trades. Rejects like `lineBatches`. */
+/** Infers tick and lot from all prices and amounts of the books and trades. Rejects like `lineBatches`. */
 export async function tardisGrid(files: TardisFiles, onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
   for (const file of [...files.books, ...files.trades]) {
@@ -154,8 +154,8 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
 }
 
 /**
- * Reads updates of the book. A snapshot replaces the book. All rows of a snapshot have one time of receipt or one
- * exchange time; a level that repeats at another time starts a new snapshot. Rows before the first snapshot are
+ * Reads updates of the book. A snapshot replaces the book. All rows of a snapshot have an equal receive time or an
+ * equal exchange time; a level that repeats at another time starts a new snapshot. Rows before the first snapshot are
  * skipped, because they belong to an older book.
  */
 function updates(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {

@@ -43,7 +43,7 @@ export function midsOf(tape: Tape): RecordedMids {
   return { book: instrument.symbol, source, at: shared(at), mid: shared(mid), gaps, to: endOf(columns) };
 }
 
-/** Returns best prices by exchange time, in ticks. */
+/** Returns the best bid and the best ask by exchange time, in ticks. */
 export function bestsOf(tape: Tape): RecordedBests {
   const { columns, instrument, source, gaps } = tape;
   const [at, bids, asks]: [number[], number[], number[]] = [[], [], []];

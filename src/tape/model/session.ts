@@ -139,7 +139,7 @@ export function spanInSession(
   const [first, last] = [hours[0], hours.at(-1)];
   if (first === undefined || last === undefined)
     throw new Error(
-      `no time of the recording is inside the session ${session.text}; it is from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
+      `no time of the recording is inside the session ${session.text}; the recording is from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
     );
   const span = { from: first[0], to: Math.min(last[1], to) };
   const own = gaps.flatMap(gap => openParts(gap, session)).filter(gap => gap.from < span.to);

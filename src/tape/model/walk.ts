@@ -1,4 +1,4 @@
-/** Iteration over a tape as a changing book, with calls for best prices, trades and times. */
+/** Iterates over a tape as a changing book, and calls back for best prices, trades and times. */
 import type { Millis, Side } from '../../core/index.ts';
 import { RecordedBook } from './recordedBook.ts';
 import { KIND, SIDE, type Tape } from './tape.ts';

@@ -147,8 +147,8 @@ export class OrderRecord {
   }
 
   /**
-   * Returns a price in ticks; `null` if it is unusable. A price off the grid is rounded toward the opposite side, as in
-   * the engine's market data.
+   * Returns a price in ticks; `null` if it is unusable. A price between two ticks is rounded toward the opposite side,
+   * as in the engine's market data.
    */
   #ticks(side: Side, text: DecimalText): number | null {
     try {

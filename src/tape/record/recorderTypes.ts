@@ -9,7 +9,7 @@ export type RecorderOptions = {
   readonly sink: RecordSink;
   /** Current rules of the book. */
   readonly rules: BookRules;
-  /** Lot of the tape, which stays fixed when the rules change. Default: the lot of the rules. */
+  /** Lot of the tape, which does not change with the rules. Default: the lot in `rules`. */
   readonly lot?: DecimalText;
   /** Exchange time at which an earlier recording of the same tape ended; `null` for a new tape. */
   readonly resumedFrom: Millis | null;

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ACTION_NAMES, type ActionName } from '../../../src/app/actions/actions.ts';
+import { ACTION_NAMES, type ActionName, type FlattenAsk, type PauseAsk } from '../../../src/app/actions/actions.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
-import { adjust } from '../../../src/app/inspect/ledger.ts';
-import { settleHedge } from '../../../src/app/inspect/settleHedge.ts';
+import { adjust, type AdjustAsk } from '../../../src/app/inspect/ledger.ts';
+import { settleHedge, type SettleAsk } from '../../../src/app/inspect/settleHedge.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { VirtualClock, type WireRequest } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
@@ -100,6 +100,34 @@ async function killedAnywhere(command: () => unknown): Promise<void> {
   }
 }
 
+/** Arguments of a command, without what names the request and its channel. */
+type Arguments<A> = Omit<A, 'id' | 'action' | 'via'>;
+
+/**
+ * Begins where `killedAnywhere` began. After `command` with `base` and then with one argument changed, `seen` has all
+ * that it has after the changed command alone: no argument is ignored where a repetition is told from another command.
+ */
+async function isAnotherWithEach<A extends object>(
+  base: A,
+  changes: { readonly [K in keyof Arguments<A>]-?: A[K] },
+  command: (ask: A) => unknown,
+  seen: () => readonly string[],
+): Promise<void> {
+  for (const key of Object.keys(changes) as (keyof Arguments<A>)[]) {
+    const found = [];
+    const changed = { ...base, id: 'another', [key]: changes[key] };
+    for (const asks of [[changed], [base, changed]]) {
+      rmSync(dir, { recursive: true });
+      cpSync(snapshot, dir, { recursive: true });
+      for (const ask of asks) await command(ask);
+      found.push(seen());
+    }
+    const [alone, after] = found;
+    expect(alone).not.toEqual([]);
+    expect({ key, seen: after }).toEqual({ key, seen: expect.arrayContaining([...alone!]) as unknown });
+  }
+}
+
 /** Verbs without a test below, each with what makes its repetition harmless. */
 const ASKED_OF_A_BOT: Partial<Record<ActionName, string>> = {
   cancel: 'its orders are canceled again at the change of runs',
@@ -113,7 +141,15 @@ test('every verb is tried below, or is asked of a bot that runs', () => {
 });
 
 describe('a command that is killed at any write and repeated leaves what one leaves that is not killed:', () => {
-  test('pause', () => killedAnywhere(() => act('pause')));
+  test('pause', async () => {
+    await killedAnywhere(() => act('pause'));
+    await isAnotherWithEach<PauseAsk>(
+      { ...said, action: 'pause', untilMs: clock.now() + 60_000 },
+      { reason: 'another one', by: 'ben', untilMs: clock.now() + 30_000 },
+      ask => executeAction({ stateDir: dir }, ask, clock),
+      () => [JSON.stringify(latchIn(dir).readPause())],
+    );
+  });
   test('reduce', () => killedAnywhere(() => act('reduce')));
   test('halt', () => killedAnywhere(() => act('halt')));
 
@@ -142,6 +178,15 @@ describe('a command that is killed at any write and repeated leaves what one lea
     await adjust(dir, { ...ask, reason: 'another gift' }, clock);
     expect(holds().adjustments).toHaveLength(2);
     expect(existsSync(join(dir, STATE_FILE)) && readFileSync(join(dir, STATE_FILE), 'utf8')).toBe('');
+    await isAnotherWithEach<Required<AdjustAsk>>(
+      ask,
+      { currency: 'mxn', amount: '-0.5', reason: 'another gift', by: 'ben' },
+      one => adjust(dir, one, clock),
+      () =>
+        new NumberedMailbox(dir, 'adjust')
+          .waiting()
+          .map(({ currency, amount, reason, by }) => `${amount} ${currency} ${reason} ${by}`),
+    );
   });
 
   test('flatten, which is one request with one sum to spend', async () => {
@@ -153,6 +198,12 @@ describe('a command that is killed at any write and repeated leaves what one lea
     // By its id the hedger knows what it has cost so far.
     await flatten('a-2');
     expect(flattenIn(dir).read()?.id).toBe(id);
+    await isAnotherWithEach<FlattenAsk>(
+      { ...said, action: 'flatten', costMax: '900' },
+      { reason: 'another one', by: 'ben', costMax: '899.99' },
+      ask => executeAction({ stateDir: dir }, ask, clock),
+      () => [`${flattenIn(dir).read()?.id} ${textOf(flattenIn(dir).read())}`],
+    );
   });
 
   test('hedges settle, which settles one hedge once', async () => {
@@ -162,5 +213,11 @@ describe('a command that is killed at any write and repeated leaves what one lea
     await killedAnywhere(() => settleHedge(dir, ask, clock));
     await settleHedge(dir, ask, clock);
     expect(holds().settlements).toEqual([`${id} executed ann`]);
+    await isAnotherWithEach<Omit<SettleAsk, 'id'>>(
+      ask,
+      { as: 'failed', reason: 'called the exchange', by: 'ben' },
+      one => settleHedge(dir, { ...one, id }, clock),
+      () => new NumberedMailbox(dir, 'settle').waiting().map(({ as, reason, by }) => `${as} ${reason} ${by}`),
+    );
   });
 });

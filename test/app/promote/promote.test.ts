@@ -26,11 +26,15 @@ import {
   startPromotion,
 } from '../../../src/app/promote/promote.ts';
 import { promotedJson, promotedText } from '../../../src/app/promote/promoteText.ts';
+import type { PromoteOptions } from '../../../src/app/promote/promoteCommand.ts';
+import type { StageCheck } from '../../../src/app/promote/promotionJudge.ts';
 import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
 import { previewBack } from '../../../src/app/promote/previewBack.ts';
 import { realClock } from '../../../src/live/realClock.ts';
-import { approved, placed } from './records.ts';
+import { STAGES, type CriterionResult, type Stage } from '../../../src/app/promote/records.ts';
+import { btcMxn } from '../../core/market.ts';
+import { approved, checked, placed } from './records.ts';
 import { NO_PROGRESS } from '../noProgress.ts';
 
 const SANDBOX = readFileSync(fileURLToPath(new URL('../../../config/sandbox.yaml', import.meta.url)), 'utf8');
@@ -45,7 +49,7 @@ const file = (name: string, text: string): string => {
 };
 const wider = (bps: number): string => SANDBOX.replace('halfSpreadBps: 16', `halfSpreadBps: ${bps}`);
 const clock = realClock();
-const optionsOf = (over: { reason?: string; liveFile?: string } = {}) =>
+const optionsOf = (over: Partial<Omit<PromoteOptions, 'dir'>> = {}) =>
   promoteOptions({
     judge: promotionJudge,
     ...{ liveFile: join(dir, 'my.yaml'), by: 'ann', reason: 'a test', needsReason: true, version: '0.1.0', threads: 1 },
@@ -126,6 +130,84 @@ describe('a promotion', () => {
     const again = await start(join(dir, 'best.yaml'), criteriaFile());
     expect(again.standing.open?.started.promotion).toBe(2);
   });
+});
+
+/** A judge whose checks end as told, and that counts them. */
+function judging(result: CriterionResult) {
+  const looks: Stage[] = [];
+  const check = { findings: [{ criterion: 'fills', expected: '1', found: `now ${result}`, result }], result };
+  const checkStage: typeof promotionJudge.checkStage = ({ stage }) => {
+    looks.push(stage);
+    const traded: StageCheck['traded'] = stage === 'replay' ? null : { instrument: btcMxn, midTicks: 150_000_000 };
+    return Promise.resolve({ check, traded });
+  };
+  return { looks, judge: { ...promotionJudge, checkStage } };
+}
+
+/** A promotion at this stage, with the smallest size in place at the last one. */
+async function begunUntil(stage: Stage): Promise<string> {
+  await begun();
+  const folder = join(dir, 'my.promotions');
+  if (stage !== 'replay') noteInJournal(folder, approved(1, 1, 'replay', null, null));
+  if (stage !== 'smallest') return folder;
+  noteInJournal(folder, approved(1, 2, 'paper', keptCopy(folder, wider(21)), keptCopy(folder, SANDBOX)));
+  noteInJournal(folder, placed(1, 3));
+  file('my.yaml', wider(21));
+  return folder;
+}
+
+describe.each(STAGES)('an approval of %s', stage => {
+  test.each(
+    (['0.1.0', '0.0.9'] as const).flatMap(version =>
+      [null, 'passed' as const].map(earlier => [version, earlier] as const),
+    ),
+  )('rests on a new check, unless it is of a replay that this version checked (%s: %s)', async (version, earlier) => {
+    for (const result of ['passed', 'not yet'] as const) {
+      dir = mkdtempSync(join(root, 'one-'));
+      const folder = await begunUntil(stage);
+      if (earlier !== null) noteInJournal(folder, { ...checked(1, 4, stage), version });
+      const before = live();
+      const { looks, judge } = judging(result);
+      const { end, standing } = await approvePromotion(optionsOf({ judge }), false);
+      const isOld = stage === 'replay' && version === '0.1.0' && earlier !== null;
+      expect(looks).toEqual(isOld ? [] : [stage]);
+      const isApproved = isOld || result === 'passed';
+      expect(end).toBe(isApproved ? 'done' : 'refused');
+      const next = { replay: 'paper', paper: 'smallest', smallest: undefined }[stage];
+      expect(standing.open?.stage).toBe(isApproved ? next : stage);
+      expect(live() === before).toBe(!isApproved || stage === 'replay');
+      const [last] = promotionJournal(folder)
+        .records.slice(-1)
+        .filter(({ kind }) => kind !== 'placed');
+      if (last !== undefined) expect(last).toMatchObject({ findings: isOld ? [] : [{ found: `now ${result}` }] });
+    }
+  });
+
+  const moved: readonly (readonly [string, (text: string) => string])[] = [
+    ['book', text => text.replace('book: btc_mxn', 'book: eth_mxn').replace("btc: '1.5'", "eth: '9'")],
+    ['instance', text => text.replace('instance: demo', 'instance: two')],
+    [
+      'exchange.kind',
+      text => text.replace(/^exchange:\n(?: .*\n)+/m, "exchange: { kind: remote, restUrl: 'https://example.com' }\n"),
+    ],
+    ['state.dir', text => `${text}\nstate: { dir: ./elsewhere }\n`],
+  ];
+  test.each(stage === 'replay' ? [] : moved)(
+    'is rejected while the live file has another %s than at the start, and changes nothing',
+    async (key, change) => {
+      const folder = await begunUntil(stage);
+      file('my.yaml', change(live()!));
+      const [before, { records }] = [live(), promotionJournal(folder)];
+      const approval = approvePromotion(optionsOf(judging('passed')), false);
+      await expect(approval).rejects.toThrow(`promotion 1 (best.yaml): ${key}: expected`);
+      expect(live()).toBe(before);
+      expect(
+        promotionJournal(folder)
+          .records.slice(records.length)
+          .map(({ kind }) => kind),
+      ).toEqual(['checked']);
+    },
+  );
 });
 
 test('a live file that is not there is a slip, unless the promotion is to make it, and leaves nothing behind', async () => {

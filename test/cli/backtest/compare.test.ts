@@ -224,7 +224,7 @@ describe('puntas compare', () => {
   test.each([
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such file or folder/],
     [['--tape', 'docs'], /nothing to compare: docs: no known recording format/],
-    [['--tape', 'docs', '--fees', 'none'], /no tier "none"; there are own, entry, best, config/],
+    [['--tape', 'docs', '--fees', 'none'], /unknown tier "none"; expected one of own, entry, best, config/],
     [['--tape', 'docs', '--fees', 'config'], /pass them with -c/],
     [['--tape', 'docs', '--starts', '0'], /expected a whole number from 1 to 60/],
     [['--tape', 'docs', '--calibrate', '2'], /expected a share from 0\.05 to 0\.9/],

@@ -614,7 +614,7 @@ describe('one order', () => {
     expect(() => orders.answered(id, { kind: 'done', value: { oid: 'oid-2' } }, false, 10)).toThrow(/two oids/);
     expect(() => orders.filled(id, 'oid-1', amount(11), 20)).toThrow(/beyond its amount/);
     expect(() => orders.sent(id)).toThrow(/impossible/);
-    expect(() => orders.sent('a-1-2')).toThrow(/no order/);
+    expect(() => orders.sent('a-1-2')).toThrow(/does not exist/);
   });
 
   it('says what became of it, once each: unknown, then resolved by its fill', () => {

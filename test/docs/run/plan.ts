@@ -77,6 +77,12 @@ const ELSEWHERE: readonly {
   { command: /^npm run lint$/, by: 'lint.sh', names: /npm run (?:--silent )?lint|eslint/, how: 'as printed' },
   { command: /^npm run planted/, by: 'planted.sh', names: /planted/, how: 'all of them' },
   {
+    command: /^npm run differential\b/,
+    by: 'differential.sh',
+    names: /npm run (?:--silent )?differential/,
+    how: 'as printed',
+  },
+  {
     command: /^npm run mutation/,
     by: 'mutation.sh',
     names: /npm run --silent mutation/,
@@ -205,7 +211,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas resume\b(?!.* --preview)/, /lifted|the pause is over/],
   [/puntas pause\b(?!.* --(?:preview|json))/, /^paused: /m],
   [/puntas status\b(?!.* --json)/, /^ +regime +\w/m],
-  [/puntas replay\b/, /the same/],
+  [/puntas replay\b/, /all commands identical/],
   [/puntas backtest\b.* --json/, /^\{.*"models":\[/m],
   [/puntas tape\b.* --json/, /^\{"dir":/m],
   [/puntas scout\b(?!.* --json)/, /^(?:No book pays: |There was no data, |\d+ of \d+ books? pays?\. )/m],

@@ -1,7 +1,10 @@
 /** Balances are compared with the ledger only on a quiet cut: when no trade was recorded between the readings around them. */
-import { describe, expect, test } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   money,
+  textOfMoney,
   VirtualClock,
   type Balance,
   type EngineEvent,
@@ -14,9 +17,15 @@ import {
 import { BalanceReads } from '../../../src/live/account/balanceReads.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { isFailed } from '../../../src/live/failedRequest.ts';
 import { Desk } from '../../core/desk.ts';
+import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
+import { Folders } from '../states.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
 
 const trade: OwnTrade = {
   ...{ book: 'btc_mxn', tid: '7', oid: 'x', createdAt: 0, side: 'buy', price: '1000', major: '1', minor: '1000' },
@@ -26,7 +35,12 @@ const trade: OwnTrade = {
 const balance = (currency: string) => ({ currency, total: '1000000000', locked: '0', available: '1000000000' });
 
 /** Balances of an engine that holds 1000000000 of each, over an exchange of these trades; `onBalances` before each answer, which it may replace. */
-function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balance[]> | null, lists?: TransferLists) {
+function readsOver(
+  trades: OwnTrade[],
+  onBalances: () => Outcome<readonly Balance[]> | null,
+  lists?: TransferLists,
+  { adjustments, persist = () => true }: { adjustments?: NumberedMailbox<'adjust'>; persist?: () => boolean } = {},
+) {
   const clock = new VirtualClock();
   const { engine } = new Desk().open();
   const exchange = {
@@ -44,7 +58,7 @@ function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balanc
   const { log, lines } = memoryLog();
   const balances = new BalanceReads({
     ...{ engine, reads, run: { clock, log, time, step } },
-    explained: { lists, known: null, listAheadMaxMs: 0 },
+    explained: { lists, adjustments, known: null, listAheadMaxMs: 0 },
     connectivity: new ConnectivityLog(log, clock),
     readTrades: async () => {
       const event = await reads.trades();
@@ -54,7 +68,7 @@ function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balanc
       return event.complete;
     },
     note: () => undefined,
-    persist: () => true,
+    persist,
   });
   return { balances, clock, engine, events, lines };
 }
@@ -105,4 +119,52 @@ describe('a read of the balances', () => {
     expect([await balances.read(), balances.known]).toEqual([true, ['fundings f1']]);
     expect(looks).toBe(3);
   });
+});
+
+test('a booking of an operator is waiting or on disk, over full disks and crashes, and in the ledger once', () => {
+  const op = fc.oneof(
+    fc.record({ what: fc.constant('request'), units: fc.integer({ min: -9, max: 9 }).filter(units => units !== 0) }),
+    fc.record({ what: fc.constantFrom('booked', 'full disk', 'crash') }),
+  );
+  fc.assert(
+    fc.property(fc.array(op, { maxLength: 8 }), ops => {
+      const dir = folders.fresh();
+      mkdirSync(dir);
+      const adjustments = new NumberedMailbox(dir, 'adjust');
+      const waiting = () => adjustments.waiting().map(({ id }) => `adjust ${id}`);
+      /** Bookings as the disk has them, and those that the running process has. */
+      let onDisk: EngineEvent[] = [];
+      let isFull = false;
+      const persist = () => {
+        if (!isFull) onDisk = bot.events.filter(({ kind }) => kind === 'transfer');
+        return !isFull;
+      };
+      const begun = () => {
+        const made = readsOver([], () => null, undefined, { adjustments, persist });
+        for (const event of onDisk) made.engine.step(event);
+        made.events.push(...onDisk);
+        return made;
+      };
+      let bot = begun();
+      const asked = new Map<string, bigint>();
+      const sources = () => onDisk.flatMap(event => (event.kind === 'transfer' ? [event.source] : []));
+      for (const [n, each] of [...ops, { what: 'booked' } as const].entries()) {
+        isFull = each.what === 'full disk';
+        if (each.what === 'crash') bot = begun();
+        else if (each.what === 'request') {
+          const id = `0000-000${n}`;
+          const amount = money(BigInt('units' in each ? each.units : 0));
+          asked.set(`adjust ${id}`, amount);
+          adjustments.put({ id, at: 1_700_000_000_000 + n, currency: 'mxn', amount, reason: 'why', by: 'ana' });
+        } else bot.balances.bookAdjustments();
+        const [left, kept] = [waiting(), sources()];
+        expect([...asked.keys()].filter(source => !left.includes(source) && !kept.includes(source))).toEqual([]);
+      }
+      expect(waiting()).toEqual([]);
+      const total = 1_000_000_000n * 10n ** 18n + [...asked.values()].reduce((sum, amount) => sum + amount, 0n);
+      expect(textOfMoney(bot.engine.account.total('mxn'))).toBe(textOfMoney(money(total)));
+      expect(sources().sort()).toEqual([...asked.keys()].sort());
+    }),
+    runsOf(200, 15),
+  );
 });

@@ -211,7 +211,7 @@ describe('what no list tells of', () => {
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25' });
       // The same command again, after it was booked.
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(
-        /^nothing was booked: 77\.25 mxn by ana for this reason is in the ledger since 20.*; to book the amount again, give another --reason$/,
+        /^nothing was booked: 77\.25 mxn by ana for this reason has been in the ledger since 20.*; to book the amount again, give another --reason$/,
       );
       expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
       expect(latchIn(at.stateDir).read()).not.toBeNull();
@@ -226,6 +226,10 @@ describe('what no list tells of', () => {
       const { summary } = await running.stop();
       expect(summary.ledgerMatches).toBe(true);
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25', deposits: '0' });
+      // Any argument that differs makes it another booking.
+      for (const change of [{ currency: 'btc' }, { amount: '-77.25' }, { reason: 'another gift' }, { by: 'ben' }])
+        expect(await adjust(at.stateDir, { ...ask, ...change }, at.clock)).toMatch(/^requested: /);
+      expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toHaveLength(4);
     },
   );
 
@@ -311,7 +315,7 @@ describe('the printed ledger', () => {
     expect([after['closing'], after['deposits']]).toEqual([all['closing'], '10.5']);
     expect(after['opening']).not.toBe(all['opening']);
     await expect(ledger(at.stateDir, { currency: 'eth', entries: false, form: 'text' }, realClock())).rejects.toThrow(
-      /the ledger has no entry in eth; it has btc, mxn/,
+      /the ledger has no entry in eth; it has entries in btc, mxn/,
     );
     await expect(ledger(folders.fresh(), { entries: false, form: 'text' }, realClock())).rejects.toThrow(
       /no ledger yet/,

@@ -1,8 +1,28 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Exchange, OwnTrade, Page } from '../../../src/core/index.ts';
+import {
+  money,
+  VirtualClock,
+  type Balance,
+  type Exchange,
+  type OrderReport,
+  type Outcome,
+  type OwnTrade,
+  type Page,
+  type TransferLine,
+  type TransferList,
+  type TransferLists,
+  type UnreadableRow,
+} from '../../../src/core/index.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
+import { TransferReads } from '../../../src/live/account/transferReads.ts';
+import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { isFailed } from '../../../src/live/failedRequest.ts';
+import { found } from '../../../src/live/safety/cancelAllAndVerify.ts';
+import type { RowJudgment } from '../../../src/live/unreadableRows.ts';
 import { btcMxn } from '../../core/market.ts';
+import { runsOf } from '../../many.ts';
+import { memoryLog } from '../../memoryLog.ts';
 
 const tradeOf = (tid: number, oid: string): OwnTrade => ({
   ...{ book: 'btc_mxn', tid: String(tid), oid, createdAt: 0, side: 'buy', price: '100', major: '1', minor: '100' },
@@ -150,5 +170,292 @@ describe('reading own trades', () => {
     if (isFailed(event)) throw new Error('the read failed');
     expect(new Set(event.trades.map(({ oid }) => oid)).size).toBe(181);
     expect(event.complete).toBe(true);
+  });
+});
+
+/** The answer to one page: the rows that can be read, and the others with what can be read of them. */
+const page = <T>(rows: readonly (T | UnreadableRow)[]) => ({
+  kind: 'done' as const,
+  value: rows.filter((row): row is T => !isUnreadable(row)),
+  unreadable: rows.filter(isUnreadable),
+});
+const isUnreadable = (row: unknown): row is UnreadableRow => 'why' in (row as object);
+
+const limits = (ordersPage: number, tradesPage: number) => ({ ordersPage, tradesPage, depth: 50 });
+const row = fc.record({
+  isOwn: fc.boolean(),
+  /** Fields that can be read of a row which cannot; null for a row that can. */
+  legible: fc.option(fc.subarray(['book', 'oid', 'originId'] as const), { nil: null, freq: 2 }),
+});
+
+describe('a list that the exchange cuts at a page, with rows that cannot be read,', () => {
+  it('open orders are whole, and none of the bot counts as left, only where no row of the bot is missing', async () => {
+    const rows = fc.array(row, { maxLength: 9 });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (drawn, size, isCapped) => {
+        const all = drawn.map(({ isOwn, legible }, i): OrderReport | UnreadableRow => {
+          const ids = { book: 'btc_mxn', oid: `o${i}`, originId: `${isOwn ? 'mm' : 'other'}-1-${i}` };
+          if (legible !== null) return { why: 'strange', ...Object.fromEntries(legible.map(key => [key, ids[key]])) };
+          const amounts = { price: '1', originalAmount: '1', unfilledAmount: '1' };
+          return { ...ids, ...amounts, side: 'buy', type: 'limit', status: 'open', createdAt: 0 };
+        });
+        const isOwn = (oid: string) => drawn[Number(oid.slice(1))]!.isOwn;
+        const openOrders: Exchange['openOrders'] = async ({ limit = size }) =>
+          page<OrderReport>(all.slice(0, isCapped ? Math.min(limit, size) : limit));
+        const exchange = { limits: limits(size, 9), openOrders } as Partial<Exchange> as Exchange;
+        const judgment: RowJudgment = {
+          instance: 'mm',
+          ownsOid: oid => (isOwn(oid) ? 'yes' : 'no'),
+          onLeftOut: () => undefined,
+        };
+        const event = await new Reads(exchange, 'btc_mxn', '0', () => 0, 0, [], judgment).openOrders();
+        const shown = isFailed(event) ? [] : event.orders.map(({ oid }) => oid);
+        const missing = drawn.flatMap((each, i) => (shown.includes(`o${i}`) ? [] : [each]));
+        if (!isFailed(event) && event.complete) expect(missing.filter(each => each.isOwn)).toEqual([]);
+        if (!isFailed(event) && event.current === true)
+          expect(missing.filter(each => each.legible === null)).toEqual([]);
+        if (drawn.length < size && drawn.every(({ legible }) => legible === null))
+          expect(event).toMatchObject({ complete: true });
+        if (drawn.length < size && !isFailed(event)) expect(event.complete || event.current).toBe(true);
+
+        const clock = new VirtualClock();
+        const connectivity = new ConnectivityLog(memoryLog().log, clock);
+        const left = await found({ exchange, clock, connectivity, book: 'btc_mxn', instance: 'mm' });
+        if (left?.length === 0) expect(drawn.filter(each => each.isOwn)).toEqual([]);
+        if (drawn.length < size && drawn.every(({ legible }) => legible === null))
+          expect(left).toHaveLength(drawn.filter(each => each.isOwn).length);
+      }),
+      runsOf(2_000, 120),
+    );
+  });
+
+  it('own trades are whole only where every one that can be read was read, page by page', async () => {
+    const rows = fc.array(fc.boolean(), { maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 2, max: 7 }), async (legible, size) => {
+        const all = legible.map((isLegible, i): OwnTrade | UnreadableRow => {
+          const ids = { tid: String(i + 1), oid: `o${i}`, book: isLegible ? 'btc_mxn' : 'eth_usd' };
+          if (!isLegible) return { why: 'strange', id: ids.tid, book: ids.book };
+          const amounts = { side: 'buy', price: '1', major: '1', minor: '1', feeAmount: '0' } as const;
+          return { ...ids, ...amounts, createdAt: 0, feeCurrency: 'btc', maker: true };
+        });
+        const userTrades = async ({ marker = '0', limit = size }: Page) =>
+          page<OwnTrade>(all.slice(Number(marker), Number(marker) + limit));
+        const exchange = { limits: limits(9, size), userTrades } as Partial<Exchange> as Exchange;
+        const reads = new Reads(exchange, 'btc_mxn', '0', () => 0);
+        const event = await reads.trades();
+        if (isFailed(event)) throw new Error('no row is of the book');
+        const read = new Set(event.trades.map(({ tid }) => tid));
+        const missing = legible.flatMap((isLegible, i) => (isLegible && !read.has(String(i + 1)) ? [i + 1] : []));
+        if (event.complete) expect(missing).toEqual([]);
+        if (legible.length < size || legible.every(Boolean)) expect(event.complete).toBe(true);
+      }),
+      runsOf(1_000, 100),
+    );
+  });
+
+  it('every line of the lists that is newer than a known one is found, also where a page has lines that cannot be read', async () => {
+    const rows = fc.array(fc.boolean(), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        rows,
+        fc.integer({ min: 2, max: 5 }),
+        fc.nat(4),
+        async (funded, withdrawn, size, known) => {
+          // Newest first; the last lines of both lists are known.
+          const lists = new Map([
+            ['fundings', [...funded, ...Array<boolean>(known).fill(true)]],
+            ['withdrawals', [...withdrawn, ...Array<boolean>(known).fill(true)]],
+          ]);
+          const updates = [{ currency: 'mxn', amount: money(5n) }];
+          const linesOf = (list: string) =>
+            lists.get(list)!.map((isLegible, i): TransferLine | UnreadableRow => {
+              const id = String(i);
+              if (!isLegible) return { why: 'strange', id, currencies: ['eth'] };
+              return { id, operation: 'funding', createdAt: 100 - i, updates };
+            });
+          const transferLines: TransferLists['transferLines'] = async (list, { marker, limit = size }) => {
+            const from = marker === undefined ? 0 : Number(marker) + 1;
+            return page<TransferLine>(linesOf(list).slice(from, from + limit));
+          };
+          const reads = new TransferReads(
+            {
+              lists: [
+                { name: 'fundings', of: 'deposits' },
+                { name: 'withdrawals', of: 'withdrawals' },
+              ],
+              linesPage: size,
+              transferLines,
+            },
+            [...lists].flatMap(([name, all]) =>
+              all.flatMap((_, i) => (i >= all.length - known ? [`${name} ${i}`] : [])),
+            ),
+            0,
+            ['btc', 'mxn'],
+          );
+          const event = await reads.look();
+          if (isFailed(event)) throw new Error('no line that cannot be read is of the book');
+          for (const [name, all] of lists) {
+            const ids = event.transfers.filter(({ id }) => id.startsWith(`${name} `)).map(({ id }) => id);
+            const fresh = all.slice(0, all.length - known);
+            // A page of which nothing can be read has no line to go on from.
+            const isReached = fresh.every((_, i) => fresh.slice(i, i + size).some(Boolean));
+            const expected = fresh.flatMap((isLegible, i) => (isLegible ? [`${name} ${i}`] : []));
+            if (isReached) expect(ids.sort()).toEqual(expected.sort());
+          }
+        },
+      ),
+      runsOf(1_000, 100),
+    );
+  });
+});
+
+describe('every read', () => {
+  it('that failed leaves nothing of its answer behind, and one that succeeded tells of its own time', async () => {
+    const done = <T>(value: readonly T[], unreadable: readonly UnreadableRow[] = []): Outcome<readonly T[]> => ({
+      ...{ kind: 'done', value, unreadable },
+    });
+    const unknown = { kind: 'unknown', reason: 'no answer' } as const;
+    const refused = { kind: 'refused', code: '0', message: 'no' } as const;
+    const held = (currency: string): Balance => ({ currency, total: '1', locked: '0', available: '1' });
+    const garbled = (currency: string): UnreadableRow => ({ why: 'strange', currencies: [currency] });
+    const balances: readonly Outcome<readonly Balance[]>[] = [
+      ...[unknown, refused, done([held('btc'), held('mxn')]), done([held('btc'), held('mxn')], [garbled('eth')])],
+      ...[done([held('btc')]), done([held('mxn')], [garbled('btc')]), done<Balance>([])],
+    ];
+    const [usd, own] = [
+      { ...garbled('usd'), id: '5' },
+      { ...garbled('btc'), id: '6' },
+    ];
+    const op = fc.oneof(
+      fc.record({ what: fc.constant('balances'), answer: fc.constantFrom(...balances) }),
+      fc.record({ what: fc.constant('book'), sequence: fc.nat(20), price: fc.constantFrom('1000', '1000', 'strange') }),
+      fc.record({
+        what: fc.constant('trades'),
+        fresh: fc.nat(2),
+        rows: fc.constantFrom<readonly UnreadableRow[] | null>([], [], [usd], [own], [usd, own], null),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(op, { maxLength: 15 }), async ops => {
+        let now = 1_700_000_000_000;
+        let answer: unknown;
+        let tid = 0;
+        const give = () => {
+          now += 700;
+          return Promise.resolve(answer);
+        };
+        const exchange = { limits: limits(9, 9), balances: give, orderBook: give, userTrades: give };
+        const reads = new Reads(exchange as Partial<Exchange> as Exchange, 'btc_mxn', '0', () => now, 0);
+        let sequence = -1;
+        for (const each of ops) {
+          now += 1_000;
+          const startedAt = now;
+          const state = () => [reads.balancesAt, reads.newest, reads.taken, reads.uncounted];
+          const before = state();
+          if (each.what === 'balances') {
+            answer = each.answer;
+            const event = await reads.balances();
+            if (!isFailed(event)) before[0] = startedAt;
+            const isWhole = each.answer.kind === 'done' && each.answer.value.length === 2;
+            expect([isFailed(event), state()]).toEqual([!isWhole, before]);
+          } else if (each.what === 'book') {
+            const bids = [{ price: each.price, amount: '1' }];
+            answer = {
+              kind: 'done',
+              value: { book: 'btc_mxn', sequence: BigInt(each.sequence), updatedAt: 0, bids, asks: [] },
+            };
+            const event = await reads.book(btcMxn);
+            // Only a book that was read makes an older one stale.
+            const isOld = each.sequence < sequence;
+            expect(event === null ? 'old' : isFailed(event) ? 'damaged' : 'read').toBe(
+              isOld ? 'old' : each.price === 'strange' ? 'damaged' : 'read',
+            );
+            if (!isOld && each.price !== 'strange') sequence = each.sequence;
+          } else {
+            const value = Array.from({ length: each.fresh }, () => tradeOf(++tid, 'a'));
+            answer = each.rows === null ? unknown : done(value, each.rows);
+            const event = await reads.trades();
+            expect(isFailed(event)).toBe(each.rows === null || each.rows.includes(own));
+            if (isFailed(event)) expect(state()).toEqual(before);
+            else reads.take(event);
+            if (!isFailed(event) && value.length > 0) expect(reads.newest).toBe(String(tid));
+          }
+        }
+      }),
+      runsOf(2_000, 100),
+    );
+  });
+
+  it('of the lists of transfers finds each line once while it is listed, however many come after it', async () => {
+    const lists: readonly TransferList[] = [
+      { name: 'fundings', of: 'deposits' },
+      { name: 'withdrawals', of: 'withdrawals' },
+    ];
+    const size = 100;
+    const step = fc.record({
+      lines: fc.tuple(fc.constantFrom(100, 90, 1, 0), fc.nat(2)),
+      then: fc.constantFrom('equal', 'equal', 'equal', 'book all', 'book some', 'balances failed', 'restart'),
+      ms: fc.integer({ min: 0, max: 2_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 10, maxLength: 20 }),
+        fc.constantFrom(0, 1_000),
+        async (steps, aheadMaxMs) => {
+          /** Newest first. */
+          const listed = new Map<string, string[]>(lists.map(({ name }) => [name, []]));
+          const updates = [{ currency: 'mxn', amount: money(5n) }];
+          let [now, count] = [1_700_000_000_000, 0];
+          const transferLines: TransferLists['transferLines'] = async (list, { marker, limit = size }) => {
+            const all = listed.get(list)!;
+            const from = marker === undefined ? 0 : all.indexOf(marker) + 1;
+            const line = (id: string): TransferLine => ({ id, operation: 'funding', createdAt: Number(id), updates });
+            return { kind: 'done', value: all.slice(from, from + limit).map(line) };
+          };
+          const exchange = { lists, linesPage: size, transferLines };
+          let reads = new TransferReads(exchange, null, aheadMaxMs);
+          /** The lines that the ledger has; null until it is first compared. */
+          let known: Set<string> | null = null;
+          let early = new Map<string, number>();
+          for (const { lines, then, ms } of steps) {
+            now += ms;
+            lists.forEach(({ name }, i) => {
+              for (let n = 0; n < lines[i]!; n++) listed.get(name)!.unshift(String(++count));
+            });
+            const result = await reads.look();
+            if (isFailed(result)) throw new Error('the lists were read');
+            const shown = lists.flatMap(({ name }) =>
+              listed
+                .get(name)!
+                .slice(0, size)
+                .map(id => `${name} ${id}`),
+            );
+            const ids = new Set(result.transfers.map(({ id }) => id));
+            expect([...ids].filter(id => known?.has(id))).toEqual([]);
+            if (known !== null) expect(shown.filter(id => !known?.has(id) && !ids.has(id))).toEqual([]);
+            if (early.size < 300)
+              for (const transfer of result.transfers) expect(reads.isEarly(transfer)).toBe(early.has(transfer.id));
+            if (then === 'restart') {
+              reads = new TransferReads(exchange, reads.known, aheadMaxMs);
+              early = new Map();
+            } else if (then === 'equal') {
+              reads.seenEqual(result, now);
+              for (const id of result.ids) early.set(id, early.get(id) ?? now);
+              const settled = result.ids.filter(id => known === null || now - early.get(id)! >= aheadMaxMs);
+              known = new Set([...(known ?? []), ...settled]);
+            } else if (then !== 'balances failed' && known !== null) {
+              const booked = result.transfers.filter((_, i) => then === 'book all' || i % 2 === 0);
+              reads.take(result, booked, now);
+              for (const { id } of result.transfers) early.set(id, early.get(id) ?? now);
+              for (const { id } of booked) known.add(id);
+            }
+            for (const id of known ?? []) early.delete(id);
+          }
+        },
+      ),
+      runsOf(60, 8),
+    );
   });
 });

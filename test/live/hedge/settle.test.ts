@@ -108,10 +108,18 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     const open = hedgesIn(dir).find(({ state }) => state === 'unknown' || state === 'accepted')!;
     await settleHedge(dir, { id: open.id, as: 'executed', reason: 'seen on its web page', by: 'ana' }, clock);
     const [left] = new NumberedMailbox(dir, 'settle').waiting();
-    const second = await restarted(at, dir);
+    // Its waiting time is over by the clock of before; the clock may have changed, so the next bot waits once more.
+    await at.clock.advance(60_000);
+    const second = await restarted(at, dir, { fate: request => (isQuestion(request) ? 'lost' : 'arrives') });
+    await at.clock.advance(5_000);
+    const isOpen = ['unknown', 'accepted'].includes(hedgesIn(dir).find(({ id }) => id === open.id)!.state);
+    expect([isOpen, new NumberedMailbox(dir, 'settle').waiting().length]).toEqual([true, 1]);
     // Until nothing of it can be on its way any more.
-    await at.clock.advance(45_000);
-    expect(hedgesIn(dir).find(({ id }) => id === open.id)?.state).toBe('completed');
+    await at.clock.advance(40_000);
+    expect(hedgesIn(dir).find(({ id }) => id === open.id)).toMatchObject({
+      ...{ state: 'completed', why: 'settled as executed by ana: seen on its web page' },
+    });
+    expect(second.log.filter(({ text }) => text.includes('is no longer open'))).toEqual([]);
     // A kill before the file was gone leaves it to be taken up again: it is over.
     if (left) new NumberedMailbox(dir, 'settle').put(left);
     await at.clock.advance(5_000);
@@ -137,7 +145,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
   });
 
   test.each([
-    [{ id: 'nobody' }, /no hedge nobody in its recordings/],
+    [{ id: 'nobody' }, /no hedge nobody in the recordings/],
     [{ reason: ' x ' }, /--reason: expected a few words that say/],
   ])('%j is refused in one line', async (change, says) => {
     const at = world(93);

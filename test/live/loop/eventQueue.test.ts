@@ -84,7 +84,9 @@ describe('the queue of events', () => {
       },
       onEndless: () => undefined,
     });
-    expect(() => spinning.put({ kind: 'timer', at: 0 })).toThrow(`one event caused more than ${2 * EVENTS_MAX} others`);
+    expect(() => spinning.put({ kind: 'timer', at: 0 })).toThrow(
+      `one event caused more than ${2 * EVENTS_MAX} further events`,
+    );
     spinning.put({ kind: 'stop', at: 0 });
     expect(seen.at(-1)).toBe('taken');
   });

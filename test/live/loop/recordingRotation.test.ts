@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { clientOf, engineOf, marketStreamOf } from '../../../src/wiring/bot.ts';
@@ -9,7 +10,7 @@ import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
-import { few } from '../../many.ts';
+import { few, runsOf as runsOfMany } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { wireTo, type Fate } from '../inProcess.ts';
 import { advanceUntil, started, worldOf, type World } from '../world.ts';
@@ -218,4 +219,37 @@ test('a configuration that comes while the next run is opened is told to be take
   expect(end).toMatchObject({ kind: 'taken' });
   expect(runs.setups.get((end as { run: number }).run)).toBe('next');
   await runs.stop();
+});
+
+test('every run is recorded with the configuration of its engine, whichever reloads could not begin', async () => {
+  const failure = fc.constantFrom('none', 'at its trial', 'as a run');
+  await fc.assert(
+    fc.asyncProperty(fc.array(failure, { minLength: 1, maxLength: 4 }), async failures => {
+      const world = worldOf(88);
+      const engines = new Map<number, string>();
+      /** Makes the engines of one configuration, of which the first is a trial and the second a run. */
+      const makerOf = (name: string, fails: string): Made => {
+        let made = 0;
+        return (rules, onNews, run) => {
+          made++;
+          if (fails === (made === 1 ? 'at its trial' : 'as a run')) throw new Error('not now');
+          engines.set(run, name);
+          return engineOf(world.config, rules, run, onNews);
+        };
+      };
+      const runs = await runsOf(world, makerOf('first', 'none'));
+      for (const [n, fails] of failures.entries()) {
+        const next = { ...runs.setup, setup: `change ${n}`, makeEngine: makerOf(`change ${n}`, fails) };
+        let answer = null as Reloaded | null;
+        void runs.rotation.reload(next).then(told => (answer = told));
+        await advanceUntil(world.clock, 50, () => answer !== null);
+        expect(answer?.kind).toBe(fails === 'none' ? 'taken' : 'kept');
+        await world.clock.advance(2 * SECOND);
+      }
+      await runs.stop();
+      expect([...runs.setups].map(([run]) => [run, engines.get(run)])).toEqual([...runs.setups]);
+      expect(runs.setups.size).toBeGreaterThan(failures.filter(fails => fails !== 'at its trial').length);
+    }),
+    { ...runsOfMany(6, 1), examples: [[['as a run', 'none', 'as a run', 'at its trial']]] },
+  );
 });

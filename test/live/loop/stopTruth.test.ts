@@ -6,6 +6,7 @@ import { describe as describeSummary } from '../../../src/messages/summary.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
+import { runsOf } from '../../many.ts';
 import { Trader } from '../../sandbox/trader.ts';
 import { started, worldOf, type World } from '../world.ts';
 
@@ -62,6 +63,44 @@ describe('a stop', () => {
       }
     },
   );
+});
+
+test('a stop verifies that no order is left only by two whole reads in a row, whichever reads fail in between', async () => {
+  const told = { yes: 0, no: 0 };
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 5 }), fc.boolean(), async (lost, areLaterLost) => {
+      const world = worldOf(21, { timing: { shutdownMs: 20_000 } });
+      ends.push(() => world.end());
+      let isStopping = false;
+      const reads: boolean[] = [];
+      const running = await started(world, {
+        fate: ({ target }) => {
+          if (!isStopping || !LISTS.orders.test(target)) return 'arrives';
+          const isLost = lost[reads.length] ?? areLaterLost;
+          reads.push(!isLost);
+          return isLost ? 'not sent' : 'arrives';
+        },
+      });
+      await world.clock.advance(2_000);
+      world.box.stop();
+      isStopping = true;
+      const { left, unread, summary } = await running.stop();
+      const isVerified = left.length === 0 && unread === undefined;
+      if (isVerified) expect(reads.slice(-2)).toEqual([true, true]);
+      if (reads.slice(-2).every(Boolean)) expect([left, unread]).toEqual([[], undefined]);
+      expect(unread !== undefined).toBe(reads.at(-1) === false);
+      expect(summary.openOrdersLeft === 0).toBe(isVerified);
+      told[isVerified ? 'yes' : 'no']++;
+    }),
+    {
+      ...runsOf(20, 2),
+      examples: [
+        [[false], true],
+        [[true, false, true], false],
+      ],
+    },
+  );
+  expect(Math.min(told.yes, told.no)).toBeGreaterThan(0);
 });
 
 /** Balances, and number of trades, of the bot's account. */

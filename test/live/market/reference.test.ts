@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   legsOf,
@@ -9,8 +10,9 @@ import {
   type Outcome,
 } from '../../../src/core/index.ts';
 import type { Feed, FeedReading } from '../../../src/live/market/feed.ts';
-import { ReferenceReads } from '../../../src/live/market/reference.ts';
+import { ReferenceReads, readReference } from '../../../src/live/market/reference.ts';
 import { btcMxn } from '../../core/market.ts';
+import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 
 const bookOf = (book: string, bid: string, ask: string): Outcome<BookSnapshot> => ({
@@ -92,13 +94,67 @@ function saying(reading: FeedReading) {
   return feed;
 }
 
-test('a feed stands in for a book of the chain, and the price is as old as the oldest part of it', async () => {
-  const feed = saying({ kind: 'price', price: 90_000, ageMs: 700 });
-  const { clock, events, reads } = reading(new Map([['btc_usd', feed]]));
-  reads.start();
-  await clock.advance(150);
-  expect(events).toEqual([{ kind: 'reference', at: 100, startedAt: -700, price: 166_500_000 }]);
-  await reads.stop();
+test('the price over any legs is as old as the oldest part of it; one leg that fails or has one side leaves none', async () => {
+  const CHAIN = ['btc_usd', 'eur_usd', 'eur_mxn'];
+  const legs = legsOf('btc_mxn', CHAIN)!;
+  const leg = fc.record({
+    from: fc.constantFrom('book', 'book', 'feed', 'feed', 'feed', 'one side', 'no answer', 'no feed'),
+    tookMs: fc.integer({ min: 0, max: 900 }),
+    ageMs: fc.integer({ min: 0, max: 2_000 }),
+    price: fc.integer({ min: 1, max: 99 }),
+  });
+  type Part = typeof leg extends fc.Arbitrary<infer T> ? T : never;
+  await fc.assert(
+    fc.asyncProperty(fc.tuple(leg, leg, leg), async parts => {
+      const clock = new VirtualClock();
+      const time = () => 1_700_000_000_000 + clock.elapsed();
+      const start = time();
+      const began: number[] = [];
+      const read = async <T>({ tookMs }: Part, answer: T): Promise<T> => {
+        began.push(time());
+        await new Promise<void>(resolve => clock.after(tookMs, resolve));
+        return answer;
+      };
+      const partOf = (book: string) => parts[CHAIN.indexOf(book)]!;
+      const exchange = {
+        orderBook: (book: string) => {
+          const part = partOf(book);
+          if (part.from === 'no answer') return read(part, { kind: 'unknown', reason: book });
+          return read(part, bookOf(book, `${part.price - 0.5}`, part.from === 'one side' ? '' : `${part.price + 0.5}`));
+        },
+      } as unknown as Exchange;
+      const feeds = new Map(
+        CHAIN.filter(book => partOf(book).from.endsWith('feed')).map((book): [string, Feed] => {
+          const { from, price, ageMs } = partOf(book);
+          const reading: FeedReading =
+            from === 'feed' ? { kind: 'price', price, ageMs } : { kind: 'failed', why: 'gone' };
+          return [book, { name: book, read: () => read(partOf(book), reading), close: async () => undefined }];
+        }),
+      );
+      const whole = readReference({ exchange, instrument: () => btcMxn, time }, { legs, feeds });
+      await clock.advance(5_000);
+      const found = await whole;
+      const failed = parts.findIndex(({ from }) => from.startsWith('no '));
+      if (failed >= 0) {
+        // The first one that failed is named, and no other is read after it.
+        expect(found).toMatchObject(
+          parts[failed]!.from === 'no feed' ? { name: CHAIN[failed] } : { reason: CHAIN[failed] },
+        );
+        expect(began).toHaveLength(failed + 1);
+      } else if (parts.some(({ from }) => from === 'one side')) expect(found).toBeNull();
+      else {
+        const ages = parts.map(({ from, ageMs }, i) => (from === 'feed' ? began[i]! - ageMs : start));
+        const [usd, eurUsd, eur] = parts.map(({ price }) => price) as [number, number, number];
+        expect(found).toEqual({
+          kind: 'reference',
+          at: start + parts.reduce((sum, { tookMs }) => sum + tookMs, 0),
+          startedAt: Math.min(start, ...ages),
+          price: expect.closeTo((usd / eurUsd) * eur * 100, 6) as number,
+        });
+      }
+    }),
+    runsOf(500, 100),
+  );
 });
 
 test('a feed may tell the price of our own book, without a request to the exchange', async () => {

@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { explain } from '../../../src/app/inspect/explain.ts';
 import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
-import { RESUMED_BEYOND_LIMIT } from '../../../src/core/index.ts';
-import { latchIn, retryingLatch, type Halt } from '../../../src/live/safety/latch.ts';
+import { moneyOf, RESUMED_BEYOND_LIMIT } from '../../../src/core/index.ts';
+import { Mailbox } from '../../../src/live/mailbox/mailbox.ts';
+import { latchIn, liftedIn, retryingLatch, type Halt } from '../../../src/live/safety/latch.ts';
+import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { Trader } from '../../sandbox/trader.ts';
 import { Folders } from '../states.ts';
@@ -57,6 +60,79 @@ describe('the latch', () => {
     latchIn(dir).set(halt('again'));
     expect(latchIn(dir).read()?.reason).toBe('again');
   });
+});
+
+test('a state directory has after every order of halts, holds, pauses, requests to close and ends of them exactly what is in force', () => {
+  const DONE = 'RESUMED';
+  const asked = fc.subarray(['halt', 'reduce', 'hold', 'pause', 'flatten'] as const);
+  const ended = fc.constantFrom(
+    ...(['resume', 'resume', 'resume on a full disk', 'end of hold', 'end of reduce', 'end of pause'] as const),
+    ...(['end of an earlier pause', 'taken'] as const),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(asked, ended), { minLength: 2, maxLength: 6 }), turns => {
+      const dir = folders.fresh();
+      mkdirSync(dir);
+      const flatten = new Mailbox(dir, 'flatten');
+      const inForce = {
+        ...{ halt: null, reduce: null, hold: null, pause: null, flatten: null, lifted: null },
+      } as Record<'halt' | 'reduce' | 'hold' | 'pause' | 'flatten' | 'lifted', string | null>;
+      let isResumed = false;
+      turns.flat(2).forEach((op, n) => {
+        // A new process each time.
+        const latch = latchIn(dir);
+        const said = { reason: `${op} ${n}`, at: AT + n, by: 'person' } as const;
+        const costMax = moneyOf('1');
+        if (op === 'halt') latch.set(said);
+        if (op === 'reduce') latch.setReduce(said);
+        if (op === 'hold') latch.setHold({ ...said, born: 1, reads: 2 });
+        if (op === 'pause') latch.setPause({ ...said, until: null });
+        if (op === 'flatten') flatten.put({ ...said, id: 'one', costMax });
+        if (op === 'halt' || op === 'reduce' || op === 'hold') inForce[op] ??= said.reason;
+        if (op === 'pause' || op === 'flatten') inForce[op] = said.reason;
+
+        const { halt, hold, reduce, pause } = inForce;
+        const [isWhole, isLost] = [halt !== null || reduce !== null, op === 'resume on a full disk'];
+        if (isLost) mkdirSync(join(dir, `${DONE}.new`));
+        if (op === 'resume' || isLost) {
+          const lift = () => latch.lift(said.reason, said.at, 'ana');
+          if (isLost && isWhole) expect(lift).toThrow();
+          else lift();
+          inForce.lifted = halt ?? hold ?? reduce;
+          // A resume that the disk did not take can be repeated: nothing of it has happened yet.
+          if (!isLost || !isWhole) Object.assign(inForce, { halt: null, reduce: null, hold: null, flatten: null });
+          if (!isLost && isWhole) isResumed = true;
+        }
+        if (isLost) rmSync(join(dir, `${DONE}.new`), { recursive: true });
+        if (op === 'end of hold') latch.liftHold({ reason: said.reason, at: said.at, by: 'sentinel' });
+        if (op === 'end of hold') Object.assign(inForce, { lifted: hold, hold: null });
+        if (op === 'end of reduce') expect(latch.liftReduce(said.reason, said.at)).toBe(true);
+        if (op === 'end of reduce') Object.assign(inForce, { lifted: reduce, reduce: null });
+        const now = latch.readPause();
+        if (op === 'end of pause' && now !== null) {
+          expect(latch.endPause(now, said)).toBe(true);
+          Object.assign(inForce, { lifted: pause, pause: null });
+        }
+        if (op === 'end of an earlier pause' && now !== null)
+          expect(latch.endPause({ ...now, at: now.at - 1 }, said)).toBe(false);
+        if (op === 'taken') {
+          expect([latch.takeLifted(), latch.takeLifted()]).toEqual([isResumed, false]);
+          isResumed = false;
+        }
+        const reasonOf = (found: { readonly reason: string } | null | undefined) => found?.reason ?? null;
+        expect({
+          halt: reasonOf(latch.read()),
+          reduce: reasonOf(latch.readReduce()),
+          hold: reasonOf(latch.readHold()),
+          pause: reasonOf(latch.readPause()),
+          flatten: reasonOf(flatten.read()?.message),
+          lifted: reasonOf(liftedIn(dir).at(-1)?.lifted),
+        }).toEqual(inForce);
+        expect(existsSync(join(dir, DONE))).toBe(isResumed);
+      });
+    }),
+    runsOf(150, 15),
+  );
 });
 
 describe('a disk that is full when trading must halt', () => {
@@ -189,7 +265,7 @@ describe('a run', () => {
     await world.clock.advance(20 * SECOND);
     expect(ours().length).toBeGreaterThan(2);
     expect(reduce({ stateDir: world.stateDir }, 'closing for the night', world.clock.now())).toMatch(
-      /^within seconds, a running bot quotes only to reduce inventory/,
+      /^reduce-only: within seconds, a running bot quotes only to reduce inventory/,
     );
     expect(() => reduce({ stateDir: world.stateDir }, 'once more', world.clock.now())).toThrow(
       /no change; .* already reduce-only: closing for the night; resume with: puntas resume --state /,

@@ -10,6 +10,7 @@ import { heartbeatIn, readHeartbeat, Watch } from '../../../src/live/safety/hear
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { watchOver } from '../../../src/live/safety/sentinel.ts';
 import { wireTo, type Fate } from '../inProcess.ts';
+import { runsOf } from '../../many.ts';
 import { Folders } from '../states.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { started, worldOf, type World } from '../world.ts';
@@ -24,7 +25,7 @@ const ours = (world: World) =>
   [...account(world).active.values()].filter(order => order.originId?.startsWith('demo-') === true);
 
 /** A sentinel over a world's bot, with a key and a wire of its own. */
-function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () => 'arrives') {
+function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () => 'arrives', ttlMs = TTL) {
   const { clock, box, config, stateDir } = world;
   const asked: WireRequest[] = [];
   const { log, lines } = memoryLog();
@@ -52,7 +53,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
       ),
       book: config.book,
       instance: config.instance,
-      ttlMs: TTL,
+      ttlMs,
       ordersMax: config.limits.ordersMax,
       resumeCommand: 'puntas resume -c my.yaml --reason "..."',
     },
@@ -492,6 +493,57 @@ describe('the sentinel', () => {
     expect(latchIn(world.stateDir).read()?.reason).toBe('sentinel: 13 live orders, the limit is 12');
     await sentinel.end();
     world.end();
+  });
+
+  test('takes out the second bot that dies, is halted or has too many orders as soon as the first, and says each time that none is left', async () => {
+    const BOUND = { halted: 4, dead: 10, 'too many orders': 14 } as const;
+    const episode = fc.record({
+      cause: fc.constantFrom('halted', 'halted', 'too many orders', 'dead'),
+      aliveS: fc.integer({ min: 1, max: 12 }),
+    });
+    const causes = [...(['halted', 'halted', 'dead', 'dead', 'too many orders'] as const).entries()];
+    await fc.assert(
+      fc.asyncProperty(fc.array(episode, { minLength: 2, maxLength: 3 }), async episodes => {
+        const world = worldOf(59);
+        world.box.stop();
+        const latch = latchIn(world.stateDir);
+        const heart = heartbeatIn(world.stateDir, 'bot', world.clock);
+        heart.read();
+        const sentinel = sentinelOver(world, () => 'arrives', 6 * SECOND);
+        const other = world.other();
+        let count = 0;
+        const place = (orders: number) => {
+          for (let i = 0; i < orders; i++)
+            other.limit('btc_mxn', 'buy', String(1_000_000 + ++count * 10), '0.001', { origin_id: `demo-1-${count}` });
+        };
+        const passes = async () => {
+          heart.read();
+          await world.clock.advance(SECOND);
+        };
+        for (const [n, { cause, aliveS }] of episodes.entries()) {
+          for (let s = 0; s < aliveS; s++) await passes();
+          place(cause === 'too many orders' ? 13 : 2);
+          if (cause === 'halted') latch.set({ reason: 'by hand', at: world.clock.now(), by: 'person' });
+          let seconds = 0;
+          for (; ours(world).length > 0 && seconds <= BOUND[cause]; seconds++)
+            await (cause === 'dead' ? world.clock.advance(SECOND) : passes());
+          expect(seconds, cause).toBeLessThanOrEqual(BOUND[cause]);
+          for (let s = 0; s < 3; s++) await (cause === 'dead' ? world.clock.advance(SECOND) : passes());
+          expect(said(sentinel).filter(text => text.includes('verified: no open orders of demo left'))).toHaveLength(
+            n + 1,
+          );
+          expect(latch.read()?.by).toBe(cause === 'halted' ? 'person' : 'sentinel');
+          heart.read();
+          latch.lift('seen');
+        }
+        await sentinel.end();
+        world.end();
+      }),
+      {
+        ...runsOf(10, 1),
+        examples: [[causes.map(([n, cause]) => ({ cause, aliveS: 3 + n }))]],
+      },
+    );
   });
 
   test('latches a halt that the disk did not take as soon as it takes it', async () => {

@@ -1,13 +1,16 @@
 /** Loses the state file of a bot in every way that a disk or a person can, and holds that no start takes what is left for a new account. */
-import { copyFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { DamagedState, STATE_FILE } from '../../../src/live/state/journal.ts';
+import { DamagedState, journalIn, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
+import { commitsIn } from '../../../src/live/state/stateFile.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
-import { AT, Folders, markOf, opened, place } from '../states.ts';
+import { ACCOUNT, AT, Folders, markOf, opened, place } from '../states.ts';
+import { runsOf } from '../../many.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -126,4 +129,45 @@ describe('a state directory', () => {
     latchIn(dir).set({ reason: 'not yet', at: AT, by: 'person' });
     expect(() => opened(dir).close()).not.toThrow();
   });
+});
+
+test('the number of a commit is told once the state file has the commit, so that a kill or a full disk in between leaves none that is missing', () => {
+  const op = fc.oneof(
+    fc.record({ what: fc.constant('intend'), id: fc.nat(3) }),
+    fc.record({ what: fc.constantFrom('flush', 'nonces', 'next run') }),
+  );
+  fc.assert(
+    fc.property(fc.array(op, { minLength: 1, maxLength: 6 }), ops => {
+      const dir = folders.fresh();
+      mkdirSync(dir);
+      const durable = () => {
+        const db = new Database(join(folders.copyOf(dir), STATE_FILE));
+        const commits = commitsIn(db);
+        db.close();
+        return commits;
+      };
+      const told: [number, number][] = [];
+      const mark = { tell: (commits: number) => void told.push([commits, durable()]), close: () => undefined };
+      let journal = journalIn(openDatabase(join(dir, STATE_FILE)), { account: ACCOUNT, at: AT, setup: '{}', mark });
+      const ids = new Set<number>();
+      ops.forEach((each, n) => {
+        const before = told.length;
+        let isDone = true;
+        if (each.what === 'intend' && 'id' in each) {
+          // An id that was used is what makes a commit fail here.
+          isDone = !ids.has(each.id);
+          ids.add(each.id);
+          const intend = () => journal.intend([place(`a-1-${each.id}`)], AT + n);
+          if (isDone) intend();
+          else expect(intend).toThrow();
+        } else if (each.what === 'flush') journal.flush(markOf('1000', String(n)));
+        else if (each.what === 'nonces') journal.reserveNonces(BigInt(n));
+        else journal = journal.next(AT + 60_000 + n);
+        expect(told.length - before).toBe(isDone ? 1 : 0);
+      });
+      journal.close();
+      expect(told).toEqual(told.map((_, n) => [n + 1, n + 1]));
+    }),
+    runsOf(30, 4),
+  );
 });

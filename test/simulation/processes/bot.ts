@@ -201,8 +201,10 @@ export class Bot {
     );
     this.#life = life;
     world.touched = true;
-    if (world.strikes('crashes in recovery', 0.3)) life.dieAtStep(world.chance('fatal step').integer(1, 30));
-    else if (world.strikes('crashes at a step', 0.5)) life.dieAtStep(world.chance('fatal step').integer(1, 600));
+    const within = (steps: number) => () => world.chance('fatal step').integer(1, steps);
+    const fatal =
+      world.struck('crashes in recovery', 0.3, within(30)) ?? world.struck('crashes at a step', 0.5, within(600));
+    if (fatal !== null) life.dieAtStep(fatal);
     world.trace.add(`start #${life.number}`);
     this.#startedAt = world.clock.elapsed();
     this.#run(life).then(

@@ -104,18 +104,17 @@ export class InboxWire implements DeliveryPort {
   post(url: string, _headers: Readonly<Record<string, string>>, body: string): Promise<number> {
     const { world } = this.#options;
     const chance = world.chance('deliveries');
-    const isLost = world.strikes('webhooks lost', 0.6);
-    const answerIsLost = isLost && chance.hit(0.5);
-    if (isLost && !answerIsLost) return NEVER;
-    const late = world.strikes('webhooks late', 0.6) ? chance.between(500, 60_000) : 0;
+    const lost = world.struck('webhooks lost', 0.6, () => (chance.hit(0.5) ? 'answer' : 'delivery'));
+    if (lost === 'delivery') return NEVER;
+    const late = world.struck('webhooks late', 0.6, () => chance.between(500, 60_000)) ?? 0;
     const way = () => 5 + chance.next() * 40;
     const answer = new Promise<number>((resolve, reject) => {
       world.clock.after(late + way(), () => void this.#arrive(url, body).then(resolve, reject));
     });
-    if (world.strikes('webhooks duplicated', 0.6))
-      world.clock.after(late + chance.between(0, 20_000), () => void this.#arrive(url, body).catch(none));
+    const again = world.struck('webhooks duplicated', 0.6, () => chance.between(0, 20_000));
+    if (again !== null) world.clock.after(late + again, () => void this.#arrive(url, body).catch(none));
     answer.catch(none);
-    return answerIsLost ? NEVER : answer;
+    return lost === 'answer' ? NEVER : answer;
   }
 
   /** What was answered is on disk, once, and says what the exchange says. */
@@ -193,15 +192,18 @@ export class InboxWire implements DeliveryPort {
   }
 
   /** By somebody who knows the path, or guesses it. */
-  #forge(chance: Chance): void {
+  #forge(chance: Chance): () => void {
     const { world } = this.#options;
-    world.count('webhooks forged');
     const knows = chance.hit(0.6);
     const url = knows ? CALLBACK : CALLBACK.replace('0123', '9999');
-    void this.#arrive(url, forgery(chance, ++this.#forged)).then(status => {
-      if (status === 404) world.marks.see('a forged delivery was turned away');
-      else if (status === 200) world.marks.see('a forged delivery was kept, and changed nothing');
-    }, none);
+    const body = forgery(chance, ++this.#forged);
+    return () => {
+      world.count('webhooks forged');
+      void this.#arrive(url, body).then(status => {
+        if (status === 404) world.marks.see('a forged delivery was turned away');
+        else if (status === 200) world.marks.see('a forged delivery was kept, and changed nothing');
+      }, none);
+    };
   }
 }
 
@@ -214,8 +216,6 @@ export function startTransactions(
 ): void {
   world.often('transactions', 150_000, chance => {
     const account = exchange.venue.accounts.get(accountId)!;
-    world.count('transactions');
-    moves();
     const sum = money(BigInt(chance.integer(1, 900)) * 10n ** 18n);
     const common = { network: 'ARBITRUM', asset: 'mxn', sum, from: '0xf', to: '0xt', hash: `0x${sum}` } as const;
     const failure = chance.hit(0.2) ? { reason: 'simulated', code: 'transaction_failed' } : null;
@@ -228,7 +228,11 @@ export function startTransactions(
       { ...common, kind: 'ISSUANCE', method: 'PLATFORM_TRANSFER', bank: null, fiatId: null },
       { ...common, kind: 'REDEMPTION', method: 'PLATFORM_TRANSFER', clabe: null, fiatId: null },
     ] as const);
-    exchange.transactions.start(account, details, { failure, refund }, null);
+    return () => {
+      world.count('transactions');
+      moves();
+      exchange.transactions.start(account, details, { failure, refund }, null);
+    };
   });
 }
 

@@ -67,17 +67,17 @@ export class SentinelProcess {
     });
     const { world } = options;
     world.often('sentinel trouble', 90_000, chance => {
-      if (!this.#life || this.#life.isFrozen) return;
-      world.count('sentinel trouble');
-      if (chance.hit(0.5)) this.#life.kill('SIGKILL');
-      else {
-        const ms = chance.between(1_000, 90_000);
-        const life = this.#life;
+      const life = this.#life;
+      if (!life || life.isFrozen) return null;
+      const ms = chance.hit(0.5) ? null : chance.between(1_000, 90_000);
+      return () => {
+        world.count('sentinel trouble');
+        if (ms === null) return life.kill('SIGKILL');
         world.trace.add(`sentinel frozen for ${ms.toFixed(0)}`);
         judge.sentinelDown();
         life.freeze(ms);
         world.clock.after(ms, () => this.#life === life && judge.sentinelUp());
-      }
+      };
     });
   }
 

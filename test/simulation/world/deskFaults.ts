@@ -25,8 +25,11 @@ export class DeskFaults {
     this.#options = options;
     const { world } = options;
     world.often('conversion list cut', 60_000, chance => {
-      world.count('conversion list cut');
-      this.#cutUntil = world.clock.elapsed() + chance.between(5_000, 90_000);
+      const ms = chance.between(5_000, 90_000);
+      return () => {
+        world.count('conversion list cut');
+        this.#cutUntil = world.clock.elapsed() + ms;
+      };
     });
   }
 
@@ -41,9 +44,10 @@ export class DeskFaults {
   /** The request is held for so long. */
   heldMs(topic: Topic): Millis {
     const { world, heldMaxMs } = this.#options;
-    if (!isDesk(topic) || !world.strikes('desk requests late', topic === 'accept' ? 1 : 0.2)) return 0;
+    if (!isDesk(topic)) return 0;
     const chance = world.chance('desk held');
-    return chance.hit(0.5) ? chance.between(500, 10_000) : chance.between(6_000, heldMaxMs);
+    const draw = () => (chance.hit(0.5) ? chance.between(500, 10_000) : chance.between(6_000, heldMaxMs));
+    return world.struck('desk requests late', topic === 'accept' ? 1 : 0.2, draw) ?? 0;
   }
 
   /** The answer is held for so long; null: it never comes. */
@@ -51,7 +55,8 @@ export class DeskFaults {
     const { world, deadlineMs } = this.#options;
     if (!isDesk(topic)) return 0;
     if (world.strikes('desk answers lost', topic === 'accept' ? 1 : 0.2)) return null;
-    return world.strikes('desk answers late', 0.5) ? world.chance('desk answer').between(200, deadlineMs * 1.1) : 0;
+    const draw = () => world.chance('desk answer').between(200, deadlineMs * 1.1);
+    return world.struck('desk answers late', 0.5, draw) ?? 0;
   }
 
   /** The exchange works on it, in whatever state its desks are just then. */
@@ -68,7 +73,8 @@ export class DeskFaults {
 
   #quoting(): Set {
     const { world } = this.#options;
-    return world.strikes('unconfirmable quotes', 1) ? { rfqCapacityPips: world.chance('capacity').integer(0, 2) } : {};
+    const pips = world.struck('unconfirmable quotes', 1, () => world.chance('capacity').integer(0, 2));
+    return pips === null ? {} : { rfqCapacityPips: pips };
   }
 
   #accepting(request: WireRequest): Set {
@@ -78,7 +84,7 @@ export class DeskFaults {
     const fails = world.strikes('conversions fail', 1);
     // Read when it ends: it holds until the next one.
     exchange.venue.set({ conversionOutcome: fails ? 'failed' : 'completed' });
-    const ms = world.strikes('conversions stuck', 1) ? Math.round(chance.between(5_000, STUCK_MAX_MS)) : null;
+    const ms = world.struck('conversions stuck', 1, () => Math.round(chance.between(5_000, STUCK_MAX_MS)));
     return {
       ...(fails ? { rfqFailurePips: 10_000 } : {}),
       ...(ms === null ? {} : { rfqDelayMinMs: ms, rfqDelayMaxMs: ms, conversionQueueMs: ms }),

@@ -77,11 +77,17 @@ export class Network {
     world.often('endpoint partitions', 60_000, chance =>
       this.#partition(chance.pick(ENDPOINTS), chance.between(2_000, 90_000)),
     );
-    world.often('late books', 60_000, chance => (this.#silenceAfterLateBook = chance.between(5_000, 40_000)));
+    world.often('late books', 60_000, chance => {
+      const ms = chance.between(5_000, 40_000);
+      return () => (this.#silenceAfterLateBook = ms);
+    });
     world.often('lock-outs', 120_000, chance => {
-      world.count('lock-outs');
       const scope = chance.hit(0.5) ? 'public' : 'private';
-      this.#lockedUntil[scope] = world.clock.elapsed() + chance.between(5_000, 60_000);
+      const ms = chance.between(5_000, 60_000);
+      return () => {
+        world.count('lock-outs');
+        this.#lockedUntil[scope] = world.clock.elapsed() + ms;
+      };
     });
   }
 
@@ -149,31 +155,34 @@ export class Network {
       return;
     }
     if (world.strikes('lost requests', 0.3) || desk?.isLost(topic) === true) return;
-    const late = world.strikes('late delivery', 0.05) ? chance.between(6_000, heldMaxMs) : 0;
+    const late = world.struck('late delivery', 0.05, () => chance.between(6_000, heldMaxMs)) ?? 0;
     const held = Math.max(late, desk?.heldMs(topic) ?? 0);
     const there = held + this.#latency() + this.#orderLatency(topic);
     if (isOrderTopic(topic)) this.#onTheirWay[topic].add(sentAt);
     clock.after(there, () => {
       if (isOrderTopic(topic)) this.#comes(topic, sentAt);
-      if (world.strikes('resets', 0.08)) {
-        // Before or after the exchange has read it: the bot cannot tell.
-        if (chance.hit(0.5)) this.#arrive(request, topic, { sentAt, again: false });
+      // Before or after the exchange has read it: the bot cannot tell.
+      const isRead = world.struck('resets', 0.08, () => chance.hit(0.5));
+      if (isRead !== null) {
+        if (isRead) this.#arrive(request, topic, { sentAt, again: false });
         clock.after(this.#latency(), () => reset('the connection was reset'));
         return;
       }
       let reply = this.#arrive(request, topic, { sentAt, again: false });
-      const retried = world.strikes('proxy retries', 0.05);
-      if (retried || world.strikes('duplicates', 0.05)) {
-        clock.after(chance.between(0, 3_000), () => {
+      const afterMs = () => chance.between(0, 3_000);
+      const retriedAfter = world.struck('proxy retries', 0.05, afterMs);
+      const retried = retriedAfter !== null;
+      const againAfter = retriedAfter ?? world.struck('duplicates', 0.05, afterMs);
+      if (againAfter !== null) {
+        clock.after(againAfter, () => {
           world.marks.see('a request arrived twice');
           const second = this.#arrive(request, topic, { sentAt, again: true });
           if (retried) this.#back(second, topic, answer);
         });
         if (retried) return;
       }
-      if (world.strikes('truncated bodies', 0.05)) {
-        reply = { ...reply, body: reply.body.slice(0, Math.floor(reply.body.length * chance.next())) };
-      }
+      const share = world.struck('truncated bodies', 0.05, () => chance.next());
+      if (share !== null) reply = { ...reply, body: reply.body.slice(0, Math.floor(reply.body.length * share)) };
       this.#back(reply, topic, answer);
     });
   }
@@ -205,7 +214,8 @@ export class Network {
   #arrive(request: WireRequest, topic: Topic, how: Arrival): WireReply {
     const { world, desk } = this.#options;
     const chance = world.chance('door');
-    if (world.strikes('html replies', 0.04)) return htmlReply(chance.pick([200, 403, 502, 503]));
+    const status = world.struck('html replies', 0.04, () => chance.pick([200, 403, 502, 503]));
+    if (status !== null) return htmlReply(status);
     const scope = isPublic(topic) ? 'public' : 'private';
     if (world.isFaulty && topic !== 'cancel' && world.clock.elapsed() < this.#lockedUntil[scope]) {
       return errorReply(420, '0801', 'Too many requests');
@@ -213,13 +223,15 @@ export class Network {
     if (topic === 'cancel' && world.clock.elapsed() < this.#lockedUntil.private) {
       world.marks.see('a lock-out while canceling');
     }
-    if (world.strikes('errors not applied', 0.08)) return this.#serverError();
+    const error = world.struck('errors not applied', 0.08, () => this.#serverError());
+    if (error !== null) return error;
     const instead = this.#options.replies.instead(topic);
     if (instead !== null) return instead;
     const reply = desk
       ? desk.arrive(request, topic, () => this.#respond(request, topic, how))
       : this.#respond(request, topic, how);
-    if (world.strikes('errors though applied', 0.08)) return this.#serverError();
+    const applied = world.struck('errors though applied', 0.08, () => this.#serverError());
+    if (applied !== null) return applied;
     return this.#options.replies.changed(request, topic, reply);
   }
 
@@ -242,13 +254,14 @@ export class Network {
     ]);
   }
 
-  #partition(topics: readonly Topic[] | null, ms: Millis): void {
+  #partition(topics: readonly Topic[] | null, ms: Millis): () => void {
     const { world } = this.#options;
-    world.count(topics === null ? 'partitions' : 'endpoint partitions');
-    const chance = world.chance('partition');
-    const way = chance.integer(0, 2);
-    this.#partitions.push({ until: world.clock.elapsed() + ms, requests: way !== 1, replies: way !== 0, topics });
-    world.trace.add(`partition ${topics?.join(',') ?? 'all'} for ${ms.toFixed(0)}`);
+    const way = world.chance('partition').integer(0, 2);
+    return () => {
+      world.count(topics === null ? 'partitions' : 'endpoint partitions');
+      this.#partitions.push({ until: world.clock.elapsed() + ms, requests: way !== 1, replies: way !== 0, topics });
+      world.trace.add(`partition ${topics?.join(',') ?? 'all'} for ${ms.toFixed(0)}`);
+    };
   }
 
   #isCut(way: 'requests' | 'replies', topic: Topic): boolean {

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { moneyOf } from '../../../src/core/index.ts';
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { Bot } from '../processes/bot.ts';
+import type { Life } from '../processes/life.ts';
 import type { Checker } from '../judges/checker.ts';
 import { envelopeOf } from './wire.ts';
 import type { Chance } from './chance.ts';
@@ -65,47 +66,57 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
   const resting: string[] = [];
   world.often('orders of others', 20_000, chance => {
     const buy = chance.hit(0.5);
-    const oid = (place(buy ? 'buy' : 'sell', mid() * (buy ? 0.93 : 1.07), '0.001')?.payload as { oid?: string })?.oid;
-    if (oid !== undefined) {
-      world.count('orders of others');
-      resting.push(oid);
-      checker.othersPlaced(oid);
-    }
-    if (resting.length <= 3) return;
-    const gone = resting.shift()!;
-    checker.othersCanceled(gone);
-    ask('DELETE', `/v3/orders/${gone}`);
+    return () => {
+      const reply = place(buy ? 'buy' : 'sell', mid() * (buy ? 0.93 : 1.07), '0.001');
+      const oid = (reply?.payload as { oid?: string })?.oid;
+      if (oid !== undefined) {
+        world.count('orders of others');
+        resting.push(oid);
+        checker.othersPlaced(oid);
+      }
+      if (resting.length <= 3) return;
+      const gone = resting.shift()!;
+      checker.othersCanceled(gone);
+      ask('DELETE', `/v3/orders/${gone}`);
+    };
   });
 
   world.often('trades of others', 60_000, chance => {
-    world.count('trades of others');
     const side = chance.hit(0.5) ? 'buy' : 'sell';
     // Now and then so many that no page holds them.
     const many = chance.hit(0.1) ? 130 : 1;
-    if (many > 1) world.marks.see('a full page of trades');
-    for (let i = 0; i < many; i++) {
-      ask('POST', '/v3/orders', JSON.stringify({ book: BOOK, side, type: 'market', major: '0.00005' }));
-    }
+    return () => {
+      world.count('trades of others');
+      if (many > 1) world.marks.see('a full page of trades');
+      for (let i = 0; i < many; i++) {
+        ask('POST', '/v3/orders', JSON.stringify({ book: BOOK, side, type: 'market', major: '0.00005' }));
+      }
+    };
   });
 
   world.often('orphans', 150_000, chance => {
-    world.count('orphans');
     const buy = chance.hit(0.5);
     const id = `${INSTANCE}-9${chance.integer(1_000, 9_999)}-${chance.integer(1, 9)}`;
-    checker.orphan(id);
-    place(buy ? 'buy' : 'sell', mid() * (buy ? 0.97 : 1.03), '0.001', id);
+    return () => {
+      world.count('orphans');
+      checker.orphan(id);
+      place(buy ? 'buy' : 'sell', mid() * (buy ? 0.97 : 1.03), '0.001', id);
+    };
   });
 
   world.often('transfers', 240_000, chance => {
-    world.count('transfers');
     const account = exchange.venue.accounts.get(accountId)!;
     const sum = moneyOf(chance.integer(1, 900).toString());
     // Now and then no list shows it: then a person has to look.
     const isListed = !chance.hit(0.25);
-    checker.transferred(isListed);
-    const { venue } = exchange;
-    if (chance.hit(0.5)) venue.deposit(account, 'mxn', sum, isListed ? 'funding' : null);
-    else venue.withdraw(account, 'mxn', sum, isListed ? 'withdrawal' : null);
+    const isDeposit = chance.hit(0.5);
+    return () => {
+      world.count('transfers');
+      checker.transferred(isListed);
+      const { venue } = exchange;
+      if (isDeposit) venue.deposit(account, 'mxn', sum, isListed ? 'funding' : null);
+      else venue.withdraw(account, 'mxn', sum, isListed ? 'withdrawal' : null);
+    };
   });
 }
 
@@ -118,37 +129,45 @@ function venueDecisions({ world, exchange, accountId, checker, replies }: Scene)
   const inBook = () => [...venue.accounts.get(accountId)!.active.values()].filter(({ book }) => book === BOOK);
   const isOurs = ({ originId }: { readonly originId?: string | undefined }) => originId?.startsWith(`${INSTANCE}-`);
   world.often('removed book', 150_000, chance => {
-    if (replies.isRemoved) return;
-    world.count('removed book');
-    const orders = inBook();
-    if (orders.some(isOurs)) world.marks.see('the book was removed under live orders');
-    replies.remove(chance.hit(0.5));
-    for (const order of orders) {
-      checker.othersCanceled(order.oid);
-      venue.cancel(order);
-    }
-    world.touched = true;
-    world.clock.after(chance.between(5_000, 90_000), () => replies.listAgain());
+    const [isShown, ms] = [chance.hit(0.5), chance.between(5_000, 90_000)];
+    if (replies.isRemoved) return null;
+    return () => {
+      world.count('removed book');
+      const orders = inBook();
+      if (orders.some(isOurs)) world.marks.see('the book was removed under live orders');
+      replies.remove(isShown);
+      for (const order of orders) {
+        checker.othersCanceled(order.oid);
+        venue.cancel(order);
+      }
+      world.touched = true;
+      world.clock.after(ms, () => replies.listAgain());
+    };
   });
   world.often('suspended trading', 200_000, chance => {
-    if (venue.switches.trading === 'off') return;
-    world.count('suspended trading');
-    if (inBook().some(isOurs)) world.marks.see('trading was suspended while quoting');
-    venue.set({ trading: 'off' });
-    world.trace.add('trading suspended');
-    world.clock.after(chance.between(5_000, 60_000), () => venue.set({ trading: 'on' }));
+    const ms = chance.between(5_000, 60_000);
+    if (venue.switches.trading === 'off') return null;
+    return () => {
+      world.count('suspended trading');
+      if (inBook().some(isOurs)) world.marks.see('trading was suspended while quoting');
+      venue.set({ trading: 'off' });
+      world.trace.add('trading suspended');
+      world.clock.after(ms, () => venue.set({ trading: 'on' }));
+    };
   });
   const changeFees = (chance: Chance) => {
-    world.count('changed fees');
-    if (inBook().some(isOurs)) world.marks.see('fees changed while quoting');
     const maker = chance.pick(FEES);
-    venue.changeBook(BOOK, {}, { maker, taker: (Number(maker) * 1.3).toFixed(5) });
-    world.trace.add(`maker fee ${maker}`);
+    return () => {
+      world.count('changed fees');
+      if (inBook().some(isOurs)) world.marks.see('fees changed while quoting');
+      venue.changeBook(BOOK, {}, { maker, taker: (Number(maker) * 1.3).toFixed(5) });
+      world.trace.add(`maker fee ${maker}`);
+    };
   };
   // The first comes early: what is never traded at the new rate is read every five minutes.
   if (world.intensity('changed fees') > 0) {
     const chance = world.chance('fees');
-    world.clock.after(chance.between(5_000, 60_000), () => changeFees(chance));
+    world.clock.after(chance.between(5_000, 60_000), () => world.happens('changed fees', changeFees(chance)));
   }
   world.often('changed fees', 300_000, changeFees);
 }
@@ -158,73 +177,100 @@ function venueWhims({ world, exchange, accountId }: Scene): void {
     const ours = [...exchange.venue.accounts.get(accountId)!.active.values()].filter(order =>
       order.originId?.startsWith(`${INSTANCE}-`),
     );
-    if (ours.length === 0) return;
-    if (!exchange.venue.cancel(chance.pick(ours))) return;
-    world.count('cancels by the venue');
-    world.marks.see('an order was canceled by the venue');
-    world.touched = true;
+    if (ours.length === 0) return null;
+    const order = chance.pick(ours);
+    return () => {
+      if (!exchange.venue.cancel(order)) return;
+      world.count('cancels by the venue');
+      world.marks.see('an order was canceled by the venue');
+      world.touched = true;
+    };
   });
 }
 
 function machine({ world, exchange, accountId, bot, store, checker }: Scene): void {
   const hasLive = () => [...exchange.venue.accounts.get(accountId)!.active.values()].length > 0;
+  const freeze = (life: Life, ms: number) => {
+    life.freeze(ms);
+    checker.froze(life.number, world.clock.elapsed() + ms);
+  };
   world.often('crashes', 90_000, () => {
-    if (!bot.life) return;
-    world.count('crashes');
-    if (!bot.isRunning) world.marks.see('a crash during recovery');
-    bot.life.kill('SIGKILL');
+    const { life } = bot;
+    if (!life) return null;
+    return () => {
+      world.count('crashes');
+      if (!bot.isRunning) world.marks.see('a crash during recovery');
+      life.kill('SIGKILL');
+    };
   });
-  world.often('crashes at a step', 60_000, chance => bot.life?.dieAtStep(chance.integer(1, 60)));
+  world.often('crashes at a step', 60_000, chance => {
+    const { life } = bot;
+    if (!life) return null;
+    const step = chance.integer(1, 60);
+    return () => life.dieAtStep(step);
+  });
   world.often('freezes', 120_000, chance => {
-    if (!bot.life || bot.life.isFrozen) return;
-    world.count('freezes');
-    if (hasLive()) world.marks.see('the process was frozen with live orders');
+    const { life } = bot;
+    if (!life || life.isFrozen) return null;
     const ms = chance.between(1_000, 120_000);
-    world.trace.add(`freeze for ${ms.toFixed(0)}`);
-    bot.life.freeze(ms);
-    checker.froze(bot.life.number, world.clock.elapsed() + ms);
+    return () => {
+      world.count('freezes');
+      if (hasLive()) world.marks.see('the process was frozen with live orders');
+      world.trace.add(`freeze for ${ms.toFixed(0)}`);
+      freeze(life, ms);
+    };
   });
   world.often('long absences', 240_000, chance => {
-    if (!bot.life || bot.life.isFrozen) return;
-    world.count('long absences');
+    const { life } = bot;
+    if (!life || life.isFrozen) return null;
     const ms = chance.between(40_000, 200_000);
-    world.trace.add(`absent for ${ms.toFixed(0)}`);
-    if (hasLive()) world.marks.see('the bot was gone for long with live orders');
-    if (chance.hit(0.5)) bot.keepDown(ms);
-    else {
-      bot.life.freeze(ms);
-      checker.froze(bot.life.number, world.clock.elapsed() + ms);
-    }
+    const isDown = chance.hit(0.5);
+    return () => {
+      world.count('long absences');
+      world.trace.add(`absent for ${ms.toFixed(0)}`);
+      if (hasLive()) world.marks.see('the bot was gone for long with live orders');
+      if (isDown) bot.keepDown(ms);
+      else freeze(life, ms);
+    };
   });
   world.often('clock steps', 120_000, chance => {
-    world.count('clock steps');
     const step = chance.pick([-1, 1]) * chance.pick([1_000, 60_000, 3_600_000]);
-    if (step < -3_000_000) world.marks.see('the clock stepped back over an hour');
-    world.skew += step;
-    world.trace.add(`clock stepped by ${step}`);
+    return () => {
+      world.count('clock steps');
+      if (step < -3_000_000) world.marks.see('the clock stepped back over an hour');
+      world.skew += step;
+      world.trace.add(`clock stepped by ${step}`);
+    };
   });
   world.often('disk full', 150_000, chance => {
-    if (store.isFull) return;
-    world.count('disk full');
-    if (hasLive()) world.marks.see('the disk was full while quoting');
-    store.fill(true);
-    world.clock.after(chance.between(2_000, 150_000), () => store.fill(false));
+    if (store.isFull) return null;
+    const ms = chance.between(2_000, 150_000);
+    return () => {
+      world.count('disk full');
+      if (hasLive()) world.marks.see('the disk was full while quoting');
+      store.fill(true);
+      world.clock.after(ms, () => store.fill(false));
+    };
   });
 }
 
 /** Lifts halts after a while, stops and halts the bot at will. */
 function person({ world, bot, store, checker, judge }: Scene): void {
   world.often('stops by a person', 120_000, () => {
-    if (!bot.isRunning) return;
-    world.count('stops by a person');
-    bot.stop(false);
+    if (!bot.isRunning) return null;
+    return () => {
+      world.count('stops by a person');
+      bot.stop(false);
+    };
   });
   // Where persons act by commands, they halt and resume by them too.
   if (store.files !== null) return;
   world.often('halts by a person', 120_000, () => {
-    if (store.halt !== null) return;
-    world.count('halts by a person');
-    store.setHalt({ reason: 'by hand', at: world.clock.now(), by: 'person' });
+    if (store.halt !== null) return null;
+    return () => {
+      world.count('halts by a person');
+      store.setHalt({ reason: 'by hand', at: world.clock.now(), by: 'person' });
+    };
   });
   let since = -1;
   let heldSince = -1;

@@ -51,26 +51,34 @@ export class ReplyFaults {
     ] as const;
     for (const [fault, kind, longest] of spells) {
       let isWaiting = false;
-      const begin = (chance: Chance) => {
-        isWaiting = kind === 'only ours' && (options.ours('buy').size === 0 || options.ours('sell').size === 0);
-        if (isWaiting) world.clock.after(500, () => world.isFaulty && begin(chance));
-        else {
+      const begin = (chance: Chance): (() => void) => {
+        isWaiting = false;
+        if (kind === 'only ours' && (options.ours('buy').size === 0 || options.ours('sell').size === 0))
+          return () => {
+            isWaiting = true;
+            world.clock.after(500, () => world.isFaulty && begin(chance)());
+          };
+        const ms = chance.between(2_000, longest);
+        return () => {
           world.count(fault);
-          spell(kind, chance.between(2_000, longest));
-        }
+          spell(kind, ms);
+        };
       };
-      world.often(fault, 60_000, chance => isWaiting || begin(chance));
+      world.often(fault, 60_000, chance => (isWaiting ? null : begin(chance)));
     }
     const change = (chance: Chance) => {
-      world.count('changed rules');
-      if (chance.hit(0.5)) this.tickFactor = this.tickFactor === 1 ? 2 : 1;
-      else this.amountFactor = chance.pick([1, 10, 1_000]);
-      options.onRules([this.amountFactor, this.tickFactor]);
+      const amount = chance.hit(0.5) ? null : chance.pick([1, 10, 1_000]);
+      return () => {
+        world.count('changed rules');
+        if (amount === null) this.tickFactor = this.tickFactor === 1 ? 2 : 1;
+        else this.amountFactor = amount;
+        options.onRules([this.amountFactor, this.tickFactor]);
+      };
     };
     // The first comes early, so that everybody has had the time to read the new rules before the faults end.
     if (world.intensity('changed rules') > 0) {
       const chance = world.chance('rules');
-      world.clock.after(chance.between(5_000, 60_000), () => change(chance));
+      world.clock.after(chance.between(5_000, 60_000), () => world.happens('changed rules', change(chance)));
     }
     world.often('changed rules', 600_000, change);
   }
@@ -140,8 +148,9 @@ export class ReplyFaults {
   #lagging(request: WireRequest, reply: WireReply): WireReply {
     const { world } = this.#options;
     const past = this.#remember(request.target, reply);
-    if (!world.strikes('lagging reads', 0.8)) return reply;
-    const from = world.clock.elapsed() - world.chance('lag').between(0, LAG_MAX_MS);
+    const lag = world.struck('lagging reads', 0.8, () => world.chance('lag').between(0, LAG_MAX_MS));
+    if (lag === null) return reply;
+    const from = world.clock.elapsed() - lag;
     return past.find(({ at }) => at >= from)?.reply ?? reply;
   }
 
@@ -158,10 +167,9 @@ export class ReplyFaults {
     const { world } = this.#options;
     const listed = envelopeOf(reply)!.payload as string[];
     if (listed.length > 0 && world.strikes('empty cancels', 0.3)) return payloadReply([]);
-    if (listed.length > 1 && world.strikes('partial cancels', 0.5)) {
-      return payloadReply(listed.filter(() => world.chance('partial').hit(0.5)));
-    }
-    return reply;
+    const some = () => listed.filter(() => world.chance('partial').hit(0.5));
+    const partial = listed.length > 1 ? world.struck('partial cancels', 0.5, some) : null;
+    return partial === null ? reply : payloadReply(partial);
   }
 
   #bookReply(request: WireRequest, reply: WireReply): WireReply {

@@ -2,8 +2,15 @@
 import type { Clock, Millis, VirtualClock } from '../../../src/core/index.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import type { Fault, Swarm } from './faults.ts';
+import { isKept, type Keep } from './keep.ts';
 import { Marks } from '../judges/sometimes.ts';
 import type { Trace } from './trace.ts';
+
+/** One strike of a fault: number of the strike in its class, and number of the event in which it strikes. */
+export type Strike = { readonly fault: Fault; readonly index: number; readonly event: number };
+
+/** Distance of the seeds of continuations: far from those of a campaign. */
+const BRANCH_STEP = 1_000_003;
 
 export class World {
   readonly seed: number;
@@ -11,6 +18,8 @@ export class World {
   readonly trace: Trace;
   readonly marks = new Marks();
   readonly faults = new Map<Fault, number>();
+  /** Events of the run so far. */
+  events = 0;
   /** The wall clock of the bot's machine is this far from the exchange's. */
   skew: Millis = 0;
   /** Something reached the bot since this was last put back: promises must settle before time goes on. */
@@ -20,10 +29,26 @@ export class World {
   /** The exchange's: clocks of machines show whole milliseconds. */
   readonly venueClock: Clock;
   readonly #swarm: Swarm;
+  readonly #keep: Keep | undefined;
+  readonly #onStrike: ((strike: Strike) => void) | undefined;
   readonly #chances = new Map<string, Chance>();
+  /** Strikes per class, with those that are left out. */
+  readonly #strikes = new Map<Fault, number>();
+  #branch = 0;
   #faulty = true;
 
-  constructor(seed: number, clock: VirtualClock, swarm: Swarm, trace: Trace) {
+  constructor(
+    seed: number,
+    clock: VirtualClock,
+    swarm: Swarm,
+    trace: Trace,
+    {
+      keep,
+      onStrike,
+    }: { readonly keep?: Keep | undefined; readonly onStrike?: ((strike: Strike) => void) | undefined },
+  ) {
+    this.#keep = keep;
+    this.#onStrike = onStrike;
     this.seed = seed;
     this.clock = clock;
     this.trace = trace;
@@ -46,13 +71,17 @@ export class World {
 
   chance(name: string): Chance {
     let chance = this.#chances.get(name);
-    if (!chance) this.#chances.set(name, (chance = chanceOf(this.seed, name)));
+    if (!chance) this.#chances.set(name, (chance = chanceOf(this.seed + this.#branch, name)));
     return chance;
   }
 
   /** Intensity of a class, 0 while it is off. */
   intensity(fault: Fault): number {
     return this.#faulty ? (this.#swarm.get(fault) ?? 0) : 0;
+  }
+
+  get classes(): readonly Fault[] {
+    return [...this.#swarm.keys()];
   }
 
   /** What this seed drew, whether faults go on or not. */
@@ -62,10 +91,37 @@ export class World {
 
   /** True when a fault of the class happens now; `most` is its probability at full intensity. */
   strikes(fault: Fault, most: number): boolean {
-    const intensity = this.intensity(fault);
-    if (intensity === 0 || !this.chance(fault).hit(intensity * most)) return false;
+    if (!this.#hits(fault, most) || !this.#isKept(fault)) return false;
     this.count(fault);
     return true;
+  }
+
+  /** As `strikes`, for a fault that draws more: the value of `draw`, or null without a strike. A strike that is left out draws too. */
+  struck<T>(fault: Fault, most: number, draw: () => T): T | null {
+    if (!this.#hits(fault, most)) return null;
+    const drawn = draw();
+    if (!this.#isKept(fault)) return null;
+    this.count(fault);
+    return drawn;
+  }
+
+  #hits(fault: Fault, most: number): boolean {
+    const intensity = this.intensity(fault);
+    return intensity !== 0 && this.chance(fault).hit(intensity * most);
+  }
+
+  /** Numbers the strike; false when it is left out. */
+  #isKept(fault: Fault): boolean {
+    const index = this.#strikes.get(fault) ?? 0;
+    this.#strikes.set(fault, index + 1);
+    if (!isKept(this.#keep, fault, index)) return false;
+    this.#onStrike?.({ fault, index, event: this.events });
+    return true;
+  }
+
+  /** A fault that came at its time and has made its draws: it happens unless it is left out. */
+  happens(fault: Fault, what: (() => unknown) | null): void {
+    if (what && this.#isKept(fault)) what();
   }
 
   count(fault: Fault): void {
@@ -77,19 +133,28 @@ export class World {
     this.#faulty = false;
   }
 
+  /** From here on the wire, restarts and operators draw from other streams: another continuation of the same past. */
+  branch(number: number): void {
+    this.#branch = number * BRANCH_STEP;
+    this.#chances.clear();
+  }
+
   get isFaulty(): boolean {
     return this.#faulty;
   }
 
-  /** Calls again and again after pauses around `meanMs`, while faults go on. */
-  often(fault: Fault, meanMs: Millis, call: (chance: Chance, intensity: number) => unknown): void {
+  /**
+   * Calls again and again after pauses around `meanMs`, while faults go on. `call` makes its draws and returns what
+   * happens, or null where nothing can: a strike that is left out draws the same.
+   */
+  often(fault: Fault, meanMs: Millis, call: (chance: Chance) => (() => unknown) | null): void {
     const chance = this.chance(`often ${fault}`);
     const intensity = this.intensity(fault);
     if (intensity === 0) return;
     const again = () => {
       this.clock.after((-Math.log(1 - chance.next()) * meanMs) / intensity, () => {
         if (!this.#faulty) return;
-        call(chance, intensity);
+        this.happens(fault, call(chance));
         again();
       });
     };

@@ -5,13 +5,13 @@ import type { TableRow } from './cells.ts';
 
 /** Location of the rows in the JSON of a line. */
 export type JsonShape = {
-  /** Path of the list whose elements are the rows; if omitted, the line is one row. */
+  /** Path of the list whose elements are the rows; `undefined` if each line is one row. */
   readonly rows: string | undefined;
   /** Column names of the space-separated words before the JSON in a line. */
   readonly before: readonly string[];
 };
 
-/** Whether a file name is that of a JSON file, compressed or not. */
+/** Whether a file name belongs to a JSON file, compressed or not. */
 export const isJson = (path: string): boolean => /\.(?:json|jsonl|ndjson)$/.test(unpackedName(path));
 
 /**

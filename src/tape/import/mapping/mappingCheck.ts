@@ -14,7 +14,7 @@ type Stated = { readonly key: string; readonly columns: readonly string[]; reado
 const WORDS_MAX = 200;
 const SHOWN = 8;
 
-/** Counter of the words in a table's columns. */
+/** Counter of the words in the mapped columns of a table, to find words of the mapping that never occur. */
 export class MappingCheck {
   readonly #where: readonly Stated[];
   readonly #stated: readonly Stated[];

@@ -35,14 +35,14 @@ export class Findings {
   #firstUnread = '';
 
   /**
-   * Creates the findings. With `since`, flaws of lines without newer rows are not counted, because they are already
-   * known.
+   * Creates the findings. With `since`, the flaws of a line are counted only if the line has a row later than `since`.
+   * The flaws of other lines are already known.
    */
   constructor(since: Millis = -Infinity) {
     this.#since = since;
   }
 
-  /** Records a flaw in the current line. `place` is file:line. */
+  /** Records a flaw in the current line. `place` is the location of the flaw, as file:line. */
   found(what: string, done: string, place?: string, count = 1): void {
     if (count === 0) return;
     if (this.#since === -Infinity) this.counted(what, done, place, count);

@@ -30,13 +30,13 @@ const FOOTER_VALUES_MAX = 2_000_000;
 const COLUMNS_MAX = 10_000;
 /** Maximum number of cells of the requested columns in a row group, before the addition per byte of the file. */
 const CELLS_SMALL = 4_000_000;
-/** Number of additional cells per byte of the file. */
+/** Cells per byte of the file that are allowed in addition to `CELLS_SMALL`. */
 const CELLS_PER_BYTE = 4;
 /** Maximum number of cells in a row group of any file. */
 const CELLS_MAX = 64_000_000;
 /** Maximum number of decompressed bytes in a row group, before the addition per byte of the file. */
 const BYTES_SMALL = 64 * 1024 * 1024;
-/** Number of additional decompressed bytes per byte of the file. */
+/** Decompressed bytes per byte of the file that are allowed in addition to `BYTES_SMALL`. */
 const BYTES_PER_BYTE = 250;
 /** Maximum number of decompressed bytes in a row group of any file. */
 const BYTES_MAX = 1024 * 1024 * 1024;
@@ -197,7 +197,7 @@ async function pagesOf(
   if (meta.type !== element.type) throw new WrongFile(`contains ${meta.type}, expected ${element.type}`);
   if (!(Number(values) === rows)) throw new WrongFile(`states ${values} values for ${rows} rows`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
-    throw new WrongFile(`states bytes ${start} to ${end}, but the file has ${file.byteLength} bytes`);
+    throw new WrongFile(`places a column at bytes ${start} to ${end}, but the file has only ${file.byteLength} bytes`);
   return pages(new DataView(await file.slice(start, end)), meta.codec, element, rows);
 }
 

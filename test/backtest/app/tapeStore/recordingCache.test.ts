@@ -13,11 +13,13 @@ import {
 import { open, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { RecordingCache } from '../../../../backtest/app/tapeStore/recordingCache.ts';
 import { storeRecording } from '../../../../backtest/app/tapeStore/recordingFiles.ts';
 import type { StoredFiles } from '../../../../backtest/app/tapeStore/storedFiles.ts';
 import { openTapeStore } from '../../../../backtest/app/tapeStore/tapeStore.ts';
+import { runsOf } from '../../../many.ts';
 
 const top = mkdtempSync(join(tmpdir(), 'puntas-cache-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
@@ -164,6 +166,48 @@ test('a cache lets nothing go that this worker or another uses, says so once, an
   pass(2 * MINUTE_MS);
   await other.tidy();
   expect(readdirSync(cached)).toHaveLength(2);
+});
+
+test('every recording of a use is in its place when the work begins and until it ends, however long each fetch takes', async () => {
+  const { store, recording, dir } = world();
+  const hashes = await three(recording);
+  const texts = new Map(hashes.map((hash, i) => [hash, 'abc'[i]!.repeat(1_000)]));
+  let caches = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.subarray([...hashes], { minLength: 1 }), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.constantFrom(0, 2 * MINUTE_MS), { minLength: 5, maxLength: 5 }),
+      async (uses, times) => {
+        let [now, fetched] = [T0, 0];
+        const cache: RecordingCache = new RecordingCache({
+          ...{ dir: join(dir, `cache ${++caches}`), bytesMost: 0, now: () => now, tell: () => undefined },
+          store: {
+            ...{
+              shown: 'slow',
+              has: sha256 => store.has(sha256),
+              put: (sha256, content) => store.put(sha256, content),
+            },
+            get: async (sha256, to, bytesMax) => {
+              const found = await store.get(sha256, to, bytesMax);
+              now += times[fetched++ % times.length]!;
+              await cache.tidy();
+              return found;
+            },
+          },
+        });
+        const work = async (paths: Readonly<Record<string, string>>): Promise<void> => {
+          for (const ms of times.slice(0, 2)) {
+            for (const [hash, path] of Object.entries(paths))
+              expect(readFileSync(join(path, 'rows.csv'), 'utf8')).toBe(texts.get(hash));
+            now += ms;
+            await cache.tidy();
+          }
+        };
+        await Promise.all(uses.map(used => cache.use(used, work)));
+      },
+    ),
+    runsOf(300, 12),
+  );
 });
 
 test('what a killed process left half stored is removed after a day', async () => {

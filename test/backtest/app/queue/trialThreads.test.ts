@@ -1,0 +1,79 @@
+/** Threads of a worker that die at any time: each trial is answered by a thread that has opened its study. */
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ThreadEnded, TrialThreads } from '../../../../backtest/app/queue/trialThreads.ts';
+import { trialError } from '../../../../backtest/app/queue/trialWorker.ts';
+import { StoreProblem } from '../../../../backtest/app/tapeStore/storedFiles.ts';
+import { runsOf } from '../../../many.ts';
+
+/** A thread that answers as the real one does, in place of a run; `text` of its job says how a trial ends. */
+const PROGRAM = `
+const { parentPort } = require('node:worker_threads');
+let taken = null;
+parentPort.on('message', work => {
+  const answer = result => parentPort.postMessage(result);
+  if (work.kind === 'open') return answer({ kind: 'opened', pieces: [work.setting.study] });
+  if (work.kind === 'take') {
+    taken = { key: work.key, study: work.setting.study, pieces: work.pieces };
+    return answer({ kind: 'taken' });
+  }
+  const { text } = work.job;
+  if (text === 'dies') throw new Error('out of memory');
+  if (text === 'exits') process.exit(3);
+  if (taken?.key !== work.key) return answer({ kind: 'failed', message: 'not opened' });
+  if (text === 'fails') return answer({ kind: 'failed', message: 'its own error' });
+  answer({ kind: 'ran', outcome: { study: taken.study, pieces: taken.pieces } });
+});`;
+
+const trialDraw = fc.record({
+  study: fc.constantFrom('one', 'two', 'three'),
+  text: fc.constantFrom('runs', 'runs', 'fails', 'dies', 'exits'),
+});
+/** After each end of a trial, one of the same study and one of another. */
+const AFTER_EACH_END = (['runs', 'fails', 'dies', 'exits'] as const).flatMap(text =>
+  [
+    ['one', text],
+    ['one', 'runs'],
+    ['two', 'runs'],
+  ].map(([study, ends]) => ({ study: study!, text: ends! })),
+);
+
+const HOPELESS = new Error('hopeless');
+const isRetried = (error: unknown): boolean =>
+  trialError(error, 'a sentence', { hopeless: () => HOPELESS }) !== HOPELESS;
+
+test('a trial is run in its own study by whichever thread, fails with its own error, and is retried if its thread died', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(trialDraw, { minLength: 2, maxLength: 8 }),
+      fc.constantFrom(1, 2),
+      async (trials, count) => {
+        const threads = new TrialThreads(count, () => new Worker(PROGRAM, { eval: true, stderr: true }));
+        try {
+          const waiting = trials.map(trial => trial);
+          const run = async (): Promise<void> => {
+            for (let trial = waiting.shift(); trial !== undefined; trial = waiting.shift()) {
+              const { study, text } = trial;
+              const job = { setting: { study }, text } as never;
+              const outcome = await threads.run(job, {}, new Float64Array(1)).catch((error: unknown) => error);
+              if (text === 'runs') expect(outcome).toEqual({ study, pieces: [study] });
+              else if (text === 'fails') expect(String(outcome)).toBe('Error: its own error');
+              else expect(outcome).toBeInstanceOf(ThreadEnded);
+              if (text !== 'runs') expect(isRetried(outcome)).toBe(text !== 'fails');
+            }
+          };
+          await Promise.all(Array.from({ length: count }, run));
+        } finally {
+          await threads.end();
+        }
+      },
+    ),
+    { ...runsOf(100, 2), examples: [[AFTER_EACH_END, 1]] },
+  );
+});
+
+test('a trial whose recording is not there is retried, and any other error is hopeless', () => {
+  expect(isRetried(new StoreProblem('missing'))).toBe(true);
+  for (const error of [new Error('any'), new TypeError('any'), 'a text']) expect(isRetried(error)).toBe(false);
+});

@@ -1,0 +1,20 @@
+/** A shrunk failure as one command that shows it again. */
+import { PLANTED } from '../planted.ts';
+import type { Task } from '../campaign.ts';
+
+export function commandOf({ seed, keep, plain, safetyMs, untilMs, planted, reloads, actions }: Task): string {
+  const options = [
+    `--seed ${seed}`,
+    ...(keep === undefined ? [] : [`--keep ${JSON.stringify(keep)}`]),
+    ...(plain === undefined || plain === '' ? [] : [`--plain ${plain}`]),
+    ...(safetyMs === undefined ? [] : [`--heal ${safetyMs}`]),
+    ...(untilMs === undefined ? [] : [`--until ${untilMs}`]),
+    ...(planted === undefined ? [] : [`--planted ${JSON.stringify(planted)}`]),
+    ...(actions === true && !byItself(planted) ? ['--actions'] : reloads === true ? ['--reloads'] : []),
+  ];
+  return `npm run sim -- ${options.join(' ')}`;
+}
+
+/** Some planted bugs bring the operators with them. */
+const byItself = (planted: string | undefined): boolean =>
+  PLANTED.find(({ name }) => name === planted)?.actions === true;
