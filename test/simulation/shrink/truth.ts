@@ -15,6 +15,7 @@ const LASTING: readonly Fault[] = [
   ...(['frozen book', 'one-sided book', 'crossed book', 'empty book', 'only ours in the book'] as const),
   ...(['late trade records', 'slow matching', 'changed rules', 'disk full', 'freezes', 'sentinel trouble'] as const),
   ...(['crashes at a step', 'crashes in recovery', 'long absences'] as const),
+  ...(['removed book', 'suspended trading', 'changed fees'] as const),
 ];
 
 export type Truth = {
