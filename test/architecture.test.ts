@@ -351,7 +351,7 @@ describe('a list of the exchange', () => {
   });
 });
 
-/** What a flag means is looked for in one place; two parsers of one form came apart once. */
+/** The meaning of a flag is looked for in one place; two parsers of one form came apart once. */
 test('values of flags are parsed in the files of flags', () => {
   const parsers = files.filter(({ arrows }) =>
     arrows.some(

@@ -222,7 +222,7 @@ describe('the book as a way out of a replay', () => {
     expect(counted?.fills[0]).toBeLessThanOrEqual(quoted);
     expect(collected.profit.hedging).toBeLessThan(0n);
     expect(hedges.some(({ state, way }) => state === 'completed' && way === 'book')).toBe(true);
-    // What they cost is what their fills cost, each against the mid price of its time and with its fee.
+    // Their cost is that of their fills, each against the mid price of its time and with its fee.
     let cost = 0n;
     for (const { side, amount, value, fee, midTicks } of takes) {
       const worth = (major: bigint) => (major * BigInt(2 * midTicks!) * tape.instrument.tickMoney) / (2n * 10n ** 18n);

@@ -102,7 +102,7 @@ export class Desk {
     return this;
   }
 
-  /** What there was in the beginning and what the fills since have made of it. */
+  /** Opening amounts with the effect of all fills since. */
   readBalances(): void {
     const { lots, paid } = this.traded;
     const { btc, mxn } = this.#opening;
@@ -167,7 +167,7 @@ export class Desk {
     return [...this.truth.values()].filter(o => o.isLive);
   }
 
-  /** What all fills have bought less what they have sold, in lots, and what they have paid less what they received. */
+  /** Lots bought less lots sold by all fills, and money paid less money received. */
   get traded(): { readonly lots: number; readonly paid: number } {
     let [lots, paid] = [0, 0];
     for (const { side, price, filled } of this.truth.values()) {

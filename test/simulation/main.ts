@@ -181,7 +181,7 @@ function tellShrunk({ failure, cause, tries }: Shrunk): void {
   say(`  ${commandOf(task)}`);
 }
 
-/** What else went on in a run. */
+/** Other activity in a run: reloads or actions. */
 const ofRun = ({ reloads, actions }: Run): Pick<Task, 'reloads' | 'actions'> =>
   actions !== null ? { actions: true } : reloads !== null ? { reloads: true } : {};
 

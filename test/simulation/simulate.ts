@@ -81,7 +81,7 @@ export type RunOptions = {
 
 /** A run that does not come to its end in so many events is a failure of the simulator. */
 const EVENTS_MAX = 400_000;
-/** What the account pays by its volume while nobody changes it. */
+/** Fees of the account by its volume, while nobody changes them. */
 const TOP_TIER = { maker: '0.00100', taker: '0.00130' };
 const STOP_WITHIN_MS = 240_000;
 const QUOTED_WITHIN_MS = 30_000;

@@ -1,4 +1,4 @@
-/** What the README of every strategy has, of a new one too: its idea, formula, losses, parameters and a plot of its quotes. */
+/** Parts that every README of a strategy has, a new one too: idea, formula, losses, parameters and a plot of its quotes. */
 export const README_PARTS = [
   '**Idea.**',
   '**Formula**',

@@ -1,4 +1,4 @@
-/** What the balances in the recordings prove about a hedge of which nobody knows the outcome. */
+/** Proof by the balances in the recordings about a hedge of unknown outcome. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -58,7 +58,7 @@ const PATHS: readonly (readonly (readonly [HedgeState, 1 | 2 | null])[])[] = [
   [['requested', null], ['accepted', null]], // prettier-ignore
   [['requested', 1], ['accepted', 1], ['executing', 1], ['between', 1], ['accepted', 2], ['unknown', 2]], // prettier-ignore
 ];
-/** What a read of the balances finds: the ledger's amounts, those after the conversion, or others. */
+/** Amounts that a read of the balances finds: the ledger's, those after the conversion, or others. */
 type Found = 'failed' | 'completed' | null;
 const step = fc.record({
   afterMs: fc.constantFrom(0, 1, 3_000),

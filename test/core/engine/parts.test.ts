@@ -163,7 +163,7 @@ describe('the rules of the book', () => {
           expect(isTold).toBe(terms.refusal !== refusal);
           ({ refusal } = terms);
         }
-        // What comes with another tick or with the removal is not taken.
+        // Events that come with another tick or with the removal are not taken.
         const last = events.flatMap(one => ('instrument' in one && one.instrument.tick === '1' ? [one] : [])).at(-1);
         const { instrument: of, makerRate, takerRate } = terms;
         expect([of, makerRate, takerRate, terms.tierWorth]).toEqual([

@@ -47,7 +47,7 @@ describe('the fit of A and k', () => {
       fits.map(fit => (fit.k - TRUE.k) / fit.kError),
       fits.map(fit => Math.log(fit.a / TRUE.a) / fit.logAError),
     ]) {
-      // Of sixty values a deviation has an error of 9%.
+      // The deviation of sixty values has an error of 9%.
       expect(deviation(z)).toBeGreaterThan(0.7);
       expect(deviation(z)).toBeLessThan(1.35);
     }

@@ -32,7 +32,7 @@ beforeEach(() => {
   resolver = new UnknownOrderResolver(orders, LOOK);
 });
 
-/** How an order came to this run, with 4 of 10 lots filled if it is of an earlier one. */
+/** Origin of an order of this run; one of an earlier run has 4 of 10 lots filled. */
 const origin = fc.constantFrom('placed', 'lost', 'restored', 'restored with its oid');
 /** Whether the exchange has it, and whether look-ups list it once it has ended. */
 const fate = fc.constantFrom('in the book', 'ended and listed', 'ended and not listed', 'never arrived');

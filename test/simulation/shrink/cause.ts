@@ -60,7 +60,7 @@ async function watch(task: Task): Promise<(event: number) => Seen> {
       print: (text, event) => {
         const line = text.trimEnd();
         if (line.endsWith(' heal')) healed = event;
-        // What heals happens after the event.
+        // Healing happens after the event.
         if (event !== healed) lines.push({ event, line });
       },
     },

@@ -17,7 +17,7 @@ const SLACK = { times: 1.25, ms: 30_000 };
 /** Strikes of a class that are tried alone where leaving out has left more than three. */
 const ALONE_MAX = 40;
 const ENOUGH = 3;
-/** What is not small by then stays as it is. */
+/** A failure that is not small by then stays as it is. */
 const TRIES_MAX = 400;
 
 /** @throws Error if the task does not fail. */

@@ -73,10 +73,10 @@ export const FAULTS = [
   'transactions',
   // A book that arrives seconds after it was read, and after it none.
   'late books',
-  // Of placements and of cancels, each for itself: one may overtake the other.
+  // Placements and cancels, each for itself: one may overtake the other.
   'slow placing',
   'slow canceling',
-  // What the exchange decides about the book and the account.
+  // Decisions of the exchange about the book and the account.
   'removed book',
   'suspended trading',
   'changed fees',

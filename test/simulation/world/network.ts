@@ -195,7 +195,7 @@ export class Network {
     world.clock.after(held + this.#latency(), () => answer(reply));
   }
 
-  /** How long an answer with a book is held back; later books are cut off. */
+  /** Time in ms by which an answer with a book is held back; later books are cut off. */
   #lateBookMs(): Millis {
     const { world, deadlineMs } = this.#options;
     const silence = this.#silenceAfterLateBook;
@@ -276,7 +276,7 @@ export class Network {
     return this.#options.replies.isHidden || this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
   }
 
-  /** What placing and canceling take longer than other requests. */
+  /** Additional time in ms of placing and canceling, compared with other requests. */
   #orderLatency(topic: Topic): Millis {
     const { world } = this.#options;
     const intensity = isOrderTopic(topic) ? world.intensity(SLOW[topic]) : 0;

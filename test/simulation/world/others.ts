@@ -123,7 +123,7 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
 /** Rates for makers; takers pay 1.3 times as much. */
 const FEES = ['0', '0.0005', '0.002', '0.006'];
 
-/** What the exchange decides about the book and the account. */
+/** Decisions of the exchange about the book and the account. */
 function venueDecisions({ world, exchange, accountId, checker, replies }: Scene): void {
   const { venue } = exchange;
   const inBook = () => [...venue.accounts.get(accountId)!.active.values()].filter(({ book }) => book === BOOK);

@@ -16,7 +16,7 @@ const timing = (change: object): Change => part('timing', all => ({ ...all, ...c
 const noFairValue: Change = scenario =>
   part('reference', () => undefined)(part('fairValue', () => undefined)(scenario));
 
-/** What only a stream tells goes with it. */
+/** Settings that need a stream go with it. */
 const noStream: Change = scenario => {
   const { fairValue } = scenario.config;
   const { lastTrades: _, ...rest } = fairValue ?? {};

@@ -106,12 +106,12 @@ export class ReplyFaults {
     return this.#removal !== null;
   }
 
-  /** Nothing of the book can be seen. */
+  /** Whether the book is removed and no longer shown. */
   get isHidden(): boolean {
     return this.#removal?.isShown === false;
   }
 
-  /** What is answered without a look at the exchange; null: nothing. */
+  /** Reply that is given without asking the exchange; null: the exchange is asked. */
   instead(topic: Topic): WireReply | null {
     const isUnknown = topic === 'place' ? this.isRemoved : topic === 'book' && this.isHidden;
     return isUnknown ? errorReply(400, '0301', 'Unknown OrderBook') : null;

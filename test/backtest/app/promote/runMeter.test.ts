@@ -1,4 +1,4 @@
-/** What a promotion measures of a run, beside sums that look at the complete history of the run. */
+/** Measurements of a run for a promotion, beside sums that look at the complete history of the run. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RunMeter } from '../../../../backtest/app/promote/runMeter.ts';
