@@ -100,7 +100,7 @@ async function legsToBuy(
     : [first, second];
 }
 
-/** Requests an offer for the complete holding of the third currency. Returns the reason if there is no offer. */
+/** Requests an offer that converts all of the third currency. Returns the reason as text if there is no offer. */
 export async function requestSecondLeg(
   offers: Offers,
   via: string,
