@@ -1,4 +1,4 @@
-/** Outcome of each level: counts by reason over all decisions and, if traced, the last decision in full. */
+/** Record of decisions on levels: counts of all outcomes by reason and, if traced, the last decision in full. */
 import { isCut, type NormalizedLevel, type NormalizedQuote } from '../quoting/normalizeQuote.ts';
 import { remaining, type Order } from '../orders/orders.ts';
 import type { OrderState } from '../orders/orderStates.ts';
@@ -21,7 +21,7 @@ export type Decided = {
   readonly side: Side;
   readonly action: DecisionAction;
   readonly reason: Reason;
-  /** Details beyond the reason, as text. */
+  /** Text that details the reason; `null` if the reason needs no details. */
   readonly detail: string | null;
   /**
    * Index of the strategy's level on this side, from 0; `null` for the whole side or for an order without a wanted
@@ -44,9 +44,9 @@ export type DecidedOrder = {
 /** The last decision. */
 export type Decision = {
   readonly at: Millis;
-  /** Reason why the bot could not quote; `null` if it could. */
+  /** Reason why the bot could not quote; `null` if the bot could quote. */
   readonly refusal: RiskRefusal | null;
-  /** Quote that the strategy returned; `null` if it was not called. */
+  /** Quote that the strategy returned; `null` if the strategy was not called. */
   readonly quote: Quote | null;
   readonly decided: readonly Decided[];
 };
@@ -149,7 +149,7 @@ export class Decisions {
     }
   }
 
-  /** Levels and sides that the last decision did not show, with reasons as text. */
+  /** Levels and sides for which the last decision placed no order or a smaller one, with reasons as text. */
   get silent(): readonly string[] {
     return this.#silent;
   }
@@ -186,7 +186,7 @@ export class Decisions {
     this.#counts[at] = this.#counts[at]! + 1;
   }
 
-  /** The last decision; null before the first or if not traced. */
+  /** Last decision in full; `null` before the first decision, or if decisions are not traced. */
   get last(): Decision | null {
     return this.#last;
   }

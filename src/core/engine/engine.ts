@@ -62,7 +62,7 @@ export class Engine {
   #stopping = false;
   #isDecisionDue = false;
   /**
-   * Last list of live orders in which all orders were of this run. Lists are immutable, so this list needs no second
+   * Last list of live orders in which this run placed all orders. Lists are immutable, so this list needs no second
    * check.
    */
   #lastOwnOrders: readonly Order[] | null = null;
@@ -75,7 +75,7 @@ export class Engine {
   readonly #quoteUptime = new QuoteUptime();
   readonly #decisions: Decisions;
   #at: Millis = -Infinity;
-  /** Returns the current value of each limit, next to the limit. */
+  /** Returns each limit with its maximum and its current value. */
   readonly limitUses = (at: Millis) =>
     limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at);
 
@@ -198,7 +198,7 @@ export class Engine {
     return this.#orders.live.filter(mayLive);
   }
 
-  /** Whether all live orders are of this run. */
+  /** Whether this run placed all live orders. */
   get #isAlone(): boolean {
     const { live } = this.#orders;
     if (live === this.#lastOwnOrders) return true;
@@ -418,7 +418,7 @@ export class Engine {
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
   }
 
-  /** Reports the end of the earlier run's last hour if that hour is over. */
+  /** Reports the end of the hour in which the earlier run ended, if that hour is over. */
   #endEarlierHour(earlier: ProfitSinceOpening | null, at: Millis): void {
     if (earlier === null || earlier.at === null) return;
     this.hourEnds.begin(earlier.at);

@@ -8,7 +8,7 @@ import type { Amount, Millis, Price } from '../model/units.ts';
 export class MarketView {
   /** The latest book without the bot's orders. */
   readonly depth: Depth = emptyDepth(DEPTH_LEVELS);
-  /** Price of the last public trade; 0 before the first. */
+  /** Price of the last public trade; 0 before the first trade. */
   #lastTrade = 0 as Price;
   /** Whether the driver reports every public trade. True if the driver's book excludes the bot's orders. */
   hearsTrades = false;

@@ -20,7 +20,7 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
 
 /**
  * Returns the preview of a quote; `mid` is in ticks. The gate checks each order as if it were the only new order, so
- * all together may exceed funds and limits.
+ * all previewed orders together may exceed funds and limits.
  */
 export function previewOf(
   quote: Quote,
