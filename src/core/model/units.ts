@@ -23,7 +23,7 @@ export type DecimalText = string;
 export type Side = 'buy' | 'sell';
 /** Returns +1 for buy, -1 for sell. */
 export const signOf = (side: Side): 1 | -1 => (side === 'buy' ? 1 : -1);
-/** Returns the other side, with whose orders this side trades. */
+/** Returns the other side. Orders of one side trade with orders of the other. */
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
 /** Types a number as ticks. Like the next three functions it checks nothing; the caller ensures whole units. */
