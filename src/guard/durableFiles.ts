@@ -1,6 +1,6 @@
 /**
- * Files that are complete or absent after a power cut. Links are not followed, because another user may have planted
- * one.
+ * Files that are complete or absent after a power cut. Links are not followed, because another user may have planted a
+ * link.
  */
 import { randomUUID } from 'node:crypto';
 import {

@@ -135,7 +135,7 @@ function hostName(header: string): string {
   return bracketed ?? bare ?? '';
 }
 
-/** Answers data that is not HTTP. */
+/** Answers a client that sent something other than valid HTTP. */
 function answerMalformed(socket: Socket, headers: GuardOptions['headers']): void {
   if (!socket.writable) return;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

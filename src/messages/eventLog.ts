@@ -22,7 +22,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
         {
           tid: fill.tid,
           id: fill.id,
-          // Field names equal the columns of `puntas export`.
+          // The field names equal the column names of `puntas export`.
           ...{ trade_id: fill.tid, order_id: fill.oid, client_order_id: fill.id },
           side: fill.side,
           price: textOfPrice(instrument, fill.price),

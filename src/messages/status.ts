@@ -33,8 +33,8 @@ export type StatusOptions = {
 type QueueAhead = Readonly<Record<Side, Amount | null>>;
 
 /**
- * Starts the status line. It is first printed when both sides are quoted or ten seconds of wall time have passed, then
- * every ten seconds.
+ * Starts the status line. The first line is printed when both sides are quoted or ten seconds of wall time have passed.
+ * Further lines follow every ten seconds.
  */
 export function status({ log, instrument, now, clock, speed, queueAhead, room }: StatusOptions): { stop(): void } {
   let timer: Timer;

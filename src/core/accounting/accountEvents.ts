@@ -63,7 +63,7 @@ export type ConversionEvent = {
   readonly conversion: Conversion;
 };
 
-/** Incoming (positive) or outgoing amount with a known cause. A repeated `source` changes nothing. */
+/** Incoming (positive) or outgoing amount with a known cause. An event with a repeated `source` changes nothing. */
 export type TransferEvent = {
   readonly kind: 'transfer';
   readonly at: Millis;

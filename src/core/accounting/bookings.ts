@@ -22,8 +22,8 @@ export type Booked = { readonly changes: readonly Change[] } & (
 );
 
 /**
- * Returns the origin id and level (from 1) of the order that a trade filled; `null` if unknown or not an order of the
- * bot.
+ * Returns the origin id and the level (from 1) of the order that a trade filled. Both are `null` if the order is
+ * unknown or not the bot's.
  */
 export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
 
@@ -46,7 +46,7 @@ export class Bookings {
     this.#fillOf = fillOf;
   }
 
-  /** Increases with every ledger entry. */
+  /** Number that increases with every ledger entry. */
   get version(): number {
     return this.#ledger.version;
   }
@@ -188,7 +188,7 @@ export class Bookings {
       this.#onBooked({ kind: 'conversion', changes });
   }
 
-  /** Books an explained transfer. A repeated `source` changes nothing. */
+  /** Books a transfer whose cause is known. A transfer with a repeated `source` changes nothing. */
   transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
     const changes = [{ cause, currency, amount }];
     if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#onBooked({ kind: 'transfer', changes });

@@ -74,8 +74,8 @@ export class Inventory {
   }
 
   /**
-   * Applies a trade of this book. `id` is the origin id of the bot's order. It is `null` for another order of the
-   * account, which changes the position without profit.
+   * Applies a trade of this book. `id` is the origin id of the bot's order; `null` for another order of the account. A
+   * trade of another order changes the position without profit.
    */
   trade(trade: OwnTrade, price: Price, id: string | null): Fill {
     const fill: Fill = {

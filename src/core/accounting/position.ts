@@ -21,8 +21,8 @@ export type Fill = {
 };
 
 /**
- * Profit in the quote currency since the start; the parts sum to the total exactly. Paid fees and hedge costs are
- * negative.
+ * Profit in the quote currency since the start of the run; the parts sum to the total exactly. Paid fees and hedge
+ * costs are negative.
  */
 export type Profit = {
   readonly spread: Money;
@@ -255,7 +255,10 @@ export class Position {
     } else this.#hedging += major * this.#mark + toRawMoney(money(minor));
   }
 
-  /** Applies the first mid price. Orders of an earlier run may have been filled before the first book arrived. */
+  /**
+   * Applies the first mid price. Orders of an earlier run may have been filled before the first book arrived, so the
+   * sums of these fills are valued now.
+   */
   #open(mark: bigint): void {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#clearCache();

@@ -14,7 +14,7 @@ export const NO_PROFIT: Profit = {
   total: NOTHING,
 };
 
-/** Profit since the opening of the ledger, at one time. */
+/** Profit from the opening of the ledger to the event at `at`. */
 export type ProfitSinceOpening = {
   /** Time at which the ledger was opened; `null` if an older version of Puntas did not store it. */
   readonly since: Millis | null;
@@ -50,7 +50,7 @@ export function profitSinceOpening(
 }
 
 const HOUR_MS = 3_600_000;
-/** Returns the start of the UTC hour of a time. */
+/** Returns the start of the UTC hour that contains `at`. */
 export const hourOf = (at: Millis): Millis => Math.floor(at / HOUR_MS) * HOUR_MS;
 
 /** Detector of ended UTC hours. Reports each ended hour with the profit at its last event. */
@@ -68,7 +68,7 @@ export class HourEnds {
     return at >= this.#nextHour;
   }
 
-  /** Reports the profit at the end of the hour, and starts the hour of `at`. */
+  /** Reports the profit at the end of the hour, and starts the hour that contains `at`. */
   end(ended: ProfitSinceOpening, at: Millis): void {
     this.#onEnd?.(ended);
     this.begin(at);

@@ -34,7 +34,7 @@ export class Reconciliation {
   readonly #bookings: Bookings;
   readonly #tradeReportDelayMaxMs: Millis;
   readonly #listWaitMs: Millis;
-  /** Consecutive quiet balance reads that differed from the ledger. */
+  /** Number of consecutive quiet balance reads that differed from the ledger. */
   #mismatches = 0;
   /** Start of the current unexplained difference; `null` if balances equal the ledger. */
   #differedSince: Millis | null = null;
@@ -78,7 +78,7 @@ export class Reconciliation {
 
   /** Records that balances equal the ledger, with or without a conversion whose outcome is unknown. */
   recordEqualBalances(): void {
-    // After a resume, the comparison continues until nothing differs.
+    // After a resume, the comparison continues until the balances equal the ledger.
     if (this.#adjusting !== null && this.#listOfDifferences() !== '') return;
     this.#adjusting = null;
     this.#equalled = true;

@@ -14,8 +14,8 @@ import type { HaltReason } from '../model/halts.ts';
 import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
- * Delays of the exchange. `listWaitMs` is the maximum delay until the exchange's lists show a balance change. If it is
- * absent, a lasting difference halts the bot immediately.
+ * Delays of the exchange. `listWaitMs` is the maximum delay until the exchange's lists show a balance change. Without
+ * `listWaitMs`, a lasting difference halts the bot immediately.
  */
 export type AccountDelays = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
 
@@ -39,7 +39,7 @@ export class TradingAccount {
   readonly #pending = new PendingConversions();
   #lockedByOthers: ReadonlyMap<string, Money> = new Map();
 
-  /** `onBooked` receives every booking, for the books of the account. `fillOf` is as in `Bookings`. */
+  /** `onBooked` receives every booking, for the books of the account. `fillOf` finds the order that a trade filled. */
   constructor(
     { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountDelays,
     onBooked: (booked: Booked) => void,
@@ -81,7 +81,7 @@ export class TradingAccount {
     this.#reconciliation.restartCount();
   }
 
-  /** Books an explained transfer. */
+  /** Books a transfer whose cause is known. */
   transfer(event: TransferEvent): void {
     this.#bookings.transfer(event);
     this.#reconciliation.restartWait();
@@ -137,7 +137,7 @@ export class TradingAccount {
     return this.#bookings.totals;
   }
 
-  /** Increases with every ledger entry. */
+  /** Number that increases with every ledger entry. */
   get version(): number {
     return this.#bookings.version;
   }
@@ -178,7 +178,7 @@ export class TradingAccount {
     return this.#reconciliation.hasEqualled;
   }
 
-  /** Whether any conversion may be, or may have been, executed. */
+  /** Whether a conversion is in flight, so that the exchange may execute it or may have executed it. */
   get isConverting(): boolean {
     return !this.#pending.isEmpty;
   }

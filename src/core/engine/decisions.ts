@@ -30,7 +30,9 @@ export type Decided = {
   readonly index: number | null;
   /** Normalized level; `null` if it may not be placed. */
   readonly level: NormalizedLevel | null;
-  /** Order that the level had before the decision, or the order that the decision places; `null` without either. */
+  /**
+   * Order that the level had before the decision, or the order that the decision places; `null` if there is neither.
+   */
   readonly order: DecidedOrder | null;
 };
 
@@ -41,7 +43,7 @@ export type DecidedOrder = {
   readonly state: OrderState;
 };
 
-/** The last decision. */
+/** Last decision, with the outcome of every level. */
 export type Decision = {
   readonly at: Millis;
   /** Reason why the bot could not quote; `null` if the bot could quote. */
@@ -101,7 +103,7 @@ export class Decisions {
       if (isCut(reason)) continue;
       this.record(side, 'not placed', reason, index);
       const level = (side === 'buy' ? quote.bids : quote.asks)[index];
-      // The next level includes this level, or has its own reason.
+      // A merged level counts as part of the next level, which has an outcome of its own.
       if (reason !== 'merged into the next level') this.#misses(side, { reason, words: null, level: level ?? null });
     }
     if (shown !== levels)
@@ -141,7 +143,7 @@ export class Decisions {
     };
   }
 
-  /** Records a reason that applies to both sides. */
+  /** Records a refusal that applies to both sides. */
   refused(reason: RiskRefusal, detail: string | null): void {
     for (const side of SIDES) {
       this.record(side, 'not placed', reason, null, null, null, detail);
@@ -191,7 +193,7 @@ export class Decisions {
     return this.#last;
   }
 
-  /** All counts above zero. */
+  /** Counts of outcomes; an outcome that never occurred is left out. */
   get counts(): readonly DecisionCount[] {
     const list: DecisionCount[] = [];
     let at = 0;
@@ -212,5 +214,5 @@ const describeOrder = (order: Order): DecidedOrder => ({
   state: order.state,
 });
 
-/** Returns the word for a side of the book. */
+/** Returns `bid` for the buy side and `ask` for the sell side. */
 export const bidOrAsk = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');

@@ -22,10 +22,13 @@ export type RefusedLevel = {
   readonly amounts?: readonly AmountStep[] | undefined;
 };
 
-/** Reason for an empty side, from its first level or for the whole side. */
+/**
+ * Reason why a side is empty: the reason of its first level without an order, or a reason that applies to the complete
+ * side.
+ */
 export type EmptySide = {
   readonly reason: Reason;
-  /** Text with which the strategy explains why it wants no level on this side; `null` if it wants one. */
+  /** Text with which the strategy explains why it wants no level on this side; `null` if the strategy wants a level. */
   readonly words: string | null;
   readonly level: RefusedLevel | null;
 };

@@ -23,7 +23,7 @@ import type { EmptySides } from './emptySides.ts';
 export type EngineOptions = {
   readonly instrument: Instrument;
   readonly strategy: Strategy;
-  /** Risk limits; `null` if not set, and then the bot places no order. */
+  /** Risk limits. If `null`, the bot places no orders. */
   readonly limits: RiskLimits | null;
   readonly tolerance: RequoteTolerance;
   /** Instance name. `<instance>-<run>-` starts every origin id of this run, `<instance>-` every id of this bot. */
@@ -44,7 +44,7 @@ export type EngineOptions = {
   };
   /** Number of unknown orders above which the bot places no new orders. */
   readonly unknownMax?: number;
-  /** Limits that halt the bot. If absent, only impossible data and ledger differences halt it. */
+  /** Limits that halt the bot. If absent, only impossible data and ledger differences halt the bot. */
   readonly halts?: HaltLimits;
   /**
    * Rules for wide and reduce-only. If absent, the market never widens the spread, and losses never cause reduce-only.
@@ -127,7 +127,7 @@ export type Snapshot = {
   readonly regimes: Readonly<Record<Regime, number>>;
   /** Levels and sides for which the last decision placed no order or a smaller one, with reasons as text. */
   readonly silent: readonly string[];
-  /** Values behind the strategy's last quote. */
+  /** Named values from which the strategy computed its last quote. */
   readonly figures: readonly Figure[];
   readonly orders: readonly Order[];
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
@@ -148,7 +148,7 @@ export type Snapshot = {
 
 /** Decision that the engine would make now, with reasons, for display. */
 export type Preview = {
-  /** Reason for a halt that holds now or starts at the next decision; `null` otherwise. */
+  /** Reason for a halt that is in effect now or starts at the next decision; `null` otherwise. */
   readonly halt: string | null;
   readonly refusal: RiskRefusal | null;
   readonly mid: number;

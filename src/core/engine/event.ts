@@ -88,7 +88,9 @@ export type EngineEvent =
       readonly tier?: AccountTier | null;
     }
   | BalancesEvent
-  /** Trades of the account since the last `trades` event, oldest first. `complete` if no newer trade is unread. */
+  /**
+   * Trades of the account since the last `trades` event, oldest first. `complete` is true if no newer trade is unread.
+   */
   | {
       readonly kind: 'trades';
       readonly at: Millis;
@@ -97,9 +99,9 @@ export type EngineEvent =
       readonly trades: readonly OwnTrade[];
     }
   /**
-   * Open orders of the book. `complete` if the page was not full and every row that may be the bot's was readable.
-   * `current` if the page was not full, but a row that may be the bot's was unreadable. Then listed orders are up to
-   * date, but absence proves nothing.
+   * Open orders of the book. `complete` is true if the page was not full and every row that may be the bot's was
+   * readable. `current` is true if the page was not full, but a row that may be the bot's was unreadable. In this case,
+   * listed orders are up to date, but the absence of an order proves nothing.
    */
   | {
       readonly kind: 'open orders';

@@ -16,7 +16,10 @@ export class MarketView {
   #rfqPrices: RfqPrices | null = null;
   #sleptAt: Millis = -Infinity;
 
-  /** Applies an event. Ignores a read that started before a suspension: its data may be older than its start. */
+  /**
+   * Applies an event. Ignores a read that started before a suspension, because the data may be older than the start of
+   * the read.
+   */
   apply(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' | 'witness' }>): void {
     if (event.kind === 'public trade') {
       this.#lastTrade = event.price;

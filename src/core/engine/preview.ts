@@ -1,4 +1,4 @@
-/** Preview of a decision: the normalized levels of a quote, and the gate's verdict on each. */
+/** Preview of a decision: the normalized levels of a quote, and the gate's verdict on each level. */
 import { Decisions } from './decisions.ts';
 import type { Preview } from './engineTypes.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';

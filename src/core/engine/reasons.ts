@@ -109,7 +109,7 @@ export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name i
  * after a colon.
  */
 export function silenceReason(words: string): SilenceReason {
-  // Such texts name the unknown input: best amounts, order flow, inventory, maker fee and so on.
+  // Texts with this ending name the unknown input: best amounts, order flow, inventory, maker fee and so on.
   if (words.endsWith(' not known')) return 'no fair value';
   for (const [start, reason] of SILENCES) if (words.startsWith(start)) return reason;
   return 'held back by the strategy';

@@ -17,8 +17,8 @@ export type ImbalanceState = { readonly bidAmount: number; readonly askAmount: n
 
 /**
  * Counts of transitions between states (Stoikov 2018, Quant. Finance 18(12)). Every sample also counts with the sides
- * swapped; this makes the corrections antisymmetric and their sum converge. Counts of separate time blocks can be
- * added.
+ * swapped. The swapped copies make the corrections antisymmetric, so that their sum converges. Counts of separate time
+ * blocks can be added.
  */
 export class MicropriceCounts {
   readonly buckets: number;

@@ -1,4 +1,4 @@
-/** Standard normal distribution: cumulative probability and quantile, both to some fifteen digits. */
+/** Standard normal distribution: cumulative probability and quantile, both accurate to about 15 digits. */
 
 /** Returns Phi(x), the probability below x. */
 export function normalCumulative(x: number): number {

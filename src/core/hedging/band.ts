@@ -25,8 +25,8 @@ export type BandInput = {
 
 export type Band = {
   /**
-   * Maximum inventory that is not hedged, in orders; inventory beyond it is hedged. If it equals `ordersMax`, nothing
-   * is hedged.
+   * Maximum inventory that is not hedged, in orders. Inventory beyond this maximum is hedged. If the maximum equals
+   * `ordersMax`, nothing is hedged.
    */
   readonly orders: number;
   /**

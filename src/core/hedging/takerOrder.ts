@@ -69,7 +69,7 @@ export class TakerOrder {
 
   /**
    * Cancels live orders that conflict with the taker order. An order kept for its queue position may be closer to the
-   * mid price than any wanted level.
+   * mid price than any wanted level, so this method compares the price of the order itself.
    */
   cancelBlockingOrders(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;

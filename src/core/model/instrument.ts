@@ -136,7 +136,7 @@ type Rounding = 'exact' | 'floor' | 'ceil';
 
 /**
  * Returns the number of units in `text`: fast up to 15 digits, exact for any length. Returns `null` if `rounding` is
- * `exact` and there is a remainder. Above 2^53 - 1 units it returns `otherwise`, or throws `TooLarge` if `otherwise` is
+ * `exact` and there is a remainder. Above 2^53 - 1 units, returns `otherwise`, or throws `TooLarge` if `otherwise` is
  * omitted.
  */
 function unitsOf(

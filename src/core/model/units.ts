@@ -9,8 +9,8 @@ export type Price = number & { readonly unit: 'ticks' };
  */
 export type Amount = number & { readonly unit: 'lots' };
 /**
- * Value in tick-lots: price times amount. One tick-lot is tick x lot of the quote currency. A bigint, because it
- * exceeds 2^53.
+ * Value in tick-lots: price times amount. One tick-lot is tick x lot of the quote currency. The type is bigint, because
+ * values exceed 2^53.
  */
 export type Value = bigint & { readonly unit: 'tick-lots' };
 /** Exact sum in any currency, in units of 10^-18; can be negative. */

@@ -62,7 +62,7 @@ type Live = {
   finalFilled: Amount | null;
   /** Whether the bot has reported that trades of the closed order are missing. Reset if the order reopens. */
   reportedMissing: boolean;
-  /** Number of the last answer that listed the order; 0 before the first. */
+  /** Number of the last received order list that contained the order; 0 before the first. */
   lastListedIn: number;
   /** Number of complete reads without the order that started late enough for absence to count. */
   absences: number;

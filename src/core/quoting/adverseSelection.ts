@@ -41,7 +41,8 @@ export const NOT_WIDENED: WidenBps = { buy: 0, sell: 0 };
  */
 const WAITING_MAX = 512;
 /**
- * Number of orders whose level is remembered. It exceeds the number of orders that can be live or can still be filled.
+ * Number of orders whose level is remembered. The number exceeds the count of orders that can be live or still be
+ * filled.
  */
 const LEVELS_REMEMBERED = 2_000;
 /**
@@ -97,7 +98,7 @@ export class AdverseSelection {
     });
   }
 
-  /** Increases whenever the state changes. */
+  /** Number that increases whenever the state changes. */
   get version(): number {
     return this.#version;
   }

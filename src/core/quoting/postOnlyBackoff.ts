@@ -33,7 +33,7 @@ export class PostOnlyBackoff {
    * the other side that came nearest to the quote.
    */
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
-  /** Latest best price of the other side. */
+  /** Latest best price of the other side, for each side of the bot's quotes. */
   readonly #best: Record<Side, number> = { buy: 0, sell: 0 };
   readonly #holds: Record<Side, Hold> = { buy: emptyHold(), sell: emptyHold() };
 

@@ -183,7 +183,7 @@ let choice = new Int8Array(64);
 let cost = new Float64Array(64);
 
 /**
- * Returns the largest set of fitting pairs that do not cross; among equally large sets, the one with the smallest sum
+ * Returns the largest set of fitting pairs that do not cross; among equally large sets, the set with the smallest sum
  * of price differences. Uses dynamic programming over prefixes.
  */
 function bestKeptPairs(

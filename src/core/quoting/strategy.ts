@@ -30,9 +30,12 @@ export type Quote = {
   readonly asks: readonly Level[];
   readonly noBid?: string;
   readonly noAsk?: string;
-  /** Values behind the quote, for display and metrics. The list stays the same object until a value changes. */
+  /**
+   * Named values from which the strategy computed the quote, for display and metrics. The list stays the same object
+   * until a value changes.
+   */
   readonly figures?: readonly Figure[];
-  /** Fair value behind the quote, if the configuration computes one. */
+  /** Fair value from which the quote was computed; absent if the configuration has no `fairValue`. */
   readonly fair?: Fair;
 };
 

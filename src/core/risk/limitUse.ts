@@ -1,4 +1,4 @@
-/** Current value of each limit next to its maximum, for display and metrics; decisions do not use it. */
+/** Current value of each limit next to its maximum, for display and metrics. Decisions do not use these values. */
 import type { KillSwitch, HaltLimits } from './killSwitch.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import { mayLive, type Order } from '../orders/orders.ts';

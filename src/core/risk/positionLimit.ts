@@ -17,7 +17,7 @@ export const positionLimitReason = (text: string): HaltReason =>
 export const isPositionLimitReason = (reason: string): boolean => /^position: .* is beyond its limit$/.test(reason);
 
 /**
- * Factor of the limit above which inventory counts as beyond the limit. The risk gate keeps the worst case within the
+ * Multiple of the limit above which inventory counts as beyond the limit. The risk gate keeps the worst case within the
  * limit, so only activity outside the bot exceeds the limit.
  */
 const TOLERANCE_FACTOR = 1.05;

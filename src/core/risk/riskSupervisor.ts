@@ -95,7 +95,7 @@ export class RiskSupervisor {
     this.regimes.look(at, depth, refusal, position, limits?.positionMax ?? 0, this.#drawdown());
   }
 
-  /** Reason for a halt that holds now, or that inventory causes at the next decision; `null` otherwise. */
+  /** Reason for a halt that is in effect now, or that inventory causes at the next decision; `null` otherwise. */
   get pendingHaltReason(): string | null {
     return this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
   }

@@ -22,8 +22,8 @@ const NONCE_DIGITS_MIN = 10;
 /** Minimum length of the signature after a nonce with fewer digits than `NONCE_DIGITS_MIN`. */
 const SIGNATURE_LENGTH_MIN = 16;
 /**
- * Maximum number of characters before a nonce: the scheme, a separator and a key of 64 characters. In a URL, each may
- * be encoded as three characters.
+ * Maximum number of characters before a nonce: the scheme, a separator and a key of 64 characters. In a URL, each
+ * character may be encoded as three characters.
  */
 const BEFORE_NONCE_MAX = 400;
 
