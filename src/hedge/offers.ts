@@ -94,7 +94,7 @@ function confirmableAmount(
 }
 
 /**
- * Rounds `sum` down to a multiple of `unit`. Both are in units of 10^-18, and `sum` must not be negative. Throws
+ * Rounds `sum` down to a multiple of `unit`. `sum` and `unit` are in 10^-18, and `sum` must not be negative. Throws
  * RangeError if `unit` is 0.
  */
 export const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));

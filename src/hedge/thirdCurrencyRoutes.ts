@@ -20,8 +20,8 @@ export type RouteRules = {
   /** Currencies allowed between two legs. */
   readonly via: readonly string[];
   /**
-   * Possible loss from price moves between the legs, in bps of the hedged amount. Added to the route's cost in the
-   * comparison.
+   * Possible loss from price moves between the legs, in bps of the hedged amount. The comparison of routes adds this
+   * loss to the cost of the route.
    */
   readonly riskBps: number;
   /** Maximum wait for a second leg whose price is within the limits. */

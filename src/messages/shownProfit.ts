@@ -1,7 +1,4 @@
-/**
- * Profit since the opening of the ledger, in the form that every display prints. Also contains the profit of the last
- * run.
- */
+/** Profit since the opening of the ledger and profit of the last run, in the form that every display prints. */
 import {
   money,
   moneyOf,
@@ -19,7 +16,7 @@ export type PrintedProfit = PrintedProfitParts & {
   readonly currency: string;
   /**
    * Time at which the ledger was opened; `null` if an older Puntas did not store it. `at` is the time of the last
-   * event. Both are ISO 8601 in UTC.
+   * event. Both times are ISO 8601 in UTC.
    */
   readonly since: string | null;
   readonly at: string | null;

@@ -64,7 +64,7 @@ type Histogram<L extends string> = Named<L> &
     readonly buckets: readonly number[];
   };
 
-/** Name of a metric and names of its alerts. Both have literal types, so that an unknown name does not compile. */
+/** Name of a metric and names of its alerts. The names have literal types, so that an unknown name does not compile. */
 type Called<N extends string, A extends string> = {
   readonly name: N;
   /** Names of the rules in config/prometheus/alerts.yml that use the metric. */

@@ -22,7 +22,7 @@ export type Booked = { readonly changes: readonly Change[] } & (
 );
 
 /**
- * Returns the origin id and the level (from 1) of the order that a trade filled. Both are `null` if the order is
+ * Returns the origin id and the level (from 1) of the order that a trade filled. Both values are `null` if the order is
  * unknown or not the bot's.
  */
 export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };

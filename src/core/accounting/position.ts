@@ -92,7 +92,9 @@ export class Position {
   /** Last mid price of an earlier run, in half ticks times the tick's money; 0 if none. */
   readonly #earlierMark: bigint;
   #flows = 0n;
-  /** Sums before the first mid price, in 10^-18. They are valued at the first mid price when it becomes known. */
+  /**
+   * Sums before the first mid price, in 10^-18. These sums are valued at the first mid price as soon as it is known.
+   */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
   /**

@@ -1,5 +1,5 @@
 /**
- * Engine: applies an event and returns approved commands. The engine is synchronous and deterministic. It uses no
+ * Engine: applies an event and returns approved commands. The engine is synchronous and deterministic, and uses no
  * clock, randomness, I/O or promises.
  */
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';

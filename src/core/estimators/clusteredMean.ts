@@ -8,7 +8,7 @@ import type { Millis } from '../model/units.ts';
 export const clusterMsOf = (horizonS: number): Millis => Math.max(60_000, horizonS * 1000);
 
 /**
- * Sums from which a mean is computed, as stored for the next run. All are finite numbers, in the order of
+ * Sums from which a mean is computed, as stored for the next run. All sums are finite, in the order of
  * `ClusteredMean.state`.
  */
 export type MeanState = readonly number[];
@@ -26,7 +26,7 @@ export class ClusteredMean {
   #cluster = Number.NaN;
   // `#value` and `#weight` are sums over the open cluster: of weight times value, and of weight. `#values` and
   // `#weights` are sums over all finished clusters. The other three fields are sums over finished clusters, too. Each
-  // adds the product of two sums of a cluster, such as value sum times weight sum.
+  // field adds the product of two sums of a cluster, such as value sum times weight sum.
   #value = 0;
   #weight = 0;
   #values = 0;

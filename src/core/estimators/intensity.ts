@@ -93,11 +93,12 @@ type VirtualOrder = { readonly price: number; readonly away: number; ahead: numb
 type Tally = { reached: number; exposureS: number; away: number };
 
 /**
- * Estimates arrival counts with virtual orders of zero size. In each window one order rests at each distance on both
+ * Estimates arrival counts with virtual orders of zero size. In each window, one order rests at each distance on both
  * sides.
  *
- * A trade reaches an order if its price goes through the order's price, or once the volume traded at that price equals
- * the amount displayed at the start. Otherwise the order's waiting time is censored at the end of the window.
+ * A trade reaches an order if the trade's price is beyond the order's price. At the order's own price, trades reach the
+ * order once their volume equals the amount displayed at the start. Otherwise, the order's waiting time is censored at
+ * the end of the window.
  */
 export class IntensityMeter {
   readonly #options: MeterOptions;

@@ -68,8 +68,8 @@ export class MicropriceCounts {
   }
 
   /**
-   * Computes the corrections. Q holds the probabilities of steps without a move of the mid price, R the probabilities
-   * of steps with a move, and r the mean moves.
+   * Computes the corrections. Q holds the probabilities of steps without a move of the mid price. R holds the
+   * probabilities of steps with a move, and r the mean moves.
    *
    * Then G = (1 - Q)^-1 r, B = (1 - Q)^-1 R, and the correction G + B G + B B G + ... is (1 - Q - R)^-1 r. Each state
    * gets one extra observation that ends without a move. The extra observation keeps the correction of a rare state

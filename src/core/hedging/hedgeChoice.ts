@@ -37,7 +37,10 @@ export type PricedRoute = {
   readonly way: HedgeWay;
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
-  /** Possible additional cost during execution, in the quote currency. Added to `cost` in the comparison of routes. */
+  /**
+   * Possible additional cost during execution, in the quote currency. The comparison of routes adds this cost to
+   * `cost`.
+   */
   readonly risk?: Money;
   /** Maximum cost if the price is not firm; if absent, price plus risk. */
   readonly costMax?: Money;

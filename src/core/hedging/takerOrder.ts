@@ -68,8 +68,8 @@ export class TakerOrder {
   }
 
   /**
-   * Cancels live orders that conflict with the taker order. An order kept for its queue position may be closer to the
-   * mid price than any wanted level, so this method compares the price of the order itself.
+   * Cancels live orders that conflict with the taker order. This method compares the prices of the orders, because an
+   * order kept for its queue position may be closer to the mid price than any wanted level.
    */
   cancelBlockingOrders(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;

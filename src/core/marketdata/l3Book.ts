@@ -1,6 +1,6 @@
 /**
- * Order-by-order book without the bot's orders, built from a snapshot and later steps (public facts 12.6). Also gives
- * the bot's queue positions.
+ * Order-by-order book without the bot's orders, built from a snapshot and later steps (public facts 12.6). The book
+ * also gives the bot's queue positions.
  */
 import type { OrderBook } from '../model/book.ts';
 import { shownAmount, shownSum, UNITS_MAX, type Instrument } from '../model/instrument.ts';

@@ -74,5 +74,5 @@ export function multiplyMoneyFloor(a: Money, b: Money): Money {
   return money(product < 0n && quotient * ONE !== product ? quotient - 1n : quotient);
 }
 
-/** Converts money to a float for metrics and log lines. Never use it for a decision about money. */
+/** Converts money to a float for metrics and log lines. Never base a decision about money on the float. */
 export const approximately = (sum: Money): number => Number(sum) / 1e18;

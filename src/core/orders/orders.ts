@@ -45,13 +45,16 @@ type Live = {
   -readonly [K in keyof Order]: Order[K];
 } & {
   filledRest: Money;
-  /** Filled amount that the exchange reported when the order was adopted. Its trades may still arrive one by one. */
+  /**
+   * Filled amount that the exchange reported when the order was adopted. The trades of this amount may still arrive one
+   * by one.
+   */
   reportedFilled: Amount;
   /** Sum of applied trades. `filled` is the larger of this sum and `reportedFilled`, so that nothing counts twice. */
   traded: number;
   /**
-   * Time from which reads are evidence. This is the time of the intent, then of the placement's answer, the first
-   * sighting, or a sighting after the order's end. Reads that started earlier may show an older state.
+   * Time from which reads count as evidence: the time of the intent, later of the placement's answer, of the first
+   * sighting, or of a sighting after the order's end. Reads that started earlier may show an older state.
    */
   answeredAt: Millis;
   closedAt: Millis;
@@ -60,7 +63,9 @@ type Live = {
   cancelAnswered: boolean;
   /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
-  /** Whether the bot has reported that trades of the closed order are missing. Reset if the order reopens. */
+  /**
+   * Whether the bot has reported that trades of the closed order are missing. The value is reset if the order reopens.
+   */
   reportedMissing: boolean;
   /** Number of the last received order list that contained the order; 0 before the first. */
   lastListedIn: number;

@@ -26,13 +26,16 @@ export type ExchangeVenue = {
   readonly connect: (to: Connection) => VenueClient;
   /** Market data stream. If absent, books are polled. */
   readonly marketStream?: (of: StreamOf) => MarketStream;
-  /** Returns the meaning of a rejection code. Used for recordings, which store codes without their meaning. */
+  /**
+   * Returns the meaning of a rejection code. Readers of recordings need the meaning, because recordings store only
+   * codes.
+   */
   readonly meaningOf?: (code: string) => Meaning | undefined;
   /** Webhooks; absent if the exchange delivers none. */
   readonly webhooks?: VenueWebhooks;
   /**
-   * Published rate limits, in requests per minute: public requests per address, private requests per account. Absent if
-   * not published.
+   * Rate limits that the exchange publishes, in requests per minute: public requests per address, private requests per
+   * account. Absent if the exchange publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number };
 };
