@@ -11,7 +11,7 @@ export type ShownPreview = {
   readonly minutes: number | null;
   readonly costMax: string | null;
 };
-/** Inputs of the user other than the reason. */
+/** Inputs of the user in the dialog, except the reason. */
 type Typed = { readonly minutes: number | null; readonly costMax: string | null };
 type OnShare = (share: number) => void;
 export type ShownOutcome = { readonly end: 'under way' | 'done' | 'refused'; readonly lines: readonly string[] };

@@ -183,7 +183,7 @@ export type ShownBudgets = {
   readonly publicMax: number;
   readonly privateMax: number;
   readonly streamUp: boolean | null;
-  /** Exact amount ahead of the bot's best order on each side. */
+  /** Exact amount of other traders' orders ahead of the bot's best order on each side, in the base currency. */
   readonly queueAhead: { readonly bid: number | null; readonly ask: number | null };
   readonly eventLoopP99Ms: number | null;
 };
