@@ -30,7 +30,7 @@ type Terms = {
 export type ConversionQuote = Terms & {
   readonly padding?: DecimalText;
   readonly estimatedSlippage?: { readonly value: string; readonly level: string; readonly message: string };
-  /** Times of the next scheduled conversions of the user, by DAILY, WEEKLY and MONTHLY. */
+  /** Times of the user's next scheduled conversions, by frequency: DAILY, WEEKLY or MONTHLY. */
   readonly nextRecurrentEvents: ReadonlyMap<string, Millis>;
 };
 

@@ -99,8 +99,8 @@ export function orders(ask: SendRequest) {
       buildAndSend(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
 
     /**
-     * Cancels orders in requests of at most 50 ids. Succeeds if any request was answered. An id missing from the result
-     * is not proven canceled, whether its request failed or not.
+     * Cancels orders in requests of at most 50 ids. Succeeds if any request was answered. If an id is missing from the
+     * result, its order may still be open.
      */
     cancel: async (of: Ids): Promise<Outcome<readonly string[]>> => {
       const some = (ids: readonly string[]) =>

@@ -31,7 +31,7 @@ export type StreamOptions = {
   readonly backoffMaxMs?: Millis;
 };
 
-/** Counts since the start, for tests and operators. */
+/** Counts since the stream was created, for tests and operators. */
 export type StreamCounts = {
   readonly connections: number;
   readonly frames: number;
@@ -46,8 +46,9 @@ const GOOD_AFTER_MS = 60_000;
 const CHECKS_PER_SILENCE = 12;
 
 /**
- * Creates the stream of trades and diff-orders of one book. It connects at `start`, which throws if called twice. By
- * default, a connection counts as lost after 60 s without a frame, and pauses before a reconnect are 1 s to 30 s.
+ * Creates the stream of trades and diff-orders of one book. The stream connects at `start`, which throws if called
+ * twice. By default, a connection counts as lost after 60 s without a frame, and pauses before a reconnect are 1 s to
+ * 30 s.
  */
 export function marketStream(options: StreamOptions): MarketStream & { counts(): StreamCounts } {
   return new Subscription(options);
@@ -164,7 +165,10 @@ class Subscription implements MarketStream {
     }
   }
 
-  /** Returns the readable trades of a frame; reports a fault after them if trades of the frame may be missing. */
+  /**
+   * Returns the readable trades of a frame. If other trades of the frame may be missing, reports the readable trades
+   * itself and returns a fault.
+   */
   #tradesOf({ trades, unreadable }: Extract<StreamFrame, { kind: 'trades' }>): StreamNews {
     const [row] = unreadable;
     if (row === undefined) return { kind: 'trades', trades };

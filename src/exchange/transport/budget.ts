@@ -11,7 +11,7 @@ export type Slot = {
 
 export type BudgetLimits = {
   readonly perMinute: number;
-  /** Maximum requests waiting for a slot; one more is rejected immediately. */
+  /** Maximum number of requests that wait for a slot. Above this number, a request is rejected immediately. */
   readonly waitersMax?: number;
 };
 
