@@ -67,7 +67,10 @@ export function strangeFee(trade: OwnTrade, { hasCurrency }: Pick<RowJudgment, '
   return { why, book, currencies: pair, oid, originId, id: tid };
 }
 
-/** Whether a row concerns one of these currencies, judged by its own currencies or by its book. */
+/**
+ * Whether a row concerns a currency in `own`, judged by the currencies of the row, or by its book if the row names no
+ * currency.
+ */
 export function isAboutCurrency({ currencies, book }: UnreadableRow, own: readonly string[]): Concern {
   const about = currencies ?? (book === undefined ? undefined : (pairOrNull(book) ?? undefined));
   if (about === undefined) return 'possibly';

@@ -228,8 +228,8 @@ export class Reads {
   }
 
   /**
-   * Reads the book. Resolves to `null` if the reply is older than an earlier one, and to a failure if it contains an
-   * unusable price.
+   * Reads the book. Resolves to `null` if the reply is older than an earlier reply, and to a failure if the reply
+   * contains an unusable price.
    */
   async book(instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
     const startedAt = this.#time();

@@ -43,7 +43,7 @@ export type BesideQuoting = {
 export type StateSide = {
   readonly journal: Journal;
   readonly latch: Latch;
-  /** Bookings that the operator requested. */
+  /** Bookings in the ledger that the operator requested. */
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Settlements by the operator, for hedges whose outcome the exchange does not report. */
   readonly settlements?: NumberedMailbox<'settle'> | undefined;

@@ -40,8 +40,8 @@ export class MarketData {
   #stopped = false;
   #tradeAt: Millis = -Infinity;
   /**
-   * Change of the book that the engine does not know yet; `null` if none. `startedAt` is the start of the read, or
-   * `null` for a book without the bot's orders.
+   * Change of the book that was not reported to the engine yet; `null` if none. `startedAt` is the start time of the
+   * read of the book, or `null` for a book without the bot's orders.
    */
   #untold: { readonly startedAt: Millis | null } | null = null;
   #toldAt: Millis = -Infinity;

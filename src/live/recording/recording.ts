@@ -39,7 +39,7 @@ export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
 /** Text of a gap line. */
 export const GAP = 'g';
 
-/** Writer of lines. It remembers the levels that it has written, so that a line needs only the changes. */
+/** Writer of lines. The writer remembers the levels that it has written, so that a line needs only the changes. */
 export class LineWriter {
   readonly #depth = emptyDepth(DEPTH_LEVELS);
   readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };

@@ -50,7 +50,7 @@ const HEAD_BYTES = 8;
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Size of the deflate window, in bytes. The window includes earlier pieces, because pieces are small and similar. In a
- * measurement, a day took 19 MB, and 54 MB without earlier pieces.
+ * measurement, one day of recording took 19 MB with earlier pieces in the window, and 54 MB without earlier pieces.
  */
 const WINDOW_BYTES = 32_768;
 
@@ -95,7 +95,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
   }
 }
 
-/** Starts the recording of a run. Throws if the disk does not accept it. */
+/** Starts the recording of a run. Throws if the disk does not accept the recording. */
 export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = openSync(join(dir, recordingName(of.run)), 'wx', 0o600);
@@ -180,7 +180,10 @@ function* linesOf(path: string, run: number): Generator<string, undefined> {
   }
 }
 
-/** Opens a recording that may still grow. Its first line is the `RecordedRun`. Throws if the file is missing. */
+/**
+ * Opens a recording that may still grow. The first line of a recording is the `RecordedRun`. Throws if the file is
+ * missing.
+ */
 export const followRecording = (dir: string, run: number): RecordingPieces =>
   new RecordingPieces(join(dir, recordingName(run)), run);
 

@@ -55,7 +55,7 @@ export function heartbeatIn(
   speed = 1,
 ): FileHeartbeat {
   const file = join(dir, HEARTBEAT_FILES[whose]);
-  // The counter must continue, so that it also changes across a restart.
+  // The counter continues after a restart, so that the first heartbeat of the new process also changes it.
   let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
   const born = clock.now();
   let reads = 0;

@@ -87,7 +87,7 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
   return { reason: `the latch ${path} ${is}`, at: 0, by: 'bot', ...unread };
 }
 
-/** Fields of an unreadable hold. They match no bot, so only the operator can end the hold. */
+/** Fields of an unreadable hold, which match no bot, so that only the operator can end the hold. */
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
 
@@ -119,7 +119,7 @@ function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): b
 
 const overPauseFile = (box: Mailbox<'pause'>): string => `${box.path()}.over`;
 
-/** Removes the file of a process that was killed while it ended a pause. */
+/** Removes the renamed pause file of a process that was killed while it ended a pause. */
 export const forgetEndedPause = (dir: string): void =>
   rmSync(overPauseFile(new Mailbox(dir, 'pause')), { force: true });
 

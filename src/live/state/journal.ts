@@ -44,14 +44,14 @@ export type Leftovers = {
   readonly transfers: readonly string[] | null;
   /** Currencies with a trade that an earlier run could not read; their balances are not compared. */
   readonly uncounted: readonly string[];
-  /** Tick and lot of all prices and amounts here; `null` if an older Puntas stored none. */
+  /** Tick and lot of all prices and amounts in this state; `null` if an older Puntas did not store them. */
   readonly units: StateUnits | null;
 };
 
 export type Journal = {
   /**
-   * Number of this run. It was never used in this state directory, and is higher than that of any run in a lost state
-   * directory.
+   * Number of this run. No earlier run in this state directory had the number, and every run in a lost state directory
+   * had a lower number.
    */
   readonly run: number;
   /** Configuration as text, from which the engine was created. */
@@ -119,7 +119,7 @@ export function openJournal(
     ...options
   }: Omit<JournalOptions, 'recordings' | 'mark'> & {
     readonly owner: Owner;
-    /** Account number; given if the exchange was asked for it because the API key changed. */
+    /** Account number; present if Puntas requested it from the exchange because the API key changed. */
     readonly client?: string;
     readonly earlierBytesMax: number;
   },
