@@ -41,7 +41,7 @@ import { FeesTooHigh, UsageError } from './usageError.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
 
-/** Access to an exchange with an account. */
+/** Access to an exchange: its addresses and the API key of an account. */
 export type VenueAccess = {
   readonly restUrl: string;
   readonly key: string;
@@ -270,10 +270,10 @@ function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
   throw new UsageError(`${key}: this exchange has no conversions; remove the key`);
 }
 
-/** Maximum inventory of the band model, in orders; a larger one has the same effect. */
+/** Maximum inventory of the band model, in orders; a larger inventory has the same effect. */
 const ORDERS_MAX = 10_000;
 
-/** Returns the hedge setup without a desk. */
+/** Returns the hedge setup without a desk; `undefined` if hedging is not configured. */
 export function hedgePlanOf({ hedge, timing, strategy, limits }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
   const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, ...others } = hedge;

@@ -98,8 +98,8 @@ export function openBox(
 }
 
 /**
- * Serves the exchange on 127.0.0.1 only; port 0 selects a free port. Rejects with `UsageError` if `openBox` throws one
- * or the port is in use. After a rejection, nothing keeps running.
+ * Serves the exchange on 127.0.0.1 only; port 0 selects a free port. Rejects with `UsageError` if `openBox` throws this
+ * error or if the port is in use. After a rejection, nothing keeps running.
  */
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();

@@ -19,7 +19,7 @@ import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
 import type { Run } from '../live/loop/run.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
-/** Returns the values from the engine's snapshot and its run; the caller adds the other values. */
+/** Returns the values that come from the engine's snapshot and its run; the caller adds all other values. */
 export function monitored(
   snapshot: Snapshot,
   run: Run,

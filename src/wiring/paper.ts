@@ -163,7 +163,10 @@ const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock:
     },
   });
 
-/** Returns the first line for the operator. Throws one line if the configuration does not allow paper trading. */
+/**
+ * Returns the first output line, which describes the paper trading. Throws one line if the configuration does not allow
+ * paper trading.
+ */
 export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;
   const { restUrl } = followedBy(config);

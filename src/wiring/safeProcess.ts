@@ -1,4 +1,4 @@
-/** Checks that a process is safe for an API key: not open to a debugger, and certificates are checked. */
+/** Checks that a process is safe for an API key: no debugger can connect, and Node checks certificates. */
 import { url as inspectorUrl } from 'node:inspector';
 import { UsageError } from './usageError.ts';
 
