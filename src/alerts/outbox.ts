@@ -58,7 +58,7 @@ const CLOSE_MS = 4_000;
 
 type Known = {
   isOn: boolean;
-  /** Whether the event's start was reported and its end was not. */
+  /** Whether the start of the event was reported and its end was not reported yet. */
   isTold: boolean;
   /** Whether an occurrence since the last report was loud. */
   isLoud: boolean;

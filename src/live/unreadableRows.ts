@@ -124,7 +124,7 @@ export type RowJudgment = Omit<OwnOrders, 'book'> & {
   readonly onLeftOut: (text: string) => void;
 };
 
-/** Returns a judgment of rows by the engine's orders and ledger, with warnings about omitted rows. */
+/** Returns rules for judging rows that use the engine's orders and ledger, with warnings about omitted rows. */
 export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
   instance,
   ownsOid: oid => ownsOid(engine.liveOrders, oid),

@@ -26,7 +26,7 @@ export type InboxState = {
   readonly problem: string | null;
 };
 
-/** Message from the thread. */
+/** Message from the thread of the inbox to the thread of the bot. */
 export type FromThread =
   | { readonly kind: 'listening'; readonly url: string; readonly kept: number }
   | { readonly kind: 'cannot listen'; readonly why: string }

@@ -12,7 +12,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Error if the spreads of the strategy cannot earn the account's fees. */
+/** Error if the spreads of the strategy do not cover the account's fees. */
 export class FeesTooHigh extends UsageError {
   /** Account's position in the exchange's fee tiers, as text; `null` if unknown. */
   readonly tier: string | null;

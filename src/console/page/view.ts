@@ -60,7 +60,7 @@ export type ShownHalt = {
   readonly reason: string;
   readonly at: number;
   readonly by: string;
-  /** Expiry time; `null` if it does not expire. */
+  /** Expiry time of the halt; `null` if the halt does not expire. */
   readonly until: number | null;
 };
 

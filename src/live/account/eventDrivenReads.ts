@@ -21,7 +21,7 @@ export type EventDrivenReadsOptions = {
   readonly readTrades: () => Promise<unknown>;
   /** Reads the balances between two reads of the trades and passes the balances to the engine. */
   readonly readBalances: () => Promise<unknown>;
-  /** Source of the newest trade that was read. */
+  /** Source of the id of the newest trade that was read. */
   readonly reads: Pick<Reads, 'newest'>;
   /** Looks up the bot's orders by origin id and passes the result to the engine. */
   readonly look: (ids: readonly string[]) => Promise<unknown>;

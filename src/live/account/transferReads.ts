@@ -103,8 +103,8 @@ export class TransferReads {
   }
 
   /**
-   * Records the transfers in `booked` as known. The other found transfers stay unknown, because the balances may not
-   * include them yet. Must be called in the synchronous step that passes `booked` to the engine.
+   * Records that the ledger contains the transfers in `booked`. The other found transfers can be booked later, because
+   * the balances may not include them yet. Must be called in the synchronous step that passes `booked` to the engine.
    */
   take({ transfers, ids }: FoundTransfers, booked: readonly ListedTransfer[], now: Millis): void {
     const isBooked = new Set(booked);
@@ -125,7 +125,7 @@ export class TransferReads {
     this.#known = new Set(this.#list);
   }
 
-  /** Reads one list, newest first, down to a known line. */
+  /** Reads one list, newest line first, until a line whose transfer is in the ledger. */
   async #newest(list: TransferList): Promise<readonly TransferLine[] | Failed> {
     const all: TransferLine[] = [];
     let marker: string | undefined;

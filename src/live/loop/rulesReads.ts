@@ -1,6 +1,6 @@
 /**
- * Reads of the book's rules and fees during a run: every 5 minutes, and soon after a sign of changed rules in an order
- * or a fee.
+ * Reads of the book's rules and fees during a run: every 5 minutes, and soon after a rejection or a fee that indicates
+ * changed rules.
  */
 import { differentChargedRate, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';

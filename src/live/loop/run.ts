@@ -190,7 +190,7 @@ export class Run {
     return this.#rules.known;
   }
 
-  /** Returns rules with another tick or lot, for the next run; `null` if they are unchanged. */
+  /** Returns rules with another tick or lot, for the next run; `null` if tick and lot are unchanged. */
   readonly nextRules = (): Rules | null => this.#rules.next;
 
   /** Returns the engine's time: wall time that never goes back. */

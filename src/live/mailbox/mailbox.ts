@@ -184,7 +184,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
   }
 }
 
-/** Request box, or an object that replaces one. */
+/** Request box, or an object that can replace a request box. */
 export type Requests<R extends MailKind, A extends MailKind> = Pick<RequestBox<R, A>, keyof RequestBox<R, A>>;
 
 const RELOADS_FILE = 'reloads.jsonl';

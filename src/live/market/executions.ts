@@ -39,7 +39,7 @@ export type ExecutionsOptions = {
 
 export class Executions implements TradeListener {
   readonly #options: ExecutionsOptions;
-  /** Serial number of the time up to which every trade is known. */
+  /** Serial number of the time up to which every trade was reported. */
   #mark = 0;
   /** Serial number of the time when the current read started. */
   #opened = 0;

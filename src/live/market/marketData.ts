@@ -203,8 +203,8 @@ export class MarketData {
   }
 
   /**
-   * Reports the book immediately, but at most once per `TELL_EVERY_MS`. Frames may arrive by the hundred, and each
-   * report is recorded.
+   * Reports the book immediately, but at most once per `TELL_EVERY_MS`, because hundreds of frames may arrive together
+   * and each report is recorded.
    */
   #tellSoon(startedAt: Millis | null): void {
     const { clock } = this.#options.run;

@@ -76,7 +76,7 @@ export class LineWriter {
 
 /**
  * Returns the answer of a failed engine. The answer has only the error message: replays compare answers, and a stack
- * would differ between machines.
+ * trace would differ between machines.
  */
 export const brokenBy = (error: unknown): Answer => ({
   kind: 'broke',

@@ -1,6 +1,6 @@
 /**
- * Heartbeats between the bot and its sentinel: small files with a counter. The counter, not a time, shows life, because
- * the two clocks may differ.
+ * Heartbeats between the bot and its sentinel: small files with a counter. A process counts as running while its
+ * counter changes. Times are not compared, because the two clocks may differ.
  */
 import { readRegularFile, SMALL_FILE, writeWhole } from '../../guard/index.ts';
 import { statSync } from 'node:fs';
