@@ -22,7 +22,8 @@ export type AlertsOptions = {
 };
 
 /**
- * Durations above which a request or decision is slow, in ms. The slow share over five minutes is an alert condition.
+ * Durations above which a request or decision is slow, in ms. Alert conditions use the shares of slow requests and of
+ * slow decisions over five minutes.
  */
 const SLOW_REQUEST_MS = 2_000;
 const SLOW_DECISION_MS = 50;

@@ -6,7 +6,7 @@ import type { Failed } from './failedRequest.ts';
 const AGAIN_MS = 60_000;
 /** Time without any answer after which the exchange counts as unreachable. A single lost answer does not count. */
 const UNREACHABLE_MS = 2_000;
-/** Maximum number of distinct kinds of failure. */
+/** Maximum number of distinct kinds of failure that are remembered to suppress repeated lines. */
 const KINDS_MAX = 100;
 
 export class ConnectivityLog {

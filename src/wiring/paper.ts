@@ -63,8 +63,8 @@ const READS_SHARE = 0.9;
 const NO_BOUND = '9999999999';
 
 /**
- * Resolves when the followed book is available. Rejects with one line if it cannot be followed, or if the configuration
- * is incomplete.
+ * Resolves when the followed book is available. Rejects with a one-line error if the book cannot be followed, or if the
+ * configuration is incomplete.
  */
 export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
   const { book, paper } = config;
@@ -164,8 +164,8 @@ const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock:
   });
 
 /**
- * Returns the first output line, which describes the paper trading. Throws one line if the configuration does not allow
- * paper trading.
+ * Returns the first output line, which describes the paper trading. Throws a one-line error if the configuration does
+ * not allow paper trading.
  */
 export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;

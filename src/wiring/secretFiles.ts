@@ -6,8 +6,8 @@ import { openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
 const MOUNTED = /^(\/var)?\/run\/secrets\//;
 
 /**
- * Returns the text of a key file of at most 64 kB. Throws one line with the remedy if it is not a regular file, others
- * can read it, or it belongs to neither this user nor root.
+ * Returns the text of a key file of at most 64 kB. Throws a one-line error with the remedy if the path is not a regular
+ * file, others can read the file, or it belongs to neither this user nor root.
  */
 export function readSecretFile(path: string): string {
   const fd = openRegularFile(path);

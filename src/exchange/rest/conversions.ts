@@ -47,7 +47,7 @@ export function conversions(ask: SendRequest) {
   return {
     requestConversion: (of: ConversionRequest) =>
       buildAndSend(ask, () => question('POST', '', 'POST currency_conversions', quote, conversionBody(of))),
-    /** Executes a quote, asynchronously and finally; poll the result with `conversion`. */
+    /** Executes a quote. The execution is asynchronous and cannot be undone; poll its result with `conversion`. */
     executeConversion: (quoteId: string) =>
       buildAndSend(ask, () => question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started)),
     /** Looks up a conversion by its own id, from the answer to its execution. */

@@ -231,7 +231,7 @@ function modificationBody({ cancel, ...amounts }: OrderModification): Record<str
 
 type Figures = { readonly [name in 'price' | 'major' | 'minor' | 'stop']?: DecimalText | undefined };
 
-/** Returns the prices and amounts that are present. Throws a WireFault if one is not above zero. */
+/** Returns the prices and amounts that are present. Throws a WireFault if a value is not above zero. */
 function figures({ price, major, minor, stop }: Figures): Record<string, DecimalText> {
   const given = Object.entries({ price, major, minor, stop }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -254,7 +254,7 @@ function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
   return query({
     book: book === undefined ? undefined : bookPart(book),
     currency: currency === undefined ? undefined : currencyPart(currency),
-    // The default is 500; the document has no maximum (4.4).
+    // The default limit is 500; the document has no maximum (4.4).
     limit: limit === undefined ? undefined : limitPart(limit, Number.MAX_SAFE_INTEGER),
     source,
   });

@@ -58,7 +58,7 @@ class Subscription implements MarketStream {
   readonly #options: Required<StreamOptions>;
   #listener: ((news: StreamNews) => void) | null = null;
   #connection: StreamConnection | null = null;
-  /** Increases with every connection; events of earlier connections are ignored. */
+  /** Number that increases with every connection; events of earlier connections are ignored. */
   #generation = 0;
   #missing = new Set<string>();
   #isUp = false;

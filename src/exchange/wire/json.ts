@@ -16,7 +16,7 @@ const UNCHECKED_LENGTH = 16 * 1024;
 const LEVELS_MAX = 32;
 /** Maximum number of objects, lists, members and elements. A complete book of 6,000 orders has about 60,000. */
 const PARTS_MAX = 100_000;
-/** Maximum number of numbers that a double would round. A page of trades has 100. */
+/** Maximum number of numbers that a double would round. A page of trades has 100 such numbers. */
 const LONG_NUMBERS_MAX = 10_000;
 /** Maximum number of members in one object; the exchange would send thousands of entries as a list. */
 const MEMBERS_MAX = 4_096;

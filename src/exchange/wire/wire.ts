@@ -11,7 +11,7 @@ import {
   type UnreadableRow,
 } from '../../core/index.ts';
 
-/** Error for a reply that differs from the interface documents. Becomes the outcome `unknown`. */
+/** Error for a reply that differs from the interface documents. The request then has the outcome `unknown`. */
 export class WireFault extends Error {
   constructor(message: string) {
     super(message);

@@ -21,7 +21,7 @@ export type ListedTransfer = Booking & { readonly id: string };
 
 /**
  * Result of a read: transfers that are not in the ledger, oldest first. `ids` has the ids of all lines that were read,
- * including known lines.
+ * including lines whose transfers are in the ledger.
  */
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 

@@ -7,7 +7,7 @@ import type { Arrived, InboxStore } from './store.ts';
 
 export type DeliveryQueueOptions = {
   readonly store: Pick<InboxStore, 'put'>;
-  /** Monotonic clock. */
+  /** Returns monotonic time in ms. */
   readonly elapsed: () => Millis;
   /** Runs the call after all deliveries that have already arrived are in the queue. */
   readonly soon: (call: () => void) => void;

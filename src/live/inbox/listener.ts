@@ -50,7 +50,7 @@ const BODY_WITHIN_MS = 4_000;
 /** Maximum idle time of a connection, short because a sender can easily connect again. */
 const IDLE_MAX_MS = 5_000;
 
-/** Starts to listen. Rejects with one line if the port is unavailable. */
+/** Starts to listen. Rejects with a one-line error if the port is unavailable. */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
   const counts = { stored: 0, repeated: 0, turnedAway: 0, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 };
   const isKnown = options.signed !== undefined || options.sources.length > 0;

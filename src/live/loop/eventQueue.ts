@@ -27,7 +27,7 @@ export class EventQueue {
   readonly #steps: EventSteps;
   /** Waiting events; the next event is at the end of the list. */
   readonly #waiting: Waiting[] = [];
-  /** Events that the current call has added, in order. */
+  /** Events that the current call of `prepare`, `step` or `onEndless` has added, in order. */
   #caused: EngineEvent[] = [];
   #isDraining = false;
 

@@ -33,7 +33,7 @@ export type ExchangeSide = {
 export type BesideQuoting = {
   /** Sources and interval of the reference price from other markets. If absent, no reference price is read. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Reads of RFQ prices as a reference. If absent, no RFQ price is requested. */
+  /** Reads of RFQ prices as a reference price. If absent, no RFQ price is requested. */
   readonly rfqReference?: RfqReferenceSetup | undefined;
   /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */
   readonly hedge?: HedgeSetup | undefined;

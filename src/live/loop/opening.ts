@@ -135,7 +135,7 @@ export type OpeningBalances = {
   readonly balances: readonly Balance[];
   /** Rows that could not be read and are missing from `balances`. */
   readonly unreadable: readonly UnreadableRow[];
-  /** Newest trade that the balances include; `undefined` if none. The balances include no later trade. */
+  /** Id of the newest trade that the balances include; `undefined` if none. The balances include no later trade. */
   readonly lastTid: string | undefined;
 };
 

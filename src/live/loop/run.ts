@@ -51,7 +51,7 @@ const EMPTY_READS_TO_STOP = 2;
 
 /** Options of a run without its engine, which needs the rules of the book. */
 export type RunOpening = RunParts & {
-  /** Creates the engine. @throws Error with one line if the run must not start. */
+  /** Creates the engine. @throws Error with a one-line message if the run must not start. */
   readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
   /** Rules of the book. If absent, `open` reads them from the exchange. */
   readonly rules?: Rules;

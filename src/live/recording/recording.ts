@@ -17,8 +17,8 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 /** One line of the recording. */
 export type RecordingLine =
   /**
-   * An input. `levels`: changes of the best levels since the previous line that has levels, each as side, price and
-   * amount.
+   * Input of the engine. `levels`: changes of the best levels since the previous line that has levels, each as side,
+   * price and amount.
    */
   | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
   | Answer
@@ -96,8 +96,8 @@ export function lineOf(text: string): RecordingLine {
 }
 
 /**
- * Returns the event of an input, and updates `book` to the state at that line; a `book` event refers to `book`. Throws
- * RangeError on an impossible level.
+ * Returns the event of an input, and applies the changed levels of the line to `book`. If the event is a `book` event,
+ * it refers to `book`. Throws RangeError on an impossible level.
  */
 export function eventOf({ event, levels }: Extract<RecordingLine, { kind: 'input' }>, book: OrderBook): EngineEvent {
   for (const [side, price, amount] of levels) book.set(side === 0 ? 'buy' : 'sell', price as Price, amount as Amount);

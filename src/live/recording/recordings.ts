@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Millis } from '../../core/index.ts';
 
-/** First line of a recording: number, start and inputs of the run. */
+/** First line of a recording: number, start time and configuration of the run, and the format of the lines. */
 export type RecordedRun = {
   readonly run: number;
   readonly startedAt: Millis;
@@ -140,10 +140,10 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
 }
 
 /**
- * Reads the inputs and the lines of a run, even while it is being recorded. Returns `null` if the first piece is
- * incomplete because the run ended at its start. Ignores an incomplete last piece, which was never durable. Throws
- * RangeError if the file is damaged, either immediately or while lines are read. The file stays open until all lines
- * are read or the iterator returns.
+ * Reads the first line (`of`) and all further lines of a run, even while the run is being recorded. Returns `null` if
+ * the first piece is incomplete because the run ended at its start. Ignores an incomplete last piece, which was never
+ * durable. Throws RangeError if the file is damaged, either immediately or while lines are read. The file stays open
+ * until all lines are read or the iterator returns.
  */
 export function readRecording(
   dir: string,
@@ -154,7 +154,7 @@ export function readRecording(
   return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
 }
 
-/** Reads only the inputs of a run, and closes the file. Returns `null` and throws as `readRecording` does. */
+/** Reads only the first line of a run, and closes the file. Returns `null` and throws as `readRecording` does. */
 export function recordedRunOf(dir: string, run: number): RecordedRun | null {
   const pieces = followRecording(dir, run);
   try {

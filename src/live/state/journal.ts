@@ -36,7 +36,7 @@ export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
 export type Leftovers = {
   readonly orders: readonly RestoredOrder[];
   readonly ledger: RestoredLedger | null;
-  /** Newest trade in the ledger; `undefined` if none. */
+  /** Id of the newest trade up to which the ledger contains every trade; `undefined` if none. */
   readonly marker: string | undefined;
   /** Hedges that may still execute, and the last ones that ended. */
   readonly hedges: readonly HedgeRow[];
