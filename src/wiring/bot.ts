@@ -102,7 +102,7 @@ export function clientOf(
   });
 }
 
-/** Returns a client without a key, for market data only. `deadlineMs`: minimum time for a complete answer. */
+/** Returns a client without a key, for market data only. `deadlineMs`: lower bound of the request deadline. */
 export function publicClientOf(
   config: Pick<Config, 'exchange'>,
   restUrl: string,

@@ -185,7 +185,10 @@ function flowOf(book: string, seed: number): Market {
   return seededFlow({ seed, profile });
 }
 
-/** Returns the lot of a tape if it is finer than the lot of its rules, so that its amounts remain exact. */
+/**
+ * Returns the lot of a tape if the lot is finer than the lot of the tape's rules, so that the amounts of the tape
+ * remain exact.
+ */
 function countedIn({ instrument: { lot }, rules }: Tape): { readonly lot?: string } {
   return moneyOf(lot) < moneyOf(lotOf(rules)) ? { lot } : {};
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Error that the operator can fix, as lines; `code` is the exit code. */
+/** Error that the operator can fix, with one or more lines of text; `code` is the exit code. */
 export class UsageError extends Error {
   readonly code: number;
   constructor(lines: string | readonly string[], code = 2) {

@@ -42,7 +42,7 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly diskProblem?: () => DiskTrouble | null;
   /** Receives the number of open orders of a bot that is down, halted or on hold; 0 only if verified. */
   readonly onOrders?: (count: number) => void;
-  /** Receives each check, to notify the operator. */
+  /** Receives the result of each check, to notify the operator. */
   readonly onSight?: (seen: SentinelSight) => void;
 };
 
@@ -143,8 +143,8 @@ class Sentinel {
   }
 
   /**
-   * Returns the reason why no order of the bot may be live; `null` if orders may be live. Sets at most one halt per
-   * death, so that a resume by the operator is final.
+   * Returns the reason why no order of the bot may be live; `null` if orders may be live. Sets at most one halt each
+   * time the bot dies, so that a resume by the operator is final.
    */
   #look(): string | null {
     const { heartbeat, watch, latch } = this.#options;

@@ -205,8 +205,8 @@ const ENTRIES = `
 `;
 
 /**
- * Table with the number of committed transactions. A file that lost transactions has a lower number than
- * `knownCommits`.
+ * Table with the number of committed transactions. In a file that lost transactions, the number is lower than the
+ * number in the separate file of `knownCommits.ts`.
  */
 const COMMITS = `
   CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
