@@ -256,8 +256,11 @@ type Held = {
 };
 
 /**
- * Decides when to report an event: when its condition has lasted for the hold time, when sound is due, when a new cause
- * has lasted, and when the event ends.
+ * Decides when to report an event:
+ * - when its condition has lasted for the hold time,
+ * - when sound is due,
+ * - when a new cause has lasted,
+ * - when the event ends.
  */
 export class Conditions {
   readonly #past = new Past();

@@ -186,8 +186,8 @@ function flowOf(book: string, seed: number): Market {
 }
 
 /**
- * Returns the lot of a tape if the lot is finer than the lot of the tape's rules, so that the amounts of the tape
- * remain exact.
+ * Returns the lot of a tape if the lot is finer than the lot of the tape's rules. The amounts of the tape then remain
+ * exact.
  */
 function countedIn({ instrument: { lot }, rules }: Tape): { readonly lot?: string } {
   return moneyOf(lot) < moneyOf(lotOf(rules)) ? { lot } : {};

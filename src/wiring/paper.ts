@@ -244,8 +244,8 @@ function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: Pap
 }
 
 /**
- * Returns how often per minute the complete book is read: a share of the public requests per minute that reads of
- * reference books do not use, but at least 6.
+ * Returns the number of reads of the complete book per minute, at least 6. The number is a share of the public requests
+ * that reads of reference books do not use.
  */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));

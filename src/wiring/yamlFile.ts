@@ -13,7 +13,7 @@ export type YamlFile<Data> = {
 };
 
 /**
- * Reads a YAML file. `what`: kind of file, for errors; `like`: example of a key with its value; `advice`: advice for a
+ * Reads a YAML file. `what`: kind of file, for errors; `like`: example of a key with its value. `advice`: advice for a
  * file that cannot be read, such as the option that names the file.
  * @throws UsageError on any problem.
  */

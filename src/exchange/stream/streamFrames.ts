@@ -77,8 +77,8 @@ const diff = (of: Row): BookDiff => ({
 });
 
 /**
- * Reads a change of an order. For an order that is not open, only the id and the status are read, because the frame may
- * lack the other fields (public facts 12.5).
+ * Reads a change of an order. If the order is not open, reads only id and status, because the frame may lack the other
+ * fields (public facts 12.5).
  */
 function change(of: Row): OrderChange {
   const oid = id(of, 'o');

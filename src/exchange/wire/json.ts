@@ -23,8 +23,8 @@ const MEMBERS_MAX = 4_096;
 
 /**
  * Parses `text`; number tokens of over 15 characters become strings. Throws SyntaxError if JSON.parse would throw. Also
- * throws for long text with more than 32 levels, 100,000 parts, 4,096 members per object or 10,000 long numbers, whose
- * parsing would block the caller.
+ * throws for long text with more than 32 levels, 100,000 parts, 4,096 members per object or 10,000 long numbers.
+ * Parsing such text would block the caller.
  */
 export function parseExactJson(text: string): unknown {
   if (text.length > UNCHECKED_LENGTH) checkParts(text);
