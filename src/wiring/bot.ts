@@ -52,10 +52,9 @@ export type VenueAccess = {
   readonly born?: Millis;
   /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
-  /**
-   * Addresses for conversions (`rfqUrl`) and for webhook registration (`webhookUrl`), if they differ from `restUrl`.
-   */
+  /** Address for conversions, if it differs from `restUrl`. */
   readonly rfqUrl?: string;
+  /** Address for webhook registration, if it differs from `restUrl`. */
   readonly webhookUrl?: string;
   /** Address of the stream. Without this address or a stream transport, books are polled. */
   readonly streamUrl?: string;

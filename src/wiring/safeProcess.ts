@@ -14,7 +14,7 @@ export function refuseUncheckedCertificates(environment: Readonly<Record<string,
   );
 }
 
-/** Prevents SIGUSR1 from opening Node's inspector. Call this before any other code runs. */
+/** Prevents SIGUSR1 from opening Node's inspector. Call `closeToDebuggers` before any other code runs. */
 export function closeToDebuggers(): void {
   process.on('SIGUSR1', () => undefined);
 }

@@ -77,7 +77,7 @@ export type OrderEndpoints = ReturnType<typeof orders>;
 /**
  * Returns the order endpoints (rest-api 4.1, 4.2, 4.3, 4.4, public-facts 5, 6, 7). Prices and amounts are decimal text
  * above zero; invalid requests are rejected as `not-sent`. A placement that may have been sent is `unknown`: look the
- * order up by its origin_id first (public-facts 5.4).
+ * order up by its origin_id before placing it again (public-facts 5.4).
  */
 export function orders(ask: SendRequest) {
   const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));

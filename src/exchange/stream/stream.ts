@@ -23,11 +23,9 @@ export type StreamOptions = {
   readonly book: string;
   /** Time without any frame after which the connection counts as lost. The exchange sends a `ka` frame every 20 s. */
   readonly silenceMs?: Millis;
-  /**
-   * Minimum pause before a reconnect; `backoffMaxMs` is the maximum. Each pause is twice the previous one, minus a
-   * random part of up to half.
-   */
+  /** Minimum pause before a reconnect. Each pause is twice the previous pause, minus a random part of up to half. */
   readonly backoffMinMs?: Millis;
+  /** Maximum pause before a reconnect. */
   readonly backoffMaxMs?: Millis;
 };
 

@@ -10,6 +10,7 @@ export const URGENCY: Readonly<Record<Lane, number>> = { cancel: 3, place: 2, 'p
 export type LaneLimits = {
   /** Maximum number of concurrent requests other than cancels. */
   readonly concurrency?: number;
+  /** Maximum number of concurrent cancels. */
   readonly cancelConcurrency?: number;
   /** Maximum number of waiting requests, counted separately for cancels and for all others. */
   readonly waitingMax?: number;

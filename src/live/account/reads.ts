@@ -1,4 +1,7 @@
-/** Reads from the exchange as engine events, each with its start time and completeness. */
+/**
+ * Reads from the exchange. The result of each read is an engine event with the start time of the read, and with its
+ * completeness where a read can be incomplete.
+ */
 import {
   amountFloor,
   describeRow,

@@ -116,7 +116,7 @@ export class RecordingRotation {
     this.#watching = this.#watch();
   }
 
-  /** Ends the current run, or waits for its end. Call this once. */
+  /** Ends the current run, or waits for its end. Call `stop` once. */
   async stop(): Promise<StopReport> {
     this.#stopping.abort();
     this.#wake.abort();

@@ -228,7 +228,7 @@ export class Run {
   /**
    * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is open. Takes at most
    * `shutdownMs` plus the requests then in flight. `isFollowed`: whether another run follows, which then compares the
-   * balances. Call this once.
+   * balances. Call `stop` once.
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
@@ -335,7 +335,7 @@ export class Run {
 
   /**
    * Executes one step: records the event, applies it to the engine, and records and executes the commands. Only the
-   * queue may call this.
+   * queue may call `#takeStep`.
    */
   #takeStep(given: EngineEvent): void {
     if (this.#isStepping) throw new Error(`the step of event ${given.kind} started inside another step`);

@@ -117,8 +117,8 @@ export class MarketData {
   }
 
   /**
-   * Updates the market data from an event. Call it before the engine handles the event. The engine then decides with
-   * the newest book, from which the bot's orders in the event are removed.
+   * Updates the market data from an event. Call `learn` before the engine handles the event. The engine then decides
+   * with the newest book, from which the bot's orders in the event are removed.
    */
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;

@@ -241,7 +241,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
 }
 
-/** Returns a function that does the work in one atomic, counted commit. */
+/** Returns a function that wraps `work`. The wrapped `work` runs in one atomic commit, which is counted. */
 function countedIn(db: Database.Database, mark: CommitMark | undefined) {
   let commits = commitsIn(db);
   const count = db.prepare(

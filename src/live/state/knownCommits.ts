@@ -52,8 +52,8 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
 }
 
 /**
- * Returns why the state file cannot be the file of earlier runs (it is missing or empty); otherwise `null`. Call this
- * before SQLite opens the file, because SQLite deletes a log without its file.
+ * Returns why the state file cannot be the file of earlier runs (it is missing or empty); otherwise `null`. Call
+ * `lossOf` before SQLite opens the file, because SQLite deletes a log without its file.
  */
 export function lossOf(dir: string): string | null {
   const file = join(dir, STATE_FILE);

@@ -121,7 +121,7 @@ function schemaOf(db: Database.Database): string {
 }
 
 /**
- * Returns a function that does the work in one atomic transaction. The driver's own wrapper would hide the reason if a
+ * Returns a function that runs `work` in one atomic transaction. The driver's own wrapper would hide the reason if a
  * full disk ends the transaction.
  */
 export function atomically<A extends readonly unknown[]>(
