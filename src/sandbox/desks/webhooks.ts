@@ -32,7 +32,7 @@ type Delivery = {
   readonly registration: Registration;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether the delivery must arrive, because it has a final status or a change of a refund. */
+  /** Whether the delivery must arrive, because it reports a final status or a change of a refund. */
   readonly final: boolean;
   attempts: number;
   timer: Timer | null;

@@ -21,8 +21,8 @@ import { EfficientPrice } from './flowValue.ts';
 import type { Market, Marketplace } from './market.ts';
 
 /**
- * Taker order of the flow, for tests and calibration. `informed`: whether its taker knew the efficient price, which the
- * market cannot see.
+ * Taker order of the flow, for tests and calibration. `informed`: whether the taker knew the efficient price, which is
+ * not public.
  */
 export type FlowTake = { readonly informed: boolean; readonly side: Side; readonly traded: Amount };
 
@@ -209,8 +209,8 @@ class Flow implements Market {
   }
 
   /**
-   * Applies each execution to the flow exactly once: by the call for the taker if the flow takes, by the call for the
-   * maker if an account takes.
+   * Applies each execution to the flow exactly once, although maker and taker are both reported. If the flow takes,
+   * only the taker's report counts; if an account takes, only the maker's.
    */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));

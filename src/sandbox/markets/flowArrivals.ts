@@ -5,8 +5,8 @@
 import { exponential, normal, type Random, type Side } from '../../core/index.ts';
 
 /**
- * Orders that an order triggers: average number and delay in seconds. `FAST` are split orders, which follow almost
- * immediately; `SLOW` are herds.
+ * Orders that an order triggers: average number and average delay in seconds. `FAST` is for split orders, which follow
+ * almost immediately; `SLOW` is for other traders who follow the side of the order.
  */
 const FAST = { children: 0.38, seconds: 0.04 };
 const SLOW = { children: 0.2, seconds: 15 };

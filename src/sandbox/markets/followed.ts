@@ -31,7 +31,7 @@ export type ExecutionContext = {
    * prices. If omitted, each execution is its own sweep.
    */
   readonly sweepTime?: number;
-  /** Result of `mark` before the execution, which can fill only account orders known at that time. */
+  /** Result of `mark` before the execution. The execution can fill only account orders that existed at that mark. */
   readonly mark?: number;
   /** Arrival number of the order that the execution filled; 0 if no longer known, absent if orders are not numbered. */
   readonly maker?: number;
@@ -70,7 +70,7 @@ export class FollowedMarket {
   /** Account orders of each side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   #serial = 0;
-  /** Worst price of each side to which the followed book is known completely. */
+  /** Price on each side up to which the followed book is complete, starting from the best price. */
   #reach: Readonly<Record<Side, number>> = EVERYWHERE;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {

@@ -82,7 +82,7 @@ export class RecordedQueues {
     return filled;
   }
 
-  /** Caps the queue ahead of each order at the recorded amount, once all recorded rows are applied. */
+  /** Limits the queue ahead of each order to the recorded amount, once all recorded rows are applied. */
   #seen(): void {
     for (const side of SIDES)
       for (const order of this.#own[side])

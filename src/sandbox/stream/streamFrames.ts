@@ -114,7 +114,7 @@ const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Am
   s: 'undefined',
 });
 
-/** Truncates a time to whole milliseconds, as the exchange does; a clock may be finer. */
+/** Truncates a time to whole milliseconds, as the exchange does, because the clock can return fractions. */
 export const wholeMs = (at: Millis): Millis => Math.floor(at);
 const digitOf = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);
 const valueText = (i: Instrument, price: Price, amount: Amount): string =>

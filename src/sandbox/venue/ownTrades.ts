@@ -1,4 +1,4 @@
-/** Trades of one account, limited in number: in order of trade id, with the indexes that order_trades needs. */
+/** Trades of one account in order of trade id, bounded in number, with indexes by order and by origin_id. */
 import type { Amount, Millis, Money, Price, Side } from '../../core/index.ts';
 import type { VenueOrder } from './order.ts';
 

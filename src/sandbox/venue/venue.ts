@@ -1,4 +1,4 @@
-/** State of the embedded exchange: books, accounts, keys and orders, and the money that changes owner in matches. */
+/** State of the embedded exchange: books, accounts, keys and orders, and the balance changes of executions. */
 import {
   money,
   moneyOf,

@@ -157,7 +157,7 @@ export class VenueBook implements ExecutionSink {
 
   /**
    * Changes rules and fees, effective immediately; resting orders stay. Throws a RangeError if the rules are invalid,
-   * the tick is not a multiple of the opening tick, or the lots cannot count the maximum amount.
+   * the tick is not a multiple of the opening tick, or the maximum amount has too many lots to count exactly.
    */
   change(rules: BookRules, fees: FeeSchedule): void {
     instrumentOf(rules);
