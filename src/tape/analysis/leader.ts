@@ -1,6 +1,6 @@
 /**
- * Prediction of a book's price from a reference price. For each horizon: the slope of the book's next move on the
- * distance between the two prices. The weight follows from the slopes.
+ * Prediction of a book's price from a reference price. Each horizon has a slope: the expected move of the book's price
+ * per unit of its distance from the reference price. The weight of the reference follows from the slopes.
  */
 import { priceAcross, type Leg } from '../../core/index.ts';
 import {
@@ -27,7 +27,7 @@ export type Leader = {
   readonly basisMemoryS: number;
   /** Assumed age of the reference, in seconds. */
   readonly ageS: number;
-  /** Share of the seconds with a known reference in which the reference changed. */
+  /** Share of seconds in which the reference price changed, among the seconds with both prices. */
   readonly moving: number;
 };
 
@@ -123,7 +123,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   };
 }
 
-/** Returns the combined price of all legs for each second in which every book is known. */
+/** Returns the combined price of all legs for each second in which every book has a price. */
 function acrossOf(legs: readonly Leg[], books: readonly LogSeconds[]): LogSeconds {
   const from = Math.max(...books.map(book => book.from));
   const to = Math.min(...books.map(book => book.from + book.values.length));

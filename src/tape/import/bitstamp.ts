@@ -8,8 +8,8 @@ import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
 /**
- * Time without a book after which a gap is recorded, in ms. The median time between two books is 2.4 s; a quiet book
- * had up to 53 s.
+ * Time without a book after which a gap is recorded, in ms. The median time between two books is 2.4 s; the maximum in
+ * a quiet market was 53 s.
  */
 const GAP_MS = 5 * 60_000;
 /** Maximum time between the reduction of an order and the trade that caused it, in ms. */

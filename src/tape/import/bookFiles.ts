@@ -23,7 +23,7 @@ export type BookChoice = {
   readonly open: (book: string, given: Given, onBytes: (count: number) => void) => Promise<Recording> | Recording;
 };
 
-/** Folder with the files in it. */
+/** Folder, and the files in the folder. */
 export type Found = {
   readonly dir: string;
   readonly files: readonly string[];

@@ -280,7 +280,7 @@ class EventReader {
   }
 }
 
-/** Maximum number of resting orders in a recorded book; the largest known books have about 10,000. */
+/** Maximum number of resting orders in a recorded book; the largest known books have about 10,000 orders. */
 const ORDERS_MAX = 1_000_000;
 
 /**

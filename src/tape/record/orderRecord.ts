@@ -1,6 +1,6 @@
 /**
- * Book of single orders, recorded as rows: every change from the stream, and of a complete book only the differences
- * from the record.
+ * Book of single orders, recorded as rows: every change from the stream. A complete book adds rows only for its
+ * differences from the recorded book.
  */
 import {
   priceCeil,

@@ -123,8 +123,8 @@ export class PollRecorder {
     if (unfit !== null) return unfit;
     const { clock, pollMs } = this.#options;
     const local = clock.now();
-    // The local time decides. The time in a book may be the time of the last change of the book, which can be long ago
-    // in a quiet market.
+    // A late book is detected by the local clock. The time in the book may be the time of its last change, which can be
+    // long ago in a quiet market.
     const elapsed = clock.elapsed();
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;

@@ -27,8 +27,8 @@ const FLUSH_MS = 400;
 const CHECK_MS = 10 * 60_000;
 const WHOLE_EVERY_MIN_MS = 10_000;
 /**
- * Delay of the first complete book in ms, so that the stream connects before it. Otherwise the tape would start with a
- * gap.
+ * Delay before the first complete book is requested, in ms, so that the stream is connected by then. Otherwise the tape
+ * would start with a gap.
  */
 const FIRST_AFTER_MS = 1_000;
 /** Maximum number of trades that wait for the first book. */

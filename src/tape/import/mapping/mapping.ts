@@ -45,8 +45,8 @@ const time = z.union([
     /** Column of the time of day, for a date without a time. */
     clock: column.optional(),
     /**
-     * Number of digits of a time of day that is written without separators. Missing leading zeros are added: 93000 is
-     * 09:30:00 with 6.
+     * Number of digits of a time of day that is written without separators. Missing leading zeros are added: with 6
+     * digits, 93000 is 09:30:00.
      */
     clockDigits: z.literal([4, 6, 9, 12, 15]).optional(),
     unit: z.enum(['s', 'ms', 'us', 'ns', 'text']).default('text'),

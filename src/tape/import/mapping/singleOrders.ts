@@ -21,7 +21,7 @@ type Resting = {
   filled: number;
 };
 
-/** Maximum number of resting orders; the largest known books have about 10,000. */
+/** Maximum number of resting orders; the largest known books have about 10,000 orders. */
 const ORDERS_MAX = 2_000_000;
 
 /**
@@ -156,8 +156,8 @@ class OrderReader {
   }
 
   /**
-   * Removes `lots` from an order. `canceled` is the part of these lots that was not executed, unless a `fill` row
-   * reports its execution.
+   * Removes `lots` from an order. `canceled`: lots that the current row does not execute; an earlier `fill` row may
+   * have reported the execution of these lots.
    */
   #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
     const { number, side, price } = order;

@@ -109,7 +109,9 @@ function partsOf(text: string, { date, clock }: Form): Fields | null {
 
 /** Maximum length of a time as text. */
 const TEXT_MAX = 64;
-/** Bounds of plausible times, in the years 2000 and 2100. A time outside has another unit than stated. */
+/**
+ * Bounds of plausible times, in the years 2000 and 2100. A time out of bounds probably has another unit than stated.
+ */
 const [FIRST, LAST] = [946_684_800_000, 4_102_444_800_000];
 
 export type TimeTold = {
