@@ -46,7 +46,7 @@ function addExplain(program: Command): void {
     .action((options: BotFlags & { at?: TimeOrAge; json: boolean }) => {
       const clock = realClock();
       const dir = folderToRead(options);
-      // An accelerated bot records accelerated times.
+      // A bot with an accelerated clock records times of that clock.
       const botClock = botClockIn(dir);
       const told = explain({
         dir,

@@ -25,7 +25,7 @@ export function signalsToStop(
         else reload();
         return;
       }
-      // A closed terminal may send SIGHUP twice, so the second is ignored.
+      // A closed terminal may send SIGHUP twice, so the second SIGHUP is ignored.
       if (signal === 'SIGHUP' && asked !== null) return;
       if (asked !== null) {
         printError(`second ${signal}: ${leaving}`);
