@@ -62,7 +62,7 @@ export function edgeProblem(config: Config, makerRate: number): string | null {
   return problem === null ? null : `strategy: ${problem}`;
 }
 
-/** Checks of several keys together. */
+/** Cross-field checks. Each returns the problems between several keys. */
 const CHECKS: readonly ((config: Config, venues?: readonly string[]) => readonly Problem[])[] = [
   config => strategyProblems(config),
   missingReference,

@@ -122,7 +122,7 @@ function expectation(issue: Issue, found: string): string {
   }
 }
 
-/** Returns the advice on what to write instead; empty if that is unclear. */
+/** Returns the advice on what to write instead; empty if the intended value is unclear. */
 function advice(issue: Issue, found: string): string {
   const key = String(issue.path.at(-1));
   const negative = /^(["']?)-(\d{1,20}(?:\.\d{1,18})?)\1$/.exec(found)?.[2];
@@ -222,8 +222,8 @@ const wordKey = (word: string): string =>
     .join('');
 
 /**
- * Returns the Levenshtein distance, computed row by row. A package would not earn its place in each image (leven 4.1.0
- * and fastest-levenshtein 1.0.16 give equal numbers).
+ * Returns the Levenshtein distance, computed row by row. A package for this function would only add size to the image
+ * (leven 4.1.0 and fastest-levenshtein 1.0.16 give equal numbers).
  */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

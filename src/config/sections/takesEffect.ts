@@ -5,9 +5,9 @@
 import { z } from 'zod';
 
 /**
- * Time at which a changed key takes effect. `live`: immediately, and quotes stay. `reload`: at the next change of runs.
- * `restart`: only at the next start. `elsewhere`: not used by a bot; another command or process reads the key at its
- * own start.
+ * Time at which a changed key takes effect. `live`: immediately, and quotes stay. `reload`: when the next run starts
+ * after a reload. `restart`: only when the bot is restarted. `elsewhere`: the bot does not use the key; another command
+ * or process reads the key at its own start.
  */
 export type TakesEffect = 'live' | 'reload' | 'restart' | 'elsewhere';
 
