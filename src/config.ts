@@ -77,9 +77,9 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
 }
 
 /**
- * Returns the problems that the cross-field checks find in the valid part of a file with other problems. Unknown keys
- * count as the keys that were probably meant. A check that would read a wrong value is omitted. Returns no problem if a
- * required key is missing.
+ * Returns the problems that the cross-field checks find in the valid part of an invalid file. Unknown keys count as the
+ * keys that were probably meant. A check that would read a wrong value is omitted. Returns no problem if a required key
+ * is missing.
  */
 function problemsOfTheRest(
   value: unknown,

@@ -94,8 +94,8 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
 }
 
 /**
- * Finds books that do not lead from the base to the quote currency of the traded book, unused feeds, and a request
- * budget that is too small.
+ * Finds reference books that do not form a chain from the base to the quote currency of the traded book, unused feeds,
+ * and a request budget that is too small.
  */
 function referenceProblems(config: Config): readonly Problem[] {
   const { reference: wanted, book, timing, exchange } = config;

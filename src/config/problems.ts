@@ -61,8 +61,8 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   const here = [...above, key].join('.');
   const elsewhere = pathsOfKey(schema, currentKeyName(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
-  // The key is valid in this section with another `kind`, such as `exchange.seed` with `kind: embedded`. It is not
-  // misplaced.
+  // The key is valid in this section with another `kind`, such as `exchange.seed` with `kind: embedded`, so the section
+  // is correct.
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],

@@ -1,6 +1,6 @@
 /**
- * Key and secret of the exchange, from the environment or a file named there. They are never in the YAML, and never
- * printed.
+ * Key and secret of the exchange, from the environment or from files that the environment names. Key and secret are
+ * never in the YAML and never printed.
  */
 
 /** Key and secret. `S`: the caller's wrapper that prevents printing of the secret. */

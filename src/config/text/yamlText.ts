@@ -133,8 +133,8 @@ function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text:
 }
 
 /**
- * Returns the offset to report. This is the offset of the value, or of the key if the key itself is wrong. For a
- * missing key, it is the offset of the nearest parent key.
+ * Returns the offset to report: the offset of the value, or of the key if the key is wrong. If a key is missing,
+ * returns the offset of the nearest parent key.
  */
 function offsetOf(root: ParsedNode | null, problem: ErrorTarget): number {
   let node: unknown = root;

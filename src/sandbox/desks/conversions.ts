@@ -1,5 +1,5 @@
 /**
- * Conversions (v4): quotes on the books' best prices, execution in the background, and results (rest-api 4.10,
+ * Conversions (v4): quotes from the books' best prices, execution in the background, and results (rest-api 4.10,
  * public-facts 13).
  */
 import {
@@ -44,8 +44,9 @@ export type QuoteRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: Money } | { readonly receive: Money }
 );
 
-/** Maximum number of stored quotes, and of stored conversions; the oldest are dropped first. */
+/** Maximum number of stored quotes; the oldest are dropped first. */
 export const QUOTES_MAX = 10_000;
+/** Maximum number of stored conversions; the oldest are dropped first. */
 export const CONVERSIONS_MAX = 10_000;
 const ONE = 10n ** 18n;
 

@@ -48,8 +48,9 @@ export type DeskConversion = {
   status: 'PENDING' | 'FAILED' | 'COMPLETED';
 };
 
-/** Maximum number of stored quotes, and of stored conversions; the oldest are dropped first. */
+/** Maximum number of stored quotes; the oldest are dropped first. */
 export const DESK_QUOTES_MAX = 10_000;
+/** Maximum number of stored conversions; the oldest are dropped first. */
 export const DESK_CONVERSIONS_MAX = 10_000;
 
 const ONE = 10n ** 18n;

@@ -38,8 +38,9 @@ type Delivery = {
   timer: Timer | null;
 };
 
-/** Maximum number of waiting deliveries, and of deliveries in progress. */
+/** Maximum number of waiting deliveries, over all accounts. */
 export const DELIVERIES_MAX = 10_000;
+/** Maximum number of deliveries in progress; further due deliveries wait. */
 export const UNDER_WAY_MAX = 64;
 
 export class Webhooks {

@@ -44,7 +44,7 @@ function ledgerOf(operation: Operation | null): (ask: PrivateRequest) => WireRep
   };
 }
 
-/** Key of the transfer id in the details of a ledger entry. */
+/** Field of a ledger entry's details that contains the transfer id. */
 const DETAILS = { funding: 'fid', withdrawal: 'wid', conversion: 'conversion_id', fee: 'fee_id' } as const;
 
 /** Returns the ledger entries, newest first. A trade and its fee are two entries. */

@@ -177,7 +177,7 @@ export class FollowedMarket {
     const before = shown.get(price) ?? 0;
     if (after > 0) shown.set(price, after);
     else shown.delete(price);
-    // A level with an unchanged amount has not been updated after the trades at its price.
+    // If the amount is unchanged, the level does not include the latest trades at its price yet.
     if (after !== before) {
       for (const order of this.#own[side]) {
         if (order.place === price) this.#model.queue.changed(order, before, after, 0);
@@ -187,8 +187,8 @@ export class FollowedMarket {
   }
 
   /**
-   * Detects account orders that were placed, changed or removed since the last event. The levels are still those after
-   * the last event.
+   * Detects account orders that were placed, changed or removed since the last event. Must be called before the next
+   * event changes the levels.
    */
   #look(): void {
     for (const side of SIDES) {

@@ -185,8 +185,8 @@ export function stopOf(
 }
 
 /**
- * Checks the bounds of amount (0403, 0404) and value (0405, 0406). A market order by value is checked by the given
- * value. A market order by amount has no value to check.
+ * Checks the bounds of amount (0403, 0404) and value (0405, 0406). For a market order by value, the requested value is
+ * checked. A market order by amount has no value to check.
  */
 export function outsideBounds(
   i: Instrument,

@@ -23,7 +23,7 @@ export type Leader = {
   readonly chosen: number | null;
   /** Weight of the reference in the fair value, from 0 to 1; 0 if the reference predicts nothing. */
   readonly weight: number;
-  /** Time constant of the mean ratio of the book's price to the reference price, in seconds. */
+  /** Time constant, in seconds, with which the ratio of book price to reference price is averaged. */
   readonly basisMemoryS: number;
   /** Assumed age of the reference, in seconds. */
   readonly ageS: number;
@@ -34,14 +34,11 @@ export type Leader = {
 export type LeaderOptions = {
   /** Age of the reference when quotes use it, in whole seconds. */
   readonly ageS: number;
-  /** Time constant of the mean ratio of the book's price to the reference price, in seconds. */
+  /** Time constant, in seconds, with which the ratio of book price to reference price is averaged. */
   readonly basisMemoryS: number;
 };
 
-/**
- * Returns the time constant of the mean ratio of both prices for a recording of `seconds`: a tenth of its length,
- * between 30 s and 1 h.
- */
+/** Returns `basisMemoryS` for a recording of `seconds`: a tenth of the recording's length, between 30 s and 1 h. */
 export const basisMemoryFor = (seconds: number): number => {
   const wanted = Math.max(30, Math.min(3_600, seconds / 10));
   return wanted < 60 ? Math.floor(wanted) : 60 * Math.floor(wanted / 60);
