@@ -37,7 +37,7 @@ export type Loaded = { readonly warnings: readonly string[] } & (
 
 /**
  * Checks the text of a YAML file. `fileName` is used only in errors. `venues`: allowed values of `exchange.venue`; if
- * omitted, any value.
+ * omitted, every value is allowed.
  */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {

@@ -21,7 +21,10 @@ const ACTIVITY_S = 600;
 const FOLLOW = 0.3;
 const TILT_S = 150;
 const TILT_STRENGTH = 1.4;
-/** Standard deviation of the logarithm of sizes. The mean is then 7.4 times the median, as on the recorded days. */
+/**
+ * Standard deviation of the logarithm of sizes. The mean is then 7.4 times the median, as in the recordings used for
+ * calibration.
+ */
 const SIZE_DEVIATION = 2;
 const SIZE_MAX = 300;
 

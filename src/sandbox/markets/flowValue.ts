@@ -3,7 +3,10 @@
  */
 import { exponential, normal, type Random } from '../../core/index.ts';
 
-/** Share of the efficient price's variance that news causes. Diffusion causes the rest. */
+/**
+ * Share of the efficient price's variance that news causes. Diffusion causes the part that is due to neither news nor
+ * order imbalance.
+ */
 const NEWS_SHARE = 0.55;
 /** Share of the efficient price's variance that order imbalance causes. */
 const IMBALANCE_SHARE = 0.25;

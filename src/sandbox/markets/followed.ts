@@ -16,9 +16,9 @@ export type FollowedCounts = {
   readonly filledLots: number;
 };
 
-/** Queues of the followed book order by order, if the exchange publishes single orders. */
+/** Queues of the followed book, if the exchange publishes individual orders. */
 export type FollowedQueues = {
-  /** Returns the arrival number of the newest order, or `null` while single orders are not published. */
+  /** Returns the arrival number of the newest order, or `null` while individual orders are not published. */
   arrivals(): number | null;
   /** Returns the total lots at a price of the orders up to an arrival number. */
   lotsUpTo(side: Side, price: Price, arrival: number): number;
@@ -56,7 +56,7 @@ export class FollowedMarket {
   readonly #model: FillModel;
   readonly #house: SyntheticLiquidity;
   readonly #queues: FollowedQueues | null;
-  /** Arrival number of the newest visible order; `null` while single orders are not published. */
+  /** Arrival number of the newest visible order; `null` while individual orders are not published. */
   #arrivals: number | null = null;
   readonly #sweep = new Sweep();
   /** All levels of the followed book as received. */
@@ -79,7 +79,7 @@ export class FollowedMarket {
   };
 
   /**
-   * Creates the market. With `queues`, queue positions and fills are exact while single orders are published; the model
+   * Creates the market. With `queues`, queue positions and fills are exact while individual orders are published; the model
    * applies at other times.
    */
   constructor(place: FollowedPlace, model: FillModel, queues: FollowedQueues | null = null) {
@@ -226,7 +226,7 @@ export class FollowedMarket {
     const arrivals = this.#arrivals;
     if (this.#queues === null || arrivals === null) return;
     for (const order of this.#own[side]) {
-      // The order was placed while single orders were not published, so all current orders may be ahead.
+      // The order was placed while individual orders were not published, so all current orders may be ahead.
       if (order.joined === Infinity) order.joined = arrivals + 1;
       order.front = this.#queues.lotsUpTo(side, order.place, order.joined - 1);
       order.traded = 0;

@@ -20,7 +20,7 @@ import { text8 } from '../wire/wire.ts';
 export const CHANNELS = ['trades', 'orders', 'diff-orders'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** Number of single orders per side in the channel `orders` (public-facts 12.4). */
+/** Number of individual orders per side in the channel `orders` (public-facts 12.4). */
 const SHOWN_ORDERS = 20;
 
 export const KEEP_ALIVE = '{"type":"ka"}';

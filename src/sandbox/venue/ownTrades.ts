@@ -46,7 +46,7 @@ export class OwnTrades {
     return this.#byOrigin.get(originId) ?? [];
   }
 
-  /** Returns the newest trade; a changed newest trade shows that further trades were recorded. */
+  /** Returns the newest trade. If the newest trade has changed, further trades were recorded. */
   newest(): OwnTradeRecord | undefined {
     return this.#all[this.#all.length - 1];
   }

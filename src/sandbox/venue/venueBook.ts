@@ -114,7 +114,7 @@ export class VenueBook implements ExecutionSink {
   readonly syntheticFillListeners: SyntheticFillListener[] = [];
   readonly cancels: (() => void)[] = [];
   readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
-  /** Time of the last change of the book; the opening time before any order. */
+  /** Time of the last change of the book. Before the first change, the time at which the book was opened. */
   changedAt: Millis;
   readonly #host: BookHost;
   readonly #salt: number;

@@ -17,8 +17,9 @@ const STUDENT_99 = 2.977;
 export type Prediction = {
   /** Slope on all data; its standard error comes from omitting one time block at a time. */
   readonly slope: Estimate;
-  /** Bounds of the 95% confidence interval. */
+  /** Lower bound of the slope's 95% confidence interval. */
   readonly low: number;
+  /** Upper bound of the slope's 95% confidence interval. */
   readonly high: number;
   /** Correlation of the predicting number with the move, on all data. */
   readonly r: number;

@@ -30,7 +30,7 @@ export type Found = {
   readonly onBytes: (count: number) => void;
 };
 
-/** Whether a folder name is a date or an hour, as archives use it: 2025-09-04, 20250904, 19, hour=19. */
+/** Whether a folder name is a date or an hour, as in archives: 2025-09-04, 20250904, 19, hour=19. */
 export const isTimeFolder = (name: string): boolean =>
   /^(?:\d{1,2}|\d{4}(?:-?\d\d){0,2}(?:[T_-]?\d\d)?|(?:year|month|day|date|dt|hour)=[\w-]+)$/i.test(name);
 

@@ -7,7 +7,8 @@ export type TimeZone = {
   /** Local time minus UTC, in ms. */
   readonly offsetAt: (utc: Millis) => Millis;
   /**
-   * Returns the UTC times that have this local time, ascending: two if the clocks went back, none if they skipped it.
+   * Returns the UTC times that have this local time, ascending. There are two if the clocks went back, and none if the
+   * clocks skipped the local time.
    */
   readonly momentsOf: (local: Millis) => readonly Millis[];
 };

@@ -41,7 +41,7 @@ export class PollRecorder {
   #rules: BookRules;
   #instrument: Instrument;
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
-  /** Exchange time of the last book read; `null` before the first. */
+  /** Exchange time of the last book that was read; `null` before the first book. */
   #readAt: Millis | null;
   /** Elapsed time at which the last book was read, in ms. */
   #readElapsed: Millis = Infinity;

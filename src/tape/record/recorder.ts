@@ -234,7 +234,10 @@ export class Recorder {
     this.#outlet.gap({ from: at - ago, to: at, why: `the recorded book differed in ${differences} orders` });
   }
 
-  /** Writes a trade. Trades before the first book are dropped, because there is no book for them. */
+  /**
+   * Writes a trade. Until the book has its first row, trades wait. A trade earlier than that row is dropped, because
+   * there is no book for the trade.
+   */
   #writeTrade(...trade: Parameters<TradeCall>): void {
     const [side, at, price, amount, id, maker] = trade;
     if (this.#begunAt === Infinity) {

@@ -126,7 +126,7 @@ const table = z.discriminatedUnion('kind', [
     side,
     price: column,
     amount: column,
-    /** Column, and words in it that mean a removed level, whatever the amount. */
+    /** Column whose `words` mean a removed level, whatever the amount in the row. */
     removed: z.strictObject({ column, words }).optional(),
     /** Words that mark rows of a book snapshot. Consecutive rows with the same time of receipt are one snapshot. */
     snapshot: snapshot.optional(),

@@ -205,14 +205,14 @@ const UNKNOWN = 'events of unknown orders';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
 /**
- * Bound below which an integer id is also the number of its order. Orders with other ids get a number at or above the
+ * An integer id below this bound is also the number of its order. Orders with other ids get a number at or above the
  * bound.
  */
 const OWN_NUMBERS = 2 ** 52;
 
 /**
- * Unique numbers of resting orders. If an id is text or too large, its number is derived only from the id, so that a
- * second import of the market gives equal numbers.
+ * Unique numbers of resting orders. If an id is text or too large, the number is derived only from the id. A second
+ * import of the market therefore gives equal numbers.
  */
 export class OrderNumbers {
   readonly #taken = new Map<number, string>();

@@ -290,8 +290,8 @@ function checkPageV2(
 }
 
 /**
- * Throws if the runs of a page repeat more values than the page has, or if its encoding can copy earlier values again
- * and again.
+ * Throws if the runs of a page repeat more values than the page has, or if its encoding can copy earlier values
+ * repeatedly.
  */
 function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 | 1, element: SchemaElement): void {
   let [offset, values] = [0, count];
