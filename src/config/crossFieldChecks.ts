@@ -1,5 +1,5 @@
 /**
- * Checks across keys: whether the keys of a configuration fit together, and whether its spreads cover the account's
+ * Cross-field checks: whether the keys of a configuration fit together, and whether its spreads cover the account's
  * fees.
  */
 import { pairOf, moneyOf } from '../core/index.ts';
@@ -9,7 +9,8 @@ import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
 import type { Config } from './schema.ts';
 
 /**
- * Returns problems between the keys of a configuration. With `venues`, the known names, also checks the venue's name.
+ * Returns problems between the keys of a configuration. With `venues`, the allowed values of `exchange.venue`, also
+ * checks this key.
  */
 export function crossProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
   return CHECKS.flatMap(check => {

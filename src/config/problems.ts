@@ -186,7 +186,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '');
 const isNumber = (source: string): boolean => /^[-+]?(\.?\d|\.inf|\.nan)/i.test(source);
 
-/** Returns the text found, shortened. Does not repeat text that may be a key or a secret. */
+/** Returns the text found in the file, shortened. Does not repeat text that may be a key or a secret. */
 function shownSource(source: string): string {
   if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${source.length} characters`;
   return source.length > 60 ? `${source.slice(0, 57)}...` : source;

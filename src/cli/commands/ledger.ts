@@ -1,4 +1,4 @@
-/** Commands on the ledger of a state directory: print it, and write a booking for the bot. */
+/** Commands on the ledger of a state directory: print the ledger, and book a difference. */
 import { Option, type Command } from 'commander';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { realClock } from '../../live/realClock.ts';

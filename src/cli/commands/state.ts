@@ -16,8 +16,8 @@ import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
 /**
- * Adds the state commands. `replay` and `explain` end with exit code 1 if a command differs from the recorded command;
- * wrong use is a `UsageError`.
+ * Adds the state commands. `replay` and `explain` end with exit code 1 if a replayed command differs from the recorded
+ * command. Wrong use is a `UsageError`.
  */
 export function addStateCommands(program: Command): void {
   addReplay(program);

@@ -74,7 +74,7 @@ export function recordedTime(text: string): Millis {
   return at;
 }
 
-/** Parses a date and returns the start of that day, UTC. */
+/** Parses a date and returns the start of the UTC day, in ms since 1970. */
 export function dayFlag(text: string): Millis {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
   if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');

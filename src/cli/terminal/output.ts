@@ -1,6 +1,6 @@
 /**
- * Standard output and standard error of this process. No other module writes to them; their failures never end or block
- * a command.
+ * Standard output and standard error of this process. No other module writes to them. A failure of an output never ends
+ * or blocks a command.
  */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { OutputWriter, type DescribeLoss } from './outputWriter.ts';

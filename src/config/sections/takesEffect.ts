@@ -25,8 +25,8 @@ type Node = {
 };
 
 /**
- * Returns a function that returns `takesEffect` of the key at a path, or of its nearest parent; `restart` if none has
- * it. Reads the schema only once.
+ * Returns a lookup by the path of a key. The lookup returns `takesEffect` of the key or of its nearest parent;
+ * `restart` if none is set. The schema is read only once.
  */
 export function takesEffectIn(schema: z.ZodType): (path: readonly string[]) => TakesEffect {
   const root = z.toJSONSchema(schema, { io: 'input' }) as Node;

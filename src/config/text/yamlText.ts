@@ -37,7 +37,7 @@ export const YAML_LENGTH_MAX = 65_536;
  */
 const YAML_MAX = { lines: 1_500, depth: 32, signs: 400, parts: 4_000 };
 
-/** Returns which limit a YAML text exceeds, as text; `null` if none. */
+/** Returns the limit that a YAML text exceeds, as text; `null` if the text exceeds no limit. */
 function oversizeOf(text: string): string | null {
   if (!(text.length <= YAML_LENGTH_MAX)) return `larger than ${YAML_LENGTH_MAX} characters`;
   let [lines, depth, signs, dashes, parts] = [1, 0, 0, 0, 0];
