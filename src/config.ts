@@ -28,8 +28,8 @@ export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } f
 export type { AlertSecrets, Secrets } from './config/secrets.ts';
 
 /**
- * Result of loading a configuration, with lines like `file:line:column path: what is wrong` in the order of the file.
- * `warnings` name old keys, which are still accepted.
+ * Result of loading a configuration. `errors`: lines like `file:line:column path: what is wrong`, in the order of the
+ * file. `warnings`: lines that name old keys, which are still accepted.
  */
 export type Loaded = { readonly warnings: readonly string[] } & (
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] }
@@ -37,7 +37,7 @@ export type Loaded = { readonly warnings: readonly string[] } & (
 
 /**
  * Checks the text of a YAML file. `fileName` is used only in errors. `venues`: allowed values of `exchange.venue`; if
- * omitted, any value is allowed.
+ * omitted, every value is allowed.
  */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
@@ -77,9 +77,9 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
 }
 
 /**
- * Returns the problems that checks across keys find in a file with other problems. Unknown keys count as the keys that
- * were probably meant. Checks that would read a wrong value are omitted. Returns no problem if a required key is
- * missing.
+ * Returns the problems that the cross-field checks find in the valid part of an invalid file. Unknown keys count as the
+ * keys that were probably meant. A check that would read a wrong value is omitted. Returns no problem if a required key
+ * is missing.
  */
 function problemsOfTheRest(
   value: unknown,
@@ -102,7 +102,7 @@ function problemsOfTheRest(
   };
   omit(issues.filter(({ path }) => givenAtPath(value, path) !== undefined));
   const again = configSchema.safeParse(rest);
-  // A value that was moved to its intended key may be invalid, so the values are checked again.
+  // An intended key may have a wrong value.
   if (!again.success) omit(again.error.issues);
   const parsed = again.success ? again : configSchema.safeParse(rest);
   return parsed.success ? crossProblems(withoutValues(parsed.data, wrong), venues) : [];
@@ -113,7 +113,7 @@ type Issue = Parameters<typeof problemsOf>[0];
 const givenAtPath = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((at, step) => (isSection(at) && Object.hasOwn(at, step) ? at[step] : undefined), value);
 
-/** Removes the value at a path and returns it; returns `undefined` if the path has no value. */
+/** Removes and returns a value; `undefined` if there is none. */
 function takeOut(value: unknown, path: readonly PropertyKey[]): unknown {
   const above = givenAtPath(value, path.slice(0, -1));
   const key = path.at(-1);
@@ -123,7 +123,7 @@ function takeOut(value: unknown, path: readonly PropertyKey[]): unknown {
   return taken;
 }
 
-/** Sets the value at a path if its section exists and has no value for the key. */
+/** Adds a value to a section that does not have it. */
 function putIn(value: unknown, path: readonly string[], given: unknown): void {
   const above = givenAtPath(value, path.slice(0, -1));
   const key = path.at(-1);
