@@ -42,7 +42,7 @@ export type CollectOptions = {
   readonly budget: RequestBudget;
   /** Price at price index 0, in ticks. */
   readonly base: number;
-  /** Base currency beyond the target at the start. */
+  /** Initial inventory beyond the target, in the base currency. */
   readonly opening: Money;
 };
 

@@ -6,8 +6,8 @@ import { intervalOf, intervalTogether, type Interval } from '../report/interval.
 import { mainModel, type ComparedModel, type ComparedTape, type Comparison } from './comparison.ts';
 
 /**
- * Sums over recordings. Amounts in different quote currencies are added one to one, because the risk in each is the
- * same number.
+ * Sums over recordings. Amounts in different quote currencies are added one to one, because the risk is the same number
+ * in each currency.
  */
 export type Together = {
   /** Number of scored runs. */

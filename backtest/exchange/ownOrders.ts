@@ -84,8 +84,9 @@ export class OrderPool {
 }
 
 /**
- * Price indices for a side without resting orders, beyond all prices: small integers, because the loop over rows
- * compares with them. A quote far from the market may rest outside the window of price indices.
+ * Price indices that represent a side without resting orders. They are beyond all prices, because a quote far from the
+ * market may rest outside the window of price indices. They are small integers, because the loop over rows compares
+ * with them.
  */
 export const NO_BID = -(2 ** 30);
 export const NO_ASK = 2 ** 30;

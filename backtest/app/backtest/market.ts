@@ -29,8 +29,8 @@ export type RecordedMarket = {
 };
 
 /**
- * Prepares a market. A stored tape of levels is read in a sliding window; anything else is loaded into memory. Throws
- * `UsageError` if the recording is insufficient.
+ * Prepares a market. A stored tape of levels is read in a sliding window; any other recording is loaded into memory.
+ * Throws `UsageError` if the recording is insufficient.
  */
 export function marketOf(
   given: Tape | OpenedTape,

@@ -15,8 +15,8 @@ import type { Check, CriterionFinding, CriterionResult } from '../../../src/app/
 import type { TradedStage } from './runEvidence.ts';
 
 /**
- * Returns the overall result: failed if any finding failed, otherwise "not yet" if any is not known yet or there is
- * none.
+ * Returns the overall result: `failed` if any finding failed; `not yet` if any finding is not known yet, or if there
+ * are no findings; otherwise `passed`.
  */
 export const resultOf = (findings: readonly CriterionFinding[]): CriterionResult =>
   findings.some(({ result }) => result === 'failed')

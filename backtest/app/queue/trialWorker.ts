@@ -31,7 +31,7 @@ export type WorkerOptions = {
   /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
-  /** Time in ms that a running trial may take after a stop. A trial that takes longer is returned to the queue. */
+  /** Time in ms that a running trial may take after a stop. After this time, the trial is returned to the queue. */
   readonly graceMs: number;
   readonly version: string;
   /** Unique name of this worker for display, made of its process and machine. */
@@ -277,8 +277,8 @@ class Trials {
 }
 
 /**
- * Returns the error with which a trial fails: one that is retried if another worker or a later time may do better,
- * otherwise a hopeless one.
+ * Returns the error with which a trial fails. The queue retries the trial if it lacked files or its thread ended; after
+ * any other error, the trial is not retried.
  */
 export const trialError = (error: unknown, sentence: string, { hopeless }: Pick<BullQueues, 'hopeless'>): Error =>
   error instanceof StoreProblem || error instanceof ThreadEnded ? new Error(sentence) : hopeless(sentence);

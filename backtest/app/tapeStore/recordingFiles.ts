@@ -60,7 +60,10 @@ export async function storeRecording(
   return sha256;
 }
 
-/** Returns the difference between a fetched recording and its hash; `null` if there is none. */
+/**
+ * Returns the first file of a fetched recording that does not match the hash `sha256`, with the reason; `null` if all
+ * files match.
+ */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
   if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
     return "the recording's list of files does not match its hash";
