@@ -82,7 +82,7 @@ export type ReplayedHedge = {
   readonly executedAt: Millis | null;
   readonly cost: string | null;
   readonly heardAt: Millis;
-  /** Reason why the hedge was not executed. */
+  /** Reason why the hedge was not executed, or was stranded; `null` if there is no reason. */
   readonly why: string | null;
   /** All routes, with their costs and the reasons against them, as text. */
   readonly weighed: string;
@@ -204,7 +204,7 @@ export class Hedging {
     return money(this.#worth);
   }
 
-  /** Time of the hedger's next event; Infinity for none. */
+  /** Time of the hedger's next event; Infinity if there is none. */
   get dueAt(): Millis {
     return this.#scene.from + (this.#clock.nextDue() ?? Infinity);
   }

@@ -60,7 +60,10 @@ class Side {
     }
   }
 
-  /** Returns the index of the replay that is due first, the lowest index if several are; -1 if all are over. */
+  /**
+   * Returns the index of the replay with the earliest next event; the lowest index if several replays have it, -1 if
+   * all replays are over.
+   */
   #first(): number {
     const due = this.#due;
     let first = -1;

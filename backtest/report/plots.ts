@@ -19,8 +19,8 @@ const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
 /**
- * Returns the sections in page order. Sections without a plot are dropped, and without fills also those about markouts,
- * fill ratios and waits.
+ * Returns the sections in page order. Sections without a plot are dropped. Without fills, the sections about markouts,
+ * fill ratios and waits are dropped too.
  */
 export function figuresOf(whole: BacktestReport): readonly Placed[] {
   const report = { ...whole, models: shownModels(whole.models) };

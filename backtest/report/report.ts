@@ -59,7 +59,7 @@ export type BacktestReport = {
   readonly hash: string;
 };
 
-/** Run like that of `model`, but with a constant latency of requests and answers, in ms each way. */
+/** Run of `model` with another latency of requests and answers, which is constant, in ms each way. */
 export type SweptLatency = { readonly latencyMs: number } & Pick<
   ReplayReport,
   | 'model'
@@ -204,7 +204,7 @@ export const sweptLatency = (
 
 /**
  * Builds a report. Money becomes exact decimal text, numbers have nine digits, uptimes four decimals. `instrument` must
- * be that of the run, because its tick and lot convert prices and amounts to currency.
+ * be the instrument of the run, because its tick and lot convert prices and amounts to currency.
  */
 export function reportOf(instrument: Instrument, result: ReplayResult): ReplayReport {
   const { snapshot, collected } = result;

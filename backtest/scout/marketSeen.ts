@@ -16,13 +16,13 @@ export type MarketSeen = {
   /** Length of the recording without its gaps, in seconds. */
   readonly seconds: number;
   readonly gaps: { readonly count: number; readonly seconds: number };
-  /** Median of one sample per second, in bps. */
+  /** Median of half the spread, sampled once per second, in bps. */
   readonly halfSpreadBps: number | null;
   /** Number of trades outside gaps. */
   readonly trades: number;
   readonly tradesPerHour: number;
   readonly valuePerHour: number;
-  /** Median value of a taker order. Executions of the same time and side count as one order. */
+  /** Median value of a taker order, in the quote currency. Executions of the same time and side count as one order. */
   readonly takerValue: number | null;
   /** Standard deviation of the mid price's change over an hour, in bps, by the two-scale method (formulas E6). */
   readonly volatilityBps: number | null;

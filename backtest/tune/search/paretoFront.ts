@@ -15,8 +15,8 @@ export function paretoFront(values: readonly (readonly number[])[]): readonly nu
 }
 
 /**
- * Returns the rank of each point: 0 if no point dominates it, 1 if only points of rank 0 do, and so on. Infinity for a
- * point with a NaN value.
+ * Returns the rank of each point: 0 if no point dominates it, 1 if only points of rank 0 dominate it, and so on.
+ * Infinity for a point with a NaN value.
  */
 export function paretoRanks(values: readonly (readonly number[])[]): readonly number[] {
   const ranks = values.map(() => Infinity);

@@ -88,11 +88,12 @@ function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, tri
 
 /**
  * Minimum kernel width after one trial, as a share of a parameter's range. The width decreases with the number of
- * trials. Chosen on the functions of docs/development/evidence/tune-search.md.
+ * trials. The value was chosen by tests on the functions in docs/development/evidence/tune-search.md.
  */
 const WIDTH_FIRST = 0.8;
 /**
- * Smallest kernel width, as a share of a parameter's range. Chosen on the functions of the same page as `WIDTH_FIRST`.
+ * Smallest kernel width, as a share of a parameter's range. The value was chosen by tests on the functions in
+ * docs/development/evidence/tune-search.md.
  */
 const WIDTH_MIN = 0.01;
 
