@@ -119,7 +119,7 @@ type OnGrid = LadderParameters & {
   readonly lots: readonly Amount[];
   /** Steps that explain the amount of each level. */
   readonly amounts: readonly (readonly AmountStep[])[];
-  /** Name of the step for each level. */
+  /** Name of each level in its steps, such as `level 2`. */
   readonly names: readonly string[];
   readonly referenceName: string;
   /** Inventory, in lots, at which the amount on one side doubles and on the other side becomes 0. */

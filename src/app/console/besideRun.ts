@@ -128,7 +128,7 @@ export class BesideRun {
 
 const WORDS = { halt: 'halted', pause: 'paused', hold: 'held', reduce: 'reduce only', flatten: 'flatten' } as const;
 
-/** Returns the stops in effect in the state directory at that time, most severe first. */
+/** Returns the stops in effect in the state directory at the time `now`, most severe first. */
 const haltsIn = (dir: string, now: Millis): readonly ShownHalt[] =>
   holdersOf(dir, now).map(({ what, reason, at, by, who, until }) => ({
     ...{ what: WORDS[what], reason, at, by: who ?? by, until },

@@ -115,7 +115,7 @@ export async function cancelOwn(
         ],
         code: EXIT.clean,
       };
-    // With a truncated list, each known order was looked up, and `left` has those that remain.
+    // If the list was truncated, each known order was looked up, and `left` lists the orders that remain.
     const ids = left ?? (isCut ? [] : known);
     return {
       lines: [

@@ -279,8 +279,8 @@ function fitted(report: ProfitReport): readonly string[] {
 }
 
 /**
- * Returns the number of decimals for volume: two for zero and for sums from 100, otherwise eight, as in a book that is
- * quoted in a coin.
+ * Returns the number of decimals for volume: two for zero and for sums from 100, otherwise eight, as for a quote
+ * currency like BTC.
  */
 const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 

@@ -1,4 +1,4 @@
-/** State of the promotions of one live file, computed from their journal. It is a state machine that skips no stage. */
+/** State of the promotions of one live file, computed from their journal. The state machine skips no stage. */
 import type { Millis } from '../../core/index.ts';
 import {
   STAGES,

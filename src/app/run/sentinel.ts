@@ -62,7 +62,7 @@ export async function sentinel(
 function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
   let isGone = false;
   return seen => {
-    // The alert is loud only if the bot is down and cannot report.
+    // The alert makes a sound only if the bot is down and cannot report.
     if (seen.kind === 'verified') return alerts.raise(seen.isHalt ? 'halted' : 'notQuoting', seen.sentence, !isGone);
     const { gone, isLatched } = seen;
     if (gone !== null && !isGone)
