@@ -95,8 +95,9 @@ export const lastTrades = (p: Of<'lastTrades'>): Part => {
 };
 
 /**
- * Reference price times the usual ratio of the book's price to it, as a distance from the mid price in ticks. Returns a
- * reason if the price is missing, older than maxAgeMs, or further than maxDivergenceBps from the mid price.
+ * Reference price as a distance from the mid price, in ticks. With `basisMemory`, the price is first multiplied by the
+ * usual ratio of the mid price to the reference price. Returns a reason if the price is missing, older than maxAgeMs,
+ * or further than maxDivergenceBps from the mid price.
  */
 export const referencePart = (p: Of<'reference'>): Part => {
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));

@@ -86,7 +86,8 @@ const curveOf = ({ profile }: MarketTerms, feeBps: number): FillCurve | null =>
       );
 
 /**
- * Returns the decay of fills with distance, per bps. If fills were measured, it is the decay around the best distance.
+ * Returns the decay of fills with distance, per bps. If fills were measured, the decay around the best distance is
+ * returned.
  */
 const decayOf = (terms: MarketTerms, feeBps: number): number => curveOf(terms, feeBps)?.decay ?? terms.decayPerBps;
 

@@ -244,8 +244,8 @@ export class Collector implements Watcher {
   }
 
   /**
-   * Books an executed conversion; `mid` is as in `filled`. Returns its cost against the mid price, in the quote
-   * currency; positive if the bot paid.
+   * Books an executed conversion; `mid` is twice the mid price, as a price index, or 0 if unknown. Returns its cost
+   * against the mid price, in the quote currency; positive if the bot paid.
    */
   converted(major: Money, minor: Money, at: Millis, mid: number): Money {
     const shownAt = Math.min(at, this.#options.to);

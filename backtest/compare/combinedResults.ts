@@ -55,7 +55,7 @@ export function togetherOf(
         const mains = group.map(i => scored[i]!.main);
         return {
           value: mains.reduce((all, main) => all + total(main), 0),
-          // Two blocks are enough here, because a wide interval is better than none.
+          // Two blocks are enough here, because a wide interval is better than no interval.
           interval: intervalOf(
             parts(mains[0]!).map((_, at) => mains.reduce((all, main) => all + parts(main)[at]!, 0)),
             2,

@@ -209,8 +209,8 @@ const THROUGH: FillModel = {
 };
 
 /**
- * Returns a model in which orders are independent: each receives every execution in full. `level` identifies an order's
- * distance.
+ * Returns a model in which orders are independent: each order receives every execution in full. `level` identifies an
+ * order's distance.
  */
 function independentFills({ name, queue, rule }: FillModel, distances: number): FillModel {
   const sweeps = Array.from({ length: 2 * distances }, () => new Sweep(SWEEP_MS));

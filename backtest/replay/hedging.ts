@@ -133,7 +133,7 @@ export class Hedging {
   #broken: { readonly error: unknown } | null = null;
   /**
    * Conversion that the desk has executed but the bot's ledger does not contain yet. `#heard` is the last execution in
-   * the ledger, which may also be of a taker order.
+   * the ledger, which may also belong to a taker order.
    */
   #unheard: Swapped | null = null;
   #heard: Executed | null = null;
@@ -197,8 +197,8 @@ export class Hedging {
   }
 
   /**
-   * Value of the third currencies. The bot counts it in the quote currency, although the account does not hold that
-   * currency.
+   * Value of the third currencies. The bot counts this value in the quote currency, although the account does not hold
+   * that currency.
    */
   get thirdCurrencyValue(): Money {
     return money(this.#worth);

@@ -173,8 +173,8 @@ const STOP_MS = 120_000;
  */
 const HEDGES_END_MS = 3_600_000;
 /**
- * Reason if the engine quotes a side without a live order: the order is in transit, was just filled, or is being
- * replaced.
+ * Reason for a side without a live order although the engine quotes it: the order is in transit, was just filled, or is
+ * being replaced.
  */
 const UNDER_WAY = 'an order was in transit or being replaced';
 const PROGRESS_EVERY = 1_000;
@@ -278,12 +278,12 @@ export class TapeReplay {
   #rowsHeard = 0;
   #levelsHeard = 0;
   #tradesHeard = 0;
-  /** Position in the rows for reading all trades; `null` if the engine does not use them. */
+  /** Position in the rows up to which all trades were read; `null` if the engine does not use trades. */
   readonly #trades: RowCursor | null;
   #lastTrade = 0;
   /** Whether levels were hidden when the engine last received the book. */
   #hid = false;
-  /** Levels that the bot's taker orders have just consumed. They are hidden from the engine until rows arrive. */
+  /** Levels that the bot's taker orders have just consumed, which are hidden from the engine until rows arrive. */
   #took: readonly ConsumedLevel[] = NO_LEVELS;
   #tids = 0;
   #decisions = 0;
@@ -400,8 +400,8 @@ export class TapeReplay {
   }
 
   /**
-   * Processes the time `now` at the bot, after the exchange. Returns the time of the hedger's next event; `null` if
-   * none is due.
+   * Processes the time `now` at the bot, after the exchange. Returns the time of the hedger's next event; `null` if no
+   * event is due.
    */
   turn(now: Millis): Millis | null {
     this.#hearRows(now);

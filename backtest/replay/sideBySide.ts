@@ -1,6 +1,6 @@
 /**
- * Several independent replays over one market that is decoded and read once. Each has its own engine, orders, account
- * and time.
+ * Several independent replays over one market that is decoded and read once. Each replay has its own engine, orders,
+ * account and time.
  */
 import { ReplayMarket } from './replayMarket.ts';
 import { TapeReplay, type ReplayOptions, type ReplayResult } from './replay.ts';

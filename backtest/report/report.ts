@@ -91,9 +91,7 @@ export type ReplayReport = Headline & {
   readonly volume: { readonly major: string; readonly minor: string };
   /** Profit at the exchange's mid price and clock. `hedging` is the result of hedges against the mid price. */
   readonly pnl: Parts;
-  /**
-   * Profit relative to the traded value; `null` without trades. `feesBps` are the fees relative to the traded value.
-   */
+  /** Profit in bps of the traded value; `null` without trades. `feesBps` are the fees in bps of the traded value. */
   readonly profitBps: number | null;
   readonly feesBps: number | null;
   /** Maximum fall of the profit below its previous peak, and the time of that fall. */
@@ -123,7 +121,7 @@ export type ReplayReport = Headline & {
   readonly missing: readonly Missing[];
   readonly days: readonly Period[];
   readonly hours: readonly Period[];
-  /** Time-weighted mean spread of the market and of the bot's quotes; `null` if there was none. */
+  /** Time-weighted mean spread of the market, and of the bot's quotes; `null` if no sample had both sides. */
   readonly spreadBps: { readonly market: number | null; readonly ours: number | null };
   /** Hours of the day whose spread is far wider than in the other hours; absent if there are none. */
   readonly wideHours?: WideHours;

@@ -145,7 +145,10 @@ class OrderRows {
     if (moved) this.#enter(row, name, order.side, price[row]!, amount[row]!);
   }
 
-  /** Adds an order to the book, or makes it a taker if it is at or through a price of the other side. */
+  /**
+   * Adds an order to the book. An order that crosses the other side becomes a taker instead, if the following rows show
+   * that it traded.
+   */
   #enter(row: number, id: number, side: number, tick: number, lots: number): void {
     if (this.#crosses(side, tick) && this.#takes(row, id, side, tick))
       this.#takers.set(id, { side, tick, lots, since: this.#columns.at[row]! });

@@ -47,11 +47,11 @@ export type BacktestOptions = {
   readonly latencyText: LatencyText;
   /** Request latencies in ms, ascending, for additional runs of the main model. */
   readonly latencySweep?: readonly number[];
-  /** Start and end of trading; earlier rows build the book, later ones are ignored. */
+  /** Start and end of trading; earlier rows build the book, and later rows are ignored. */
   readonly time?: TradedTime;
   /** Maximum number of parallel threads; further models wait. */
   readonly threads: number;
-  /** Files for fills and orders; `null` if none are written. */
+  /** Files for fills and orders; `null` if no such files are written. */
   readonly files: ReportFiles | null;
   readonly progress: Progress;
 };

@@ -16,7 +16,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 /** Stored tape with its options, so that threads can open it again. */
 export type OpenedTape = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
 
-/** Trading time within a recording, in epoch ms; omitted bounds are those of the recording. */
+/** Trading time within a recording, in epoch ms; an omitted bound is the start or the end of the recording. */
 export type TradedTime = { readonly since?: number; readonly until?: number };
 
 export type RecordedMarket = {

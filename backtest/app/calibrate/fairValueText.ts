@@ -33,7 +33,9 @@ export function fairValueText(
 const SHARE_MIN = 0.001;
 const weightText = (share: number): string => digits(Math.max(SHARE_MIN, share));
 
-/** Formats the micro-price. `share` is its weight next to a reference, or `null` if it is the only price. */
+/**
+ * Formats the micro-price. `share` is the weight of the micro-price next to a reference; `null` without a reference.
+ */
 const table = (
   {
     table: { imbalanceBuckets, spreadsTicks, adjustTicks },

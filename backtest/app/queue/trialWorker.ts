@@ -60,7 +60,7 @@ const CLEAN_MAX = 10_000;
 
 /**
  * Runs until the worker is stopped and every trial is done or returned to the queue. Rejects with `UsageError` if the
- * worker can run no trials.
+ * worker cannot run trials.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { place, version, who, log, now } = options;
@@ -137,7 +137,7 @@ async function deleteExpired(
 }
 
 class Trials {
-  /** Aborted to end the worker when it can run no trials. */
+  /** Signal that ends a worker that cannot run trials. */
   readonly #broken = new AbortController();
   readonly #options: WorkerOptions;
   readonly #code: string;

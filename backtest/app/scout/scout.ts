@@ -42,7 +42,7 @@ export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> 
   readonly forMs: number;
 };
 
-/** Result of a scout, with the data of each book for its configuration. */
+/** Result of a scout, with the data that a configuration of each book needs. */
 export type Scouted = {
   readonly scouting: Scouting;
   readonly found: ReadonlyMap<

@@ -35,8 +35,8 @@ export const openedBy = (records: readonly RegistryRecord[], study: string): Ope
   records.find((record): record is OpenedRecord => record.kind === 'opened' && record.study === study) ?? null;
 
 /**
- * Throws `UsageError` if the study must not run trials: an opened holdout overlaps its hours, or trials used the hours
- * of its holdout.
+ * Throws `UsageError` if trials are forbidden: an opened holdout overlaps the study's hours, or trials used hours of
+ * the study's own holdout.
  */
 export function requireTuningAllowed(records: readonly RegistryRecord[], of: StudyHours): void {
   const opened = records.find(

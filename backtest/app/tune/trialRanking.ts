@@ -6,7 +6,7 @@ import type { TrialRecord } from './registry.ts';
 import type { Study } from './study.ts';
 
 /**
- * Returns the feasible trial with the best first objective, and the earliest if several are equal; `null` if no trial
+ * Returns the feasible trial with the best first objective, and the earliest of several such trials; `null` if no trial
  * is feasible.
  */
 export function bestTrial(

@@ -87,8 +87,8 @@ function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): reado
 
 /**
  * Returns the values for the search. With one objective, they are the values of that objective, with a sign such that
- * more is better. With several objectives, they are the negative Pareto ranks. `null` for trials that were pruned,
- * refused, or violate a constraint.
+ * more is better. With several objectives, the values are the negative Pareto ranks. `null` for trials that were
+ * pruned, refused, or violate a constraint.
  */
 function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
   const { objectives, constraints } = keys;

@@ -1,4 +1,4 @@
-/** Verdict on a study: whether its best trial is better than not trading, and the limits that this requires. */
+/** Verdict on a study: whether its best trial is better than not trading, and the limits for a positive verdict. */
 import { numberText } from '../../../src/pages/index.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 

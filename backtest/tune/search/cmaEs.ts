@@ -1,6 +1,6 @@
 /**
- * Evolution strategy with covariance adaptation (CMA-ES). After convergence it restarts with twice the population
- * (IPOP; Auger, Hansen 2005). Choices are sampled by learned probabilities.
+ * Evolution strategy with covariance adaptation (CMA-ES). After convergence, the strategy restarts with twice the
+ * population (IPOP; Auger, Hansen 2005). Choices are sampled by learned probabilities.
  */
 import type { Random } from '../../../src/core/index.ts';
 import { conditionOf, drawFrom, learn, roundNormal, widthOf, type AdaptedNormal } from './covariance.ts';

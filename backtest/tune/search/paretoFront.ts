@@ -1,6 +1,9 @@
 /** Pareto front of several objectives: the points that no other point dominates. */
 
-/** Whether point `a` is at least as good as `b` in every objective, and better in one. Higher values are better. */
+/**
+ * Whether point `a` is at least as good as `b` in every objective, and better in at least one objective. Higher values
+ * are better.
+ */
 export const dominates = (a: readonly number[], b: readonly number[]): boolean =>
   a.every((value, i) => value >= b[i]!) && a.some((value, i) => value > b[i]!);
 

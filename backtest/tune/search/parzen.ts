@@ -36,7 +36,7 @@ export function parzenOf(space: Space, points: readonly Point[], trials: number)
   const scales = kernels.map(kernel => kernel.map((about, i) => scaleOf(axes[i]!, about)));
   return {
     draw: random => {
-      // The index after the last kernel stands for the uniform kernel.
+      // The index after the last kernel represents the uniform kernel.
       const kernel = kernels[random.integer(0, kernels.length)];
       const point: Record<string, ParameterValue> = {};
       for (const [i, axis] of axes.entries())

@@ -23,7 +23,7 @@ export class LiveRun {
   #isBehind = true;
   #seenAt = -1;
   #grewAt: Millis | null = null;
-  /** Error of the last read of the directory; `null` if it succeeded. */
+  /** Error of the last read of the directory; `null` if the read succeeded. */
   trouble: string | null = null;
 
   constructor(dir: string, clock: Clock) {

@@ -19,7 +19,7 @@ import type { Rules } from '../../live/rules.ts';
 export type InitQuestion = {
   /** Name of the question and of its flag. */
   readonly name: QuestionName;
-  /** Description with its unit. */
+  /** Text of the question: the requested value, with its unit. */
   readonly text: string;
   /** Proposed answer; `null` if only the operator can know it. */
   readonly proposal: string | null;

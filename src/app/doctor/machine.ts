@@ -146,7 +146,9 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
 
 const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
 
-/** Time in which a running sentinel must write a heartbeat, in ms. Normally it writes one per second. */
+/**
+ * Time in which a running sentinel must write a heartbeat, in ms. A sentinel normally writes one heartbeat per second.
+ */
 const BEATS_WITHIN_MS = 3_000;
 
 /** Checks whether a sentinel would cancel the orders of a bot that is down. */

@@ -38,7 +38,7 @@ export type ProfitDay = EarnedSums & {
   readonly inventory: Money;
   /** Ledger balance of the quote currency at the end of the day. */
   readonly cash: Money;
-  /** All changes of the day by currency and cause, including those outside the profit. */
+  /** All changes of the day by currency and cause, including changes outside the profit. */
   readonly booked: ReadonlyMap<string, Causes>;
   /** Reason why the day is incomplete; `null` for a complete day. */
   readonly cut: 'begins' | 'older entries are one sum' | 'so far' | null;

@@ -12,7 +12,7 @@ import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 
-/** Watches the bot until the signal aborts. */
+/** Watches the bot until the signal is aborted. */
 export async function sentinel(
   config: Config,
   venue: VenueAccess,
