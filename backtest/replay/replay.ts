@@ -230,8 +230,8 @@ const NO_LEVELS: readonly ConsumedLevel[] = [];
 type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
 
 /**
- * One replay, driven from outside. First `exchange` advances to the target of the replay, then `turn` processes that
- * time at the bot.
+ * One replay, which its caller advances. First `exchange` advances to the target of the replay, then `turn` processes
+ * that time at the bot.
  */
 export class TapeReplay {
   readonly #options: ReplayOptions;
@@ -245,7 +245,6 @@ export class TapeReplay {
   readonly #gaps: GapIterator;
   /** Gaps of the recording, by the exchange's clock. */
   readonly #gapsThere: GapIterator;
-  /** Exchange of the replay. */
   readonly exchange: SimulatedExchange;
   readonly #orders: LocalOrders;
   readonly #fees: Fees;

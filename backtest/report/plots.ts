@@ -13,7 +13,7 @@ type Placed = PlotSection & { readonly group: PlotGroup };
 /** Report in which models with equal results are merged. */
 type Shown = Omit<BacktestReport, 'models'> & { readonly models: readonly ShownModel[] };
 
-/** Number of model colors on the page, in order of the runs. */
+/** Number of model colors on the page; further models reuse the colors. */
 export const COLOURS = 8;
 const TIME = 'time';
 const LEVELS_SHOWN = 6;
@@ -192,8 +192,8 @@ function positionBars(report: Shown): Placed {
 }
 
 /**
- * Converts the time by position into bars of `width`, the widest of all models. Bar widths of models differ by factors
- * of 3.
+ * Converts the time by position into bars of `width`, which is the largest bar width of all models. Bar widths of
+ * models differ by factors of 3.
  */
 function inBars(
   values: readonly number[],

@@ -9,8 +9,8 @@ import { walk, type Tape } from '../../src/tape/index.ts';
 export const MAKER_HORIZONS_S: readonly number[] = [0, 0.5, 1, 5, 15, 60, 300];
 
 /**
- * Measurements of a market, in bps of the mid price and in the quote currency; `null` if unknown. Approximate: only for
- * display, not for money.
+ * Measurements of a market, in bps of the mid price and in the quote currency; `null` if unknown. All values are
+ * approximate and only for display.
  */
 export type MarketSeen = {
   /** Length of the recording without its gaps, in seconds. */

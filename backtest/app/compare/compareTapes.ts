@@ -81,10 +81,7 @@ async function opened(
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options, onShare);
 }
 
-/**
- * Returns the kind of rows without which the recording cannot be replayed, as text; `null` if the recording is
- * sufficient.
- */
+/** Returns the reason why the recording cannot be replayed; `null` if it can be replayed. */
 function missingForReplay(given: Tape | OpenedTape): string | null {
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
   return trades ? null : 'no trades: nothing can be filled';

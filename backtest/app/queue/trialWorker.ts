@@ -277,8 +277,8 @@ class Trials {
 }
 
 /**
- * Returns the error with which a trial fails. The queue retries the trial if it lacked files or its thread ended; after
- * any other error, the trial is not retried.
+ * Returns the error with which a trial fails. The queue retries a trial after a problem of the store, or if the thread
+ * of the trial ended. Any other error is final.
  */
 export const trialError = (error: unknown, sentence: string, { hopeless }: Pick<BullQueues, 'hopeless'>): Error =>
   error instanceof StoreProblem || error instanceof ThreadEnded ? new Error(sentence) : hopeless(sentence);

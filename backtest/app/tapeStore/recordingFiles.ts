@@ -60,10 +60,7 @@ export async function storeRecording(
   return sha256;
 }
 
-/**
- * Returns the first file of a fetched recording that does not match the hash `sha256`, with the reason; `null` if all
- * files match.
- */
+/** Returns the first mismatch between a fetched recording and its hash `sha256`, as text; `null` if all files match. */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
   if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
     return "the recording's list of files does not match its hash";

@@ -129,7 +129,6 @@ export type ReplayedMoment = {
   readonly rules: Rules;
   readonly setup: Config;
   readonly run: number;
-  /** Start time of the run. */
   readonly startedAt: Millis;
   readonly difference: string | null;
   readonly note: string | null;
