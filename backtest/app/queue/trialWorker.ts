@@ -315,5 +315,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-/** Keeps the end of the worker's name, because the end is unique. */
+/** Converts the worker's name to a participant id. Only the end of the name is kept, because the end is unique. */
 const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);
