@@ -67,5 +67,5 @@ function placedConfigOf(liveFile: string, { live }: PromotionState): Config {
   return readConfigText(liveFile).config;
 }
 
-/** Judge based on replays of recordings and of the bot's own runs. */
+/** Judge of promotions, whose evidence is replays of recordings and of the bot's own runs. */
 export const promotionJudge: PromotionJudge = { defaultCriteria: DEFAULT_CRITERIA, readCriteria, checkStage };
