@@ -532,7 +532,7 @@ describe.skipIf(missing.length > 0)('a queue', () => {
       wrong: /^redis:\S+: Redis rejects this user and password/,
       evicts: /^redis:\S+: Redis has maxmemory-policy allkeys-lru.*set it to noeviction/,
       wrongSql: /^postgres:\S+: PostgreSQL rejects this user and password/,
-      noDatabase: /^postgres:\S+: no database of this name/,
+      noDatabase: /^postgres:\S+: there is no database of this name/,
     };
     for (const [name, line] of Object.entries(told)) expect(lines[name]).toMatch(line);
     for (const line of Object.values(lines)) expect(line).not.toMatch(/\n|wrong@|not(:|%3A)guessed/);
