@@ -55,7 +55,7 @@ export function addCompareCommand(program: Command): void {
       '10',
     )
     .addOption(
-      new Option('--calibrate <share>', 'without -c: share of each recording that calibrates')
+      new Option('--calibrate <share>', 'without -c: share of each recording used for calibration')
         .argParser(partFlag)
         .default(1 / 3, 'a third'),
     )

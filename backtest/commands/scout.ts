@@ -42,7 +42,7 @@ const HOUR_MS = 3_600_000;
  */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))
-    .description('rank books by what quoting would earn there; needs no key')
+    .description('rank books by the expected profit of quoting; needs no key')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange with ten books)')
     .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))
     .option('--tape <paths...>', 'recordings instead of a live market')

@@ -979,7 +979,7 @@ export class TapeReplay {
     const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
     if (collected.position !== inventory || collected.cash !== counted) {
       throw new Error(
-        `the exchange's end holds ${collected.position} and ${collected.cash}, the bot's end ${inventory} and ${counted}`,
+        `the accounts differ at the end of the replay: position ${collected.position} and cash ${collected.cash} at the exchange, ${inventory} and ${counted} at the bot`,
       );
     }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];

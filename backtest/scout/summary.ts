@@ -110,6 +110,6 @@ function unrated({ books, currency }: Scouting): readonly string[] {
   return own.length === 0
     ? []
     : [
-        `Without a book that converts them to ${currency ?? ''}, these books have their sums in their quote currency: ${own.join(', ')}.`,
+        `No book converts the quote currencies of these books to ${currency ?? ''}, so their sums are in their quote currencies: ${own.join(', ')}.`,
       ];
 }

@@ -160,7 +160,7 @@ function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look):
  */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
   if (quoting === 'stopping')
-    return causeOfText('not quoting: stopping, and the next run has not started; see the log');
+    return causeOfText('not quoting: the last run has stopped, and the next run has not started; see the log');
   return quoting === 'not ready'
     ? { key: 'not ready', text: `not quoting: not ready${waitsFor === null ? '' : ` (${waitsFor})`}` }
     : null;

@@ -96,7 +96,7 @@ async function legsToBuy(
   const first = await offers.rfq({ from: minor, to: via, fixed: 'get', size: ceilTo(needs, unit) });
   if (typeof first === 'string') return `first leg: ${first}`;
   return moneyOf(first.get.amount) < needs
-    ? 'first leg: the exchange cannot confirm the complete amount'
+    ? 'first leg: the exchange can confirm only a part of the amount'
     : [first, second];
 }
 
@@ -112,7 +112,9 @@ export async function requestSecondLeg(
   if (typeof unit === 'string') return unit;
   const offer = await offers.request('rfq', wish, unit);
   if (typeof offer === 'string') return offer;
-  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'the exchange cannot confirm the complete amount' : offer;
+  return moneyOf(offer.give.amount) < floorTo(holds, unit)
+    ? 'the exchange can confirm only a part of the amount'
+    : offer;
 }
 
 /**

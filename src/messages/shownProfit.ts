@@ -49,7 +49,7 @@ export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): 
 });
 
 /**
- * Returns a sentence such as `+12.50 mxn since the opening (2026-11-20 14:05 UTC), this run +1.20`, for all displays.
+ * Returns a sentence such as `+12.50 mxn since the opening of the ledger (2026-11-20 14:05 UTC), this run +1.20`, for all displays.
  */
 export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
   profitSentenceOf(shownProfit(of, run, minor));
@@ -59,7 +59,10 @@ export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor
  * already text.
  */
 export function profitSentenceOf({ since, currency, total, run }: PrintedProfit): string {
-  const from = since === null ? 'the opening' : `the opening (${since.slice(0, 16).replace('T', ' ')} UTC)`;
+  const from =
+    since === null
+      ? 'the opening of the ledger'
+      : `the opening of the ledger (${since.slice(0, 16).replace('T', ' ')} UTC)`;
   const part = run === null ? '' : `, this run ${signedCents(moneyOf(run.total))}`;
   return `${signedCents(moneyOf(total))} ${currency} since ${from}${part}`;
 }

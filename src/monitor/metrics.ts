@@ -200,7 +200,7 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_strategy_figure',
-    help: 'Model values that puntas check shows; their source is the unit.',
+    help: 'Model values that puntas check shows; the label unit has the unit or the source.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
     whenUnset: 'gone',

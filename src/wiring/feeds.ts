@@ -18,7 +18,7 @@ export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   const { url, file } = config;
   if (url !== undefined) return webFeed(url, config, now);
   if (file !== undefined) return fileFeed(file, config, now);
-  throw new RangeError('a feed has a url or a file');
+  throw new RangeError('a feed needs a url or a file');
 }
 
 /** Returns a feed from a file. The age of a price counts from the file's last change, unless the text has a time. */

@@ -95,7 +95,7 @@ function replayed(
     finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
     finding(
       'uptime',
-      `at least ${partPercent(uptimeLeast)} with both quotes`,
+      `at least ${partPercent(uptimeLeast)} of the time with both quotes`,
       partPercent(uptime),
       uptime >= uptimeLeast,
     ),
@@ -150,7 +150,7 @@ export function tradedFindings(
     finding('fills', `at least ${fillsLeast}`, String(fills), fills >= fillsLeast || 'not yet'),
     finding(
       'uptime',
-      `at least ${partPercent(uptimeLeast)} with both quotes`,
+      `at least ${partPercent(uptimeLeast)} of the time with both quotes`,
       begun ? partPercent(uptime) : 'nothing ran',
       (begun && uptime >= uptimeLeast) || (begun && hours >= hoursLeast ? false : 'not yet'),
     ),
@@ -178,7 +178,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `interval of the net after 60 s overlaps or exceeds ${spanText(before)} bps`;
+  const expected = `interval of the net after 60 s overlaps or lies above the interval of ${before.stage}, ${spanText(before)} bps of the volume`;
   return [
     own,
     interval === null

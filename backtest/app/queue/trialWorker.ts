@@ -99,7 +99,7 @@ async function attendUntilStopped(
           refused.add(id);
           log.warn(
             {},
-            `does not run the study of ${who}: its build is ${buildText({ version, code })}, this worker's is ${buildText(own)}; run the same build on both`,
+            `this worker does not run the study of ${who}: the study has build ${buildText({ version, code })}, the worker has ${buildText(own)}; run the same build on both`,
           );
         }
       // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
@@ -192,7 +192,7 @@ class Trials {
     const { stop, graceMs, log } = this.#options;
     const isBusy = this.#isBusy > 0;
     if (stop.aborted)
-      log.info({}, isBusy ? `stopping; running trials have ${Math.round(graceMs / 1_000)} s to end` : 'stops');
+      log.info({}, isBusy ? `stopping; running trials have ${Math.round(graceMs / 1_000)} s to end` : 'stopping');
     const timer = setTimeout(() => this.#giveBack(), graceMs);
     try {
       await closed(worker, graceMs + LOCK_MS);

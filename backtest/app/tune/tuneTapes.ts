@@ -58,7 +58,7 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
     if (book !== config.book)
       throw new UsageError(`${where}: the tape has the book ${book}, but the configuration trades ${config.book}`);
     const { quotesOnly } = 'options' in given ? given.tape : given;
-    if (quotesOnly) throw new UsageError(`${where}: best prices without amounts: nothing can be replayed`);
+    if (quotesOnly) throw new UsageError(`${where}: the tape has best prices without amounts and cannot be replayed`);
     const digest = digestOfRecording(given, latencies, keys.search.seed);
     const { from, to } = spanOf(given);
     tapes.push({

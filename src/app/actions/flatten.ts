@@ -64,7 +64,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;
   return [
-    `${life === 'runs' ? 'the hedger closes all inventory from now on' : 'no bot is running; after its start the hedger closes all inventory'}, for at most ${textOfMoney(moneyOf(costMax))} in total; the bot quotes only to reduce inventory until: ${ownCommand('resume', bot)}`,
+    `${life === 'runs' ? 'the hedger closes all inventory from now on' : 'no bot is running; after its start the hedger closes all inventory'}, at a total cost of at most ${textOfMoney(moneyOf(costMax))}; the bot quotes only to reduce inventory until: ${ownCommand('resume', bot)}`,
     'see the progress with puntas hedges and puntas status',
     ...(before === null
       ? []

@@ -67,7 +67,7 @@ const personOf = (flatten: Flatten | null) =>
     ...flatten,
     by: 'person',
     who: flatten.by,
-    reason: `${flatten.reason} (for at most ${textOfMoney(flatten.costMax)} in total)`,
+    reason: `${flatten.reason} (total cost at most ${textOfMoney(flatten.costMax)})`,
   };
 
 /** Returns a stop as text, such as `pause by ann`. */

@@ -39,7 +39,7 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
     why:
       amount === of
         ? `the candidate's own amount, because the book requires ${textOfMoney(asked)} ${major}`
-        : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, and a quarter more for a falling price${leans ? ', doubled because sizes are skewed' : ''}`,
+        : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, plus 25% in case the price falls${leans ? ', doubled because sizes are skewed' : ''}`,
   };
 }
 

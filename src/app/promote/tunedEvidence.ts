@@ -47,8 +47,7 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
   }
   const read = schema.safeParse(found);
   if (!read.success) return 'its line "# evidence:" was not written by puntas tune';
-  if (read.data.config !== digestOfYaml(text))
-    return 'it was changed after tuning, so its evidence belongs to another text';
+  if (read.data.config !== digestOfYaml(text)) return 'it was changed after tuning, so its evidence no longer applies';
   return read.data;
 }
 

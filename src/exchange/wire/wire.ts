@@ -215,7 +215,7 @@ export const currencyName = shaped(SHAPES.currency, 'a ticker like btc');
 /** Reads an order id assigned by the exchange. */
 export const exchangeId = shaped(SHAPES.id, 'an order id');
 /** Reads an id supplied by the client. */
-export const originId = shaped(SHAPES.originId, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
+export const originId = shaped(SHAPES.originId, 'an origin_id of 1 to 40 characters from a-z, A-Z, 0-9, _ and -');
 
 /** Reads one of the allowed words, case-sensitive. */
 export function oneOf<T extends string>(of: Row, field: string, allowed: readonly T[]): T {

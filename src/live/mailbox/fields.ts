@@ -71,7 +71,7 @@ export const numberField: Field<Millis> = {
 
 /** Whole number from 0. */
 export const countField: Field<number> = {
-  expected: 'a whole number from 0',
+  expected: 'a whole number of at least 0',
   read: value => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined),
   write: value => value,
 };

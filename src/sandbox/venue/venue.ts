@@ -407,7 +407,10 @@ export class Venue implements BookHost {
       cancelling: false,
       finishedAt: null,
     };
-    if (!this.relock(order, lock)) throw new RangeError(`order of account ${account.id}: its lock was not checked`);
+    if (!this.relock(order, lock))
+      throw new RangeError(
+        `order of account ${account.id}: its lock exceeds the available balance, although the order was checked`,
+      );
     this.forget(account);
     this.#orders.set(order.oid, order);
     account.active.set(order.oid, order);

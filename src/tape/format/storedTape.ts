@@ -220,12 +220,13 @@ function missingBetween(days: readonly ScannedDay[]): {
     const next = days[i + 1];
     if (!day.closed) {
       const done = next ? 'a gap until the next day' : 'read up to its end';
-      flaws.push({ what: `day ${day.day} was not closed`, count: 1, done });
+      flaws.push({ what: `the recording of day ${day.day} was not finished`, count: 1, done });
     }
     if (!next) return;
     if (continuesDay(day, next)) return;
     const { previous } = next.head;
-    if (previous === day.day) gaps.push({ from: day.to, to: next.from, why: `day ${day.day} was not closed` });
+    if (previous === day.day)
+      gaps.push({ from: day.to, to: next.from, why: `the recording of day ${day.day} was not finished` });
     else {
       const why = previous === null ? `${next.day} was recorded again` : `day ${previous} is missing`;
       gaps.push({ from: day.to, to: next.from, why });

@@ -161,8 +161,8 @@ class EventReader {
     // local copy is skipped.
     if (flags < EXCHANGE_EVENT) {
       this.#findings.found(
-        'records only for the local clock',
-        'skipped; the exchange records contain the same events',
+        'records that apply only to the local clock',
+        'skipped; records for the exchange clock contain the same events',
         rows.place,
       );
       return;
