@@ -1252,4 +1252,20 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/app/queue/presence.test.ts',
     title: 'the queue of a version is abandoned only if all who ever announced it have been gone for more than a day',
   },
+  {
+    name: 'a study that could not be opened once is remembered as broken',
+    file: 'backtest/app/queue/trialThreads.ts',
+    from: '    pieces.catch(() => this.#studies.delete(key));\n',
+    to: '    pieces.catch(() => undefined);\n',
+    test: 'test/backtest/app/queue/trialThreads.test.ts',
+    title: 'after any failure to open or take a study, each study runs on each thread',
+  },
+  {
+    name: 'a thread that could not take a study keeps the key of the one before',
+    file: 'backtest/app/queue/trialThreads.ts',
+    from: "        thread.key = null;\n        await this.#asked(thread, { kind: 'take'",
+    to: "        await this.#asked(thread, { kind: 'take'",
+    test: 'test/backtest/app/queue/trialThreads.test.ts',
+    title: 'after any failure to open or take a study, each study runs on each thread',
+  },
 ];
