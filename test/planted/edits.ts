@@ -1268,4 +1268,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/app/queue/trialThreads.test.ts',
     title: 'after any failure to open or take a study, each study runs on each thread',
   },
+  {
+    name: "a trial expires though its study's heartbeat is only late",
+    file: 'backtest/app/queue/presence.ts',
+    from: '!(await seen()).known.some(',
+    to: '!(await seen()).here.some(',
+    test: 'test/backtest/app/queue/presence.test.ts',
+    title:
+      'a trial expires if it has waited for more than a day and its study has said nothing for as long, and a study is there for half a minute',
+  },
 ];
