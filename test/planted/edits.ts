@@ -1277,4 +1277,20 @@ export const EDITS: readonly Edit[] = [
     title:
       'a trial expires if it has waited for more than a day and its study has said nothing for as long, and a study is there for half a minute',
   },
+  {
+    name: 'an interrupted rollback overwrites a live file that a person changed since',
+    file: 'src/app/promote/promoteCommand.ts',
+    from: '  if (now !== pending.to && now !== pending.from)\n',
+    to: '  if (!pending.isBack && now !== pending.to && now !== pending.from)\n',
+    test: 'test/app/promote/promote.test.ts',
+    title: 'to go back to a text is done by any command, unless the file is another than before and after it',
+  },
+  {
+    name: 'an interrupted decision writes a live file that a person deleted since',
+    file: 'src/app/promote/promoteCommand.ts',
+    from: '  if (now !== pending.to && now !== pending.from)\n',
+    to: '  if (now !== null && now !== pending.to && now !== pending.from)\n',
+    test: 'test/app/promote/promote.test.ts',
+    title: 'to put a text in place is done by any command, unless the file is another than before and after it',
+  },
 ];

@@ -34,7 +34,7 @@ import { previewBack } from '../../../src/app/promote/previewBack.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { STAGES, type CriterionResult, type Stage } from '../../../src/app/promote/records.ts';
 import { btcMxn } from '../../core/market.ts';
-import { approved, checked, placed } from './records.ts';
+import { approved, back, checked, placed } from './records.ts';
 import { NO_PROGRESS } from '../noProgress.ts';
 
 const SANDBOX = readFileSync(fileURLToPath(new URL('../../../config/sandbox.yaml', import.meta.url)), 'utf8');
@@ -301,14 +301,56 @@ describe('a decision whose process was killed', () => {
       await decided(true);
       const at = join(dir, 'my.promotions');
       noteInJournal(at, placed(1, clock.now()));
-      const back = { kind: 'back', promotion: 1, at: 9, by: 'ann', reason: 'a test', version: '0.1.0' } as const;
-      noteInJournal(at, { ...back, to: keptCopy(at, SANDBOX), from: keptCopy(at, wider(21)) });
+      noteInJournal(at, back(1, 9, keptCopy(at, wider(21)), keptCopy(at, SANDBOX)));
       file('my.yaml', found);
       expect(previewBack(optionsOf()).lines[0]).toContain('would be restored to its content before promotion 1');
       const { end, lines, standing } = await promotionBack(optionsOf());
       expect([end, live(), standing.pending, standing.placed]).toEqual(['done', SANDBOX, null, []]);
       expect(lines.join(' ').includes('changed manually')).toBe(found === wider(30));
       await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
+    },
+  );
+
+  test.each([
+    ['to put a text in place', wider(21), SANDBOX, false],
+    ['to put the first text in place', wider(21), null, false],
+    ['to go back to a text', SANDBOX, wider(21), true],
+    ['to go back to no file', null, wider(21), true],
+    ['to go back from a text that a person changed', SANDBOX, wider(25), true],
+  ] as const)(
+    '%s is done by any command, unless the file is another than before and after it',
+    async (_, to, from, isBack) => {
+      const verbs = {
+        check: () => checkPromotion(optionsOf(judging('not yet'))),
+        approve: () => approvePromotion(optionsOf(judging('not yet')), false),
+        start: () =>
+          startPromotion(optionsOf(), { candidate: join(dir, 'best.yaml'), criteria: join(dir, 'criteria.yaml') }),
+        back: () => promotionBack(optionsOf()),
+      };
+      for (const verb of ['check', 'approve', 'start', 'back'] as const)
+        for (const found of new Set([to, from, wider(30), null])) {
+          dir = mkdtempSync(join(root, 'one-'));
+          await begun();
+          const at = join(dir, 'my.promotions');
+          const digestOf = (text: string | null): string | null => text && keptCopy(at, text);
+          const before = isBack ? to : from;
+          noteInJournal(at, approved(1, 1, 'replay', null, null));
+          noteInJournal(at, approved(1, 2, 'paper', digestOf(wider(21)), digestOf(before)));
+          if (isBack) {
+            noteInJournal(at, placed(1, 3));
+            noteInJournal(at, back(1, 4, digestOf(from), digestOf(to)));
+          }
+          if (found === null) rmSync(join(dir, 'my.yaml'));
+          else file('my.yaml', found);
+          const said = await verbs[verb]().then(
+            ({ lines }) => lines.join(' '),
+            (error: unknown) => String(error),
+          );
+          const isLeft = verb !== 'back' && found !== to && found !== from;
+          expect([verb, found, live()]).toEqual([verb, found, isLeft ? found : verb === 'back' ? before : to]);
+          expect(said.includes('was changed manually since the decision of promotion 1')).toBe(isLeft);
+          expect(promotionJournal(at).standing.pending === null).toBe(!isLeft);
+        }
     },
   );
 
