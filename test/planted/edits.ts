@@ -1293,4 +1293,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/app/promote/promote.test.ts',
     title: 'to put a text in place is done by any command, unless the file is another than before and after it',
   },
+  {
+    name: 'runs with other decision and polling times are evidence for a candidate',
+    file: 'src/app/promote/tradingDigest.ts',
+    from: "'exchange state webhooks",
+    to: "'exchange state timing webhooks",
+    test: 'test/app/promote/tradingDigest.test.ts',
+    title: 'differs for any other value in a section from which the bot is made, and has a key for each',
+  },
 ];
