@@ -1301,4 +1301,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/app/promote/tradingDigest.test.ts',
     title: 'differs for any other value in a section from which the bot is made, and has a key for each',
   },
+  {
+    name: 'the smallest size is compared with the replay in place of the paper runs',
+    file: 'backtest/app/promote/checkStage.ts',
+    from: 'evidence.map(predictedNetOf).findLast(',
+    to: 'evidence.map(predictedNetOf).find(',
+    test: 'test/backtest/app/promote/checkStage.test.ts',
+    title:
+      'a stage is compared with its own criteria, in its own state, and with the last stage before it that has an interval',
+  },
 ];
