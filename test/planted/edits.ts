@@ -1310,4 +1310,28 @@ export const EDITS: readonly Edit[] = [
     title:
       'a stage is compared with its own criteria, in its own state, and with the last stage before it that has an interval',
   },
+  {
+    name: 'paper runs with other fills than those of the file are evidence',
+    file: 'backtest/app/promote/runEvidence.ts',
+    from: ' || (isPaper && fillTerms(begun.setup) !== fillTerms(config))',
+    to: '',
+    test: 'test/backtest/app/promote/runEvidence.test.ts',
+    title: 'on paper, the fills of another model than that of the configuration are no evidence, whichever came last',
+  },
+  {
+    name: 'a ledger compared before the stage counts for it',
+    file: 'backtest/app/promote/runEvidence.ts',
+    from: 'file.checked.at < since',
+    to: 'file.checked.at <= 0',
+    test: 'test/backtest/app/promote/runEvidence.test.ts',
+    title: 'a ledger counts only if it was compared since the start of the stage',
+  },
+  {
+    name: 'the hash of a recording that still grows has a byte more than was judged',
+    file: 'backtest/app/promote/runEvidence.ts',
+    from: '{ end: bytes - 1 }',
+    to: '{ end: bytes }',
+    test: 'test/backtest/app/promote/runEvidence.test.ts',
+    title: 'a recording that grows during the check is judged by what it was, and one that cannot be read is named',
+  },
 ];
