@@ -1334,4 +1334,22 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/app/promote/runEvidence.test.ts',
     title: 'a recording that grows during the check is judged by what it was, and one that cannot be read is named',
   },
+  {
+    name: 'a killed promote command is repeated although the journal was restored from an older copy',
+    file: 'src/app/promote/unfinishedCommand.ts',
+    from: 'left !== null && left.ask === ask && left.records <= records',
+    to: 'left !== null && left.ask === ask',
+    test: 'test/app/promote/unfinishedCommand.test.ts',
+    title:
+      'a command repeats the last one that started and did not end, if it asks the same and the journal still has its records',
+  },
+  {
+    name: 'the end of a promote command removes the record of another',
+    file: 'src/app/promote/unfinishedCommand.ts',
+    from: '  if (unfinishedIn(dir)?.id === id) rmSync',
+    to: "  if (id !== '') rmSync",
+    test: 'test/app/promote/unfinishedCommand.test.ts',
+    title:
+      'a command repeats the last one that started and did not end, if it asks the same and the journal still has its records',
+  },
 ];
