@@ -1352,4 +1352,21 @@ export const EDITS: readonly Edit[] = [
     title:
       'a command repeats the last one that started and did not end, if it asks the same and the journal still has its records',
   },
+  {
+    name: 'an abandoned promotion counts as a rollback of the live file',
+    file: 'src/app/promote/showPromotion.ts',
+    from: "(record.kind === 'back' && record.to !== undefined)",
+    to: "record.kind === 'back'",
+    test: 'test/app/promote/shown.test.ts',
+    title:
+      'that trades with another configuration is told whether the file was replaced or restored last, and how to reload',
+  },
+  {
+    name: 'a failed check of the smallest size names the next check in place of the way back',
+    file: 'src/app/promote/nextSteps.ts',
+    from: "  if (checked?.result === 'failed') return",
+    to: "  if (checked?.result === 'failed' && stage !== 'smallest') return",
+    test: 'test/app/promote/shown.test.ts',
+    title: 'the last step that smallest names is back after a failed check, approve after a passed one, and else check',
+  },
 ];
