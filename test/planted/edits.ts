@@ -1369,4 +1369,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/app/promote/shown.test.ts',
     title: 'the last step that smallest names is back after a failed check, approve after a passed one, and else check',
   },
+  {
+    name: 'the smallest size keeps the inventory that a hedge of the whole size leaves',
+    file: 'src/app/promote/smallestSizes.ts',
+    from: "  { path: ['hedge', 'residual'], round: 'down' },\n",
+    to: '',
+    test: 'test/app/promote/smallestSizes.test.ts',
+    title: 'has every amount of the bot in one proportion, and no price and nothing of the market or the account',
+  },
 ];
