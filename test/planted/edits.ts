@@ -1377,4 +1377,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/app/promote/smallestSizes.test.ts',
     title: 'has every amount of the bot in one proportion, and no price and nothing of the market or the account',
   },
+  {
+    name: 'recordings of other books in criteria start at the working directory',
+    file: 'backtest/app/promote/criteria.ts',
+    from: 'map(([book, at]) => [book, resolve(from, at)])',
+    to: 'map(([book, at]) => [book, resolve(at)])',
+    test: 'test/backtest/app/promote/criteria.test.ts',
+    title: 'every path of criteria starts at the folder of their file, and every key left out has its default',
+  },
 ];
