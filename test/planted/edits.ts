@@ -1385,4 +1385,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/app/promote/criteria.test.ts',
     title: 'every path of criteria starts at the folder of their file, and every key left out has its default',
   },
+  {
+    name: 'the length of an outage counts from its last error',
+    file: 'backtest/app/queue/queueHealth.ts',
+    from: '      this.#lostAt ??= now;\n      return;',
+    to: '      this.#lostAt = now;\n      return;',
+    test: 'test/backtest/app/queue/queueHealth.test.ts',
+    title:
+      'an outage is said once with its first error and once with its whole length, and any other error once a minute',
+  },
 ];
