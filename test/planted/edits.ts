@@ -1394,4 +1394,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'an outage is said once with its first error and once with its whole length, and any other error once a minute',
   },
+  {
+    name: 'the registry skips the rest of a line that another process is writing',
+    file: 'backtest/app/tune/registry.ts',
+    from: '    this.#read += end;',
+    to: '    this.#read += bytes.length;',
+    test: 'test/backtest/app/tune/registry.test.ts',
+    title: 'gives each record as soon as it is whole, and once, however the bytes of its writer arrive',
+  },
 ];
