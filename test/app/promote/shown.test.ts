@@ -83,7 +83,7 @@ describe('a running bot', () => {
       fc.property(fc.array(fc.constantFrom<Event[]>('place', 'abandon', 'roll back'), { maxLength: 4 }), events => {
         const { last, lines, next } = shownWith(events, wider);
         const said = last === null ? [] : [last === 'place' ? 'is replaced, but' : 'is restored, but'];
-        expect(lines).toEqual(said.map(text => expect.stringContaining(text)));
+        expect(lines).toEqual(said.map((text): unknown => expect.stringContaining(text)));
         expect(next.some(step => step.startsWith('puntas reload'))).toBe(last !== null);
         expect(next.at(-1)).toContain('puntas promote start');
       }),

@@ -62,7 +62,7 @@ test('a stage is compared with its own criteria, in its own state, and with the 
         const evidence = [checkOf('replay', replay), ...(stage === 'paper' ? [] : [checkOf('paper', paper)])];
         const open: OpenPromotion = {
           started: started(1, 1, { criteria, trading: tradingDigest(readConfig(file)) }) as OpenPromotion['started'],
-          ...{ stage: stage as OpenPromotion['stage'], since: 1, checked: null, approved: [], evidence },
+          ...{ stage: stage, since: 1, checked: null, approved: [], evidence },
         };
         const standing = { ...NOTHING, open, live: liveDigestOf(liveFile) };
         const looking = {

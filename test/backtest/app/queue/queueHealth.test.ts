@@ -45,7 +45,7 @@ test('an outage is said once with its first error and once with its whole length
         told.set(kind, now);
         expected.push(new RegExp(`^redis://here: ${kind}`));
       }
-      expect(said).toEqual(expected.map(pattern => expect.stringMatching(pattern)));
+      expect(said).toEqual(expected.map((pattern): unknown => expect.stringMatching(pattern)));
     }),
     { numRuns: 100 },
   );
