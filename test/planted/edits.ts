@@ -1402,4 +1402,37 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/app/tune/registry.test.ts',
     title: 'gives each record as soon as it is whole, and once, however the bytes of its writer arrive',
   },
+  {
+    name: 'neighbours that are missing after an interruption get the keys of others',
+    file: 'backtest/app/tune/neighbours.ts',
+    from: 'key: left[asked.number]!.key',
+    to: 'key: wanted[asked.number]!.key',
+    test: 'test/backtest/app/tune/interrupted.test.ts',
+    title: 'has after any interruptions the records of one that was not interrupted, and runs no trial twice',
+  },
+  {
+    name: 'two processes open one holdout',
+    file: 'backtest/app/tune/tune.ts',
+    from: '  requireOpeningAllowed(registry.records(), hours, opened);\n',
+    to: '',
+    test: 'test/backtest/app/tune/interrupted.test.ts',
+    title: 'does not look at its holdout if another process recorded its opening first',
+  },
+  {
+    name: 'fees of another exchange do not make another study',
+    file: 'backtest/app/tune/tune.ts',
+    from: 'config: withVenueFees(study.config, fees), base:',
+    to: 'config: withVenueFees(study.config, undefined), base:',
+    test: 'test/backtest/app/tune/interrupted.test.ts',
+    title: 'is another study at other fees, of which it has no trials',
+  },
+  {
+    name: 'the best configuration keeps what the old one says beside a changed value',
+    file: 'backtest/app/tune/bestConfig.ts',
+    from: '    if (isScalar(pair.value)) pair.value.comment = null;\n',
+    to: '',
+    test: 'test/backtest/app/tune/interrupted.test.ts',
+    title:
+      'writes a best configuration without the comments of values that changed, with all others, and with its evidence',
+  },
 ];
