@@ -1435,4 +1435,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'writes a best configuration without the comments of values that changed, with all others, and with its evidence',
   },
+  {
+    name: 'a paper run takes the port of the live bot',
+    file: 'src/app/promote/candidate.ts',
+    from: "  document.setIn(['metrics', 'port'], 0);\n",
+    to: '',
+    test: 'test/app/promote/candidate.test.ts',
+    title: 'trades on paper as itself, on a port that nobody has, with a state that only this promotion has',
+  },
 ];
