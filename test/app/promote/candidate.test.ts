@@ -43,7 +43,7 @@ describe.each(cases)('the candidate %s on an exchange that is %s', (name, kind, 
     expect(paper.paper.fills).toBe('expected');
     const used = resolve(PAPER, isRemote ? paper.paper.stateDir : paper.state.dir);
     expect(used.startsWith(`${PAPER}${sep}`)).toBe(true);
-    // What the stage does not use leads where it led.
+    // The path that the stage does not use leads where it led.
     if (isRemote) expect(resolve(PAPER, paper.state.dir)).toBe(`${IN}/bot`);
     else expect(resolve(PAPER, paper.paper.stateDir)).toBe(`${IN}/own-paper`);
   });

@@ -1,4 +1,4 @@
-/** What `puntas promote` says without a verb, for any history of promotions and whatever the bot runs with. */
+/** Messages of `puntas promote` without a verb, for any history of promotions and any configuration of the bot. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,7 +117,7 @@ test.each(STAGES)(
       const wanted =
         result === 'failed' ? 'promote back' : result === 'passed' ? `promote approve ${stage}` : 'promote check';
       expect(next.at(-1)).toContain(`puntas ${wanted} -c `);
-      // What trades on is named before it, except after a failed check.
+      // The run is named before it, except after a failed check.
       const runs =
         result === 'failed'
           ? []

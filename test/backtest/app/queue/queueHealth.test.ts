@@ -1,4 +1,4 @@
-/** What is said of a queue's connection, beside rules that look at the complete history. */
+/** Messages about a queue's connection, beside rules that look at the complete history. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { QueueHealth } from '../../../../backtest/app/queue/queueHealth.ts';
