@@ -37,7 +37,7 @@ type ScoutFlags = {
 const HOUR_MS = 3_600_000;
 
 /**
- * Adds the command `scout`. It exits with 0 also if quoting pays in no book, and after a stop. Rejects with
+ * Adds the command `scout`. It exits with 0 even if quoting pays in no book, and also after a stop. Rejects with
  * `UsageError` for invalid flags, configurations and recordings, and if the exchange cannot be read.
  */
 export function addScoutCommand(program: Command): void {

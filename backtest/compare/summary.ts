@@ -100,7 +100,7 @@ function verdictsText(tapes: Comparison['tapes']): string {
   return `At the best fee of the exchange, the first parts advise ${told(true)}, and ${told(false)}.`;
 }
 
-/** Counts the runs whose net differs significantly from that of the first bot. */
+/** Counts the runs whose net differs significantly from the net of the first bot. */
 function differences(ran: readonly Ran[]): string {
   const known = ran.flatMap(({ run }) => run.againstFirst?.interval ?? []);
   const apart = known.filter(excludesZero).length;

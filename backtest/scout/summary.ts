@@ -37,8 +37,8 @@ export const shownIn = (
 const paying = ({ books }: Scouting): readonly ScoutedBook[] => books.filter(({ verdict }) => verdict.quote);
 
 /**
- * Returns the summary as paragraphs of plain text. The first says whether quoting pays in any book, and which book is
- * best.
+ * Returns the summary as paragraphs of plain text. The first paragraph says whether quoting pays in any book, and which
+ * book is best.
  */
 export function scoutWords(scouting: Scouting): readonly string[] {
   const { books } = scouting;

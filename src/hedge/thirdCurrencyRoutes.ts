@@ -20,8 +20,8 @@ export type RouteRules = {
   /** Currencies allowed between two legs. */
   readonly via: readonly string[];
   /**
-   * Possible loss from price moves between the legs, in bps of the hedged amount. Added to the route's cost in the
-   * comparison.
+   * Possible loss from price moves between the legs, in bps of the hedged amount. The comparison of routes adds this
+   * loss to the cost of the route.
    */
   readonly riskBps: number;
   /** Maximum wait for a second leg whose price is within the limits. */
@@ -100,7 +100,7 @@ async function legsToBuy(
     : [first, second];
 }
 
-/** Requests an offer for the complete holding of the third currency. Returns the reason if there is no offer. */
+/** Requests an offer that converts all of the third currency. Returns the reason as text if there is no offer. */
 export async function requestSecondLeg(
   offers: Offers,
   via: string,

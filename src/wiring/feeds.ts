@@ -11,8 +11,8 @@ const BYTES_MAX = 65_536;
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
 /**
- * Returns a feed; `now` in ms since 1970. Throws a RangeError if the configuration has neither url nor file. `read`
- * resolves to its errors and never rejects.
+ * Returns a feed; `now` returns ms since 1970. Throws a RangeError if the configuration has neither url nor file. Reads
+ * of the feed never reject; they resolve to the error.
  */
 export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   const { url, file } = config;
@@ -31,7 +31,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
       const mark = `${seen.dev} ${seen.ino} ${seen.size} ${seen.mtimeMs}`;
       if (known?.mark === mark) return known;
       const text = readOpenFile(fd, BYTES_MAX);
-      // The file changed during the read; the next read gets it.
+      // The file changed during the read, so its text may be incomplete; the next read reads the file again.
       if (fstatSync(fd).size !== seen.size) return 'the file is being written';
       known = { mark, text, changedAt: seen.mtimeMs };
       return known;

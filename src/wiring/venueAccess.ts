@@ -23,7 +23,10 @@ export type VenueChoice = {
   openLog(level: string, secrets: readonly string[]): Log;
 };
 
-/** Work on a venue. Receives the configuration of the run, which in paper trading differs from the given one. */
+/**
+ * Work on a venue. In paper trading, the configuration of the run that the work receives differs from the configuration
+ * of the command.
+ */
 type VenueWork<T> = (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<T>;
 
 /**

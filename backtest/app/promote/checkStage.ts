@@ -66,5 +66,5 @@ function placedConfigOf({ liveFile, dir }: Looking, { live }: PromotionState): C
   return readConfigText(liveFile).config;
 }
 
-/** Judge based on replays of recordings and of the bot's own runs. */
+/** Judge of promotions, whose evidence is replays of recordings and of the bot's own runs. */
 export const promotionJudge: PromotionJudge = { defaultCriteria: DEFAULT_CRITERIA, readCriteria, checkStage };

@@ -15,8 +15,8 @@ import type { Check, CriterionFinding, CriterionResult } from '../../../src/app/
 import type { TradedStage } from './runEvidence.ts';
 
 /**
- * Returns the overall result: failed if any finding failed, otherwise "not yet" if any is not known yet or there is
- * none.
+ * Returns the overall result: `failed` if any finding failed; `not yet` if any finding is not known yet, or if there
+ * are no findings; otherwise `passed`.
  */
 export const resultOf = (findings: readonly CriterionFinding[]): CriterionResult =>
   findings.some(({ result }) => result === 'failed')
@@ -121,7 +121,7 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
-/** Net profit 60 s after fills that an earlier stage predicts, as an interval in bps of the traded volume. */
+/** Prediction of an earlier stage: interval of the net profit 60 s after fills, in bps of the traded volume. */
 export type PredictedNet = { readonly stage: string; readonly low: number; readonly high: number };
 
 /**
@@ -159,7 +159,10 @@ export function tradedFindings(
   ];
 }
 
-/** Returns the finding about runs. Runs of other configurations are ignored; a run whose replay differs fails. */
+/**
+ * Returns the finding about runs, which fails if the replay of a run differs from the run. Runs of other configurations
+ * are ignored.
+ */
 function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const expected = 'runs of this configuration whose replay gives identical commands';
   const different = runs.find(({ difference }) => difference !== null);

@@ -34,7 +34,7 @@ export type WorkerOptions = {
   /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
-  /** Time in ms that a running trial may take after a stop. A trial that takes longer is returned to the queue. */
+  /** Time in ms that a running trial may take after a stop. After this time, the trial is returned to the queue. */
   readonly graceMs: number;
   readonly version: string;
   /** Unique name of this worker for display, made of its process and machine. */
@@ -58,7 +58,7 @@ const CLEAN_MAX = 10_000;
 
 /**
  * Runs until the worker is stopped and every trial is done or returned to the queue. Rejects with `UsageError` if the
- * worker can run no trials.
+ * worker cannot run trials.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { place, version, who, log, now } = options;
@@ -135,7 +135,7 @@ async function deleteExpired(
 }
 
 class Trials {
-  /** Aborted to end the worker when it can run no trials. */
+  /** Signal that ends a worker that cannot run trials. */
   readonly #broken = new AbortController();
   readonly #options: WorkerOptions;
   readonly #code: string;
@@ -275,8 +275,8 @@ class Trials {
 }
 
 /**
- * Returns the error with which a trial fails: one that is retried if another worker or a later time may do better,
- * otherwise a hopeless one.
+ * Returns the error with which a trial fails. The queue retries a trial after a problem of the store, or if the thread
+ * of the trial ended. Any other error is final.
  */
 export const trialError = (error: unknown, sentence: string, { hopeless }: Pick<BullQueues, 'hopeless'>): Error =>
   error instanceof StoreProblem || error instanceof ThreadEnded ? new Error(sentence) : hopeless(sentence);
@@ -308,5 +308,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-/** Keeps the end of the worker's name, because the end is unique. */
+/** Converts the worker's name to a participant id. Only the end of the name is kept, because the end is unique. */
 const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

@@ -59,7 +59,7 @@ const RETRY_MS = 3_000;
 const LOOK_SHARE = 0.02;
 const LOOK_MIN_MS = 25;
 const LOOK_MAX_MS = 1_000;
-/** Each poll reads the number of finished jobs. It reads their details if that number changed, or after this time. */
+/** Time in ms after which a poll reads the details of finished jobs even if their number is unchanged. */
 const LOOK_CLOSELY_MS = 5_000;
 
 /** Connects to the queue. Rejects with `UsageError` if it is unavailable. */

@@ -154,8 +154,8 @@ function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void
 }
 
 /**
- * Maximum number of rows of all tapes together that are decoded once into memory, at 29 bytes per row. The tapes beyond
- * this number are read by each run.
+ * Maximum number of rows of all tapes together that are decoded once into memory, at 29 bytes per row. Each run reads
+ * the tapes whose rows would exceed this number.
  */
 const ROWS_KEPT = 8_000_000;
 

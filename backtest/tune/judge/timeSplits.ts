@@ -83,8 +83,8 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
 }
 
 /**
- * Returns the candidates that may be used for training. They are not in the test part, do not overlap it, and do not
- * start within the embargo after it.
+ * Returns the candidates for training that are not in the test part, do not overlap the test part, and do not start
+ * within the embargo after it.
  */
 function purged(
   spans: readonly ResultSpan[],

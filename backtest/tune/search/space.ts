@@ -5,15 +5,15 @@ import type { Random } from '../../../src/core/index.ts';
 export type ParameterValue = number | string | boolean;
 
 /**
- * Condition under which a parameter exists: an earlier parameter of the space has the value `is`, or one of these
- * values.
+ * Condition under which a parameter exists: an earlier parameter of the space has the value `is`, or a value in the
+ * list `is`.
  */
 export type Condition = { readonly key: string; readonly is: ParameterValue | readonly ParameterValue[] };
 
 /**
  * Parameter to vary. `linear` and `log` have inclusive bounds, and are uniform in the number or in its logarithm. A
- * `step` restricts them to `low` plus multiples of the step. `integer` has steps of `step` (default: 1). `choice` has
- * one value of an unordered list.
+ * `step` restricts the values to `low` plus multiples of the step. `integer` has steps of `step` (default: 1). `choice`
+ * has one value of an unordered list.
  */
 export type Parameter =
   | {

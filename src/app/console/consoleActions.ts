@@ -12,8 +12,8 @@ import { digestOf } from '../run/reloading.ts';
 type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly string[]>;
 
 /**
- * Returns the actions on one bot. They need no API key, because they write requests into the bot's state directory.
- * `hasHedger` returns whether flattening is possible now.
+ * Returns the actions on one bot. The actions need no API key, because they write requests into the bot's state
+ * directory. `hasHedger` returns whether flattening is possible now.
  */
 export function consoleActions(
   bot: WhichBot,

@@ -1,6 +1,6 @@
 /**
- * Machine-readable evidence of a tuning study: one comment line in the tuned configuration. It is valid only for the
- * content of that file.
+ * Machine-readable evidence of a tuning study: one comment line in the tuned configuration. The evidence is valid only
+ * for the content of that configuration.
  */
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';

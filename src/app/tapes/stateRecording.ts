@@ -23,7 +23,7 @@ const isFolder = (path: string): boolean => existsSync(path) && statSync(path).i
 type Run = { readonly run: number; readonly book: string; readonly instrument: Instrument };
 
 /**
- * Returns every recorded run of one book, oldest first. Times are in the bot's clock, because no other times are
+ * Returns every recorded run of one book, oldest first. Times are by the bot's clock, because no other times are
  * recorded.
  * @throws UsageError for errors that the operator must fix.
  */

@@ -12,7 +12,9 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Reads the complete tape; each block's checksum is verified when the block is decoded. */
+/**
+ * Returns the contents of a tape as text or JSON. Decodes the complete tape, which verifies the checksum of each block.
+ */
 export const lookAtTape = (
   dir: string,
   options: StoredTapeOptions,

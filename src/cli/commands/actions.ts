@@ -29,8 +29,8 @@ type Flags = BotFlags & {
 };
 
 /**
- * Adds the action commands. Exit code 0 if the action was executed or previewed; for `halt` and `cancel`, 3 if orders
- * may remain. A rejected action is a `UsageError`.
+ * Adds the action commands. The exit code is 0 if the action was executed or previewed. For `halt` and `cancel`,
+ * exit code 3 means that orders may remain. A rejected action is a `UsageError`.
  */
 export function addActionCommands(program: Command): void {
   addStatus(program);
@@ -127,8 +127,8 @@ function addHalt(program: Command): void {
 const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
 
 /**
- * Cancels orders with the bot's own key, in this process. `given`: the bot's configuration; without it, the
- * configuration of its last run.
+ * Cancels orders with the bot's own key, in this process. `given`: the bot's configuration; if `null`, the
+ * configuration of the bot's last run is used.
  */
 async function cancelInThisProcess(
   { stateDir }: WhichBot,

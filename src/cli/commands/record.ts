@@ -96,7 +96,7 @@ export function addRecordCommands(program: Command): void {
     });
 }
 
-/** Returns a progress function: an overwritten line on a terminal, otherwise an occasional log line. */
+/** Returns a function that shows a progress line: overwritten on a terminal, otherwise logged from time to time. */
 function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
   let seen = 0;
   return line => {

@@ -74,7 +74,10 @@ export const pageQuery = (page: Page): Record<string, string | undefined> => ({
 
 const sortPart = checked(/^(?:asc|desc)$/, 'asc or desc');
 
-/** Splits a list into parts of `size`, the last possibly shorter; no parts for an empty list. `size` is at least 1. */
+/**
+ * Splits a list into parts of `size` elements; the last part may be shorter. An empty list has no parts. `size` is at
+ * least 1.
+ */
 export function chunks<T>(of: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(of.length / size) }, (_, i) => of.slice(i * size, (i + 1) * size));
 }

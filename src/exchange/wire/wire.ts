@@ -11,7 +11,7 @@ import {
   type UnreadableRow,
 } from '../../core/index.ts';
 
-/** Error for a reply that differs from the interface documents. Becomes the outcome `unknown`. */
+/** Error for a reply that differs from the interface documents. The request then has the outcome `unknown`. */
 export class WireFault extends Error {
   constructor(message: string) {
     super(message);
@@ -56,7 +56,7 @@ export function rows<T>(
       if (!(error instanceof WireFault) || unreadable === undefined) throw error;
       if (unreadable.length < UNREADABLE_MAX)
         unreadable.push({ why: `row ${n + 1}: ${error.message}`, ...identityOf(element) });
-      // With more than `UNREADABLE_MAX` unreadable rows, the reply is not a list of this exchange.
+      // A reply with more than `UNREADABLE_MAX` unreadable rows is not a list of this exchange.
       else throw error;
     }
   }

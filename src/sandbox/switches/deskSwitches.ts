@@ -1,6 +1,6 @@
 /**
- * Switches of RFQ desk, transactions and webhooks: behavior that the interface document on RFQ and webhooks leaves
- * open.
+ * Switches of the RFQ desk, the transactions and the webhooks: behavior that the interface document on RFQ and webhooks
+ * leaves open.
  */
 import { choice, quantity } from './switchKinds.ts';
 

@@ -62,7 +62,7 @@ export type StoredTape = {
   readonly flaws: readonly DataFlaw[];
   /** Minimum number of levels per side over all days; Infinity for complete books. */
   readonly depth: number;
-  /** Levels per side that the source can show. */
+  /** Number of levels per side that the source can show. */
   readonly statedDepth: number;
   readonly quotesOnly: boolean;
   /** Session that was requested, as text. */
@@ -183,8 +183,8 @@ function* chunksInSession(
 }
 
 /**
- * Returns the stored day before `day`, if `day` continues it; otherwise an empty list. The book at its end is valid
- * until the first row of `day`.
+ * Returns the stored day before `day`, if `day` continues that day; otherwise an empty list. The book at the end of the
+ * earlier day is valid until the first row of `day`.
  */
 function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
   const name = all[all.indexOf(day.day) - 1];
