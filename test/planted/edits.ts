@@ -1427,9 +1427,9 @@ export const EDITS: readonly Edit[] = [
     title: 'is another study at other fees, of which it has no trials',
   },
   {
-    name: 'the best configuration keeps what the old one says beside a changed value',
+    name: 'the best configuration keeps what the old one says above a changed value',
     file: 'backtest/app/tune/bestConfig.ts',
-    from: '    if (isScalar(pair.value)) pair.value.comment = null;\n',
+    from: '  if (pair !== undefined && isScalar(pair.key)) pair.key.commentBefore = null;\n',
     to: '',
     test: 'test/backtest/app/tune/interrupted.test.ts',
     title:

@@ -24,7 +24,7 @@ import type { OpenPromotion, PromotionState } from '../../../src/app/promote/pro
 
 /** Checks a stage. Rejects with `UsageError` if the operator must fix a problem first. */
 async function checkStage(open: OpenPromotion, standing: PromotionState, looking: Looking): Promise<StageCheck> {
-  const { dir, liveFile, clock, onInput } = looking;
+  const { dir, clock, onInput } = looking;
   const { started, stage, since, evidence } = open;
   const { criteria } = started;
   if (stage === 'replay') return { check: await replayCheck(open, looking), traded: null };

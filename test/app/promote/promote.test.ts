@@ -283,8 +283,10 @@ describe('a decision whose process was killed', () => {
       // From now on a person's own change is the person's.
       file('my.yaml', wider(30));
       expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed manually');
-      const refusal = await checkPromotion(optionsOf()).catch(String);
-      const [, kept = ''] = /changed manually since the promotion .* is kept as (\S+);/.exec(String(refusal))!;
+      const refusal: unknown = await checkPromotion(optionsOf()).catch((error: unknown) => error);
+      const [, kept = ''] = /changed manually since the promotion .* is kept as (\S+);/.exec(
+        (refusal as Error).message,
+      )!;
       expect(readFileSync(kept, 'utf8')).toBe(wider(21));
       expect(live()).toBe(wider(30));
     },
