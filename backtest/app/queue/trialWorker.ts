@@ -10,6 +10,9 @@ import {
   abandonedCodes,
   buildText,
   HELLO_QUEUE,
+  isExpired,
+  isStudyHere,
+  JOBS_KEPT_MS,
   PresenceBoard,
   ANNOUNCE_EVERY_MS,
   type Presence,
@@ -49,11 +52,6 @@ export const STALLED_MAX = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
-/**
- * Age in ms at which an uncollected result is deleted. A waiting trial of that age is deleted if its study sends no
- * heartbeat.
- */
-export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const TIDY_EVERY_MS = 60_000;
 const CLEAN_MAX = 10_000;
@@ -254,7 +252,7 @@ class Trials {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`invalid trial in the queue: ${job}`);
     if (job.code !== this.#code) throw this.#queues.hopeless('the trial needs another version than this worker has');
-    if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
+    if (await isExpired(this.#options.now() - timestamp, job.run, () => this.#seen()))
       throw this.#queues.hopeless('the trial expired, because its study has not run for more than a day');
     return job;
   }
@@ -266,7 +264,7 @@ class Trials {
   /** Returns the cache. Without a cache the worker ends; if the trial's study has ended, only the trial fails. */
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
-    if (!(await this.#seen()).here.some(isOf(job)))
+    if (!isStudyHere(job.run, await this.#seen()))
       throw this.#queues.hopeless('the study of the trial has ended, and this worker has no --tapes');
     this.#problem ??= new UsageError(
       'the study uses recordings; pass the --tapes DIR or --tapes s3://BUCKET/PREFIX of puntas tune',
@@ -288,11 +286,6 @@ const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly st
   ...tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
   ...Object.values(references).map(({ files }) => files),
 ];
-
-const isOf =
-  ({ run }: TrialJob) =>
-  ({ study }: Presence): boolean =>
-    study === run;
 
 /** Closes a worker; waits at most `mostMs` for a server that does not answer. */
 async function closed(worker: Worker, mostMs: number): Promise<void> {
