@@ -1252,4 +1252,22 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/app/queue/presence.test.ts',
     title: 'the queue of a version is abandoned only if all who ever announced it have been gone for more than a day',
   },
+  {
+    name: 'a slow read that began too early counts as empty',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
+    from: '    const early = isEarly();\n    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);\n',
+    to: '    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);\n    const early = isEarly();\n',
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
+    title:
+      'says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests',
+  },
+  {
+    name: 'a lost cancel of fifty orders ends the cancels of the others',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
+    from: "    if (outcome.kind !== 'done') connectivity.failed('cancel', outcome);",
+    to: "    if (outcome.kind === 'done') continue;\n    connectivity.failed('cancel', outcome);\n    return;",
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
+    title:
+      'says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests',
+  },
 ];
