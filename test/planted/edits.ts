@@ -1270,4 +1270,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests',
   },
+  {
+    name: 'a flatten is shown without what a hedge leaves',
+    file: 'src/app/actions/flatten.ts',
+    from: '{ ...plan.rules, band: money(0n), residual: money(0n) }',
+    to: '{ ...plan.rules, band: money(0n) }',
+    test: 'test/app/actions/flatten.test.ts',
+    title: 'is shown with what is beyond the target and what closing all of it would cost by the book, whatever its rules, and changes nothing then',
+  },
 ];
