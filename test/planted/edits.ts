@@ -1276,6 +1276,16 @@ export const EDITS: readonly Edit[] = [
     from: '{ ...plan.rules, band: money(0n), residual: money(0n) }',
     to: '{ ...plan.rules, band: money(0n) }',
     test: 'test/app/actions/flatten.test.ts',
-    title: 'is shown with what is beyond the target and what closing all of it would cost by the book, whatever its rules, and changes nothing then',
+    title:
+      'is shown with what is beyond the target and what closing all of it would cost by the book, whatever its rules, and changes nothing then',
+  },
+  {
+    name: 'the change of runs forgets a halt that is not on disk',
+    file: 'src/live/loop/recordingRotation.ts',
+    from: ' || (engine.haltedBecause !== null && state.latch.read() === null)) return null;',
+    to: ') return null;',
+    test: 'test/live/loop/recordingRotation.test.ts',
+    title:
+      'a halted run gives way to no next one until its halt is on disk, whatever asks for it; the next one is halted too',
   },
 ];
