@@ -1288,4 +1288,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'a halted run gives way to no next one until its halt is on disk, whatever asks for it; the next one is halted too',
   },
+  {
+    name: 'a second silence of a new process counts as the first',
+    file: 'src/live/safety/sentinel.ts',
+    from: 'const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;',
+    to: 'const silenceOf = ({ reads }: HeartbeatRecord): string => `after read ${reads}`;',
+    test: 'test/live/safety/sentinel.test.ts',
+    title:
+      'holds back each silence of each process once: none again that a person resumed, and each later one, after however many reads',
+  },
 ];
