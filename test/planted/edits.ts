@@ -1297,4 +1297,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'holds back each silence of each process once: none again that a person resumed, and each later one, after however many reads',
   },
+  {
+    name: 'a bot kept out counts as stopped cleanly',
+    file: 'src/app/inspect/halt.ts',
+    from: "readHeartbeat(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.requestDelayMaxMs",
+    to: "readHeartbeat(state.dir, 'bot')?.state === 'alive' ? timing.requestDelayMaxMs : 0",
+    test: 'test/live/safety/halt.test.ts',
+    title: 'waits for what may still arrive of a bot unless it stopped cleanly: its heartbeat is kept out',
+  },
 ];
