@@ -1305,4 +1305,28 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/safety/halt.test.ts',
     title: 'waits for what may still arrive of a bot unless it stopped cleanly: its heartbeat is kept out',
   },
+  {
+    name: 'a reload that the bot kept from forgets the preview',
+    file: 'src/app/inspect/askReload.ts',
+    from: "else if (answer.end !== 'kept') box.remember(null);",
+    to: 'else box.remember(null);',
+    test: 'test/app/inspect/askReload.test.ts',
+    title: 'takes the file that was previewed, also when the bot kept its own before, and is refused where that says anything else by then',
+  },
+  {
+    name: 'a reload that could not be recorded is not said',
+    file: 'src/app/actions/executeAction.ts',
+    from: 'return { end, lines: kept.lines, digest: taken };',
+    to: 'return { end, lines: kept.lines.slice(0, lines.length), digest: taken };',
+    test: 'test/app/inspect/askReload.test.ts',
+    title: 'says where it cannot be recorded, whatever the bot answered',
+  },
+  {
+    name: 'balances that change are told as a missing currency',
+    file: 'src/live/loop/opening.ts',
+    from: '[before, missing] = [reading, null];',
+    to: 'before = reading;',
+    test: 'test/live/loop/firstBalances.test.ts',
+    title: 'that never agree are told as they are at last: changing, or without a currency',
+  },
 ];

@@ -44,3 +44,14 @@ test('take a missing currency for none only by the word of the operator', async 
   const { balances } = await readFirstBalances(exchange, { ...options, zero: ['mxn'] });
   expect(balances).toEqual([balance('btc', 1), { currency: 'mxn', total: '0', locked: '0', available: '0' }]);
 });
+
+test('that never agree are told as they are at last: changing, or without a currency', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }), async areWhole => {
+      const readings = areWhole.map((isWhole, i) => [balance('btc', i + 1), ...(isWhole ? [balance('mxn', 1)] : [])]);
+      await expect(readFirstBalances(exchangeOf(readings), options)).rejects.toThrow(
+        areWhole.at(-1) === true ? /^the balances changed during each of 20 attempts/ : /--opening-zero mxn$/,
+      );
+    }),
+  );
+});
