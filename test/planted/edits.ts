@@ -1329,4 +1329,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/loop/firstBalances.test.ts',
     title: 'that never agree are told as they are at last: changing, or without a currency',
   },
+  {
+    name: 'a pause is gone whose end could not be noted',
+    file: 'src/live/safety/latch.ts',
+    from: '    if (isThat && !existsSync(file)) linkSync(over, file);\n',
+    to: '',
+    test: 'test/live/safety/pause.test.ts',
+    title: 'stays as it was while its end cannot be noted, and ends when it can',
+  },
 ];
