@@ -1337,4 +1337,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/safety/pause.test.ts',
     title: 'stays as it was while its end cannot be noted, and ends when it can',
   },
+  {
+    name: 'the mark of a resume is taken between its two writes',
+    file: 'src/live/safety/latchWatch.ts',
+    from: 'this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)',
+    to: 'this.#engine.haltedBecause === null)',
+    test: 'test/live/safety/watches.test.ts',
+    title: 'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
+  },
 ];
