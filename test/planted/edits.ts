@@ -1345,4 +1345,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/safety/watches.test.ts',
     title: 'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
   },
+  {
+    name: 'one currency of two decides a hedge',
+    file: 'src/app/inspect/settleHedge.ts',
+    from: 'known.length === legs.length ?',
+    to: 'known.length > 0 ?',
+    test: 'test/app/inspect/settleHedge.test.ts',
+    title: 'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
+  },
 ];
