@@ -1311,7 +1311,8 @@ export const EDITS: readonly Edit[] = [
     from: "else if (answer.end !== 'kept') box.remember(null);",
     to: 'else box.remember(null);',
     test: 'test/app/inspect/askReload.test.ts',
-    title: 'takes the file that was previewed, also when the bot kept its own before, and is refused where that says anything else by then',
+    title:
+      'takes the file that was previewed, also when the bot kept its own before, and is refused where that says anything else by then',
   },
   {
     name: 'a reload that could not be recorded is not said',
@@ -1343,7 +1344,8 @@ export const EDITS: readonly Edit[] = [
     from: 'this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)',
     to: 'this.#engine.haltedBecause === null)',
     test: 'test/live/safety/watches.test.ts',
-    title: 'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
+    title:
+      'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
   },
   {
     name: 'one currency of two decides a hedge',
@@ -1351,6 +1353,7 @@ export const EDITS: readonly Edit[] = [
     from: 'known.length === legs.length ?',
     to: 'known.length > 0 ?',
     test: 'test/app/inspect/settleHedge.test.ts',
-    title: 'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
+    title:
+      'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
   },
 ];
