@@ -18,6 +18,7 @@ import {
   type UnreadableRow,
 } from '../../core/index.ts';
 import { missingBalance } from '../account/reads.ts';
+import { isAboutCurrency } from '../unreadableRows.ts';
 import type { Rules } from '../rules.ts';
 import type { Journal, Leftovers } from '../state/journal.ts';
 import { inUnitsOf } from '../state/unitConversion.ts';
@@ -178,18 +179,27 @@ export async function readFirstBalances(exchange: Exchange, options: OpeningOpti
   );
 }
 
-/** Adds the currencies in `zero` to the balances. Returns an error if another currency of the book is missing. */
+/**
+ * Adds the currencies in `zero` to the balances. Returns an error if another currency of the book is missing, or if an
+ * unreadable row may have the balance of a currency in `zero`.
+ */
 function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOptions): OpeningBalances | CannotStart {
+  const isUnreadable = (currency: string): boolean =>
+    opening.unreadable.some(row => isAboutCurrency(row, [currency]) !== 'no');
   const failed = missingBalance(
     opening.balances,
     opening.unreadable,
-    currencies.filter(one => !zero.includes(one)),
+    currencies.filter(one => !zero.includes(one) || isUnreadable(one)),
   );
   if (failed !== null) {
     const reason = failed.kind === 'unknown' ? failed.reason : failed.message;
     const missing = currencies.find(one => !opening.balances.some(({ currency }) => currency === one));
-    const remedy = `if the account has no ${missing} balance, start once with --opening-zero ${missing}`;
-    return new CannotStart(`cannot open the ledger: ${reason}; ${remedy}`, null, true, remedy);
+    const remedy =
+      missing !== undefined && zero.includes(missing)
+        ? null
+        : `if the account has no ${missing} balance, start once with --opening-zero ${missing}`;
+    const text = `cannot open the ledger: ${reason}`;
+    return new CannotStart(remedy === null ? text : `${text}; ${remedy}`, null, true, remedy);
   }
   const given = zero.filter(one => !opening.balances.some(({ currency }) => currency === one));
   const none = given.map(currency => ({ currency, total: '0', locked: '0', available: '0' }));

@@ -1,8 +1,11 @@
 /** To close everything is asked for with a sum, shown with its cost first, and refused where there is no hedger. */
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
+import { costOfFlatten } from '../../../src/app/actions/flatten.ts';
+import { replayedMoment } from '../../../src/app/inspect/explain.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
@@ -23,7 +26,7 @@ const ask = (costMax = '900') =>
 const botOf = ({ stateDir }: World) => ({ configFile: undefined, stateDir });
 
 describe('a flatten', () => {
-  test('is shown with what is beyond the target and what it would cost by the book, and changes nothing then', async () => {
+  test('is shown with what is beyond the target and what closing all of it would cost by the book, whatever its rules, and changes nothing then', async () => {
     const made = hedged();
     const running = await started(made);
     await made.clock.advance(20_000);
@@ -37,6 +40,25 @@ describe('a flatten', () => {
     expect(Number(bps)).toBeGreaterThan(10);
     expect(text).toContain('costs at most 100 bps (hedge.costMaxBps)');
     expect(flattenIn(made.stateDir).read()).toBeNull();
+    // All inventory will be closed, whichever part of it the hedger would close, or leave, by itself.
+    const moment = replayedMoment({ dir: made.stateDir, at: null });
+    const rules = fc.record({
+      band: fc.constantFrom('0.01', '0.05', '0.08', '0.5'),
+      residual: fc.constantFrom('0', '0.001', '0.009'),
+      carryBpsPerHour: fc.constantFrom(0, 1, 100),
+      unwindMs: fc.constantFrom(1_000, 600_000),
+      costDayMax: fc.constantFrom(undefined, '0.01', '1000'),
+    });
+    const costWith = (hedge: object) =>
+      costOfFlatten({ ...moment, setup: { ...moment.setup, hedge: { ...moment.setup.hedge!, ...hedge } } }, at)[1];
+    const at = moment.seen.at!;
+    const told = costWith({});
+    expect(told).toMatch(/^hedging all inventory through the book would now cost about/);
+    fc.assert(
+      fc.property(rules, hedge => {
+        expect(costWith(hedge)).toBe(told);
+      }),
+    );
     await running.stop();
   });
 

@@ -1,5 +1,5 @@
 /** A reload takes what was previewed, or nothing. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -23,12 +23,13 @@ function scene() {
   const dir = mkdtempSync(join(root, 'bot-'));
   const [file, clock, box] = [join(dir, 'my.yaml'), new VirtualClock(1_700_000_000_000), new ReloadBox(dir)];
   const taken: (string | null)[] = [];
+  const bot = { end: 'taken' as 'taken' | 'kept' };
   const look = () => {
     const asked = box.waiting();
     if (asked !== null) {
       box.take();
-      if (!asked.isPreview) taken.push(asked.digest);
-      box.answer({ id: asked.id, end: asked.isPreview ? 'shown' : 'taken', lines: ['a line'] });
+      if (!asked.isPreview && bot.end === 'taken') taken.push(asked.digest);
+      box.answer({ id: asked.id, end: asked.isPreview ? 'shown' : bot.end, lines: ['a line'] });
     }
     clock.after(500, look);
   };
@@ -50,19 +51,25 @@ function scene() {
     const ask = { id: `r-${++n}`, action: 'reload', reason: 'a test', by, via: 'command', ...named } as const;
     return passing(executeReload({ configFile: file, stateDir: dir }, ask, clock));
   };
-  return { dir, file, clock, taken, passing, previewed, reload };
+  return { dir, file, clock, taken, bot, passing, previewed, reload };
 }
 
 const bps = fc.integer({ min: 11, max: 14 });
 
 describe('a reload', () => {
-  test('takes the file that was previewed, and is refused where that says anything else by then', async () => {
+  test('takes the file that was previewed, also when the bot kept its own before, and is refused where that says anything else by then', async () => {
     await fc.assert(
-      fc.asyncProperty(bps, bps, fc.boolean(), async (shown, found, isNamed) => {
-        const { dir, file, taken, previewed, reload } = scene();
+      fc.asyncProperty(bps, bps, fc.boolean(), fc.boolean(), async (shown, found, isNamed, isKept) => {
+        const { dir, file, taken, bot, previewed, reload } = scene();
         writeFileSync(file, spread(shown));
         const { digest } = await previewed('ann');
         expect(digest).toBe(digestOf(spread(shown)));
+        // A bot that could not take it has still to be given what was shown.
+        if (isKept) {
+          bot.end = 'kept';
+          expect((await reload('ann')).end).toBe('kept');
+          bot.end = 'taken';
+        }
         writeFileSync(file, spread(found));
         const asked = reload('ann', isNamed ? digest.slice(0, 16) : undefined);
         if (shown === found) {
@@ -73,7 +80,7 @@ describe('a reload', () => {
           expect([taken, existsSync(join(dir, 'reload.json'))]).toEqual([[], false]);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: 20, examples: [[11, 12, false, true]] },
     );
   });
 
@@ -87,6 +94,18 @@ describe('a reload', () => {
     writeFileSync(file, spread(13));
     await reload('ann');
     expect(taken).toEqual([11, 12, 13].map(each => digestOf(spread(each))));
+  });
+
+  test('says where it cannot be recorded, whatever the bot answered', async () => {
+    for (const end of ['taken', 'kept'] as const) {
+      const { dir, file, bot, reload } = scene();
+      writeFileSync(file, spread(11));
+      mkdirSync(join(dir, 'actions.jsonl'));
+      bot.end = end;
+      const answer = await reload('ann');
+      expect([answer.end, answer.lines[0]]).toEqual([end, 'a line']);
+      expect(answer.lines[1]).toContain('this action could not be recorded in actions.jsonl');
+    }
   });
 
   test('that is confirmed in the console takes what was shown there, and nothing else', async () => {

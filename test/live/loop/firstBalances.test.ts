@@ -44,3 +44,32 @@ test('take a missing currency for none only by the word of the operator', async 
   const { balances } = await readFirstBalances(exchange, { ...options, zero: ['mxn'] });
   expect(balances).toEqual([balance('btc', 1), { currency: 'mxn', total: '0', locked: '0', available: '0' }]);
 });
+
+test('take no currency for none of which a row cannot be read, though one of another currency', async () => {
+  for (const [currencies, isRefused] of [
+    [['mxn'], true],
+    [undefined, true],
+    [['usd'], false],
+  ] as const) {
+    const row = { why: 'row 2: total: expected a number', ...(currencies === undefined ? {} : { currencies }) };
+    const exchange = {
+      ...exchangeOf([]),
+      balances: () => Promise.resolve({ kind: 'done', value: [balance('btc', 1)], unreadable: [row] }),
+    } as unknown as Exchange;
+    const answer = readFirstBalances(exchange, { ...options, zero: ['mxn'] });
+    if (isRefused)
+      await expect(answer).rejects.toThrow(/^cannot open the ledger: balance: row 2: total: expected a number[^;]*$/);
+    else expect((await answer).balances.map(({ currency }) => currency)).toEqual(['btc', 'mxn']);
+  }
+});
+
+test('that never agree are told as they are at last: changing, or without a currency', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }), async areWhole => {
+      const readings = areWhole.map((isWhole, i) => [balance('btc', i + 1), ...(isWhole ? [balance('mxn', 1)] : [])]);
+      await expect(readFirstBalances(exchangeOf(readings), options)).rejects.toThrow(
+        areWhole.at(-1) === true ? /^the balances changed during each of 20 attempts/ : /--opening-zero mxn$/,
+      );
+    }),
+  );
+});

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -218,6 +218,44 @@ test('a configuration that comes while the next run is opened is told to be take
   await advanceUntil(world.clock, 50, () => end !== null);
   expect(end).toMatchObject({ kind: 'taken' });
   expect(runs.setups.get((end as { run: number }).run)).toBe('next');
+  await runs.stop();
+});
+
+test('a halted run gives way to no next one until its halt is on disk, whatever asks for it; the next one is halted too', async () => {
+  const world = worldOf(62, { limits: { dayLossMax: '0.00000001', drawdownMax: '0.00000001' } });
+  let placed = 0;
+  const runs = await runsOf(
+    world,
+    (rules, onNews, run) => engineOf(world.config, rules, run, onNews),
+    ({ method }) => (placed += method === 'POST' ? 1 : 0),
+  );
+  const { rotation, setup } = runs;
+  const latch = latchIn(world.stateDir);
+  // A folder where the latch is written first: no file can be made there.
+  const inTheWay = join(world.stateDir, 'HALTED.new');
+  const asks = {
+    age: () => null,
+    reload: () => rotation.reload({ ...setup, setup: 'next' }),
+    cancel: () => rotation.restartRun(),
+  };
+  for (const [what, ask] of Object.entries(asks)) {
+    mkdirSync(inTheWay);
+    if (latch.read() !== null) latch.lift('seen');
+    await advanceUntil(world.clock, 250, () => rotation.run.engine.haltedBecause === null);
+    await advanceUntil(world.clock, 250, () => rotation.run.engine.haltedBecause !== null);
+    const { run: halted } = rotation;
+    const { haltedBecause } = halted.engine;
+    const before = placed;
+    const answer = ask();
+    await world.clock.advance(8 * SECOND);
+    expect([rotation.run === halted, latch.read()], what).toEqual([true, null]);
+    rmSync(inTheWay, { recursive: true });
+    await advanceUntil(world.clock, 250, () => rotation.run !== halted);
+    await world.clock.advance(3 * SECOND);
+    expect([latch.read()?.reason, rotation.run.engine.haltedBecause === null], what).toEqual([haltedBecause, false]);
+    expect(placed - before, what).toBe(0);
+    if (answer !== null) expect((await answer).kind, what).toBe('taken');
+  }
   await runs.stop();
 });
 

@@ -7,7 +7,7 @@ import { cancelAll, cancelAllAndVerify } from '../../../src/live/safety/cancelAl
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { arena } from '../../sandbox/trader.ts';
-import { wireTo } from '../inProcess.ts';
+import { wireTo, type Fate } from '../inProcess.ts';
 import { runsOf } from '../../many.ts';
 
 /** A client of Ann's whose list of open orders never shows more than `most`, whatever page it asks for. */
@@ -26,6 +26,17 @@ function clientOf({ clock, exchange, ann }: ReturnType<typeof arena>, most = Inf
 const bid = ({ ann }: ReturnType<typeof arena>, originId: string): string =>
   ann.limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: originId });
 const isLive = ({ ann }: ReturnType<typeof arena>, oid: string): boolean => ann.order(oid)?.['status'] === 'open';
+
+const LOCKED = { status: 420, headers: {}, body: '{"success":false,"error":{"code":"0801","message":"locked"}}' };
+
+const CALM = {
+  ours: 0,
+  reads: ['arrives'] as Fate[],
+  cancels: ['arrives'] as Fate[],
+  slowMs: 40,
+  earlyMs: 0,
+  lateAt: 10_000,
+};
 
 describe('clearing out', () => {
   test('verifies nothing while the list of open orders is full of orders of others, and all of it once it is not', async () => {
@@ -107,6 +118,79 @@ describe('clearing out', () => {
         },
       ),
       runsOf(15, 5),
+    );
+  });
+
+  test('says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests', async () => {
+    const fates = fc.array(fc.constantFrom<Fate>('arrives', 'arrives', 'lost', 'unanswered', { instead: LOCKED }), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    const cases = fc.record({
+      ours: fc.constantFrom(0, 2, 60),
+      reads: fates,
+      cancels: fates,
+      slowMs: fc.constantFrom(40, 1_900),
+      earlyMs: fc.nat(10_000),
+      lateAt: fc.nat(10_000),
+    });
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ ours, reads, cancels, slowMs, earlyMs, lateAt }) => {
+        const at = arena();
+        const { clock, ann } = at;
+        for (let i = 0; i < ours; i++) bid(at, `mm-1-${i}`);
+        if (lateAt < earlyMs) clock.after(lateAt, () => bid(at, 'mm-1-late'));
+        let [gets, deletes] = [0, 0];
+        const client = exchangeClient({
+          clock,
+          random: randomOf(1),
+          transport: wireTo({
+            ...{ exchange: at.exchange, clock, random: randomOf(2), latencyMs: [2, slowMs] },
+            fate: ({ method }) =>
+              (method === 'GET' ? reads[gets++ % reads.length] : cancels[deletes++ % cancels.length])!,
+          }),
+          credentials: { key: ann.key, secret: new Secret(ann.secret) },
+        });
+        const seen: { isGood: boolean; ids: readonly string[]; asked: string[] }[] = [];
+        const isEarly = (): boolean => clock.elapsed() < earlyMs;
+        const until = clock.elapsed() + 60_000;
+        const cleared = cancelAllAndVerify(
+          {
+            exchange: {
+              ...client,
+              openOrders: async query => {
+                const early = isEarly();
+                const answer = await client.openOrders(query);
+                const ids = answer.kind === 'done' ? answer.value.map(({ originId }) => originId!) : [];
+                seen.push({ isGood: answer.kind === 'done' && ids.length === 0 && !early, ids, asked: [] });
+                return answer;
+              },
+              cancel: by => {
+                seen.at(-1)!.asked.push(...('originIds' in by ? by.originIds : []));
+                return client.cancel(by);
+              },
+            },
+            ...{ clock, connectivity: new ConnectivityLog(memoryLog().log, clock), book: 'btc_mxn', instance: 'mm' },
+          },
+          () => clock.elapsed() < until,
+          isEarly,
+        );
+        await clock.advance(200_000);
+        const left = await cleared;
+        for (const { ids, asked } of seen) expect(asked).toEqual(ids);
+        const firstProof = seen.findIndex(({ isGood }, i) => isGood && seen[i - 1]?.isGood === true);
+        expect(firstProof).toBe(left?.length === 0 ? seen.length - 1 : -1);
+        await client.close();
+      }),
+      {
+        ...runsOf(100, 10),
+        // Slow reads of nothing, one of which began early and ends late enough.
+        examples: [
+          ...[3_100, 4_100, 5_300].map(earlyMs => ({ ...CALM, slowMs: 1_900, earlyMs })),
+          // More orders than a request takes, the first of which is lost.
+          { ...CALM, ours: 60, cancels: ['lost', 'arrives'] as Fate[] },
+        ].map(one => [one]),
+      },
     );
   });
 

@@ -120,6 +120,30 @@ describe('puntas halt', () => {
     world.end();
   });
 
+  test.each([
+    ['alive', '{"counter":99,"state":"alive"}'],
+    ['kept out', '{"counter":99,"state":"kept out"}'],
+    ['in a state of another version', '{"counter":99,"state":"resting"}'],
+    ['without a counter', '{"state":"stopped"}'],
+    ['unreadable', '{"counter":99,"state":"sto'],
+    ['missing', null],
+  ])(
+    'waits for what may still arrive of a bot unless it stopped cleanly: its heartbeat is %s',
+    async (_, heartbeat) => {
+      const world = worldOf(78);
+      world.box.stop();
+      if (heartbeat !== null) writeFileSync(join(world.stateDir, 'heartbeat.json'), heartbeat);
+      const left = world.other();
+      world.clock.after(world.config.timing.requestDelayMaxMs - 2 * SECOND, () => {
+        left.limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-2' });
+      });
+      const { code, lines } = await cancel(world);
+      expect([code, ours(world)]).toEqual([0, []]);
+      expect(lines.join()).toContain('(1 further orders were found and canceled)');
+      world.end();
+    },
+  );
+
   test('says what may be left when the exchange answers nothing, with code 3', async () => {
     const world = worldOf(73);
     const bot = await started(world);

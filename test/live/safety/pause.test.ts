@@ -1,5 +1,5 @@
 /** A pause by a person: what it does to a bot that runs, over a restart, and what its end leaves alone. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
@@ -73,6 +73,23 @@ describe('the file of a pause', () => {
     expect(existsSync(join(dir, 'resumed.jsonl'))).toBe(false);
     expect(latchIn(dir).endPause(second, { reason: 'the pause expired', at: 501, by: 'bot' })).toBe(true);
     expect(JSON.parse(readFileSync(join(dir, 'resumed.jsonl'), 'utf8'))).toMatchObject({ lifted: second, by: 'bot' });
+  });
+
+  test('stays as it was while its end cannot be noted, and ends when it can', () => {
+    const dir = folders.fresh();
+    mkdirSync(join(dir, 'resumed.jsonl'), { recursive: true, mode: 0o700 });
+    const expired = { reason: 'the pause expired', at: 6, by: 'bot' } as const;
+    for (const until of [null, 5]) {
+      latchIn(dir).setPause(pause({ until }));
+      for (let tries = 0; tries < 2; tries++) {
+        expect(latchIn(dir).endPause(pause({ until }), expired)).toBe(false);
+        expect(latchIn(dir).readPause()).toEqual(pause({ until }));
+      }
+    }
+    expect(readdirSync(dir).sort()).toEqual(['PAUSED', 'resumed.jsonl']);
+    rmSync(join(dir, 'resumed.jsonl'), { recursive: true });
+    expect(latchIn(dir).endPause(pause({ until: 5 }), expired)).toBe(true);
+    expect(latchIn(dir).readPause()).toBeNull();
   });
 
   test('holds until its end and not at it', () => {

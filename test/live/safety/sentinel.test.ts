@@ -431,6 +431,50 @@ describe('the sentinel', () => {
     world.end();
   });
 
+  test('holds back each silence of each process once: none again that a person resumed, and each later one, after however many reads', async () => {
+    const episode = fc.record({ isNew: fc.boolean(), reads: fc.nat(2) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(episode, { minLength: 2, maxLength: 4 }), async episodes => {
+        const world = worldOf(60);
+        world.box.stop();
+        const latch = latchIn(world.stateDir);
+        const sentinel = sentinelOver(world, () => 'arrives', 6 * SECOND);
+        let heart = heartbeatIn(world.stateDir, 'bot', world.clock);
+        for (const [n, { isNew, reads }] of episodes.entries()) {
+          if (isNew) heart = heartbeatIn(world.stateDir, 'bot', world.clock);
+          for (let i = 0; i < reads; i++) heart.read();
+          let seconds = 0;
+          for (; latch.readHold() === null && seconds < 14; seconds++) {
+            heart.beat('alive');
+            await world.clock.advance(SECOND);
+          }
+          expect(latch.readHold() !== null, `episode ${n}`).toBe(n === 0 || isNew || reads > 0);
+          if (latch.readHold() !== null) latch.lift('seen');
+        }
+        expect(latch.read()).toBeNull();
+        await sentinel.end();
+        world.end();
+      }),
+      {
+        ...runsOf(20, 2),
+        // One by one: the same silence, the next one, and those of three new processes, the last two after as many reads.
+        examples: [
+          [
+            [
+              [false, 0],
+              [false, 0],
+              [false, 1],
+              [true, 0],
+              [true, 1],
+              [true, 1],
+              [true, 0],
+            ].map(([isNew, reads]) => ({ isNew, reads }) as never),
+          ],
+        ],
+      },
+    );
+  });
+
   test('that slept while the bot was cut off and came back knows only of how it is now', async () => {
     const world = worldOf(56);
     const clock = world.clock;

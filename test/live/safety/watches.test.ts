@@ -59,9 +59,18 @@ class Files {
     },
   } as unknown as Latch;
 
-  /** A person resumes; it is refused where nothing is latched. */
-  lift(): void {
+  /** First write of a resume, which is refused where nothing is latched; the latch goes after it. */
+  beginLift(): void {
     if ((this.halt ?? this.reduce) !== null) this.resumed = true;
+  }
+
+  /** A person resumes. */
+  lift(): void {
+    this.beginLift();
+    this.endLift();
+  }
+
+  endLift(): void {
     [this.halt, this.reduce, this.hold] = [null, null, null];
   }
 }
@@ -80,6 +89,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
         'reduce',
         'hold',
         'resume',
+        'half a resume',
         'losses',
         'no pause',
         'the disk is full',
@@ -111,8 +121,13 @@ test('the engine has what is latched after every look, whatever is set, replaced
       watch.begin();
       let n = 0;
       for (const turn of turns) {
+        let isHalf = false;
         for (const each of turn) {
           const { what } = each;
+          if (what === 'half a resume') {
+            files.beginLift();
+            isHalf = files.resumed;
+          }
           if (what === 'halt') files.halt ??= halt(`halt ${++n}`);
           if (what === 'reduce') files.reduce ??= halt(`reduce ${++n}`);
           if (what === 'hold') files.hold ??= halt('sentinel: cut off');
@@ -149,11 +164,17 @@ test('the engine has what is latched after every look, whatever is set, replaced
         const before = events.length;
         watch.look(false);
         expect(events.slice(before)).toEqual([]);
+        // The bot looked between the two writes of a resume, which ends all of it nevertheless.
+        if (isHalf && (files.halt ?? files.reduce) !== null) {
+          files.endLift();
+          watch.look(false);
+          expect([engine.haltedBecause, engine.reducingBecause]).toEqual([null, null]);
+        }
         // No resume is left over for a later state; one that was followed by another state at once goes with that.
         if (files.halt === null && files.reduce === null) expect(files.resumed).toBe(false);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 40, examples: [[[[{ what: 'reduce' }], [{ what: 'half a resume' }]]]] },
   );
 });
 
