@@ -1252,4 +1252,22 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/app/queue/presence.test.ts',
     title: 'the queue of a version is abandoned only if all who ever announced it have been gone for more than a day',
   },
+  {
+    name: 'a grid leaves its bounds on the side from which the market came',
+    file: 'strategies/grid/strategy.ts',
+    from: '      if (!(line >= low && line <= high)) continue;',
+    to: "      if (side === 'buy' ? line < low : line > high) continue;",
+    test: 'test/strategies/grid.test.ts',
+    title:
+      'a grid with bounds shows what it shows without them, less every line outside, on both sides, and says where nothing is left',
+  },
+  {
+    name: 'a hedge through several levels is worth more than one order may be',
+    file: 'src/core/hedging/bookSweep.ts',
+    from: 'bounds.orderValueMax / BigInt(level)',
+    to: 'bounds.orderValueMax / BigInt(prices[0] as Price)',
+    test: 'test/core/hedging/hedgeChoice.test.ts',
+    title:
+      'takes as much as is within its limits and not one lot more, by exact fractions, and counts what it brings to the last digit',
+  },
 ];
