@@ -1270,4 +1270,57 @@ export const EDITS: readonly Edit[] = [
     title:
       'takes as much as is within its limits and not one lot more, by exact fractions, and counts what it brings to the last digit',
   },
+  {
+    name: 'a stored fill below a lot is lost at the second change of the lot',
+    file: 'src/live/state/unitConversion.ts',
+    from: ' + (order.filledRest ?? 0n)',
+    to: '',
+    test: 'test/live/state/units.test.ts',
+    title:
+      'is never less exposure than it was, and its fills are exact, at the first and the next change of the book’s units',
+  },
+  {
+    name: 'lines that the disk refused are dropped from the recording',
+    file: 'src/live/state/journal.ts',
+    from: '    if (lines.length > 0) recorder?.write(lines);\n    lines = [];\n',
+    to: '    const batch = lines;\n    lines = [];\n    if (batch.length > 0) recorder?.write(batch);\n',
+    test: 'test/live/state/fullDisk.test.ts',
+    title:
+      'that is full for a while loses no line of the recording, and marks by a gap what is more than it may hold back',
+  },
+  {
+    name: 'a trade that another read took during a read of the balances leaves it quiet',
+    file: 'src/live/account/balanceReads.ts',
+    from: '    const newest = reads.newest;\n    const event = await reads.balances();\n',
+    to: '    const event = await reads.balances();\n    const newest = reads.newest;\n',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'is a quiet cut unless a trade is recorded during it, whichever read of the trades takes it',
+  },
+  {
+    name: 'fill notices wait for one that was delivered early',
+    file: 'backtest/replay/fillNotices.ts',
+    from: '    this.#lastAt = Math.min(this.#lastAt, now);\n',
+    to: '',
+    test: 'test/backtest/fillNotices.test.ts',
+    title:
+      'a message waits for its own notice and for those that still wait before it, for a minute at most, and for nothing that was delivered',
+  },
+  {
+    name: 'a complete book keeps the guesses of the book before it',
+    file: 'src/core/marketdata/l3Book.ts',
+    from: '    this.#guesses.clear();\n',
+    to: '',
+    test: 'test/core/marketdata/l3Book.test.ts',
+    title:
+      'whatever happens to frames and snapshots, every book that is shown is the exchange’s of that step without our orders, and our place in its queues',
+  },
+  {
+    name: "a complete book keeps the bot's places of the book before it",
+    file: 'src/core/marketdata/l3Book.ts',
+    from: '    this.#ownEntries.clear();\n',
+    to: '',
+    test: 'test/core/marketdata/l3Book.test.ts',
+    title:
+      'whatever happens to frames and snapshots, every book that is shown is the exchange’s of that step without our orders, and our place in its queues',
+  },
 ];
