@@ -1323,4 +1323,54 @@ export const EDITS: readonly Edit[] = [
     title:
       'whatever happens to frames and snapshots, every book that is shown is the exchange’s of that step without our orders, and our place in its queues',
   },
+  {
+    name: 'a polled book is exact for the queue of an order that joins later',
+    file: 'backtest/exchange/simulatedExchange.ts',
+    from: 'isBehind || this.#there.isPicture',
+    to: 'isBehind',
+    test: 'test/backtest/recordedDepth.test.ts',
+    title: 'nor do rarer pictures',
+  },
+  {
+    name: 'the last price of a recording stays the reference after its end',
+    file: 'backtest/replay/externalReference.ts',
+    from: '!(time <= to) || this.#gaps',
+    to: '!(to > 0) || this.#gaps',
+    test: 'test/backtest/externalReference.test.ts',
+    title:
+      'a reference is the product of the prices that each recording has when its read arrives, and none before, after or in a gap of any',
+  },
+  {
+    name: 'an execution without funds uses up the quote',
+    file: 'src/sandbox/desks/conversions.ts',
+    from: "    if (quote.from.sum > account.available(quote.from.currency)) return refused('0379', quote.from.currency);\n    this.#quotes.delete(quoteId);\n",
+    to: "    this.#quotes.delete(quoteId);\n    if (quote.from.sum > account.available(quote.from.currency)) return refused('0379', quote.from.currency);\n",
+    test: 'test/sandbox/desks/conversions.test.ts',
+    title: 'that was refused for lack of funds is executed by the same quote, once, when the funds are free again',
+  },
+  {
+    name: 'an order that must trade in full is dropped in part before an own one',
+    file: 'src/sandbox/matching/matching.ts',
+    from: "          else if (this.selfTrade === 'drop-new') return false;\n",
+    to: '',
+    test: 'test/sandbox/matching/matching.test.ts',
+    title: 'agrees with a naive book where each order trades in full or not at all, among orders of its own',
+  },
+  {
+    name: 'a canceled order is taken for the maker of the next trade',
+    file: 'src/tape/import/bitstamp.ts',
+    from: 'kind === KIND.change || (kind === KIND.remove && left === 0)',
+    to: 'kind !== KIND.add',
+    test: 'test/tape/importers.test.ts',
+    title:
+      'a Bitstamp taker is on the other side of the oldest order that shrank at its price within 5 s and since the trade before',
+  },
+  {
+    name: 'the unchanged best prices are written again before the trades',
+    file: 'src/tape/import/gemini.ts',
+    from: 'traded.has(s - 1)',
+    to: 'traded.has(s)',
+    test: 'test/tape/importers.test.ts',
+    title: 'Gemini, with the unchanged best prices again after a second with trades',
+  },
 ];
