@@ -23,7 +23,7 @@ const recording = fc
     const found = gaps.map(([after, ms]): Gap => {
       const gap = { from: end + after, to: end + after + ms, why: 'test' };
       end = gap.to;
-      return gap as Gap;
+      return gap;
     });
     return {
       ...{ book: 'usd_mxn', source: 'test', gaps: found, to: (times.at(-1) ?? T + from) + more },
