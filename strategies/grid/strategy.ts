@@ -66,8 +66,8 @@ function onLines(p: GridParameters, instrument: Instrument): Strategy {
       return {
         bids: bids ?? [],
         asks: asks ?? [],
-        ...(bids !== null && bids.length > 0 ? {} : { noBid: why(bids, 'below lowPrice') }),
-        ...(asks !== null && asks.length > 0 ? {} : { noAsk: why(asks, 'above highPrice') }),
+        ...(bids !== null && bids.length > 0 ? {} : { noBid: why(bids) }),
+        ...(asks !== null && asks.length > 0 ? {} : { noAsk: why(asks) }),
       };
     },
   };
@@ -104,5 +104,5 @@ function onLines(p: GridParameters, instrument: Instrument): Strategy {
 const lineFrom = (side: Side, place: number, away: number): number =>
   side === 'buy' ? Math.floor(place - away) : Math.ceil(place + away);
 
-const why = (levels: readonly Level[] | null, outside: string): string =>
-  levels === null ? `every line is ${outside}` : 'inventory is at its limit';
+const why = (levels: readonly Level[] | null): string =>
+  levels === null ? 'every line is below lowPrice or above highPrice' : 'inventory is at its limit';

@@ -1,5 +1,10 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
+import type { OwnOrder } from '../../backtest/exchange/ownOrders.ts';
 import { constantLatency } from '../../backtest/index.ts';
+import { FillNotices } from '../../backtest/replay/fillNotices.ts';
+import { runsOf } from '../many.ts';
 import { run } from './ladderRun.ts';
 
 const at = (ms: number) => () => ms;
@@ -37,4 +42,50 @@ test('who hears late of his fills holds more than he would', () => {
   const most = (ms: number) => run({ fillNotice: at(ms) }).result.collected;
   expect(most(0).position).toBe(run().result.collected.position);
   expect(most(3_000).profit.total).not.toBe(most(0).profit.total);
+});
+
+const orders = [0, 1, 2].map(n => ({ n }) as unknown as OwnOrder);
+const happening = fc.record({
+  after: fc.constantFrom(0, 1, 20, 500),
+  what: fc.constantFrom('filled', 'filled', 'canceled', 'read', 'nothing'),
+  order: fc.nat(2),
+  sentAgo: fc.constantFrom(0, 30),
+  takes: fc.constantFrom(0, 10, 700, 90_000),
+});
+
+test('a message waits for its own notice and for those that still wait before it, for a minute at most, and for nothing that was delivered', () => {
+  fc.assert(
+    fc.property(fc.array(happening, { minLength: 3, maxLength: 30 }), all => {
+      let takes = 0;
+      const notices = new FillNotices<{ kind: 5 | 6; order: OwnOrder; sent: number; n: number }>(() => takes);
+      let waiting: { n: number; order: OwnOrder; isFill: boolean; at: number }[] = [];
+      let now = 1_700_000_000_000;
+      const latest = (of: typeof waiting) => Math.max(-Infinity, ...of.map(({ at }) => at));
+      all.forEach(({ after, what, order: index, sentAgo, ...one }, n) => {
+        now += after;
+        takes = one.takes;
+        const order = orders[index]!;
+        const deliver = waiting.some(({ at }) => at <= now);
+        expect(notices.due(now).map(message => message.n)).toEqual(deliver ? waiting.map(message => message.n) : []);
+        if (deliver) waiting = [];
+        if (what === 'read') {
+          notices.releaseAll(now);
+          expect(notices.due(now).map(message => message.n)).toEqual(waiting.map(message => message.n));
+          waiting = [];
+        } else if (what !== 'nothing') {
+          const isFill = what === 'filled';
+          const ofIt = waiting.filter(message => message.order === order);
+          const before = isFill ? waiting.filter(message => message.isFill || message.order === order) : ofIt;
+          const own = isFill ? now - sentAgo + Math.min(takes, 60_000) : now;
+          const at = Math.max(now, own, latest(before));
+          const waits = at > now || ofIt.length > 0;
+          const kind = isFill ? MESSAGE.filled : MESSAGE.missed;
+          expect(notices.holdBack({ kind, order, sent: now - sentAgo, n }, now)).toBe(waits);
+          if (waits) waiting.push({ n, order, isFill, at });
+        }
+        expect(notices.dueAt).toBe(Math.min(Infinity, ...waiting.map(({ at }) => at)));
+      });
+    }),
+    runsOf(2_000, 200),
+  );
 });

@@ -1547,4 +1547,125 @@ export const EDITS: readonly Edit[] = [
     title:
       'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
   },
+  {
+    name: 'a grid leaves its bounds on the side from which the market came',
+    file: 'strategies/grid/strategy.ts',
+    from: '      if (!(line >= low && line <= high)) continue;',
+    to: "      if (side === 'buy' ? line < low : line > high) continue;",
+    test: 'test/strategies/grid.test.ts',
+    title:
+      'a grid with bounds shows what it shows without them, less every line outside, on both sides, and says where nothing is left',
+  },
+  {
+    name: 'a hedge through several levels is worth more than one order may be',
+    file: 'src/core/hedging/bookSweep.ts',
+    from: 'bounds.orderValueMax / BigInt(level)',
+    to: 'bounds.orderValueMax / BigInt(prices[0] as Price)',
+    test: 'test/core/hedging/hedgeChoice.test.ts',
+    title:
+      'takes as much as is within its limits and not one lot more, by exact fractions, and counts what it brings to the last digit',
+  },
+  {
+    name: 'a stored fill below a lot is lost at the second change of the lot',
+    file: 'src/live/state/unitConversion.ts',
+    from: ' + (order.filledRest ?? 0n)',
+    to: '',
+    test: 'test/live/state/units.test.ts',
+    title:
+      'is never less exposure than it was, and its fills are exact, at the first and the next change of the book’s units',
+  },
+  {
+    name: 'lines that the disk refused are dropped from the recording',
+    file: 'src/live/state/journal.ts',
+    from: '    if (lines.length > 0) recorder?.write(lines);\n    lines = [];\n',
+    to: '    const batch = lines;\n    lines = [];\n    if (batch.length > 0) recorder?.write(batch);\n',
+    test: 'test/live/state/fullDisk.test.ts',
+    title:
+      'that is full for a while loses no line of the recording, and marks by a gap what is more than it may hold back',
+  },
+  {
+    name: 'a trade that another read took during a read of the balances leaves it quiet',
+    file: 'src/live/account/balanceReads.ts',
+    from: '    const newest = reads.newest;\n    const event = await reads.balances();\n',
+    to: '    const event = await reads.balances();\n    const newest = reads.newest;\n',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'is a quiet cut unless a trade is recorded during it, whichever read of the trades takes it',
+  },
+  {
+    name: 'fill notices wait for one that was delivered early',
+    file: 'backtest/replay/fillNotices.ts',
+    from: '    this.#lastAt = Math.min(this.#lastAt, now);\n',
+    to: '',
+    test: 'test/backtest/fillNotices.test.ts',
+    title:
+      'a message waits for its own notice and for those that still wait before it, for a minute at most, and for nothing that was delivered',
+  },
+  {
+    name: 'a complete book keeps the guesses of the book before it',
+    file: 'src/core/marketdata/l3Book.ts',
+    from: '    this.#guesses.clear();\n',
+    to: '',
+    test: 'test/core/marketdata/l3Book.test.ts',
+    title:
+      'whatever happens to frames and snapshots, every book that is shown is the exchange’s of that step without our orders, and our place in its queues',
+  },
+  {
+    name: "a complete book keeps the bot's places of the book before it",
+    file: 'src/core/marketdata/l3Book.ts',
+    from: '    this.#ownEntries.clear();\n',
+    to: '',
+    test: 'test/core/marketdata/l3Book.test.ts',
+    title:
+      'whatever happens to frames and snapshots, every book that is shown is the exchange’s of that step without our orders, and our place in its queues',
+  },
+  {
+    name: 'a polled book is exact for the queue of an order that joins later',
+    file: 'backtest/exchange/simulatedExchange.ts',
+    from: 'isBehind || this.#there.isPicture',
+    to: 'isBehind',
+    test: 'test/backtest/recordedDepth.test.ts',
+    title: 'nor do rarer pictures',
+  },
+  {
+    name: 'the last price of a recording stays the reference after its end',
+    file: 'backtest/replay/externalReference.ts',
+    from: '!(time <= to) || this.#gaps',
+    to: '!(to > 0) || this.#gaps',
+    test: 'test/backtest/externalReference.test.ts',
+    title:
+      'a reference is the product of the prices that each recording has when its read arrives, and none before, after or in a gap of any',
+  },
+  {
+    name: 'an execution without funds uses up the quote',
+    file: 'src/sandbox/desks/conversions.ts',
+    from: "    if (quote.from.sum > account.available(quote.from.currency)) return refused('0379', quote.from.currency);\n    this.#quotes.delete(quoteId);\n",
+    to: "    this.#quotes.delete(quoteId);\n    if (quote.from.sum > account.available(quote.from.currency)) return refused('0379', quote.from.currency);\n",
+    test: 'test/sandbox/desks/conversions.test.ts',
+    title: 'that was refused for lack of funds is executed by the same quote, once, when the funds are free again',
+  },
+  {
+    name: 'an order that must trade in full is dropped in part before an own one',
+    file: 'src/sandbox/matching/matching.ts',
+    from: "          else if (this.selfTrade === 'drop-new') return false;\n",
+    to: '',
+    test: 'test/sandbox/matching/matching.test.ts',
+    title: 'agrees with a naive book where each order trades in full or not at all, among orders of its own',
+  },
+  {
+    name: 'a canceled order is taken for the maker of the next trade',
+    file: 'src/tape/import/bitstamp.ts',
+    from: 'kind === KIND.change || (kind === KIND.remove && left === 0)',
+    to: 'kind !== KIND.add',
+    test: 'test/tape/importers.test.ts',
+    title:
+      'a Bitstamp taker is on the other side of the oldest order that shrank at its price within 5 s and since the trade before',
+  },
+  {
+    name: 'the unchanged best prices are written again before the trades',
+    file: 'src/tape/import/gemini.ts',
+    from: 'traded.has(s - 1)',
+    to: 'traded.has(s)',
+    test: 'test/tape/importers.test.ts',
+    title: 'Gemini, with the unchanged best prices again after a second with trades',
+  },
 ];

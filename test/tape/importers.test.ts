@@ -25,17 +25,25 @@ const rowsOf = (tape: Tape, kinds: readonly number[]) =>
     });
 
 describe('what is written to a file comes back from the importer', () => {
-  it('Gemini', async () => {
+  it('Gemini, with the unchanged best prices again after a second with trades', async () => {
     const top = fc.tuple(bidTicks, lots, askTicks, lots);
     const trade = fc.tuple(fc.integer({ min: 0, max: 999 }), askTicks, lots, fc.boolean());
+    const second = fc.tuple(fc.option(top, { nil: undefined, freq: 2 }), fc.option(trade, { nil: undefined, freq: 2 }));
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.tuple(top, fc.option(trade, { nil: undefined })), { minLength: 1 }),
-        async seconds => {
-          const second = (i: number) => 1_600_000_000 + i;
-          const depth = seconds.map(([[b, bl, s, sl]], i) => `${second(i)},${p(b)}_${a(bl)},${p(s)}_${a(sl)}`);
+        top,
+        fc.array(second, { minLength: 10, maxLength: 20, size: 'max' }),
+        top,
+        async (first, between, last) => {
+          const seconds = [[first, undefined] as const, ...between, [last, undefined] as const];
+          const timeOf = (i: number) => 1_600_000_000 + i;
+          const depth = seconds.flatMap(([one], i) => {
+            if (one === undefined) return [];
+            const [b, bl, s, sl] = one;
+            return [`${timeOf(i)},${p(b)}_${a(bl)},${p(s)}_${a(sl)}`];
+          });
           const trades = seconds.flatMap(([, t], i) =>
-            t ? [`${second(i)}.${String(t[0]).padStart(3, '0')},${p(t[1])},${a(t[2])},${t[3] ? 1 : 0}`] : [],
+            t ? [`${timeOf(i)}.${String(t[0]).padStart(3, '0')},${p(t[1])},${a(t[2])},${t[3] ? 1 : 0}`] : [],
           );
           const files = {
             'gemini__eth-usd__2020-01-01__market-depth.csv.gz': [
@@ -48,15 +56,21 @@ describe('what is written to a file comes back from the importer', () => {
           };
           const tape = await withFolder(files, dir => openTape(dir));
           expect(tape.instrument.symbol).toBe('eth_usd');
+          let now = first;
           expect(rowsOf(tape, [KIND.level])).toEqual(
-            seconds.flatMap(([[b, bl, s, sl]], i) => [
-              [KIND.level, SIDE.buy, second(i) * 1000, b, bl, 0],
-              [KIND.level, SIDE.sell, second(i) * 1000, s, sl, 0],
-            ]),
+            seconds.flatMap(([one], i) => {
+              if (one === undefined && seconds[i - 1]![1] === undefined) return [];
+              now = one ?? now;
+              const [b, bl, s, sl] = now;
+              return [
+                [KIND.level, SIDE.buy, timeOf(i) * 1000, b, bl, 0],
+                [KIND.level, SIDE.sell, timeOf(i) * 1000, s, sl, 0],
+              ];
+            }),
           );
           expect(rowsOf(tape, [KIND.trade])).toEqual(
             seconds.flatMap(([, t], i) =>
-              t ? [[KIND.trade, t[3] ? SIDE.sell : SIDE.buy, second(i) * 1000 + t[0], t[1], t[2], 0]] : [],
+              t ? [[KIND.trade, t[3] ? SIDE.sell : SIDE.buy, timeOf(i) * 1000 + t[0], t[1], t[2], 0]] : [],
             ),
           );
         },
@@ -243,6 +257,42 @@ describe('dirt in a recording', () => {
     const tape = await withFolder({ 'bitstamp_btcusd_x.log': text }, dir => openTape(dir));
     expect(rowsOf(tape, [KIND.trade])).toEqual([[KIND.trade, SIDE.buy, at + 3, 23_647, 211_382_938, 8]]);
   });
+});
+
+it('a Bitstamp taker is on the other side of the oldest order that shrank at its price within 5 s and since the trade before', async () => {
+  const event = fc.record({
+    after: fc.constantFrom(0, 1, 2_500, 5_000),
+    what: fc.constantFrom('created', 'changed', 'deleted', 'filled', 'trade'),
+    price: fc.constantFrom(10_000, 10_001),
+    id: fc.integer({ min: 1, max: 30 }),
+    type: fc.constantFrom(0, 1),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { minLength: 30, maxLength: 60, size: 'max' }), async all => {
+      let at = 1_430_000_000_000;
+      let shrunk: { at: number; id: number; price: number; side: number }[] = [];
+      const sides: number[] = [];
+      const lines = all.map(({ after, what, price: ticks, id, type }, n) => {
+        at += after;
+        if (what === 'trade') {
+          const makers = shrunk.slice(-16).filter(one => one.price === ticks && at - one.at <= 5_000);
+          const oldest = makers.sort((one, other) => one.id - other.id)[0];
+          sides.push(oldest === undefined ? SIDE.unknown : oldest.side === SIDE.buy ? SIDE.sell : SIDE.buy);
+          shrunk = [];
+          return `${at} trade {"price": ${p(ticks)}, "amount": 1.5, "id": ${n + 1}}`;
+        }
+        if (what === 'changed' || what === 'filled')
+          shrunk.push({ at, id, price: ticks, side: type === 0 ? SIDE.buy : SIDE.sell });
+        const name = what === 'filled' ? 'deleted' : what;
+        const left = what === 'filled' ? '0.00000000' : '1.00000000';
+        return `${at} order_${name} {"price": "${p(ticks)}", "amount": "${left}", "datetime": "1", "id": ${id}, "order_type": ${type}}`;
+      });
+      const book = `1429999999999 order_book {"bids": [["90.00", "1.0"]], "asks": [["110.00", "1.0"]]}`;
+      const tape = await withFolder({ 'bitstamp_btcusd_x.log': [book, ...lines].join('\n') }, dir => openTape(dir));
+      expect(rowsOf(tape, [KIND.trade]).map(row => row[1])).toEqual(sides);
+    }),
+    RUNS,
+  );
 });
 
 describe('a folder that cannot be opened', () => {

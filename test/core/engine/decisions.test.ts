@@ -147,7 +147,7 @@ it.each([
   ['inventory is at its limit', 'at the cap'],
   ['the reference is stale', 'no fair value'],
   ['the spacing does not earn its fees', 'cannot earn its fees'],
-  ['every line is below lowPrice', 'outside its price range'],
+  ['every line is below lowPrice or above highPrice', 'outside its price range'],
   ['pingPong: the other side is next', 'held back by the strategy'],
 ])('a strategy that says "%s" gives the reason "%s"', (words, reason) => {
   expect(silenceReason(words)).toBe(reason);

@@ -398,7 +398,7 @@ const ops = fc.array(
   { minLength: 20, maxLength: 80, size: 'max' },
 );
 
-test('whatever happens to frames and snapshots, every book that is shown is the exchange’s of that step without our orders', () => {
+test('whatever happens to frames and snapshots, every book that is shown is the exchange’s of that step without our orders, and our place in its queues', () => {
   let compared = 0;
   fc.assert(
     fc.property(ops, operations => {
@@ -419,6 +419,8 @@ class World {
   readonly #arena = arena({ feedDelayMinMs: 0, feedDelayMaxMs: 0 });
   readonly #book = new OrderBook();
   readonly #ourOids = new Set<string>();
+  /** Lots that are left of ours in the book. */
+  readonly #left = new Map<string, number>();
   readonly #waiting: (PendingOrder & { oid: string | null })[] = [];
   readonly #orders = { theirs: [] as string[], ours: [] as string[] };
   readonly #feed: L3Book;
@@ -545,7 +547,9 @@ class World {
 
   #read(late: number): void {
     // One that is in the book in part under an unknown oid cannot be recognised: its answer comes first here.
-    while (this.#waiting.length > 0) this.#reply();
+    const isInPart = ({ oid, amount }: { readonly oid: string | null; readonly amount: number }) =>
+      (this.#left.get(oid ?? '') ?? amount) < amount;
+    for (let at = this.#waiting.findIndex(isInPart); at !== -1; at = this.#waiting.findIndex(isInPart)) this.#reply(at);
     const { payload } = publicCall(this.#arena.exchange, '/api/v3/order_book?book=btc_mxn&aggregate=false').body;
     this.#snapshots.push({ due: late, snapshot: orderBook('btc_mxn')(payload) });
   }
@@ -561,14 +565,27 @@ class World {
     const { exchange } = this.#arena;
     const { engine } = exchange.venue.books.get('btc_mxn')!;
     const levels: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
+    /** Lots of others before the first of ours, on each side. */
+    const ahead: Record<Side, number | null> = { buy: null, sell: null };
     const book = exchange.venue.books.get('btc_mxn')!;
     for (const of of ['buy', 'sell'] as const) {
+      let before = 0;
       engine.eachOrder(of, (id, owner, price, left) => {
-        if (!this.#ourOids.has(book.oidOf(id, owner))) levels[of].set(price, (levels[of].get(price) ?? 0) + left);
+        const oid = book.oidOf(id, owner);
+        if (this.#ourOids.has(oid)) {
+          this.#left.set(oid, left);
+          ahead[of] ??= before;
+        } else {
+          levels[of].set(price, (levels[of].get(price) ?? 0) + left);
+          before += left;
+        }
         return true;
       });
     }
-    this.#history.set(BigInt(engine.sequence), JSON.stringify([[...levels.buy], [...levels.sell]]));
+    this.#history.set(
+      BigInt(engine.sequence),
+      JSON.stringify([[...levels.buy], [...levels.sell], [ahead.buy, ahead.sell]]),
+    );
   }
 
   #compare(): void {
@@ -585,6 +602,7 @@ class World {
     const shown = [
       rows(depth.bidPrices, depth.bidAmounts, depth.bids),
       rows(depth.askPrices, depth.askAmounts, depth.asks),
+      [this.#feed.aheadOfBest('buy'), this.#feed.aheadOfBest('sell')],
     ];
     expect(JSON.stringify(shown)).toBe(expected);
     this.compared++;

@@ -37,7 +37,7 @@ const balance = (currency: string) => ({ currency, total: '1000000000', locked: 
 /** Balances of an engine that holds 1000000000 of each, over an exchange of these trades; `onBalances` before each answer, which it may replace. */
 function readsOver(
   trades: OwnTrade[],
-  onBalances: () => Outcome<readonly Balance[]> | null,
+  onBalances: () => Outcome<readonly Balance[]> | null | Promise<null>,
   lists?: TransferLists,
   { adjustments, persist = () => true }: { adjustments?: NumberedMailbox<'adjust'>; persist?: () => boolean } = {},
 ) {
@@ -46,7 +46,7 @@ function readsOver(
   const exchange = {
     limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
     userTrades: async () => ({ kind: 'done', value: [...trades] }),
-    balances: async () => onBalances() ?? { kind: 'done', value: [balance('btc'), balance('mxn')] },
+    balances: async () => (await onBalances()) ?? { kind: 'done', value: [balance('btc'), balance('mxn')] },
   } as Partial<Exchange> as Exchange;
   const time = () => 1_000_000 + clock.elapsed();
   const reads = new Reads(exchange, 'btc_mxn', undefined, time, 20_000);
@@ -56,36 +56,40 @@ function readsOver(
     engine.step(event);
   };
   const { log, lines } = memoryLog();
+  const readTrades = async () => {
+    const event = await reads.trades();
+    if (isFailed(event)) return false;
+    step(event);
+    reads.take(event);
+    return event.complete;
+  };
   const balances = new BalanceReads({
-    ...{ engine, reads, run: { clock, log, time, step } },
+    ...{ engine, reads, readTrades, run: { clock, log, time, step } },
     explained: { lists, adjustments, known: null, listAheadMaxMs: 0 },
     connectivity: new ConnectivityLog(log, clock),
-    readTrades: async () => {
-      const event = await reads.trades();
-      if (isFailed(event)) return false;
-      step(event);
-      reads.take(event);
-      return event.complete;
-    },
     note: () => undefined,
     persist,
   });
-  return { balances, clock, engine, events, lines };
+  return { balances, clock, engine, events, lines, readTrades };
 }
 
 describe('a read of the balances', () => {
-  test.each([
-    ['before', true],
-    ['during', false],
-    ['not at all around', true],
-  ] as const)('is a quiet cut when a trade is recorded %s it: %s', async (when, quiet) => {
-    const trades: OwnTrade[] = when === 'before' ? [trade] : [];
-    const { balances, events } = readsOver(trades, () => {
-      if (when === 'during') trades.push(trade);
-      return null;
-    });
-    expect(await balances.read()).toBe(quiet);
-    expect(events.find(({ kind }) => kind === 'balances')).toMatchObject({ quiet });
+  test('is a quiet cut unless a trade is recorded during it, whichever read of the trades takes it', async () => {
+    const each = [false, true];
+    for (const before of each)
+      for (const during of each)
+        for (const takenMeanwhile of each) {
+          const trades: OwnTrade[] = before ? [trade] : [];
+          const { balances, events, readTrades } = readsOver(trades, async () => {
+            if (during) trades.push({ ...trade, tid: '8' });
+            // As the stream triggers it, while the answer is under way.
+            if (takenMeanwhile) await readTrades();
+            return null;
+          });
+          const quiet = !during;
+          expect(await balances.read()).toBe(quiet);
+          expect(events.find(({ kind }) => kind === 'balances')).toMatchObject({ quiet });
+        }
   });
 
   test('learns what the lists showed also from the next one when the balances could not be read', async () => {

@@ -1,11 +1,13 @@
 /** A disk that is really full and one that is really read-only (small mounts of memory): what a start says, and what a halt leaves. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sentenceOf } from '../../../src/messages/exits.ts';
 import { DamagedState } from '../../../src/live/state/journal.ts';
+import { readRecording } from '../../../src/live/recording/recordings.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { AT, markOf, opened, place } from '../states.ts';
 
@@ -42,6 +44,10 @@ const fill = (at: string): void => {
       } catch {
         break;
       }
+};
+
+const free = (at: string): void => {
+  for (const name of readdirSync(at)) if (name.startsWith('filler-')) rmSync(join(at, name));
 };
 
 describe.skipIf(!canMount)('a state directory (skipped where this process may not mount a disk)', () => {
@@ -99,6 +105,41 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
     expect(error.advice).toMatch(/^make .* writable again .*; leave the state directory in place/);
     expect(error.advice).not.toMatch(/move/);
     expect(() => opened(moved(dir), AT + 120_000).close()).not.toThrow();
+  });
+
+  test('that is full for a while loses no line of the recording, and marks by a gap what is more than it may hold back', () => {
+    const { at, dir } = state();
+    const journal = opened(dir, AT + 60_000);
+    const told: string[] = [];
+    const record = (count: number) => {
+      for (let n = 0; n < count; n++) {
+        // The last one fills more than the rest of a page that the file already has.
+        const isLong = n === count - 1;
+        told.push(`i${told.length}${isLong ? randomBytes(6_000).toString('base64') : ''}`);
+        journal.record(told.at(-1)!);
+      }
+    };
+    const recorded = () => [...readRecording(dir, journal.run)!.lines];
+    for (const isFull of [false, true, true, false, true, false]) {
+      record(3);
+      if (isFull) {
+        fill(at);
+        expect(() => journal.flush()).toThrow(/no space/);
+      } else {
+        free(at);
+        journal.flush();
+        expect(recorded()).toEqual(told);
+      }
+      expect(journal.isWritable()).toBe(!isFull);
+    }
+    fill(at);
+    record(10_002);
+    expect(() => journal.flush()).toThrow(/no space/);
+    free(at);
+    journal.flush();
+    const [until, after] = [told.length - 10_002, told.slice(-2)];
+    expect(recorded()).toEqual([...told.slice(0, until), 'g', ...after]);
+    journal.close();
   });
 
   test('that cannot be made at all on such a disk says the same', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   instrumentOf,
+  money,
   moneyOf,
   moneyOfAmount,
   type Amount,
@@ -26,6 +27,8 @@ const orders = fc.array(
     price: fc.integer({ min: 1, max: 1_000_000 }),
     amount: fc.integer({ min: 1, max: 1_000_000 }),
     share: fc.integer({ min: 0, max: 10 }),
+    /** Tenths of a lot that an earlier change of the lot left, if there was one. */
+    rest: fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
   }),
   { maxLength: 4 },
 );
@@ -35,13 +38,14 @@ const leftOf = (list: readonly RestoredOrder[], target: number) => ({
 });
 
 describe('what an earlier run left', () => {
-  it('is never less exposure than it was, and its fills are exact, in whatever units the book is now', () => {
+  it('is never less exposure than it was, and its fills are exact, at the first and the next change of the book’s units', () => {
     fc.assert(
       fc.property(units, units, orders, fc.integer({ min: -1_000, max: 1_000 }), (written, now, list, target) => {
         const [from, to] = [bookIn(written), bookIn(now)];
-        const before = list.map(({ side, price, amount, share }, n): RestoredOrder => ({
+        const before = list.map(({ side, price, amount, share, rest }, n): RestoredOrder => ({
           ...{ id: `a-1-${n}`, side, price: price as Price, amount: amount as Amount, oid: null, at: 0 },
           filled: Math.floor((amount * share) / 10) as Amount,
+          ...(rest === undefined ? {} : { filledRest: money((from.lotMoney * BigInt(rest)) / 10n) }),
         }));
         const { orders: after, ledger } = inUnitsOf(leftOf(before, target), written, to);
         after.forEach((order, n) => {
@@ -51,7 +55,9 @@ describe('what an earlier run left', () => {
           else expect(priceNow <= priceThen && priceThen - priceNow < to.tickMoney).toBe(true);
           const more = moneyOfAmount(to, order.amount) - moneyOfAmount(from, was.amount);
           expect(more >= 0n && more < to.lotMoney).toBe(true);
-          expect(moneyOfAmount(to, order.filled) + (order.filledRest ?? 0n)).toBe(moneyOfAmount(from, was.filled));
+          const filledThen = moneyOfAmount(from, was.filled) + (was.filledRest ?? 0n);
+          expect(moneyOfAmount(to, order.filled) + (order.filledRest ?? 0n)).toBe(filledThen);
+          expect(order.filledRest ?? 0n).toBeLessThan(to.lotMoney);
         });
         const off = BigInt(ledger.target) * to.lotMoney - BigInt(target) * from.lotMoney;
         expect(off > -to.lotMoney && off < to.lotMoney).toBe(true);

@@ -113,4 +113,22 @@ describe('a conversion', () => {
     exchange.venue.set({ conversions: 'off' });
     expect(ann.call('POST', PATH, ask).body.error.code).toBe('1009');
   });
+
+  it('that was refused for lack of funds is executed by the same quote, once, when the funds are free again', async () => {
+    const { exchange, clock, open } = arena();
+    stocked(exchange);
+    const ann = open({ mxn: '6000' });
+    const ask = { from_currency: 'mxn', to_currency: 'usd', spend_amount: '5200' };
+    const { id } = ann.get<{ id: string }>('POST', PATH, ask);
+    const execute = () => ann.call('PUT', `${PATH}/${id}`);
+    const before = exchange.truth().imbalance;
+    const oid = ann.limit('btc_mxn', 'buy', '1000000', '0.002');
+    for (let n = 0; n < 2; n++) expect(execute().body.error.code).toBe('0379');
+    ann.call('DELETE', `/api/v3/orders/${oid}`);
+    expect(execute().status).toBe(200);
+    expect(execute().body.error.code).toBe('0345');
+    await clock.advance(1_000);
+    expect(ann.balance('mxn').total).toBe('800.00000000');
+    expect(exchange.truth().imbalance).toEqual(before);
+  });
 });

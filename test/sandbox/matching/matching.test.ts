@@ -52,6 +52,25 @@ describe('the matching engine', () => {
     );
   });
 
+  it('agrees with a naive book where each order trades in full or not at all, among orders of its own', () => {
+    const resting = fc.record({
+      ...{
+        kind: kind('place'),
+        side: pick(SIDES),
+        price: fc.integer({ min: 1, max: 4 }),
+        amount: fc.integer({ min: 1, max: 4 }),
+      },
+      ...{ timeInForce: pick<EngineTimeInForce>(['GTC', 'FOK']), owner: fc.integer({ min: 0, max: 2 }) },
+    });
+    const lists = fc.array(resting, { minLength: 20, maxLength: 40, size: 'max' });
+    fc.assert(
+      fc.property(pick(SELF_TRADES), lists, (selfTrade, list) => {
+        expect(divergence(list, selfTrade)).toBeNull();
+      }),
+      runsOf(2_000, 300),
+    );
+  });
+
   it('keeps every lot: what is placed is traded, cancelled, or still in the book', () => {
     fc.assert(
       fc.property(fc.array(operations, { maxLength: 200 }), list => {
