@@ -1,7 +1,10 @@
 // Tests: everything under test/ that is called *.test.ts. Where a test needs recordings, PUNTAS_DATA says where they lie.
 import { statfsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const PROGRAM = 'test/cli/**/*.test.ts';
 // The program's tests that take longest, most of it real time or starts: `.ci/full` has them, `npm test` does not (`npm run test:long`).
 const LONG = [
@@ -9,7 +12,9 @@ const LONG = [
   'backtest/backtest',
   'backtest/compare',
   'badInput',
+  'build',
   'cannotQuote',
+  'consoleMetrics',
   'doctor',
   'failedStart',
   'hardening',
@@ -17,6 +22,7 @@ const LONG = [
   'oldNames',
   'package',
   'output',
+  'processLimits',
   'promote',
   'promotePlanted',
   'reload',
@@ -24,6 +30,7 @@ const LONG = [
   'run/alerts',
   'run/paper',
   'run/stops',
+  'run/tape',
   'scout',
   'scripts/golden',
   'tapes/record',
@@ -44,6 +51,7 @@ const SEEDS = [
   'test/backtest/profile/plantedTruth.test.ts',
   'test/backtest/tune/judge/hundredStudies.test.ts',
   'test/backtest/scout/hundredSeeds.test.ts',
+  'test/app/console/acrossRuns.test.ts',
   'test/app/console/pageTruth.test.ts',
   'test/backtest/app/scout/scout.test.ts',
   'test/backtest/app/scout/scoutNames.test.ts',
@@ -52,6 +60,8 @@ const SEEDS = [
   'test/sandbox/markets/flowTable.test.ts',
   'test/simulation/causes.test.ts',
   'test/simulation/shrink.test.ts',
+  // Real time on real sockets.
+  'test/toyVenue/toyVenue.test.ts',
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
@@ -155,7 +165,17 @@ const MANY = [
   'tape/times',
   'tape/window',
 ].map(name => `test/${name}.test.ts`);
-const ofTheProgram = { globalSetup: ['test/cli/build.ts'], testTimeout: 300_000 };
+// Of these even a few seeds take seconds: they are left to the project of many, and the simulation also to its smoke in `.ci/run`.
+const ONLY_MANY = [
+  'app/inspect/oneProfit',
+  'app/promote/killed',
+  'backtest/app/tune/killed',
+  'backtest/queueTruth',
+  'live/tapeRun',
+  'simulation/simulation',
+].map(name => `test/${name}.test.ts`);
+const BUILD = ['test/cli/build.ts'];
+const ofTheProgram = { globalSetup: BUILD, testTimeout: 300_000 };
 
 // Tests in virtual time write and sync a journal thousands of times a second: in memory where there is room. The program's tests keep the disk.
 const SHM = '/dev/shm';
@@ -168,10 +188,27 @@ const hasRoom = () => {
   }
 };
 const TMPDIR = process.env.TMPDIR === undefined && hasRoom() ? `${SHM}/puntas-test-${process.pid}` : undefined;
-const inMemory = TMPDIR ? { env: { TMPDIR }, globalSetup: ['test/tmpdirInMemory.ts'] } : {};
+const inMemory = TMPDIR
+  ? { env: { TMPDIR }, globalSetup: [...BUILD, 'test/tmpdirInMemory.ts'] }
+  : { globalSetup: BUILD };
+
+// Tests import the built program: compiling each module in each worker took a seventh of the processor time.
+const builtProgram = {
+  name: 'built-program',
+  enforce: 'pre',
+  resolveId(source, importer) {
+    if (!source.startsWith('.') || importer === undefined) return null;
+    const path = relative(ROOT, resolve(dirname(importer), source));
+    if (!/^(src|strategies|backtest)\/.*\.ts$/.test(path)) return null;
+    return { id: join(ROOT, 'dist', path.replace(/ts$/, 'js')), external: true };
+  },
+};
 
 export default defineConfig({
+  // Coverage is of the sources.
+  plugins: process.argv.includes('--coverage') ? [] : [builtProgram],
   test: {
+    server: { deps: { external: [/\/dist\/(src|strategies|backtest)\//] } },
     // For what hangs: nothing here is about speed, and the machine may be busy with others.
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -192,7 +229,7 @@ export default defineConfig({
           // No file leaves anything behind for the next one; loading every module anew for each is a third of the time.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: [PROGRAM, ...RECORDINGS, ...SEEDS],
+          exclude: [PROGRAM, ...RECORDINGS, ...SEEDS, ...ONLY_MANY],
           ...inMemory,
         },
       },
@@ -202,7 +239,7 @@ export default defineConfig({
         test: { name: 'program', include: [PROGRAM], exclude: LONG, ...ofTheProgram },
       },
       { extends: true, test: { name: 'long', include: LONG, ...ofTheProgram } },
-      { extends: true, test: { name: 'recordings', include: RECORDINGS, testTimeout: 300_000 } },
+      { extends: true, test: { name: 'recordings', include: RECORDINGS, ...ofTheProgram } },
       { extends: true, test: { name: 'seeds', include: SEEDS, ...ofTheProgram } },
       {
         extends: true,

@@ -1,4 +1,4 @@
-/** Public interface of the replay and its reports, for the research commands and their tasks. */
+/** Public interface of the research code: replays, profiles, tuning, and their reports. */
 export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/fillModels.ts';
 export type { ModelName } from './exchange/fillModels.ts';
 export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsTook, travel } from './rows/latency.ts';

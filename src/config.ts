@@ -28,8 +28,8 @@ export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } f
 export type { AlertSecrets, Secrets } from './config/secrets.ts';
 
 /**
- * Result: lines like `file:line:column path: what is wrong`, in the order of the file. `warnings` name old keys, which
- * are still accepted.
+ * Result of loading a configuration. `errors`: lines like `file:line:column path: what is wrong`, in the order of the
+ * file. `warnings`: lines that name old keys, which are still accepted.
  */
 export type Loaded = { readonly warnings: readonly string[] } & (
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] }
@@ -37,7 +37,7 @@ export type Loaded = { readonly warnings: readonly string[] } & (
 
 /**
  * Checks the text of a YAML file. `fileName` is used only in errors. `venues`: allowed values of `exchange.venue`; if
- * omitted, any value.
+ * omitted, every value is allowed.
  */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
@@ -77,9 +77,9 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
 }
 
 /**
- * Returns the problems that checks across keys find in the rest of a file with problems. Unknown keys count as the keys
- * that were probably meant. Checks that would read a wrong value are omitted. Returns no problem if a required key is
- * missing.
+ * Returns the problems that the cross-field checks find in the valid part of an invalid file. Unknown keys count as the
+ * keys that were probably meant. A check that would read a wrong value is omitted. Returns no problem if a required key
+ * is missing.
  */
 function problemsOfTheRest(
   value: unknown,

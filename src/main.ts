@@ -18,7 +18,7 @@ else {
   try {
     writeSync(2, `${tooSmall}\n`);
   } catch {
-    // The exit code also reports the failure.
+    // If the message cannot be written, the exit code still reports the failure.
   }
   process.exitCode = 2;
 }

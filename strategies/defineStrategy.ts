@@ -13,7 +13,9 @@ type KeysOf<P> = {
 }[keyof P & string];
 
 export type StrategyDefinition<Name extends string, Schema extends z.ZodObject> = {
-  /** Name in the configuration, and of the strategy's folder. No other file contains the name. */
+  /**
+   * Name of the strategy in the configuration, which is also the name of its folder. No other file contains the name.
+   */
   readonly name: Name;
   /** Description of the strategy in one sentence. */
   readonly summary: string;

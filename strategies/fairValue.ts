@@ -1,7 +1,7 @@
 /**
- * Fair value of a book: the price around which any strategy quotes, computed from configured parts. It is added to the
- * view before the strategy runs. If the fair value is unknown, the strategy does not run, and the quote is empty with
- * the reason.
+ * Fair value of a book: the price around which any strategy quotes, computed from configured parts. The fair value is
+ * added to the view before the strategy runs. If the fair value is unknown, the strategy does not run, and the quote is
+ * empty with the reason.
  */
 import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';

@@ -1,4 +1,7 @@
-/** Parts of a fair value. Each returns its distance from the mid price in ticks, or the reason why it is unknown. */
+/**
+ * Parts of a fair value. Each part returns its distance from the mid price in ticks, or the reason why the distance is
+ * unknown.
+ */
 import {
   Basis,
   depthImbalance,
@@ -16,8 +19,8 @@ import { millisOf } from './parameters.ts';
 import { clamp } from './quoteLevels.ts';
 
 /**
- * Part of the fair value. `look` returns the distance in ticks, or the reason why it is unknown. It is called at every
- * decision, even if another part is unknown, so that the memory of the part is up to date.
+ * Part of the fair value. `look` returns the distance in ticks, or the reason why the distance is unknown. `look` is
+ * called at every decision, even if another part is unknown, so that the memory of the part is up to date.
  */
 export type Part = {
   readonly name: string;
@@ -92,8 +95,9 @@ export const lastTrades = (p: Of<'lastTrades'>): Part => {
 };
 
 /**
- * Reference price after the usual basis, as a distance from the mid price in ticks. Returns a reason if the price is
- * missing, older than maxAgeMs, or further than maxDivergenceBps from the mid price.
+ * Reference price as a distance from the mid price, in ticks. With `basisMemory`, the price is first multiplied by the
+ * usual ratio of the mid price to the reference price. Returns a reason if the price is missing, older than maxAgeMs,
+ * or further than maxDivergenceBps from the mid price.
  */
 export const referencePart = (p: Of<'reference'>): Part => {
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));

@@ -1,5 +1,6 @@
 /**
- * Fee constraints on quotes: the minimum distance of a bid and an ask, and the suppression of quotes that are closer.
+ * Fee constraints on quotes: the minimum distance between a bid and an ask, and the suppression of quotes that are
+ * closer together.
  */
 import type { Quote, Strategy, View } from '../src/core/index.ts';
 
@@ -19,8 +20,8 @@ export function roundTripShare(makerRate: number): number {
 }
 
 /**
- * Returns the distance from a bid up to an ask that exactly pays both maker fees, as a share of the bid. It is the
- * minimum step of a grid.
+ * Returns the distance from a bid up to an ask that exactly pays both maker fees, as a share of the bid. A step of a
+ * grid must be at least as long.
  */
 export const roundTripRise = (makerRate: number): number => 1 / keptOf(makerRate) - 1;
 
@@ -33,8 +34,9 @@ const DUST = 1e-9;
 
 /**
  * Wraps a strategy with a check of its fees. While a round trip at the first bid and the first ask would lose money
- * after fees, the side that increases inventory does not quote. At zero inventory, neither side quotes. The strategies
- * in this folder earn their fees without the check; it is for strategies of users. `paysForVolume` disables the check.
+ * after fees, the side that increases inventory does not quote. At zero inventory, neither side quotes. Strategies in
+ * this folder earn their fees without the check, which is for strategies that users add. `paysForVolume` disables the
+ * check.
  */
 export function earningFees(strategy: Strategy, paysForVolume: boolean): Strategy {
   if (paysForVolume) return strategy;

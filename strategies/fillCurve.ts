@@ -6,7 +6,7 @@
 /** Measured fills on one side of a market, at ascending distances from the fair value, in any consistent units. */
 export type FillProfile = {
   readonly distances: readonly number[];
-  /** Fills of one order per unit of time, at each distance; all positive. */
+  /** Number of fills of one order per unit of time, at each distance; all positive. */
   readonly rates: readonly number[];
   /** Adverse price move after a fill at each distance: the fill's edge minus its markout. */
   readonly adverse: readonly number[];

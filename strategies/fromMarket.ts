@@ -59,13 +59,15 @@ export const fullMajor = ({ riskPerHour, volatilityBps, price }: MarketTerms): n
 const edgeBps = ({ decayPerBps, adverseBps }: MarketTerms): number => 1 / decayPerBps + adverseBps / 2;
 
 /**
- * Returns the measured best distance of the first quote in bps, without the fee; that of `edgeBps` if it was not
- * measured.
+ * Returns the measured best distance of the first quote in bps, without the fee; the result of `edgeBps` if no best
+ * distance was measured.
  */
 const edgeAt = (terms: MarketTerms, feeBps: number): number =>
   terms.distanceBps === undefined ? edgeBps(terms) : terms.distanceBps - feeBps;
 
-/** Returns the distance of the first quote in bps, with the maker fee. It exceeds the fee by at least 0.5 bps. */
+/**
+ * Returns the distance of the first quote in bps, with the maker fee. The distance exceeds the fee by at least 0.5 bps.
+ */
 export const halfSpreadBps = (terms: MarketTerms, feeBps: number): number =>
   fourDigits(feeBps + Math.max(0.5, edgeAt(terms, feeBps)));
 
@@ -84,7 +86,8 @@ const curveOf = ({ profile }: MarketTerms, feeBps: number): FillCurve | null =>
       );
 
 /**
- * Returns the decay of fills with distance, per bps. If fills were measured, it is the decay around the best distance.
+ * Returns the decay of fills with distance, per bps. If fills were measured, the decay around the best distance is
+ * returned.
  */
 const decayOf = (terms: MarketTerms, feeBps: number): number => curveOf(terms, feeBps)?.decay ?? terms.decayPerBps;
 

@@ -45,7 +45,7 @@ export type StrategyKind = {
   readonly needsReference?: true;
 };
 /**
- * Returns the definition of a strategy. Its quotes that do not earn their fees are dropped, unless a negative
+ * Returns the definition of a strategy, which does not quote prices that cannot earn the fees, unless a negative
  * minEdgeBps allows losses for volume.
  */
 export function kindOf(name: StrategyName): StrategyKind {

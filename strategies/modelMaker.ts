@@ -1,6 +1,6 @@
 /**
- * Maker that quotes by a model. It tracks the market and solves the model after changes. Each level is where the model
- * would quote after a fill of the level before it.
+ * Market maker that quotes by a model. It tracks the market and solves the model after changes. Each level is where the
+ * model would quote after a fill of the level before.
  */
 import {
   amountFloor,
@@ -88,8 +88,8 @@ export type Solution = {
 
 /**
  * Returns the solution that is optimal for measured fills. `asked` returns the minimum profit of a side's fill at `q`
- * orders of inventory. The parts are those of the best distance for a minimum profit of 0. If no distance pays, they
- * are those of the distance with the smallest loss per fill.
+ * orders of inventory. The parts belong to the best distance for a minimum profit of 0. If no distance pays, the parts
+ * belong to the distance with the smallest loss per fill.
  */
 export function solutionAlong(
   curve: FillCurve,
@@ -150,9 +150,9 @@ type Maker = {
 };
 
 /**
- * Builds a model strategy. It calls `solve` after changes of the tracked market, the maker rate or positionMax, not per
- * quote. It quotes nothing, with a reason, if fair value, inventory or fee is unknown, or if one order exceeds the
- * risk.
+ * Builds a model strategy. The strategy calls `solve` after changes of the tracked market, the maker rate or
+ * positionMax, not per quote. The strategy quotes nothing, with a reason, if fair value, inventory or fee is unknown,
+ * or if one order exceeds the risk.
  */
 export function modelMaker(
   p: ModelParameters,

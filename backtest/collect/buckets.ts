@@ -48,7 +48,7 @@ export class Buckets<Name extends string> {
     this.putIn(this.stretchAt(at), name, value);
   }
 
-  /** Puts a value like `put`, into the bucket with the index `stretch` from `stretchAt`. */
+  /** Adds a value to the bucket with the index `stretch`, which `stretchAt` returned; otherwise like `put`. */
   putIn(stretch: number, name: Name, value: number): void {
     const column = this.columns[name];
     column[stretch] = merged(this.#keeps[name], column[stretch]!, value);

@@ -42,7 +42,7 @@ export type CollectOptions = {
   readonly budget: RequestBudget;
   /** Price at price index 0, in ticks. */
   readonly base: number;
-  /** Base currency beyond the target at the start. */
+  /** Initial inventory beyond the target, in the base currency. */
   readonly opening: Money;
 };
 
@@ -244,8 +244,8 @@ export class Collector implements Watcher {
   }
 
   /**
-   * Books an executed conversion; `mid` is as in `filled`. Returns its cost against the mid price, in the quote
-   * currency; positive if the bot paid.
+   * Books an executed conversion; `mid` is twice the mid price, as a price index, or 0 if unknown. Returns its cost
+   * against the mid price, in the quote currency; positive if the bot paid.
    */
   converted(major: Money, minor: Money, at: Millis, mid: number): Money {
     const shownAt = Math.min(at, this.#options.to);

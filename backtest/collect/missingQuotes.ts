@@ -23,7 +23,7 @@ const UNDECIDED = 'before the first decision';
 
 /**
  * Counter of the time without a bid or an ask, by reason. Times must not decrease. A side counts as missing between two
- * samples if it is missing at the second.
+ * samples if the side is missing at the second sample.
  */
 export class Absence {
   readonly #reasons = new Map<string, { bid: number; ask: number; decisions: number }>();

@@ -55,7 +55,7 @@ export function addCompareCommand(program: Command): void {
       '10',
     )
     .addOption(
-      new Option('--calibrate <share>', 'without -c: share of each recording that calibrates')
+      new Option('--calibrate <share>', 'without -c: share of each recording used for calibration')
         .argParser(partFlag)
         .default(1 / 3, 'a third'),
     )
@@ -104,7 +104,9 @@ function pageNames(out: string): { readonly html: string; readonly json: string 
   return { html: out, json: jsonBeside(out) };
 }
 
-/** Returns the default tiers; only one with fees of another exchange, which have no tiers. */
+/**
+ * Returns the default tiers. With fees of another exchange there is only one tier, because such fees replace all tiers.
+ */
 function tiersWithout({ config, venueFees }: CompareFlags): string {
   if (config.length > 0) return 'config';
   return venueFees === undefined ? 'own,best,entry' : 'entry';

@@ -65,9 +65,11 @@ export function addPromoteCommand(program: Command): void {
   );
 
   ofThreads(
-    verb(promote, 'approve', 'check, then go to the next stage; changes the live file from paper on').addArgument(
-      new Argument('[stage]', 'stage to approve (default: the current one)').choices(STAGES),
-    ),
+    verb(
+      promote,
+      'approve',
+      'check and approve a stage; approving paper or smallest changes the live file',
+    ).addArgument(new Argument('[stage]', 'stage to approve (default: the current one)').choices(STAGES)),
   )
     .option('--anyway', 'approve although criteria are not met', false)
     .action(async (stage: Stage | undefined, _: object, command: Command) => {

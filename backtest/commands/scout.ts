@@ -37,12 +37,12 @@ type ScoutFlags = {
 const HOUR_MS = 3_600_000;
 
 /**
- * Adds the command `scout`. It exits with 0 also if quoting pays in no book, and after a stop. Rejects with
+ * Adds the command `scout`. It exits with 0 even if quoting pays in no book, and also after a stop. Rejects with
  * `UsageError` for invalid flags, configurations and recordings, and if the exchange cannot be read.
  */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))
-    .description('rank books by what quoting would earn there; needs no key')
+    .description('rank books by the expected profit of quoting; needs no key')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange with ten books)')
     .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))
     .option('--tape <paths...>', 'recordings instead of a live market')

@@ -33,8 +33,8 @@ type TuneFlags = {
 };
 
 /**
- * Adds the command `tune`. It exits with 0 also if no trial is better than not trading. Rejects with `UsageError` for
- * invalid flags, studies and recordings, and if the holdout rule forbids trials or the opening.
+ * Adds the command `tune`. It exits with 0 even if not trading is at least as good as every trial. Rejects with
+ * `UsageError` for invalid flags, studies and recordings, and if the holdout rule forbids trials or the opening.
  */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))

@@ -21,8 +21,8 @@ type WorkerFlags = {
 };
 
 /**
- * Adds the command `worker`. It exits with 0 after a stop. Rejects with `UsageError` without a queue, or if a study
- * needs a missing option.
+ * Adds the command `worker`. It exits with 0 after a stop. Rejects with `UsageError` if no queue is given, or if a
+ * study needs a missing option.
  */
 export function addWorkerCommand(program: Command): void {
   program

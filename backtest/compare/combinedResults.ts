@@ -6,8 +6,8 @@ import { intervalOf, intervalTogether, type Interval } from '../report/interval.
 import { mainModel, type ComparedModel, type ComparedTape, type Comparison } from './comparison.ts';
 
 /**
- * Sums over recordings. Amounts in different quote currencies are added one to one, because the risk in each is the
- * same number.
+ * Sums over recordings. Amounts in different quote currencies are added one to one, because the risk is the same number
+ * in each currency.
  */
 export type Together = {
   /** Number of scored runs. */
@@ -55,7 +55,7 @@ export function togetherOf(
         const mains = group.map(i => scored[i]!.main);
         return {
           value: mains.reduce((all, main) => all + total(main), 0),
-          // Two blocks are enough here, because a wide interval is better than none.
+          // Two blocks are enough here, because a wide interval is better than no interval.
           interval: intervalOf(
             parts(mains[0]!).map((_, at) => mains.reduce((all, main) => all + parts(main)[at]!, 0)),
             2,

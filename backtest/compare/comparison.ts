@@ -93,8 +93,8 @@ export type ComparedVerdict = {
 };
 
 /**
- * Measurements of a recording's first part, with standard errors; in bps unless the name states another unit. `null`
- * for those with too little data.
+ * Measurements of a recording's first part, with standard errors; in bps unless the name states another unit. A
+ * measurement with too little data is `null`.
  */
 export type Measured = Pick<Calibration, 'seconds' | 'trades' | 'volatilityBps' | 'adverseBps'> & {
   readonly arrivalsPerMinute: Calibration['volatilityBps'];
@@ -188,7 +188,9 @@ export type ComparedModel = Pick<
   };
 };
 
-/** Returns the representative model: the expected one, or else the first; `null` without models. */
+/**
+ * Returns the representative model: `expected`, or the first model if `expected` was not run; `null` without models.
+ */
 export const mainModel = (models: readonly ComparedModel[]): ComparedModel | null => mainOf(models);
 
 const CURVE_MAX = 256;
@@ -239,8 +241,8 @@ export function hashOfRuns(tapes: readonly ComparedTape[]): string {
 }
 
 /**
- * Adds `againstFirst` to runs on one tape: the bot's net minus the net of the first bot that ran at the same tier. That
- * first bot and bots that did not run get none.
+ * Adds `againstFirst` to runs on one tape: the bot's net minus the net of the first bot that ran at the same tier. For
+ * that first bot, and for bots that did not run, `againstFirst` is `null`.
  */
 export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun[] {
   return runs.map(run => {

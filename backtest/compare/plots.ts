@@ -167,7 +167,7 @@ export const tiersOf = ({ tapes }: Comparison): readonly string[] => [
 export const botColour = (bots: readonly string[], name: string): string => `model-${bots.indexOf(name) % COLOURS}`;
 
 const TIER_COLOURS = ['model-0', 'model-1', 'model-2'];
-/** Horizontal distance between the dots of one bot; bots are at a distance of 1. */
+/** Horizontal distance between the dots of one bot; the distance between two bots is 1. */
 const BESIDE = 0.15;
 
 type Dots = {

@@ -97,10 +97,10 @@ function verdictsText(tapes: Comparison['tapes']): string {
     const unknown = silent > 0 ? `, ${silent} too short to judge` : '';
     return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (${wrong} contradicted by the rest of the recording, 95%${unknown})`;
   };
-  return `At the best fee of the exchange, the first parts advise ${told(true)}, and ${told(false)}.`;
+  return `At the best fee of the exchange, the first parts of the recordings advise ${told(true)}, and ${told(false)}.`;
 }
 
-/** Counts the runs whose net differs significantly from that of the first bot. */
+/** Counts the runs whose net differs significantly from the net of the first bot. */
 function differences(ran: readonly Ran[]): string {
   const known = ran.flatMap(({ run }) => run.againstFirst?.interval ?? []);
   const apart = known.filter(excludesZero).length;

@@ -48,7 +48,8 @@ import type { Travel } from '../rows/latency.ts';
 /** Options of the desk. They are plain data, so that a job can be sent to another thread. Shares are from 0 to 1. */
 export type ReplayDeskOptions = {
   /**
-   * Spread, quote life, refill, delays and failures of RFQ and conversions. Default: those of the embedded exchange.
+   * Spread, quote life, refill, delays and failures of RFQ and conversions. Default: the switches of the embedded
+   * exchange.
    */
   readonly switches?: Partial<Switches>;
   /**

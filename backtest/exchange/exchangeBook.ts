@@ -10,8 +10,8 @@ import { TickBook } from '../rows/tickBook.ts';
 import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 
 /**
- * Replay whose orders rest next to the recorded ones. The replay never changes the recorded book, and does not receive
- * the orders of other replays.
+ * Replay whose orders rest next to the recorded orders. The replay never changes the recorded book, and does not
+ * receive the orders of other replays.
  */
 export type Resident = {
   readonly bids: OwnSide;
@@ -44,7 +44,7 @@ export class ExchangeBook {
   readonly taker = new Sweep(SWEEP_MS);
   /** Whether the last level row is from a snapshot, whose levels later executions may invalidate. */
   isPicture = false;
-  /** Number of stale levels that were removed from the recording, because executions passed them and they remained. */
+  /** Number of stale levels removed from the recorded book: levels that remained although executions passed them. */
   ghosts = 0;
   /**
    * Time at which a best price last moved. `midBefore` is twice the mid price before that time, as a price index, or 0

@@ -77,7 +77,7 @@ export class Fees {
     return this.#tiers[this.#index]!.maker;
   }
 
-  /** Fee tier of the account, and the volume that it lacks for the next tier. */
+  /** Fee tier of the account, and the additional volume that the next tier requires. */
   get tier(): AccountTier {
     const { makerRate } = this;
     const volume = money(this.#base + this.#traded);

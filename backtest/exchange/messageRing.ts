@@ -69,7 +69,7 @@ export class MessageRing {
     if (this.#count++ === 0) this.headAt = arrival;
   }
 
-  /** Kind of the oldest message. This field and those below are valid only if there is a message. */
+  /** Kind of the oldest message. This field and the fields below are valid only if there is a message. */
   get kind(): MessageKind {
     return this.#kind[this.#head]! as MessageKind;
   }

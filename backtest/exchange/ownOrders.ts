@@ -4,7 +4,10 @@
  */
 import { BUY, type SideIndex } from '../rows/rows.ts';
 
-/** State of an order at the exchange and at the bot, in one object. Each of the two writes only its own part. */
+/**
+ * State of an order at the exchange and at the bot, in one object. The exchange and the bot each write only their own
+ * part.
+ */
 export class OwnOrder {
   /** Id of the order: a positive integer, unique even if the object is reused. */
   id = 0;
@@ -16,7 +19,7 @@ export class OwnOrder {
   /** Whether the order takes liquidity immediately and never rests. */
   takes = false;
 
-  // Remaining lots. Only the exchange writes this field and those below, up to `unseen`.
+  // Remaining lots. Only the exchange writes this field and the fields below, up to `unseen`.
   left = 0;
   resting = false;
   /** Estimated lots of other orders ahead in the queue. */
@@ -33,7 +36,7 @@ export class OwnOrder {
   /** Whether no row has recorded the order's price level since the order arrived. */
   unseen = false;
 
-  // State known to the bot. Only the bot writes this field and those below.
+  // State known to the bot. Only the bot writes this field and the fields below.
   state: LocalState = LOCAL.sent;
   filled = 0;
   /** Number of messages about the order in transit. The object is reused only if there are none. */
@@ -84,8 +87,8 @@ export class OrderPool {
 }
 
 /**
- * Price indices for a side without resting orders, beyond all prices: small integers, because the loop over rows
- * compares with them. A quote far from the market may rest outside the window of price indices.
+ * Price indices that represent a side without resting orders: beyond all prices, but small integers, because the loop
+ * over rows compares with them. A quote far from the market may rest outside the window of price indices.
  */
 export const NO_BID = -(2 ** 30);
 export const NO_ASK = 2 ** 30;

@@ -16,7 +16,7 @@ export class RequestBudget {
 
   constructor(perMinute: number) {
     if (!(Number.isSafeInteger(perMinute) && perMinute > 0 && perMinute <= 1_000_000)) {
-      throw new RangeError(`a request budget is a whole number from 1 to 1000000, found ${perMinute}`);
+      throw new RangeError(`a request budget must be a whole number from 1 to 1000000, found ${perMinute}`);
     }
     this.#times = new Float64Array(perMinute).fill(-Infinity);
   }

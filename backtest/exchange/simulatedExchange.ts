@@ -36,7 +36,7 @@ export class SimulatedExchange implements Resident {
     // Stops the exchange, so that the bot receives the answer before it acts on later events.
     this.#there.stopBefore(this.dueAt);
   };
-  /** Lots that the bot's taker orders executed, by price index, with the time of the execution. */
+  /** Lots that the bot's taker orders consumed, by price index, with the time of the execution. */
   readonly #taken = new Map<number, { lots: number; at: number }>();
   #now = -Infinity;
   #eager = false;

@@ -6,7 +6,7 @@ import type { TickBook } from '../rows/tickBook.ts';
 
 /** Observer of a replay. All times are by the exchange's clock, in epoch ms. */
 export interface Watcher {
-  /** Time of the observer's next sample; Infinity for none. Every call of a method may change this time. */
+  /** Time of the observer's next sample; Infinity if there is none. Every call of a method may change this time. */
   readonly dueAt: number;
   /**
    * Called after all events up to and including `at`. `ownBid` and `ownAsk` are the price indices of the bot's best

@@ -1,4 +1,4 @@
-/** Default distances of a profile: from half the spread to the distance that executions reach too rarely. */
+/** Default distances of a profile: from half the spread to the farthest distance that executions reach often enough. */
 import type { Millis } from '../../src/core/index.ts';
 import { walk, type Tape } from '../../src/tape/index.ts';
 
@@ -15,8 +15,8 @@ const RANGE_MIN = 1.5;
 /** Distances at which a tape has executions, and the median value of an execution. */
 export type TapeScale = {
   /**
-   * Distances from the mid price in bps, ascending: from half the median spread to the farthest that executions reach
-   * often enough. Empty without executions or a book.
+   * Distances from the mid price in bps, ascending: from half the median spread to the farthest distance that
+   * executions reach often enough. Empty without executions or a book.
    */
   readonly distancesBps: readonly number[];
   /** Median value of an execution, in the quote currency; NaN without executions. */

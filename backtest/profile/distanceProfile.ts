@@ -8,7 +8,7 @@ import { constantLatency, type Latency } from '../rows/latency.ts';
 import { scaleOf } from './distanceGrid.ts';
 import { VirtualOrders, type DistanceSums } from './virtualOrders.ts';
 
-/** Default horizons: times after a fill at which it is valued, in seconds. */
+/** Default horizons: times from a fill to its valuation, in seconds. */
 export const PROFILE_HORIZONS_S: readonly number[] = [0.5, 1, 5, 15, 60, 300];
 
 export type ProfileOptions = {
@@ -20,9 +20,9 @@ export type ProfileOptions = {
   readonly feedMs?: Millis;
   /** Distances from the mid price that the bot sees, in bps. Default: derived from the tape. */
   readonly distancesBps?: readonly number[];
-  /** Value of each virtual order, in the quote currency. Default: the median execution. */
+  /** Value of each virtual order, in the quote currency. Default: the median value of an execution. */
   readonly orderValue?: number;
-  /** Times after a fill at which it is valued, in seconds, ascending. Default: `PROFILE_HORIZONS_S`. */
+  /** Times from a fill to its valuation, in seconds, ascending. Default: `PROFILE_HORIZONS_S`. */
   readonly horizons?: readonly number[];
   /** Length of the bootstrap blocks, in ms. Default: 1/40 of the recording, between 2 and 30 minutes. */
   readonly blockMs?: Millis;
@@ -66,9 +66,9 @@ export type DistanceProfile = {
 };
 
 /**
- * Computes the profile. Distances are independent: the orders of each receive every execution in full. Queues and fills
- * are those of the backtest model `expected`, which is exact if the tape has only single orders. Fills do not change
- * the recorded market.
+ * Computes the profile. Distances are independent: the orders at each distance receive every execution in full. Queues
+ * and fills follow the backtest model `expected`, which is exact if the tape has only single orders. Fills do not
+ * change the recorded market.
  */
 export function distanceProfileOf(tape: Tape, options: ProfileOptions = {}): DistanceProfile {
   const { cadenceMs = 1_000, horizons = PROFILE_HORIZONS_S, feedMs = 0, seed = 1 } = options;

@@ -5,7 +5,7 @@ import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
 export type VerdictOptions = {
   /** Maker fee of each fill, in bps; negative for a rebate. */
   readonly feeBps: number;
-  /** Time after a fill at which it is valued, in seconds; must be one of the profile's horizons. Default: 60. */
+  /** Time from a fill to its valuation, in seconds; must be one of the profile's horizons. Default: 60. */
   readonly horizonS?: number;
   readonly random: Random;
   /** Number of bootstrap samples. Default: 1,000. */
@@ -30,8 +30,8 @@ export type QuoteVerdict =
       readonly quote: false;
       readonly why: string;
       /**
-       * Distance with the smallest loss or the largest profit that may be chance, in bps. This field and those below
-       * are `null` if nothing was measured.
+       * Distance with the largest profit, which may be due to chance, or with the smallest loss, in bps. This field and
+       * the fields below are `null` if nothing was measured.
        */
       readonly bestDistanceBps: number | null;
       readonly distanceInterval: readonly [low: number, high: number] | null;

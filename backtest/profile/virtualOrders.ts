@@ -49,7 +49,7 @@ export type VirtualOrdersOptions = {
   /** Distances from the mid price that the bot sees, in bps, ascending. */
   readonly distances: readonly number[];
   readonly orderValue: number;
-  /** Times after a fill at which it is valued, in seconds, ascending. */
+  /** Times from a fill to its valuation, in seconds, ascending. */
   readonly horizons: readonly number[];
   readonly blockMs: Millis;
 };
@@ -169,8 +169,8 @@ export class VirtualOrders {
   }
 
   /**
-   * Returns the place at a peg's distance from the mid price, rounded away from the mid price to the tick. The order
-   * never crosses the book. Returns `null` if the place is outside the window of prices.
+   * Returns the price index at a peg's distance from the mid price, rounded away from the mid price to the tick. The
+   * order never crosses the book. Returns `null` if the price is outside the window of prices.
    */
   #placeOf({ level, side }: Peg, bid: number, ask: number): number | null {
     const { base, places } = this.#rows;
@@ -209,8 +209,8 @@ const THROUGH: FillModel = {
 };
 
 /**
- * Returns a model in which orders are independent: each receives every execution in full. `level` identifies an order's
- * distance.
+ * Returns a model in which orders are independent: each order receives every execution in full. `level` identifies an
+ * order's distance.
  */
 function independentFills({ name, queue, rule }: FillModel, distances: number): FillModel {
   const sweeps = Array.from({ length: 2 * distances }, () => new Sweep(SWEEP_MS));

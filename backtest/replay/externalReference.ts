@@ -16,7 +16,7 @@ export type ExternalReferenceOptions = {
 
 /**
  * Result of a read: the time of the answer, and the price in ticks of the bot's book. The price is `null` if a
- * recording has none at that time.
+ * recording has no price at the time of its read.
  */
 export type ExternalReferenceReading = { readonly at: Millis; readonly price: number | null };
 

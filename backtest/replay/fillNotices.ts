@@ -7,20 +7,20 @@ import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { Travel } from '../rows/latency.ts';
 import type { Millis } from '../../src/core/index.ts';
 
-/** Maximum delay, so that every notice is delivered in the time after the end of a tape. */
+/** Maximum delay of a notice, in ms, so that every notice arrives in the time after the end of a tape. */
 const NOTICE_MAX_MS = 60_000;
 
 type Told = { readonly kind: MessageKind; readonly order: OwnOrder; readonly sent: Millis };
 
 /**
  * Queue of fill notices. Notices do not overtake each other, and messages about an order do not overtake its notices.
- * The bot therefore never learns of an order's end before its fills.
+ * Therefore, no message reports the end of an order before its fills.
  */
 export class FillNotices<Message extends Told> {
   readonly #travel: Travel | null;
   #held: { readonly at: Millis; readonly message: Message }[] = [];
   #lastAt = -Infinity;
-  /** Time of the next due notice; Infinity for none. */
+  /** Time of the next due notice; Infinity if there is none. */
   dueAt = Infinity;
 
   /** `travel` is the delay of a notice; if `null`, messages are delivered on arrival. */

@@ -82,7 +82,7 @@ export type ReplayedHedge = {
   readonly executedAt: Millis | null;
   readonly cost: string | null;
   readonly heardAt: Millis;
-  /** Reason why the hedge was not executed. */
+  /** Reason why the hedge was not executed, or was stranded; `null` if there is no reason. */
   readonly why: string | null;
   /** All routes, with their costs and the reasons against them, as text. */
   readonly weighed: string;
@@ -133,7 +133,7 @@ export class Hedging {
   #broken: { readonly error: unknown } | null = null;
   /**
    * Conversion that the desk has executed but the bot's ledger does not contain yet. `#heard` is the last execution in
-   * the ledger, which may also be of a taker order.
+   * the ledger, which may also belong to a taker order.
    */
   #unheard: Swapped | null = null;
   #heard: Executed | null = null;
@@ -197,14 +197,14 @@ export class Hedging {
   }
 
   /**
-   * Value of the third currencies. The bot counts it in the quote currency, although the account does not hold that
-   * currency.
+   * Value of the third currencies. The bot counts this value in the quote currency, although the account does not hold
+   * that currency.
    */
   get thirdCurrencyValue(): Money {
     return money(this.#worth);
   }
 
-  /** Time of the hedger's next event; Infinity for none. */
+  /** Time of the hedger's next event; Infinity if there is none. */
   get dueAt(): Millis {
     return this.#scene.from + (this.#clock.nextDue() ?? Infinity);
   }

@@ -53,8 +53,8 @@ export type ReplayOptions = {
   readonly model: FillModel;
   readonly latency: Latency;
   /**
-   * Delay from an execution to the bot's receipt of its notice. If this is absent or shorter, the delay of an answer
-   * applies.
+   * Delay from an execution to the bot's receipt of its notice. The delay of an answer applies if this field is absent
+   * or its delay is shorter.
    */
   readonly fillNotice?: Travel | undefined;
   readonly fees: FeeOptions;
@@ -64,7 +64,10 @@ export type ReplayOptions = {
   readonly privatePollMs: Millis;
   /** Limit of private requests in any 60 s that the bot applies to itself; cancels are exempt. */
   readonly privatePerMinute: number;
-  /** Limit that the exchange applies, and its reaction to excess requests. Default: that of the embedded exchange. */
+  /**
+   * Limit that the exchange applies, and its reaction to excess requests. Default: limit and reaction of the embedded
+   * exchange.
+   */
   readonly exchangeLimits?: Partial<Pick<Switches, 'privatePerMinute' | 'lockoutMs' | 'rateWindow'>>;
   /** Creates the engine for this run at the given fee rates. The engine must report its news to `onNews`. */
   readonly engine: (
@@ -170,8 +173,8 @@ const STOP_MS = 120_000;
  */
 const HEDGES_END_MS = 3_600_000;
 /**
- * Reason if the engine quotes a side without a live order: the order is in transit, was just filled, or is being
- * replaced.
+ * Reason for a side without a live order although the engine quotes it: the order is in transit, was just filled, or is
+ * being replaced.
  */
 const UNDER_WAY = 'an order was in transit or being replaced';
 const PROGRESS_EVERY = 1_000;
@@ -188,7 +191,10 @@ type Placed = {
   readonly oid: string;
   readonly order: OwnOrder;
   readonly amount: Amount;
-  /** Last report; `reportedFilled` are its filled lots. Reused, because most reports are unchanged. */
+  /**
+   * Last report of the order; `reportedFilled` are the filled lots in the report. The report is reused, because most
+   * reports are unchanged.
+   */
   report: OrderReport | null;
   reportedFilled: number;
 };
@@ -224,8 +230,8 @@ const NO_LEVELS: readonly ConsumedLevel[] = [];
 type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
 
 /**
- * One replay, driven from outside. First `exchange` advances to the target of the replay, then `turn` processes that
- * time at the bot.
+ * One replay, which its caller advances. First `exchange` advances to the target of the replay, then `turn` processes
+ * that time at the bot.
  */
 export class TapeReplay {
   readonly #options: ReplayOptions;
@@ -239,7 +245,6 @@ export class TapeReplay {
   readonly #gaps: GapIterator;
   /** Gaps of the recording, by the exchange's clock. */
   readonly #gapsThere: GapIterator;
-  /** Exchange of the replay. */
   readonly exchange: SimulatedExchange;
   readonly #orders: LocalOrders;
   readonly #fees: Fees;
@@ -272,12 +277,12 @@ export class TapeReplay {
   #rowsHeard = 0;
   #levelsHeard = 0;
   #tradesHeard = 0;
-  /** Position in the rows for reading all trades; `null` if the engine does not use them. */
+  /** Position in the rows up to which all trades were read; `null` if the engine does not use trades. */
   readonly #trades: RowCursor | null;
   #lastTrade = 0;
   /** Whether levels were hidden when the engine last received the book. */
   #hid = false;
-  /** Levels that the bot's taker orders have just consumed. They are hidden from the engine until rows arrive. */
+  /** Levels that the bot's taker orders have just consumed, which are hidden from the engine until rows arrive. */
   #took: readonly ConsumedLevel[] = NO_LEVELS;
   #tids = 0;
   #decisions = 0;
@@ -394,8 +399,8 @@ export class TapeReplay {
   }
 
   /**
-   * Processes the time `now` at the bot, after the exchange. Returns the time of the hedger's next event; `null` if
-   * none is due.
+   * Processes the time `now` at the bot, after the exchange. Returns the time of the hedger's next event; `null` if no
+   * event is due.
    */
   turn(now: Millis): Millis | null {
     this.#hearRows(now);
@@ -623,8 +628,8 @@ export class TapeReplay {
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
       const message = { kind, placed, order, lots, sent, mid, place };
       if (!this.#notices.holdBack(message, now)) heard.push(message);
-      // The bot looks up the order although the fill notice is still waiting. The bot learns the end and the filled
-      // amount, but not the trades.
+      // Although the fill notice is still waiting, the bot looks up the order. The bot learns that the order has ended
+      // and how much was filled, but not the trades.
       else if (kind === MESSAGE.canceled || kind === MESSAGE.missed) closed.push({ placed, left: lots });
     }
     for (const { kind, order, lots, place } of heard) {
@@ -665,7 +670,7 @@ export class TapeReplay {
     this.#forget();
   }
 
-  /** Reports orders that ended. Those in `closed` have a fill notice that the bot has not received yet. */
+  /** Reports orders that ended. For the orders in `closed`, the bot has not received a fill notice yet. */
   #tellEnds(
     ended: readonly Placed[],
     closed: readonly { readonly placed: Placed; readonly left: number }[],
@@ -767,7 +772,7 @@ export class TapeReplay {
     at: Millis,
   ): OrderReport {
     const { instrument } = this.#options;
-    // Texts of an order are constant, so those of the last report are reused.
+    // Texts of an order are constant, so the texts of the last report are reused.
     const price = report?.price ?? textOfPrice(instrument, (order.place + this.#rows.base) as Price);
     const originalAmount = report?.originalAmount ?? textOfAmount(instrument, amount);
     return {
@@ -802,7 +807,7 @@ export class TapeReplay {
     this.#step({ kind: 'open orders', at, startedAt: at, complete: true, orders: reports });
   }
 
-  /** Whether the exchange accepts `count` requests now. It locks out clients with too many requests. */
+  /** Whether the exchange accepts `count` requests now. The exchange locks out clients with too many requests. */
   #isAdmitted(count: number): boolean {
     let admitted = true;
     for (let n = 0; n < count; n++) {
@@ -974,7 +979,7 @@ export class TapeReplay {
     const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
     if (collected.position !== inventory || collected.cash !== counted) {
       throw new Error(
-        `the exchange's end holds ${collected.position} and ${collected.cash}, the bot's end ${inventory} and ${counted}`,
+        `the accounts differ at the end of the replay: position ${collected.position} and cash ${collected.cash} at the exchange, ${inventory} and ${counted} at the bot`,
       );
     }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];

@@ -4,7 +4,7 @@ import { FeedBook } from '../rows/feedBook.ts';
 import type { MarketRows } from '../rows/rows.ts';
 import { RowWindow } from '../rows/rowWindow.ts';
 
-/** Position of an independent reader in the rows. Rows stay in memory until it has read them. */
+/** Position of an independent reader in the rows. Rows stay in memory until the reader has read them. */
 export type RowCursor = { next: number };
 
 export class ReplayMarket {

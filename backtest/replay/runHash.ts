@@ -1,5 +1,5 @@
 /**
- * Hash of a run's facts. The facts are hashed in batches, because a call of the hash takes as long as a decision. They
+ * Hash of a run's facts. The facts are hashed in batches, because a call of the hash takes as long as a decision. Facts
  * are hashed as numbers, because decimal text would take twice as long.
  */
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Several independent replays over one market that is decoded and read once. Each has its own engine, orders, account
- * and time.
+ * Several independent replays over one market that is decoded and read once. Each replay has its own engine, orders,
+ * account and time.
  */
 import { ReplayMarket } from './replayMarket.ts';
 import { TapeReplay, type ReplayOptions, type ReplayResult } from './replay.ts';
@@ -60,7 +60,10 @@ class Side {
     }
   }
 
-  /** Returns the index of the replay that is due first, the lowest index if several are; -1 if all are over. */
+  /**
+   * Returns the index of the replay with the earliest next event; the lowest index if several replays have it, -1 if
+   * all replays are over.
+   */
   #first(): number {
     const due = this.#due;
     let first = -1;

@@ -42,8 +42,8 @@ export function cutUp(values: ArrayLike<number>, keep: 'sum' | 'last', count: nu
 }
 
 /**
- * Returns the 95% interval of the sum of equal time blocks: what a similar time could have earned, if blocks are alike
- * and nearly independent. Returns `null` for fewer than `least` blocks, or if all blocks are equal.
+ * Returns the 95% interval of the sum of equal time blocks: the range of results that similar blocks, nearly
+ * independent of each other, could have had. Returns `null` for fewer than `least` blocks, or if all blocks are equal.
  */
 export function intervalOf(gains: readonly number[], least = STRETCHES_MIN): Interval | null {
   if (gains.length < least) return null;
@@ -57,7 +57,7 @@ export const excludesZero = (interval: Interval | null): boolean =>
 
 /**
  * Returns the interval of a sum of independent parts. The distances from each value to its bounds are added as squares
- * (Zou, Donner 2008, Statistics in Medicine 27). A part without an interval counts as certain.
+ * (Zou, Donner 2008, Statistics in Medicine 27). The value of a part without an interval counts as exact.
  */
 export function intervalTogether(
   parts: readonly { readonly value: number; readonly interval: Interval | null }[],

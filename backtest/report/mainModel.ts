@@ -4,7 +4,7 @@
  */
 import type { ReplayReport } from './report.ts';
 
-/** Returns the main model: the expected one, or else the first; `null` without models. */
+/** Returns the main model: `expected`, or the first model if `expected` was not run; `null` without models. */
 export function mainOf<Model extends { readonly model: string }>(models: readonly Model[]): Model | null {
   return models.find(({ model }) => model === 'expected') ?? models[0] ?? null;
 }

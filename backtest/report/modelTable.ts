@@ -18,7 +18,7 @@ import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 
 type Row = { readonly name: string; readonly of: (model: ReplayReport) => string | Html };
 
-/** Returns the table. `models` are the models with different results. */
+/** Returns the table of the fill models; `models` has one entry for each distinct result. */
 export function modelTable(report: BacktestReport, models: readonly ShownModel[]): Html {
   const head = models.map(({ label }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${label}</th>`);
   return table(

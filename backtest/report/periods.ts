@@ -5,7 +5,7 @@ import type { Hour } from '../collect/hours.ts';
 /** Money as exact decimal text; the parts add up to the total. */
 export type Parts = Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
 
-/** Results of a period; the values of all periods add up to those of the run. */
+/** Results of a period; the values of all periods add up to the values of the run. */
 export type Period = {
   /** Start of the period, in ISO 8601. Hours and days are in UTC; the first and the last may be partial. */
   readonly from: string;

@@ -13,14 +13,14 @@ type Placed = PlotSection & { readonly group: PlotGroup };
 /** Report in which models with equal results are merged. */
 type Shown = Omit<BacktestReport, 'models'> & { readonly models: readonly ShownModel[] };
 
-/** Number of model colors on the page, in order of the runs. */
+/** Number of model colors on the page; further models reuse the colors. */
 export const COLOURS = 8;
 const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
 /**
- * Returns the sections in page order. Sections without a plot are dropped, and without fills also those about markouts,
- * fill ratios and waits.
+ * Returns the sections in page order. Sections without a plot are dropped. Without fills, the sections about markouts,
+ * fill ratios and waits are dropped too.
  */
 export function figuresOf(whole: BacktestReport): readonly Placed[] {
   const report = { ...whole, models: shownModels(whole.models) };
@@ -192,8 +192,8 @@ function positionBars(report: Shown): Placed {
 }
 
 /**
- * Converts the time by position into bars of `width`, the widest of all models. Bar widths of models differ by factors
- * of 3.
+ * Converts the time by position into bars of `width`, which is the largest bar width of all models. Bar widths of
+ * models differ by factors of 3.
  */
 function inBars(
   values: readonly number[],

@@ -59,7 +59,7 @@ export type BacktestReport = {
   readonly hash: string;
 };
 
-/** Run like that of `model`, but with a constant latency of requests and answers, in ms each way. */
+/** Run of `model` with another latency of requests and answers, which is constant, in ms each way. */
 export type SweptLatency = { readonly latencyMs: number } & Pick<
   ReplayReport,
   | 'model'
@@ -91,9 +91,7 @@ export type ReplayReport = Headline & {
   readonly volume: { readonly major: string; readonly minor: string };
   /** Profit at the exchange's mid price and clock. `hedging` is the result of hedges against the mid price. */
   readonly pnl: Parts;
-  /**
-   * Profit relative to the traded value; `null` without trades. `feesBps` are the fees relative to the traded value.
-   */
+  /** Profit in bps of the traded value; `null` without trades. `feesBps` are the fees in bps of the traded value. */
   readonly profitBps: number | null;
   readonly feesBps: number | null;
   /** Maximum fall of the profit below its previous peak, and the time of that fall. */
@@ -123,7 +121,7 @@ export type ReplayReport = Headline & {
   readonly missing: readonly Missing[];
   readonly days: readonly Period[];
   readonly hours: readonly Period[];
-  /** Time-weighted mean spread of the market and of the bot's quotes; `null` if there was none. */
+  /** Time-weighted mean spread of the market, and of the bot's quotes; `null` if no sample had both sides. */
   readonly spreadBps: { readonly market: number | null; readonly ours: number | null };
   /** Hours of the day whose spread is far wider than in the other hours; absent if there are none. */
   readonly wideHours?: WideHours;
@@ -204,7 +202,7 @@ export const sweptLatency = (
 
 /**
  * Builds a report. Money becomes exact decimal text, numbers have nine digits, uptimes four decimals. `instrument` must
- * be that of the run, because its tick and lot convert prices and amounts to currency.
+ * be the instrument of the run, because its tick and lot convert prices and amounts to currency.
  */
 export function reportOf(instrument: Instrument, result: ReplayResult): ReplayReport {
   const { snapshot, collected } = result;

@@ -41,7 +41,7 @@ const crossedShare = ({ recorded, seconds }: Pick<ReplayReport, 'recorded' | 'se
 export const isCrossed = (main: Pick<ReplayReport, 'recorded' | 'seconds'>): boolean =>
   crossedShare(main) > CROSSED_MAX;
 
-/** Returns a sentence about a recorded book that was crossed for long; empty if it was not. */
+/** Returns a sentence about a recorded book that was crossed for long; empty if the book was not crossed for long. */
 export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): string[] {
   const share = crossedShare(main);
   if (!(share > CROSSED_SHARE)) return [];

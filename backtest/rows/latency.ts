@@ -151,7 +151,7 @@ export function recordedLatencies(csv: string, source: string): LatencySpec {
 
 /**
  * Converts recorded requests, in any order and with times in epoch ms, to a latency. Throws an Error with one line if
- * there are none.
+ * there are no requests.
  */
 export function requestsTook(
   requests: readonly { readonly sent: number; readonly answered: number }[],

@@ -19,9 +19,9 @@ type GhostOrder = { readonly side: number; readonly tick: number; readonly lots:
  * - An order that shrinks, or is removed with amount 0, was executed where it rested. It becomes a trade row with the
  *   other side as taker, followed by a row of the changed level. The tape's own trade rows, if any, confirm the
  *   execution and are dropped.
- * - An order that arrives at, or moves to, a price that trades is the taker of the following rows. Its remaining amount
- *   rests as soon as it crosses no price at a trade row.
- * - A taker without an execution, and a taker that still crosses after a second, rests as recorded. The book is then
+ * - An order that arrives at, or moves to, a price at which the following rows show executions is the taker of these
+ *   executions. Its remaining amount rests at the first trade row at which the order no longer crosses the book.
+ * - A taker without an execution, or a taker that still crosses one second later, rests as recorded. The book is then
  *   crossed.
  * - Orders that remain although executions passed them are removed as stale.
  * - Orders that rested before the tape are added at the first row, if later rows refer to them.
@@ -30,7 +30,7 @@ export function rowsOfOrders(columns: Columns, feed: Travel): MarketRows {
   return new OrderRows(columns, feed).build();
 }
 
-/** Time in ms since its last execution after which a taker that still crosses rests as recorded. */
+/** Time in ms after a taker's last execution. A taker that still crosses after this time rests as recorded. */
 const TAKES_MS = 1_000;
 
 class OrderRows {
@@ -145,7 +145,10 @@ class OrderRows {
     if (moved) this.#enter(row, name, order.side, price[row]!, amount[row]!);
   }
 
-  /** Adds an order to the book, or makes it a taker if it is at or through a price of the other side. */
+  /**
+   * Adds an order to the book. An order that crosses the other side becomes a taker instead, if the following rows show
+   * that it traded.
+   */
   #enter(row: number, id: number, side: number, tick: number, lots: number): void {
     if (this.#crosses(side, tick) && this.#takes(row, id, side, tick))
       this.#takers.set(id, { side, tick, lots, since: this.#columns.at[row]! });
@@ -153,8 +156,8 @@ class OrderRows {
   }
 
   /**
-   * Whether rows soon after the order at `row` show that it was a taker. These are rows of the order itself, executions
-   * of orders that it reaches, or trades.
+   * Whether rows soon after the order at `row` show that the order was a taker. Such rows are about the order itself,
+   * executions of orders that it reaches, or trades.
    */
   #takes(row: number, name: number, side: number, tick: number): boolean {
     const { kind, side: sides, at, price, amount, id, length } = this.#columns;
@@ -174,8 +177,8 @@ class OrderRows {
   }
 
   /**
-   * Whether a resting order shrank because a taker executed against it. This is so if a trade row at its price matches,
-   * or if the tape has no trade rows. Otherwise the order was the taker itself.
+   * Whether a resting order shrank because a taker executed against it: a trade row at its price matches, or the tape
+   * has no trade rows. Otherwise, the order itself was the taker.
    */
   #isExecuted(row: number, { tick, side }: Resting, lots: number): boolean {
     return this.#trades.isEmpty || this.#trades.take(row, tick, lots, side);
@@ -190,7 +193,7 @@ class OrderRows {
     }
   }
 
-  /** Adds takers to the book that still cross a second after their last execution. */
+  /** Adds to the book the takers that still cross a second after their last execution. */
   #endTakers(row: number): void {
     const at = this.#columns.at[row]!;
     for (const [id, { side, tick, lots, since }] of this.#takers) {

@@ -20,9 +20,9 @@ export type SideIndex = typeof BUY | typeof SELL;
 export const sideOf = (flags: number): SideIndex => ((flags & FLAG.sell) >> 1) as SideIndex;
 
 /**
- * Rows of a market. A level row has the total amount at a price, 0 for none. A trade row is one execution with the
- * taker's side. Prices are price indices (`place`): index p is the price `base` + p ticks. Indices outside 1 ..
- * `places` - 2 are far from all trades. All times are in the unit of the source.
+ * Rows of a market. A level row has the total amount at a price; 0 if the level is empty. A trade row is one execution
+ * with the taker's side. Prices are price indices (`place`): index p is the price `base` + p ticks. Indices outside 1
+ * .. `places` - 2 are far from all trades. All times are in the unit of the source.
  */
 export type MarketRows = {
   readonly length: number;

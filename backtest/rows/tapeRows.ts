@@ -63,8 +63,8 @@ function refuseQuotes({ quotesOnly, source }: Pick<Tape, 'quotesOnly' | 'source'
 }
 
 /**
- * Returns the window for the prices of levels, orders and trades. It is equal to the window of a stored tape with the
- * same rows.
+ * Returns the window for the prices of levels, orders and trades. The window is equal to the window of a stored tape
+ * with equal rows.
  */
 function windowOfColumns({ kind, price, length }: Columns): { readonly base: number; readonly places: number } {
   const all = { low: Infinity, high: -Infinity };

@@ -9,20 +9,20 @@ import { walk, type Tape } from '../../src/tape/index.ts';
 export const MAKER_HORIZONS_S: readonly number[] = [0, 0.5, 1, 5, 15, 60, 300];
 
 /**
- * Measurements of a market, in bps of the mid price and in the quote currency; `null` if unknown. Approximate: only for
- * display, not for money.
+ * Measurements of a market, in bps of the mid price and in the quote currency; `null` if unknown. All values are
+ * approximate and only for display.
  */
 export type MarketSeen = {
   /** Length of the recording without its gaps, in seconds. */
   readonly seconds: number;
   readonly gaps: { readonly count: number; readonly seconds: number };
-  /** Median of one sample per second, in bps. */
+  /** Median of half the spread, sampled once per second, in bps. */
   readonly halfSpreadBps: number | null;
   /** Number of trades outside gaps. */
   readonly trades: number;
   readonly tradesPerHour: number;
   readonly valuePerHour: number;
-  /** Median value of a taker order. Executions of the same time and side count as one order. */
+  /** Median value of a taker order, in the quote currency. Executions of the same time and side count as one order. */
   readonly takerValue: number | null;
   /** Standard deviation of the mid price's change over an hour, in bps, by the two-scale method (formulas E6). */
   readonly volatilityBps: number | null;

@@ -207,7 +207,7 @@ function nets({ books, currency }: Scouting): Plot {
 }
 
 /**
- * Returns the range of a plot. Intervals are clipped to twice the largest value, because very uncertain ones would
+ * Returns the range of a plot. Intervals are clipped to twice the largest value, because very wide intervals would
  * compress the plot.
  */
 function rangeAround(lines: readonly Line[]): readonly [number, number] | null {

@@ -14,8 +14,8 @@ export type Scouting = {
   /** Fees as requested: config, best, entry, or a number of bps. */
   readonly fees: string;
   /**
-   * Interval between two pegs of an order. `latencyMs` is the request latency each way, and `horizonS` the time after a
-   * fill at which it is valued.
+   * Interval between two pegs of an order, in ms. `latencyMs` is the request latency each way, and `horizonS` the time
+   * from a fill to its valuation.
    */
   readonly cadenceMs: Millis;
   readonly latencyMs: Millis;
@@ -42,7 +42,10 @@ export type ScoutedBook = Omit<MarketSeen, 'takerValue'> & {
   /** Times of the first and of the last row, in epoch ms. */
   readonly from: Millis;
   readonly to: Millis;
-  /** Value of one unit of the quote currency in `currency`; `null` if no books of the same time connect the two. */
+  /**
+   * Value of one unit of the quote currency in `currency`; `null` if no books of the same time connect the two
+   * currencies.
+   */
   readonly rate: number | null;
   /** Maker fee in bps. */
   readonly feeBps: number;
@@ -148,8 +151,8 @@ function reachedTier(
 }
 
 /**
- * Sorts the books, best first, and returns the currency for comparing their nets. It is `preferred`, or the most common
- * quote currency.
+ * Sorts the books, best first, and returns the currency for comparing their nets: `preferred`, or by default the most
+ * common quote currency.
  */
 export function ranked(books: readonly ScoutedBook[], preferred?: string): Pick<Scouting, 'currency' | 'books'> {
   const currency = preferred ?? mostCommon(books.map(({ minor }) => minor));
@@ -163,7 +166,7 @@ export function ranked(books: readonly ScoutedBook[], preferred?: string): Pick<
 }
 
 /**
- * Compares two books; negative if `a` is better. Among books in which quoting pays, those without a rate come last,
+ * Compares two books; negative if `a` is better. Among books in which quoting pays, books without a rate come last,
  * sorted by net per hour relative to their capital.
  */
 function comesBefore(a: ScoutedBook, b: ScoutedBook): number {
@@ -177,8 +180,8 @@ function comesBefore(a: ScoutedBook, b: ScoutedBook): number {
 const netOf = ({ verdict }: ScoutedBook): number => verdict.netPerHour?.value ?? Number.NEGATIVE_INFINITY;
 
 /**
- * Returns the excess of the fee over the remaining edge at the best distance, in bps. It is largest for a book without
- * such a distance.
+ * Returns the excess of the fee over the remaining edge at the best distance, in bps. For a book without such a
+ * distance, the excess is larger than for any other book.
  */
 function short({ verdict, feeBps, curve }: ScoutedBook): number {
   const left = curve.find(({ distanceBps }) => distanceBps === verdictDistance(verdict))?.left;

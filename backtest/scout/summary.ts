@@ -37,8 +37,8 @@ export const shownIn = (
 const paying = ({ books }: Scouting): readonly ScoutedBook[] => books.filter(({ verdict }) => verdict.quote);
 
 /**
- * Returns the summary as paragraphs of plain text. The first says whether quoting pays in any book, and which book is
- * best.
+ * Returns the summary as paragraphs of plain text. The first paragraph says whether quoting pays in any book, and which
+ * book is best.
  */
 export function scoutWords(scouting: Scouting): readonly string[] {
   const { books } = scouting;
@@ -110,6 +110,6 @@ function unrated({ books, currency }: Scouting): readonly string[] {
   return own.length === 0
     ? []
     : [
-        `Without a book that converts them to ${currency ?? ''}, these books have their sums in their quote currency: ${own.join(', ')}.`,
+        `No book converts the quote currencies of these books to ${currency ?? ''}, so their sums are in their quote currencies: ${own.join(', ')}.`,
       ];
 }

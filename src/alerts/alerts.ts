@@ -22,9 +22,13 @@ export type AlertsOptions = {
 };
 
 /**
- * Durations above which a request or decision is slow, in ms. The slow share over five minutes is an alert condition.
+ * Duration above which a request is slow, in ms. An alert condition uses the share of slow requests over five minutes.
  */
 const SLOW_REQUEST_MS = 2_000;
+/**
+ * Duration above which a decision is slow, in ms. An alert condition uses the share of slow decisions over five
+ * minutes.
+ */
 const SLOW_DECISION_MS = 50;
 const LOOK_EVERY_MS = 500;
 

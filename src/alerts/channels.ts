@@ -61,8 +61,8 @@ export function channelsOf(
 type Mask = (text: string) => string;
 
 /**
- * Returns a webhook channel by Standard Webhooks 1.0: id, time and signature in three headers; type, timestamp and data
- * in the body.
+ * Returns a webhook channel that follows Standard Webhooks 1.0: id, time and signature in three headers; type,
+ * timestamp and data in the body.
  */
 function webhookChannel(url: string, secret: Secret | null, way: Receiver): AlertChannel {
   return {
@@ -93,14 +93,20 @@ const fit = (message: Message, mask: Mask): Message => ({
   entries: message.entries.map(entry => ({ ...entry, text: mask(shownText(entry.text)) })),
 });
 
-/** Signs a text. For a secret like `whsec_…`, the key is the base64 after the prefix, as in Standard Webhooks. */
+/**
+ * Signs a text. If the secret has the form `whsec_…`, the key is the decoded base64 text after the prefix, as in
+ * Standard Webhooks.
+ */
 function signatureOf(secret: Secret, text: string): string {
   const shown = secret.reveal();
   const key = shown.startsWith('whsec_') ? Buffer.from(shown.slice(6), 'base64') : Buffer.from(shown, 'utf8');
   return createHmac('sha256', key).update(text).digest('base64');
 }
 
-/** Returns a Telegram channel by the Bot API's sendMessage: plain text without markup or link previews. */
+/**
+ * Returns a Telegram channel that uses the method sendMessage of the Bot API: plain text without markup or link
+ * previews.
+ */
 function telegramChannel(
   { chatId, url }: { readonly chatId: string; readonly url: string },
   token: Secret,
@@ -158,7 +164,7 @@ class Receiver {
     this.#agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: deadlineMs } });
   }
 
-  /** Posts a body and resolves to the answer or to a reason. Never rejects. */
+  /** Posts a body. Resolves to the answer, or to the reason why there is no answer. Never rejects. */
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer | { why: string }> {
     try {
       const answer = await request(url, {

@@ -20,21 +20,19 @@ export type Look = {
   readonly diskFreeBytes: number | null;
   readonly journalWritable: boolean;
   readonly budget: { readonly public: number; readonly private: number };
-  /** Counts of requests since the start. */
+  /** Numbers of requests since the start of the bot. */
   readonly requests: { readonly all: number; readonly failed: number; readonly slow: number };
   readonly decisions: { readonly all: number; readonly slow: number };
 };
 
-/** Cause of an event. `key` distinguishes causes; `text` may contain changing figures. */
+/** Cause of an event. `key` distinguishes causes; `text` is for the operator and may contain figures that change. */
 type Cause = { readonly key: string; readonly text: string };
 
 type Condition = {
   readonly event: AlertEvent;
-  /**
-   * `holdMs`: time after which a lasting event is reported, in ms. `loudMs`: time after which it is reported with
-   * sound.
-   */
+  /** Time in ms for which a condition must last before the event is reported. */
   readonly holdMs: Millis;
+  /** Time in ms for which a condition must last before the event is reported with sound. */
   readonly loudMs: Millis;
   readonly cause: (look: Look, past: Past) => Cause | null;
 };
@@ -162,13 +160,16 @@ function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look):
  */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
   if (quoting === 'stopping')
-    return causeOfText('not quoting: stopping, and the next run has not started; see the log');
+    return causeOfText('not quoting: the last run has stopped, and the next run has not started; see the log');
   return quoting === 'not ready'
     ? { key: 'not ready', text: `not quoting: not ready${waitsFor === null ? '' : ` (${waitsFor})`}` }
     : null;
 }
 
-/** Returns a cause if the bot is reduce-only, also while paused or halted, because reduce-only continues afterwards. */
+/**
+ * Returns a cause if the bot is reduce-only. The cause remains during a pause or halt, because the bot is still
+ * reduce-only afterwards.
+ */
 function reducing({ snapshot: { regime } }: Look): Cause | null {
   const why = regime.reduce ?? regime.near?.why ?? null;
   return why === null ? null : causeOfText(`reduce-only: the bot quotes only to reduce inventory: ${why}`);
@@ -183,7 +184,10 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
   };
 }
 
-/** Returns a cause if `which` exceeds the share `most` of `all` over five minutes, with at least 20 cases in `all`. */
+/**
+ * Returns a cause if, within five minutes, `all` rose by at least 20 and `which` by more than the share `most` of that
+ * number.
+ */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
     const [of, some] = [past.rise(5 * MINUTE, all), past.rise(5 * MINUTE, which)];
@@ -191,7 +195,7 @@ function share(all: Share[0], which: Share[1], most: number, words: string): Con
   };
 }
 
-/** Counts since the start. */
+/** Numbers of orders, fills, requests and decisions since the start of the bot. */
 type Counts = Readonly<Record<'unknown' | 'refused' | 'placed' | 'fills' | Share[0] | Share[1], number>>;
 type Share = ['requests' | 'decisions', 'failedRequests' | 'slowRequests' | 'slowDecisions'];
 
@@ -207,7 +211,7 @@ const countsOf = ({ snapshot: { counts, booked }, requests, decisions }: Look): 
   slowDecisions: decisions.slow,
 });
 
-/** Counts of the last six hours, to compute increases. */
+/** Counts of the last six hours, sampled every 10 s, from which increases are computed. */
 class Past {
   readonly #kept: { readonly elapsed: Millis; readonly counts: Counts }[] = [];
   #elapsed: Millis = 0;
@@ -221,7 +225,9 @@ class Past {
     if (this.#kept.length > KEEP_MAX) this.#kept.shift();
   }
 
-  /** Returns the increase of a count in the last `ms`, or since the start if that is shorter. */
+  /**
+   * Returns the increase of a count in the last `ms`, or since the start of the bot if the bot has run for less time.
+   */
   rise(ms: Millis, of: keyof Counts): number {
     let i = this.#kept.length - 1;
     while (i > 0 && this.#kept[i - 1]!.elapsed >= this.#elapsed - ms) i--;
@@ -237,7 +243,7 @@ type Told = {
   end(event: AlertEvent): void;
 };
 
-/** A lasting event, from its start to its end; condition and cause may change meanwhile. */
+/** Lasting event that has not ended. Its condition and its cause may change. */
 type Held = {
   readonly since: Millis;
   condition: Condition;
@@ -250,8 +256,11 @@ type Held = {
 };
 
 /**
- * Decides when to report an event: once it has lasted long enough, when it becomes loud, when another cause lasts, and
- * when it ends.
+ * Decides when to report an event:
+ * - when its condition has lasted for the hold time,
+ * - when sound is due,
+ * - when a new cause has lasted,
+ * - when the event ends.
  */
 export class Conditions {
   readonly #past = new Past();
@@ -284,8 +293,8 @@ export class Conditions {
 }
 
 /**
- * Reports an event if due. A changing cause neither delays a report nor adds lines. Another cause is reported once it
- * has lasted for the same hold time.
+ * Reports an event if a report is due. A change of the cause does not delay the first report. A new cause is reported
+ * only if it lasts for `loudMs`.
  */
 function tell(held: Held, cause: Cause, now: Millis, to: Told): void {
   const { event, holdMs, loudMs } = held.condition;
@@ -293,7 +302,7 @@ function tell(held: Held, cause: Cause, now: Millis, to: Told): void {
   const isNews = held.told === null ? now - held.conditionSince >= holdMs : isOther && now - held.keySince >= loudMs;
   const isLoudNow = !held.wasLoud && now - held.since >= loudMs;
   if (!isNews && !isLoudNow) return;
-  // The first text of a cause stays, so that its changing figures do not count as another cause.
+  // Further reports repeat the first text of a cause, so that its changing figures do not look like another cause.
   if (held.told === null || isOther) held.told = cause;
   held.wasLoud ||= isLoudNow;
   to.raise(event, held.told.text, !isLoudNow && holdMs < loudMs);

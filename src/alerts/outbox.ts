@@ -58,18 +58,20 @@ const CLOSE_MS = 4_000;
 
 type Known = {
   isOn: boolean;
-  /** Whether the event's start was reported and its end was not. */
+  /** Whether the start of the event was reported and its end was not reported yet. */
   isTold: boolean;
-  /** Whether the event was loud since its last report (`isLoud`), and since its start (`wasLoud`). */
+  /** Whether an occurrence since the last report was loud. */
   isLoud: boolean;
+  /** Whether an occurrence since the start of the event was loud. */
   wasLoud: boolean;
   text: string;
   at: Millis;
   /** Number of occurrences since the last report. */
   untold: number;
   pendingSince: Millis;
-  /** Start and end of a lasting event, by the monotonic clock in ms. */
+  /** Start of a lasting event, by the monotonic clock in ms. */
   beganAt: Millis;
+  /** End of a lasting event, by the monotonic clock in ms. */
   endedAt: Millis;
   readonly toldAt: Millis[];
 };
@@ -238,7 +240,7 @@ export class Outbox {
     const known = this.#of(event);
     const { isOn, at, beganAt, endedAt, untold: times } = known;
     const isMoment = alertKind(event).isMoment === true;
-    // The duration is given for an event that was reported before.
+    // The text includes the duration only if the event did not occur again since its last report.
     const forMs = isOn ? now - beganAt : endedAt - beganAt;
     const text = isMoment || times > 0 ? known.text : `${known.text}, for ${ageText(forMs)}`;
     known.untold = 0;

@@ -4,8 +4,8 @@ import { isAllGone, unverified, type StopReport } from '../live/loop/loopOptions
 import { profitSentence } from '../messages/shownProfit.ts';
 
 /**
- * Returns a function that writes the daily digest. It has the profit with its parts and the fills since the previous
- * digest, and the share of time with live quotes since the start.
+ * Returns a function that writes the daily digest. The digest has the profit, its parts and the fills since the
+ * previous digest. It also has the share of time with live quotes since the start of the bot.
  */
 export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
   let before = first.booked;

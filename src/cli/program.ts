@@ -43,7 +43,7 @@ const args = process.argv.slice(2);
 const asksOnly =
   args[0] === undefined || args[0] === 'help' || args.some(arg => /^(-h|--help|-V|--version)$/.test(arg));
 
-// A pager may read at any time later, but a command that places or cancels orders must end even if its output is not
+// A pager may read the output much later. A command that places or cancels orders must end even if its output is not
 // read.
 const stuckMsMax = guardsMoney(args[0]) ? 2_000 : Infinity;
 

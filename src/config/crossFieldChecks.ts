@@ -1,5 +1,5 @@
 /**
- * Checks across keys: whether the keys of a configuration fit together, and whether its spreads cover the account's
+ * Cross-field checks: whether the keys of a configuration fit together, and whether its spreads cover the account's
  * fees.
  */
 import { pairOf, moneyOf } from '../core/index.ts';
@@ -9,7 +9,8 @@ import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
 import type { Config } from './schema.ts';
 
 /**
- * Returns problems between the keys of a configuration. With `venues`, the known names, also checks the venue's name.
+ * Returns problems between the keys of a configuration. With `venues`, the allowed values of `exchange.venue`, also
+ * checks this key.
  */
 export function crossProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
   return CHECKS.flatMap(check => {
@@ -62,7 +63,7 @@ export function edgeProblem(config: Config, makerRate: number): string | null {
   return problem === null ? null : `strategy: ${problem}`;
 }
 
-/** Checks of several keys together. */
+/** Cross-field checks. Each returns the problems between several keys. */
 const CHECKS: readonly ((config: Config, venues?: readonly string[]) => readonly Problem[])[] = [
   config => strategyProblems(config),
   missingReference,
@@ -94,8 +95,8 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
 }
 
 /**
- * Finds books that do not lead from the base to the quote currency of the traded book, unused feeds, and a request
- * budget that is too small.
+ * Finds reference books that do not form a chain from the base to the quote currency of the traded book, unused feeds,
+ * and a request budget that is too small.
  */
 function referenceProblems(config: Config): readonly Problem[] {
   const { reference: wanted, book, timing, exchange } = config;

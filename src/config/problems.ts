@@ -61,8 +61,8 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   const here = [...above, key].join('.');
   const elsewhere = pathsOfKey(schema, currentKeyName(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
-  // The key is valid in this section with another `kind`, such as `exchange.seed` with `kind: embedded`. It is not
-  // misplaced.
+  // The key is valid in this section with another `kind`, such as `exchange.seed` with `kind: embedded`, so the section
+  // is correct.
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],
@@ -122,7 +122,7 @@ function expectation(issue: Issue, found: string): string {
   }
 }
 
-/** Returns the advice on what to write instead; empty if that is unclear. */
+/** Returns the advice on what to write instead; empty if the intended value is unclear. */
 function advice(issue: Issue, found: string): string {
   const key = String(issue.path.at(-1));
   const negative = /^(["']?)-(\d{1,20}(?:\.\d{1,18})?)\1$/.exec(found)?.[2];
@@ -186,7 +186,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '');
 const isNumber = (source: string): boolean => /^[-+]?(\.?\d|\.inf|\.nan)/i.test(source);
 
-/** Returns the text found, shortened. Does not repeat text that may be a key or a secret. */
+/** Returns the text found in the file, shortened. Does not repeat text that may be a key or a secret. */
 function shownSource(source: string): string {
   if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${source.length} characters`;
   return source.length > 60 ? `${source.slice(0, 57)}...` : source;
@@ -222,8 +222,8 @@ const wordKey = (word: string): string =>
     .join('');
 
 /**
- * Returns the Levenshtein distance, computed row by row. A package would not earn its place in each image (leven 4.1.0
- * and fastest-levenshtein 1.0.16 give equal numbers).
+ * Returns the Levenshtein distance, computed row by row. A package for this function would only add size to the image
+ * (leven 4.1.0 and fastest-levenshtein 1.0.16 give equal numbers).
  */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

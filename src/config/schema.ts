@@ -1,4 +1,7 @@
-/** Schema of the YAML: its sections in order, each from a file of its name. Unknown keys are rejected. */
+/**
+ * Schema of the YAML, with its sections in order. Most sections are in the folder `sections`. Unknown keys are
+ * rejected.
+ */
 import { z } from 'zod';
 import { BOOK_NAME } from '../core/index.ts';
 import { decimalText, fairValueParameters } from '../../strategies/index.ts';

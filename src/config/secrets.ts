@@ -1,6 +1,6 @@
 /**
- * Key and secret of the exchange, from the environment or a file named there. They are never in the YAML, and never
- * printed.
+ * Key and secret of the exchange, from the environment or from files that the environment names. Key and secret are
+ * never in the YAML and never printed.
  */
 
 /** Key and secret. `S`: the caller's wrapper that prevents printing of the secret. */
@@ -8,8 +8,8 @@ export type Secrets<S> = { readonly apiKey: string; readonly apiSecret: S };
 
 /**
  * Reads PUNTAS_API_KEY and PUNTAS_API_SECRET, or the files in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE (as Docker
- * and Kubernetes mount secrets). Having both forms of one value is an error, because one would be ignored. Removes
- * white space around the text. `readFile` throws if the file cannot be read; `conceal` wraps the secret.
+ * and Kubernetes mount secrets). A value in both forms is an error, because one form would be ignored. Removes white
+ * space around the text. `readFile` throws if the file cannot be read; `conceal` wraps the secret.
  */
 export function readSecrets<S>(
   env: Readonly<Record<string, string | undefined>>,

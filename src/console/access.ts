@@ -9,7 +9,7 @@ export type ConsoleAccess = {
   readonly viewerToken: string | null;
   /** Token for actions; if `null`, actions are off. */
   readonly operatorToken: string | null;
-  /** Whether a TLS proxy is in front, and only the proxy can reach the port. */
+  /** Whether a TLS proxy is in front of the console, and only the proxy can reach the port. */
   readonly behindTls: boolean;
   /** Returns monotonic ms. */
   readonly now: () => number;
@@ -49,7 +49,7 @@ const MINUTE_MS = 60_000;
  * this role, so a viewer never ends an operator's login.
  */
 const SESSIONS_MAX = { viewer: 64, operator: 64 };
-/** Maximum number of senders with recorded wrong tokens; the least recently used is dropped first. */
+/** Maximum number of senders with recorded wrong tokens; the least recently used sender is dropped first. */
 const SENDERS_MAX = 4_096;
 
 export class Sessions {
@@ -66,7 +66,7 @@ export class Sessions {
     this.#access = access;
   }
 
-  /** Logs a sender in. `name` must be cleaned already. */
+  /** Logs a sender in. `name` must be a result of `cleaned`. */
   login(token: string, name: string, from: string): LoginEnd {
     const { now, newSecret, onEvent, operatorToken, viewerToken } = this.#access;
     const at = now();

@@ -17,7 +17,7 @@ export type Doorkeeper = {
    * outlives its request.
    */
   mayRead(request: FastifyRequest): (() => boolean) | null;
-  /** Returns the role under whose limits the connection counts. */
+  /** Returns the role whose connection limit applies to the request. */
   roleOf(request: FastifyRequest): CallerRole;
 };
 
@@ -31,7 +31,7 @@ const MINUTES_MAX = 10_080;
 
 const KEY_HEADER = 'x-puntas-key';
 
-/** Adds the routes. `port` is known once the server listens. */
+/** Adds the routes. `port` returns the port on which the server listens. */
 export function addAccess(
   server: FastifyInstance,
   access: ConsoleAccess,

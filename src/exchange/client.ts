@@ -1,4 +1,4 @@
-/** Client of the exchange: every endpoint of both interface documents. Each call ends in an Outcome. */
+/** Client of the exchange, with every endpoint of both interface documents. Each call resolves to an Outcome. */
 import type { Clock, Exchange, TransferLists, NonceSource, Random, Transport } from '../core/index.ts';
 import { account, type AccountEndpoints } from './rest/account.ts';
 import { requestSender, type AskOptions, type ApiEndpoint } from './transport/requestSender.ts';
@@ -32,18 +32,20 @@ export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
   readonly transport: Transport;
   /** Prefix of every REST path. Default: `/api`. */
   readonly basePath?: string;
-  /** Base endpoints of the RFQ and webhook interfaces. Default: the REST host, without a base path. */
+  /** Base endpoint of the RFQ interface. Default: the REST host, without a base path. */
   readonly rfq?: ApiEndpoint;
+  /** Base endpoint of the webhook interface. Default: the REST host, without a base path. */
   readonly webhooks?: ApiEndpoint;
   /** API key and secret. If omitted, only public endpoints work. */
   readonly credentials?: Credentials;
-  /** Nonces, one source per API key. Default: v2 from the given clock and randomness. */
+  /** Nonces, one source per API key. Default: v2 nonces from the given clock and random source. */
   readonly nonces?: NonceSource;
 };
 
 /**
- * Creates a client, which sends nothing until called. Calls end in an Outcome for every answer; without credentials,
- * private calls are rejected as `not-sent`. Throws a RangeError on a request budget that is not a whole number above 0.
+ * Creates a client, which sends nothing until a method is called. Every call resolves to an Outcome; without
+ * credentials, private calls are rejected as `not-sent`. Throws a RangeError on a request budget that is not a whole
+ * number above 0.
  */
 export function exchangeClient(options: ClientOptions): Client {
   const { transport, credentials, clock, random } = options;

@@ -5,8 +5,8 @@ import type { Queued, QueueModel } from './queue.ts';
 export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
- * Maximum time between two executions of one taker, in ms. In the Bitstamp log of 2015, 114 executions follow another
- * execution within 200 ms. In 107 of the 114 cases, no order was created in between.
+ * Maximum time between two executions of one taker order, in ms. In the Bitstamp log of 2015, 114 executions follow
+ * another execution within 200 ms. In 107 of these 114 cases, no order was created between the two executions.
  */
 export const SWEEP_MS = 200;
 
@@ -23,7 +23,7 @@ export class Sweep {
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
-  /** Prices of remaining lots; `#lots` has the amounts. */
+  /** Prices of the lots that remain in the sweep; `#lots` has the number of lots at each price. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
   /** Arrival number of the order that each entry of `#lots` belongs to; 0 if unknown. */
@@ -40,7 +40,10 @@ export class Sweep {
     this.#window = window;
   }
 
-  /** Whether lots remain. If true, the caller must also report executions that do not reach the bot's orders. */
+  /**
+   * Whether the sweep has remaining lots. If true, the caller must also report executions that do not reach the bot's
+   * orders.
+   */
   get isOpen(): boolean {
     return this.#sum > 0;
   }
@@ -62,8 +65,8 @@ export class Sweep {
   }
 
   /**
-   * Replaces a call of `begin`: copies the current execution and taker of another sweep, which receives every
-   * execution. Remaining lots are not copied.
+   * Replaces a call of `begin`: copies the current execution and taker from another sweep, for which `begin` is called
+   * at every execution. Remaining lots are not copied.
    */
   follow(other: Sweep): void {
     this.#at = other.#at;
@@ -94,7 +97,7 @@ export class Sweep {
     return this.#at;
   }
 
-  /** Whether an order was resting before the taker arrived. */
+  /** Whether an order was already resting before the first execution of the sweep. */
   wasRestingFor(order: Queued): boolean {
     return !(order.restedAt >= this.#startedAt);
   }
@@ -107,7 +110,10 @@ export class Sweep {
     return this.#lots.reduce((sum, lots, i) => (this.#places[i] === place ? sum + lots : sum), 0);
   }
 
-  /** Trades at most `most` of the remaining lots at prices better than `place`; returns the traded lots. */
+  /**
+   * Trades at most `most` lots at prices better than `place`, from the lots that remain in the sweep. Returns the
+   * traded lots.
+   */
   tradeBetterThan(place: number, most: number): number {
     let left = most;
     for (let i = 0; i < this.#places.length && left > 0; i++) {
@@ -117,8 +123,8 @@ export class Sweep {
   }
 
   /**
-   * Trades at most `most` of the lots that remain at a price from orders that arrived before `born`; returns the traded
-   * lots.
+   * Trades at most `most` lots at the price `place`, from the remaining lots of orders that arrived before `born`.
+   * Returns the traded lots.
    */
   at(place: number, most: number, born = Infinity): number {
     if (!(this.#sum > 0)) return 0;
@@ -184,7 +190,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
     name: 'shared volume',
     traded(orders, sign, place, lots, fill, _row, sweep) {
       let rest = lots;
-      /** Lots ahead at the previous order's price that have already traded. */
+      /** Lots ahead of the previous order that already traded in this execution, at the price of that order. */
       let met = 0;
       let price = Number.NaN;
       let elsewhere = 0;
@@ -248,7 +254,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
         rest -= passed;
         if (order.place === place && born < order.joined) {
           order.front = Math.max(0, order.front - passed - rest);
-          // The reported order is also ahead of the bot's next orders at this price, because they arrived later.
+          // The next orders of the bot at this price arrived later, so the reported order is ahead of them too.
           continue;
         }
         const part = take(order, rest, fill);

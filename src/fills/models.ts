@@ -1,4 +1,4 @@
-/** Fill models that need only levels and executions, by name. */
+/** Fill models by name. These models need only price levels and executions, not single orders. */
 import { optimistic, sharedVolume, type FillRule } from './fillRules.ts';
 import { logarithmic, power, riskAverse, type QueueModel } from './queue.ts';
 
@@ -16,8 +16,8 @@ export const LEVEL_MODELS = [...BOUNDS, 'power1', 'power2', 'power3', 'log'] as 
 export type LevelModelName = (typeof LEVEL_MODELS)[number];
 
 /**
- * Returns a fill model by name. Its queue uses the formulas E7; `expected` is `power2` under another name. In all
- * models except `optimistic`, orders share the volume of an execution.
+ * Returns a fill model by name. The queue formulas are in source E7; `expected` equals `power2` except for its name. In
+ * all models except `optimistic`, orders share the volume of an execution.
  */
 export function levelModel(name: LevelModelName): FillModel {
   const shared = (queue: QueueModel): FillModel => ({ name, queue, rule: sharedVolume(queue) });

@@ -23,8 +23,8 @@ export interface QueueModel {
    */
   joined(order: Queued, displayed: number): void;
   /**
-   * Initializes an order in a queue that the recording does not show, or shows only in its next snapshot. `guess` is
-   * the likely length of the queue in lots.
+   * Initializes an order whose queue the recording does not show, or shows only in the next snapshot. `guess` is the
+   * likely length of the queue, in lots.
    */
   joinedUnseen(order: Queued, guess: number): void;
   traded(order: Queued, lots: number): void;
@@ -32,12 +32,12 @@ export interface QueueModel {
   changed(order: Queued, before: number, after: number, row: number): void;
 }
 
-/** Probability that a cancel was behind the order, from the lots ahead and behind. */
+/** Returns the probability that a cancel was behind the order, given the lots ahead of the order and behind it. */
 type Behind = (front: number, back: number) => number;
 
 /**
- * Returns the model in which only trades advance the order. Every cancel counts as behind the order, until the level is
- * smaller than the lots ahead.
+ * Returns the model in which only trades advance the order. Every canceled lot counts as behind the order, unless the
+ * level then has fewer lots than were ahead.
  */
 export function riskAverse(): QueueModel {
   return {
@@ -54,13 +54,13 @@ export function riskAverse(): QueueModel {
   };
 }
 
-/** Returns the model that splits cancels by the n-th powers of the lots ahead and behind (formulas E7). */
+/** Returns the model that splits cancels by the n-th powers of the lots ahead and behind (source E7). */
 export const power = (n: number): QueueModel =>
   n === 2
     ? shared('power 2', (front, back) => (back * back) / (back * back + front * front))
     : shared(`power ${n}`, (front, back) => back ** n / (back ** n + front ** n));
 
-/** Returns the model that splits cancels by the logarithms of the lots ahead and behind (formulas E7). */
+/** Returns the model that splits cancels by the logarithms of the lots ahead and behind (source E7). */
 export const logarithmic = (): QueueModel =>
   shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
 
@@ -91,7 +91,7 @@ function shared(name: string, behind: Behind): QueueModel {
       }
       const front = order.front;
       const back = before - front;
-      // A front slightly below zero means no lots ahead, and must not enter a power.
+      // A negative number of lots ahead counts as 0, because a negative number must not enter a power.
       const share = behind(Math.max(0, front), Math.max(0, back));
       // With no lots ahead and behind, there is nothing to split.
       if (!(share >= 0)) order.front = after;

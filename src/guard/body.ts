@@ -1,6 +1,11 @@
-/** Bodies of HTTP answers, limited in bytes. Their time is limited by the signal of the request. */
+/**
+ * Readers of HTTP answer bodies with a limit on the number of bytes. The abort signal of the request limits the time.
+ */
 
-/** Returns the text of a body. Above `bytesMax` bytes, rejects with a one-clause message, without reading further. */
+/**
+ * Returns a body as text. If the body has more than `bytesMax` bytes, stops reading and rejects with a one-clause
+ * message.
+ */
 export async function readBody(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

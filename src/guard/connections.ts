@@ -20,8 +20,8 @@ export class Connections {
   readonly #isProxy: (address: string) => boolean;
 
   /**
-   * Tracks new connections of `server`. `isProxy`: whether many clients share an address, which then has no limit of
-   * its own.
+   * Tracks new connections of `server`. `isProxy` returns whether many clients share an address; such an address has no
+   * limit of its own.
    */
   constructor(server: Server, limits: ConnectionLimits, isProxy: (address: string) => boolean = () => false) {
     this.#pools = new Map(
@@ -36,7 +36,7 @@ export class Connections {
       this.#count(socket, 1);
       response.once('close', () => this.#count(socket, -1));
     });
-    // After the upgrade, the live stream uses the connection.
+    // After an upgrade, the connection carries a live stream, so it counts as busy.
     server.on('upgrade', ({ socket }: IncomingMessage) => this.#count(socket, 1));
   }
 

@@ -1,6 +1,6 @@
 /**
- * Files that are complete or absent after a power cut. Links are not followed, because another user may have planted
- * one.
+ * Files that are complete or absent after a power cut. Links are not followed, because another user may have planted a
+ * link.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -64,7 +64,8 @@ export class NewFile {
   }
 
   /**
-   * Syncs the content and renames the temporary file, atomically. After a power cut, the previous version may be there.
+   * Syncs the content to disk and renames the temporary file to its final name, atomically. After a power cut, the file
+   * may still have its previous content.
    */
   finish(): void {
     fsyncSync(this.#fd);
@@ -87,7 +88,7 @@ export class NewFile {
 }
 
 /**
- * Writes a file completely or not at all, also on a power cut: writes a temporary file, syncs it, renames it and syncs
+ * Writes a file completely or not at all, even in a power cut: writes a temporary file, syncs it, renames it and syncs
  * the folder.
  */
 export function writeDurably(file: string, text: string, beside?: string): void {
@@ -96,15 +97,16 @@ export function writeDurably(file: string, text: string, beside?: string): void 
 }
 
 /**
- * Like `writeDurably`, for a file that several processes may write concurrently: the last write wins, and none fails.
+ * Writes a file as `writeDurably` does, even if several processes write it concurrently. The last write wins, and no
+ * write fails because of another.
  */
 export function writeDurablyAlone(file: string, text: string): void {
   writeDurably(file, text, `${file}.${randomUUID()}.new`);
 }
 
 /**
- * Replaces a file atomically for readers, by way of the temporary file `beside`. After a power cut, the previous
- * version may be there. Throws, without a change, if the disk does not accept the complete text.
+ * Replaces a file atomically for readers, through the temporary file `beside`. After a power cut, the file may still
+ * have its previous content. Throws, without a change, if the disk does not accept the complete text.
  */
 export const writeWhole = (file: string, text: string, beside?: string): void =>
   replaceBy(text, file, beside === undefined ? {} : { beside });
@@ -136,7 +138,7 @@ function replaceBy(text: string, file: string, options: NewFileOptions): void {
  */
 export const appendLine = (file: string, line: string): void => addLine(file, line, false);
 
-/** Like `appendLine`, but durable on return. */
+/** Appends one line as `appendLine` does, and syncs it to disk before it returns. */
 export const appendLineDurably = (file: string, line: string): void => addLine(file, line, true);
 
 function addLine(file: string, line: string, isDurable: boolean): void {
@@ -158,7 +160,7 @@ function addLine(file: string, line: string, isDurable: boolean): void {
 }
 
 /**
- * Overwrites a file from its start, durable on return. A text that is not longer than the file needs no free disk
+ * Overwrites a file from its start and syncs it to disk. A text that is not longer than the file needs no free disk
  * space.
  */
 export function overwrite(file: string, text: string): void {

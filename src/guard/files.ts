@@ -12,7 +12,7 @@ export const LARGE_FILE = 67_108_864;
 
 /**
  * Returns the text of a regular file. Throws as `openSync` does. If the file is not regular or has more than `bytesMax`
- * bytes, throws an error whose message and `code` are a clause.
+ * bytes, throws an error; its message and its `code` both state the problem in one clause.
  */
 export function readRegularFile(path: string | URL, bytesMax: number): string {
   const fd = openRegularFile(path);
@@ -43,7 +43,10 @@ export function openRegularFile(path: string | URL): number {
 export const regularFileStream = (path: string, highWaterMark?: number): ReadStream =>
   createReadStream(path, { fd: openRegularFile(path), ...(highWaterMark === undefined ? {} : { highWaterMark }) });
 
-/** Returns the text of an open file, from its start. Throws a one-clause message above `bytesMax` bytes. */
+/**
+ * Returns the text of an open file, from its start. Throws an error with a one-clause message if the file has more than
+ * `bytesMax` bytes.
+ */
 export function readOpenFile(fd: number, bytesMax: number): string {
   // Some files, such as those of the kernel, report size 0 but have content.
   const wanted = Math.min(bytesMax, Math.max(fstatSync(fd).size, 4_096)) + 1;

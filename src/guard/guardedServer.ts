@@ -1,6 +1,6 @@
 /**
- * HTTP server of metrics, console and webhooks: bounded connections, times and bodies, only expected host names, and a
- * one-line error if it cannot listen.
+ * HTTP server of metrics, console and webhooks. Limits connections, request times and body sizes, and rejects
+ * unexpected host names. Reports in one line why it cannot listen.
  */
 import { isIP, type Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
@@ -23,21 +23,21 @@ export type GuardOptions = {
   /** Routes that accept a POST; `null` if the routes answer every request themselves, with any method and path. */
   readonly posted: readonly string[] | null;
   readonly connections: ConnectionLimits;
-  /** Proxies with a trusted X-Forwarded-For. */
+  /** Addresses of proxies whose X-Forwarded-For header is trusted. */
   readonly proxies?: readonly string[];
   readonly isProxy?: (address: string) => boolean;
   readonly bodyMax: number;
   /**
-   * `headersWithinMs`: maximum time from the first byte of a request to the end of its headers. `requestWithinMs`:
-   * maximum time to the end of its body.
+   * `headersWithinMs` is the maximum time from the first byte of a request to the end of its headers. `requestWithinMs`
+   * is the maximum time to the end of the request's body.
    */
   readonly headersWithinMs: number;
   readonly requestWithinMs: number;
-  /** Maximum ms that a connection may be idle before it is closed. */
+  /** Maximum idle time between two requests of a connection, in ms. The server then closes the connection. */
   readonly idleMax: number;
 };
 
-/** Time in ms without traffic after which a connection is closed. */
+/** Time in ms without any byte in either direction after which the server closes a connection. */
 const SILENT_MAX_MS = 60_000;
 
 export class GuardedServer {
@@ -115,12 +115,12 @@ export class GuardedServer {
   }
 }
 
-/** Answers with a line of text. */
+/** Sends an answer whose body is one line of plain text. */
 export const textAnswer = (reply: FastifyReply, code: number, text: string): FastifyReply =>
   reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`);
 
 /**
- * Returns a check of host names. On a wildcard address, the check accepts any IP address, as in a container's probe,
+ * Returns a check of host names. On a wildcard address, such as in a container, the check accepts any IP address,
  * because DNS rebinding needs a name.
  */
 function hostNameCheck(host: string, allowed: readonly string[]): (name: string) => boolean {
@@ -135,7 +135,7 @@ function hostName(header: string): string {
   return bracketed ?? bare ?? '';
 }
 
-/** Answers data that is not HTTP. */
+/** Answers a client that sent something other than valid HTTP. */
 function answerMalformed(socket: Socket, headers: GuardOptions['headers']): void {
   if (!socket.writable) return;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

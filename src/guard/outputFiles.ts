@@ -1,6 +1,6 @@
 /**
- * Files that a command writes to a path given by the user: reports, tables, configurations. They are complete or absent,
- * also after a kill.
+ * Files that a command writes to a path given by the user: reports, tables, configurations. The files are complete or
+ * absent, even after a kill.
  */
 import {
   accessSync,
@@ -25,13 +25,13 @@ export type OutputFile = {
   discard(): void;
 };
 
-/** Clause of the error if two processes write to one path. */
+/** Error clause for the case that two processes write to one path. */
 const WRITTEN_ELSEWHERE = 'another process is writing this file';
 
 /**
- * Opens an output; creates missing folders. An existing file stays as it is until `finish`, and then keeps its
- * permissions. Links are followed. Content for a pipe or a device is written through. Throws as `openSync` does, and if
- * the existing file is read-only.
+ * Opens an output; creates missing folders and follows links. An existing file does not change until `finish`, and
+ * keeps its permissions. Content for a pipe or a device is written immediately. Throws as `openSync` does, and if the
+ * existing file is read-only.
  */
 export function openOutput(path: string): OutputFile {
   const place = followed(path);
@@ -41,7 +41,7 @@ export function openOutput(path: string): OutputFile {
   return wholeOutput(place, before);
 }
 
-/** Writes an output completely or not at all; otherwise like `openOutput`. */
+/** Writes a complete output, or nothing if an error occurs. Opens the output as `openOutput` does. */
 export function writeOutputFile(path: string, content: string | Uint8Array): void {
   const file = openOutput(path);
   try {

@@ -1,6 +1,6 @@
 /**
- * Bounded set of connections or streams. A new member replaces the longest idle member of the sender with the most
- * members.
+ * Bounded set of connections or streams. If the set is full, a new member replaces another: the longest idle member of
+ * the sender that has the most members.
  */
 
 type Member = { readonly sender: string; readonly close: () => void; isBusy: boolean };

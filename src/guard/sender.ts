@@ -1,4 +1,4 @@
-/** Address or network that limits count as one sender. */
+/** Sender of a connection or request, as limits count it: an IPv4 address or an IPv6 network. */
 import { isIPv6 } from 'node:net';
 
 /**

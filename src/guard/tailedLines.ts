@@ -3,7 +3,10 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openRegularFile } from './files.ts';
 
 export type TailLimits = {
-  /** Maximum bytes per read. If more bytes are new, only the last ones are read. A longer line is skipped. */
+  /**
+   * Maximum number of bytes per read. If more bytes are new, only the last bytes are read. A line with more than
+   * `bytes` bytes is skipped.
+   */
   readonly bytes: number;
   /** Maximum number of lines kept. */
   readonly lines: number;

@@ -1,12 +1,12 @@
-/** Outcome of a conversion, judged by the balances, for cases in which no look-up can determine the outcome. */
+/** Outcome of a conversion, derived from the account's balances when no look-up at the exchange can determine it. */
 import type { Conversion, Millis, Money } from '../core/index.ts';
 
 /**
  * Returns the outcome that the balances show; `null` if they show no outcome or contradict each other.
  *
  * `differences` are the reported balances minus the ledger's balances, which do not contain the conversion. The
- * balances of its two currencies are independent evidence: if another transfer hides the conversion in one balance, the
- * other balance still counts.
+ * balances of the two converted currencies are independent evidence: if another transfer hides the conversion in one
+ * balance, the other balance still counts.
  */
 export function outcomeFromBalances(
   { give, get }: Conversion,
@@ -22,13 +22,13 @@ export function outcomeFromBalances(
 }
 
 /**
- * Measures how long a verdict has been constant. A single balance read may show only half of an event; several reads
- * show all of it.
+ * Measures how long a verdict has been constant. One balance read may show only one of a conversion's two legs; later
+ * reads show both legs.
  */
 export class StableVerdict {
   #current: { readonly word: string; readonly since: Millis } | null = null;
 
-  /** Returns the time for which every verdict has been `word`, up to a read at `at`; 0 after a change. */
+  /** Returns how long, in ms, every verdict up to the balance read at `at` has been `word`; 0 after a change. */
   heldFor(word: string, at: Millis): Millis {
     if (this.#current?.word !== word) this.#current = { word, since: at };
     return at - this.#current.since;

@@ -15,7 +15,7 @@ import {
 export type BandModel = {
   /** Size of one order, in the base currency. */
   readonly order: Money;
-  /** Maximum inventory, in orders. */
+  /** Maximum inventory, in multiples of `order`. */
   readonly ordersMax: number;
   /**
    * Risk tolerance, in the quote currency: a standard deviation of this size costs as much as a certain loss of this
@@ -24,7 +24,7 @@ export type BandModel = {
   readonly risk: number;
   /** Standard deviation of the price over an hour, in bps. */
   readonly volatilityBps: number;
-  /** Fills per minute on one side at zero inventory, counted in complete orders. */
+  /** Fills per minute on one side at zero inventory. A partial fill counts as a fraction of an order. */
   readonly fillsPerMinute: number;
   /** Decay k of the arrival rate A e^(-k d) with the distance d, per bps. */
   readonly decayPerBps: number;
@@ -44,7 +44,7 @@ const COST_FRESH_MS = 600_000;
 /** Minimum relative change of an input after which the band is computed again. */
 const CHANGE_MIN = 0.01;
 
-/** Inputs of a comparison of routes; `amount` is the part of the inventory to hedge. */
+/** Inputs of a route comparison; `amount` is the part of the inventory to hedge. */
 type RouteComparison = {
   readonly at: Millis;
   readonly mid: Money;
@@ -59,11 +59,11 @@ export class BandFollower {
   readonly #model: BandModel;
   readonly #costMaxBps: number;
   readonly #volatility: EwmaVolatility;
-  /** Number of orders filled, both sides together, with exponentially decaying weight. */
+  /** Number of orders filled on both sides together; older fills have exponentially less weight. */
   #filled = 0;
   /** Observed time, with the same weight as `#filled`, in seconds. */
   #seconds = 0;
-  /** Time of the last update. */
+  /** Engine time of the last update of `#filled` and `#seconds`. */
   #at = Number.NaN;
   #cost: { readonly bps: number; readonly at: Millis } | null = null;
   #solved: { readonly for: SolverInputs; readonly band: Band } | null = null;
@@ -84,12 +84,18 @@ export class BandFollower {
     this.#filled += Number(major) / Number(this.#model.order);
   }
 
-  /** Records the cost of the cheapest route, as the average of this cost and the previous average. */
+  /**
+   * Records the cost of the cheapest hedge route, in bps. The stored cost is the mean of this cost and the previous
+   * stored cost.
+   */
   recordCost(at: Millis, bps: number): void {
     this.#cost = { bps: this.#cost === null ? bps : (this.#cost.bps + bps) / 2, at };
   }
 
-  /** Returns the band and the residual at `at`; `mid` is the mid price of one unit of the base currency. */
+  /**
+   * Returns the inventory band and the inventory that remains after a hedge, both in the base currency. `mid` is the
+   * mid price of one unit of the base currency.
+   */
   rules(at: Millis, mid: Money): { readonly band: Money; readonly residual: Money } {
     this.#volatility.observe(at, Number(mid));
     this.#passTo(at);
@@ -101,8 +107,8 @@ export class BandFollower {
   }
 
   /**
-   * Returns the cost, in bps, of keeping the last `amount` of an inventory until quotes or a later hedge reduce it.
-   * Call this after `rules`.
+   * Returns the expected cost, in bps of `amount`, of keeping the outermost `amount` of an inventory until quotes or a
+   * later hedge reduce it. Call this after `rules`.
    */
   waitBps(inventory: Money, amount: Money): number {
     const { order } = this.#model;
@@ -116,8 +122,8 @@ export class BandFollower {
   }
 
   /**
-   * Decides with the band for the current cost of the cheapest route; `by` compares the routes under given rules.
-   * Inventory inside this band is not hedged.
+   * Computes the band from the current cost of the cheapest route, then chooses a route with this band. `by` compares
+   * the routes under the rules that it receives. Inventory inside the band is not hedged.
    */
   decideWith(
     { at, mid, inventory, amount, ways }: RouteComparison,

@@ -1,4 +1,6 @@
-/** Operator's flatten request, from the hedger's view: detection of a new request, its rules, and its end. */
+/**
+ * Hedger's handling of the operator's flatten request: detects a new request, supplies its hedge rules, and ends it.
+ */
 import { money, moneyOfValue, textOfMoney, type HedgeRules } from '../core/index.ts';
 import type { HedgerOptions } from './setup.ts';
 import type { HedgeView } from './view.ts';
@@ -28,7 +30,7 @@ export class Flattening {
     return { band: NOTHING, residual: NOTHING };
   }
 
-  /** Returns `true` once for each new request. */
+  /** Returns `true` at the first call after each new flatten request; otherwise `false`. */
   isNew(): boolean {
     const id = this.request?.id ?? null;
     const before = this.#seen;

@@ -1,4 +1,7 @@
-/** Hedges of a bot: the active hedge, and recently ended ones. Every change becomes an event of the recording. */
+/**
+ * Hedges of a bot: the active hedge, and hedges that ended recently. Every change of a hedge becomes an event of the
+ * recording.
+ */
 import { textOfMoney, type HedgeRow, type Millis, type Money } from '../core/index.ts';
 import { isOver, mayStillExecute } from './hedgeText.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
@@ -19,8 +22,8 @@ export class HedgeHistory {
   }
 
   /**
-   * Restores the hedges of the last run. A hedge without an acceptance fails. Accepted hedges and hedges between legs
-   * restart their waiting time, because the clock may have changed.
+   * Restores the hedges of the last run. A hedge whose offer was not accepted becomes failed. The waiting time of
+   * accepted hedges and of hedges between legs restarts, because the clock may have changed.
    */
   restore(waitMs: Millis): void {
     const now = this.#run.time();
@@ -46,7 +49,7 @@ export class HedgeHistory {
     return this.#list.some(mayStillExecute);
   }
 
-  /** Adds a hedge; `spent` has the cost of earlier hedges that counts against the limits. */
+  /** Adds a hedge. `spent` holds the costs of earlier hedges, which count against the cost limits. */
   begin(amount: Money, spent: Pick<HedgeRow, 'dayCost' | 'flatten'>): void {
     const row: HedgeRow = {
       id: `${this.#prefix}${++this.#counter}`,

@@ -7,7 +7,10 @@ export type { HedgeRow };
 /** Whether the hedge has ended. A stranded hedge has ended, although the operator must act. */
 export const isOver = ({ state }: HedgeRow): boolean =>
   state === 'completed' || state === 'failed' || state === 'stranded';
-/** Whether the hedge may still execute, because its acceptance may have been sent. Both outcomes then count. */
+/**
+ * Whether the hedge may still execute, because its acceptance may have been sent. Limits then count both possible
+ * outcomes.
+ */
 export const mayStillExecute = ({ state }: HedgeRow): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';
 
@@ -25,7 +28,7 @@ export function conversionOf({ id, offer, route }: HedgeRow): Conversion {
   };
 }
 
-/** Describes the end of a hedge in one sentence. */
+/** Returns one sentence for the log that states the result of a hedge. */
 export function describeHedge({ id, state, why, offer }: HedgeRow, conversion?: Conversion): string {
   if (state === 'stranded') return `hedge ${id} is stranded: ${why}`;
   if (state === 'failed') return `hedge ${id} was not executed: ${why}`;

@@ -1,4 +1,7 @@
-/** Hedger: compares hedge routes, stores the cheapest one on disk, executes it and determines its outcome. */
+/**
+ * Hedger: compares hedge routes, chooses the cheapest, stores the hedge on disk, executes it and determines its
+ * outcome.
+ */
 import {
   moneyOf,
   sleep,
@@ -37,7 +40,7 @@ const TAKE_WITHIN_MS = 15_000;
 /** Minimum time between two checks that notifications of conversions trigger. */
 const SOON_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
-/** Maximum wait for a second leg if the configuration no longer has routes. */
+/** Maximum wait, in ms, for the second leg of an earlier run's route if the configuration no longer has routes. */
 const SECOND_LEG_WAIT_MS = 600_000;
 
 export class Hedger {
@@ -52,7 +55,7 @@ export class Hedger {
   /** Latest state of the open hedge's taker order. */
   #order: TakerOrderState | null = null;
   #isBusy = false;
-  /** The operator's statement on the open hedge, until it is applied. */
+  /** Outcome of the open hedge as the operator states it; `null` if none, or after a check has applied it. */
   #statement: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
   #restUntil = -Infinity;
   #soonAt = -Infinity;
@@ -74,7 +77,7 @@ export class Hedger {
     return this.#setup.everyMs;
   }
 
-  /** Hedges to store, in one transaction with the ledger. */
+  /** Hedges that must be stored in one transaction with the ledger. */
   get rows(): readonly HedgeRow[] {
     return this.#rows.list;
   }
@@ -105,14 +108,17 @@ export class Hedger {
     }
   }
 
-  /** Applies engine news. Records the state of the open hedge's taker order for the next check. */
+  /**
+   * Applies engine news: counts maker fills for the band, and records the state of the open hedge's taker order for the
+   * next check.
+   */
   onNews(news: EngineNews): void {
     if (news.kind === 'fill' && news.fill.maker) this.#band?.fill(this.#run.time(), news.fill.major);
     const order = takerOrderFromNews(news);
     if (order !== null && order.id === this.#rows.open?.offer?.id) this.#order = order;
   }
 
-  /** Polls an open conversion immediately, because a notification reported a change. At most once per second. */
+  /** Polls an open conversion immediately, because a notification reported a change. Polls at most once per second. */
   async pollSoon(): Promise<void> {
     const now = this.#run.clock.elapsed();
     if (now - this.#soonAt < SOON_EVERY_MS || !this.#rows.isMoving) return;
@@ -147,7 +153,10 @@ export class Hedger {
     return this.#statement === null ? 'settled' : 'busy';
   }
 
-  /** Applies the operator's statement between checks, once the outcome is due and no request is in flight. */
+  /**
+   * Applies the outcome that the operator stated, between checks and only if the exchange can no longer execute the
+   * hedge.
+   */
   #applyStatement(): void {
     const { open } = this.#rows;
     if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isOutcomeDue(open))
@@ -242,7 +251,8 @@ export class Hedger {
     }
     const outcome = await desk.accept({ way, id });
     if (outcome.kind === 'done') this.#rows.change({ state: 'executing', conversionId: outcome.value.conversionId });
-    // If the exchange says that the quote was executed before, this request itself executed it.
+    // The hedger accepts each offer only once. If the exchange reports that the quote was executed before, this request
+    // itself has executed it.
     else if (outcome.kind === 'unknown' || outcome.meaning === 'executed before') {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
@@ -253,7 +263,7 @@ export class Hedger {
     this.#options.persist();
   }
 
-  /** Starts a taker order. The order's intent becomes durable with the hedge's row, before the order is sent. */
+  /** Starts a taker order for a hedge. The order and the hedge are stored on disk together before the order is sent. */
   #take({ take, out }: Extract<ExecutableRoute, { by: 'take' }>, costMax: Money): void {
     const { kept, persist, mayAct } = this.#options;
     const { time, step } = this.#run;
@@ -304,14 +314,14 @@ export class Hedger {
   }
 
   /**
-   * Settles a hedge by balances whose verdict has been constant for the maximum trade report delay. If the balances
-   * show nothing, the exchange's answer that no conversion exists counts.
+   * Settles a hedge whose balances have shown one outcome for the maximum trade report delay. If the balances show no
+   * outcome and the exchange has no conversion for the quote (`isNowhere`), the outcome is `failed`.
    */
   #settleByBalances(row: HedgeRow, isNowhere: boolean): void {
     const { at: readAt, differences } = this.#options.view().balances;
     const verdict = outcomeFromBalances(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
-    // A read without a verdict does not restart the time, because the balances show nothing for a moment between a fill
-    // and the next read.
+    // A read without a verdict does not restart the measurement. Between a fill and the next read, the balances briefly
+    // show no verdict.
     if (verdict === null || !this.#isOutcomeDue(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
     if (verdict === 'completed') this.#done(row, 'the balances show the conversion');
@@ -323,8 +333,7 @@ export class Hedger {
   }
 
   /**
-   * Whether the outcome is due. Then the offer has expired, no request can still be under way, and the exchange must
-   * show the record of an execution by now.
+   * Whether the offer has expired, no request can still be executed, and the exchange must already list any execution.
    */
   #isOutcomeDue({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = this.#setup;
@@ -350,7 +359,8 @@ export class Hedger {
   }
 
   /**
-   * Handles a hedge or leg that was certainly not executed: the hedge failed, or a route still waits between its legs.
+   * Handles a hedge or a leg that was certainly not executed. If it was the second leg of a route, the route waits
+   * between its legs again; otherwise the hedge fails.
    */
   #handleNotExecuted(row: HedgeRow, why: string): void {
     if (row.route?.leg !== 2) {

@@ -14,11 +14,11 @@ import {
 
 const PAIRS_EVERY_MS = 3_600_000;
 
-/** Requested conversion, with one of its two amounts given. */
+/** Requested conversion. The request fixes one of the two amounts; the exchange computes the other. */
 export type OfferRequest = {
   readonly from: string;
   readonly to: string;
-  /** Side of the conversion whose amount is given: `give` for the paid currency, `get` for the received one. */
+  /** Side of the conversion whose amount is fixed: `give` for the paid currency, `get` for the received currency. */
   readonly fixed: 'give' | 'get';
   readonly size: Money;
 };
@@ -34,8 +34,8 @@ export class Offers {
   }
 
   /**
-   * Returns an offer that can be confirmed, for the amount or for the largest possible part, in steps of `unit`.
-   * Otherwise returns the reason.
+   * Returns an offer that the exchange can confirm. The offer is for the requested amount, or for the largest possible
+   * part of it, in steps of `unit`. Returns the reason as text if there is no such offer.
    */
   async request(way: ConversionWay, wish: OfferRequest, unit: Money): Promise<ConversionOffer | string> {
     const first = await this.#ask(way, wish, floorTo(wish.size, unit));
@@ -52,7 +52,7 @@ export class Offers {
     return typeof unit === 'string' ? unit : this.request('rfq', wish, unit);
   }
 
-  /** Returns the smallest step of the amount that is given, or the reason why there is none. */
+  /** Returns the smallest step of the fixed amount, or the reason why the pair has no offers. */
   async unit({ from, to, fixed }: Omit<OfferRequest, 'size'>): Promise<Money | string> {
     const now = this.#clock.elapsed();
     if (this.#pairs === null || now - this.#pairs.at > PAIRS_EVERY_MS) {
@@ -74,11 +74,11 @@ export class Offers {
   }
 }
 
-const TOO_MUCH = 'the exchange cannot confirm this amount';
+const TOO_MUCH = 'the exchange cannot confirm the requested amount';
 
 /**
- * Returns the largest amount that can be confirmed, in the currency of the request. The exchange reports this maximum
- * in either currency.
+ * Returns the largest amount that the exchange can confirm, in the currency whose amount the request fixes. The
+ * exchange reports the maximum in either currency of the pair.
  */
 function confirmableAmount(
   { most, give, get }: ConversionOffer,
@@ -89,12 +89,13 @@ function confirmableAmount(
   if (most.currency === (fixed === 'give' ? from : to)) return sum;
   const other = moneyOf(fixed === 'give' ? get.amount : give.amount);
   if (most.currency !== (fixed === 'give' ? to : from) || !(other > 0n)) return null;
-  // Subtracts a thousandth, because the price of the next offer may differ.
+  // The result is 0.1% lower, because the price of the next offer may differ.
   return money((size * sum * 999n) / (other * 1_000n));
 }
 
 /**
- * Rounds down to whole steps of `unit`; both in 10^-18. Only for sums of 0 or more. Throws RangeError if `unit` is 0.
+ * Rounds `sum` down to a multiple of `unit`. `sum` and `unit` are in 10^-18, and `sum` must not be negative. Throws
+ * RangeError if `unit` is 0.
  */
 export const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));
 /** Rounds up to whole steps of `unit`, with the restrictions of `floorTo`. */

@@ -12,7 +12,7 @@ import {
 import type { HedgeView } from './view.ts';
 
 /**
- * Limits `wanted`: to funds that the bot's orders do not lock, and to the position limit in the worst case. A positive
+ * Limits `wanted` to the funds that the bot's orders do not lock, and to the worst-case position limit. A positive
  * amount of the base currency is sold, a negative one bought.
  */
 export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
@@ -25,13 +25,15 @@ export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
   return money(size > 0n ? (sells ? size : -size) : 0n);
 }
 
-/** Returns the base currency, in 10^-18, by which orders on a side may still change the position in the worst case. */
+/**
+ * Returns how much base currency, in 10^-18, a hedge on this side can still trade within the worst-case position limit.
+ */
 export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
   BigInt(sides[side].room) * instrument.lotMoney;
 
 /**
- * Returns the maximum cost of the hedges on the UTC day of `at`, in the quote currency. The last row stores the cost of
- * the day's earlier hedges.
+ * Returns the highest possible total cost of the hedges since the start of the UTC day, in the quote currency. The last
+ * row stores the cost of the day's earlier hedges.
  */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
@@ -40,8 +42,8 @@ export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
 }
 
 /**
- * Returns the maximum cost of a flatten request's hedges, in the quote currency. The last row stores the cost of the
- * request's earlier hedges.
+ * Returns the highest possible total cost of the hedges for one flatten request, in the quote currency. The last row
+ * stores the cost of the request's earlier hedges.
  */
 export function spentOnFlatten(rows: readonly HedgeRow[], id: string): Money {
   const last = rows.findLast(({ flatten }) => flatten?.id === id);
@@ -70,7 +72,10 @@ export function remainingBudget(
     : { left: rest, budgetName: 'flatten', ...of };
 }
 
-/** Returns the maximum cost of a hedge; 0 only if the hedge was certainly not executed. */
+/**
+ * Returns the maximum cost of one hedge, in the quote currency. The cost is 0 only if the hedge was certainly not
+ * executed.
+ */
 const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 0n : moneyOf(costMax ?? '0'));
 
 const dayNumber = (at: Millis): number => Math.floor(at / 86_400_000);

@@ -21,7 +21,7 @@ export type HedgeSetup = {
   /** Allowed venues of hedges; `book` means a taker order. */
   readonly venues: readonly (ConversionWay | 'book')[];
   readonly rules: HedgeRules;
-  /** Model that replaces band and residual of `rules`. */
+  /** Model that computes the band and the residual, instead of the fixed values in `rules`. */
   readonly bandModel?: BandModel | undefined;
   readonly routes?: RouteRules | undefined;
   /** Time between two checks of the inventory. */
@@ -30,9 +30,9 @@ export type HedgeSetup = {
   readonly pauseMs: Millis;
   /** Minimum remaining life of an offer at its acceptance. */
   readonly quoteLifeMinMs: Millis;
-  /** Maximum time after which the exchange may still execute a delayed request. */
+  /** Maximum time after sending at which the exchange may still execute a request. */
   readonly requestDelayMaxMs: Millis;
-  /** Maximum delay of a trade record. */
+  /** Maximum delay between a trade and its record at the exchange. */
   readonly tradeReportDelayMaxMs: Millis;
 };
 
@@ -52,7 +52,7 @@ export type RestoredHedges = {
   readonly rows: readonly HedgeRow[];
   /** Prefix of hedge ids in this run. */
   readonly prefix: string;
-  /** Prefix of the taker orders' origin ids, never used before. If absent, the bot sends no taker orders. */
+  /** Prefix of the taker orders' origin ids; no earlier run has used it. If absent, the bot sends no taker orders. */
   readonly orderPrefix?: string;
 };
 
@@ -64,7 +64,7 @@ export type HedgerOptions = {
   readonly pair: Pick<Instrument, 'major' | 'minor'>;
   /** Returns a new view of the bot. Called once per check, and again after every wait. */
   readonly view: () => HedgeView;
-  /** Makes the ledger and the hedges durable. Returns false if the disk accepts no write. */
+  /** Stores the ledger and the hedges on disk. Returns false if the write fails. */
   readonly persist: () => boolean;
   /** Whether the hedger may execute hedges: `false` after a stop or a halt, and while a halt is latched. */
   readonly mayAct: () => boolean;

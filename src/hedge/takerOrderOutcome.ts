@@ -34,8 +34,8 @@ export type TakerOrderOutcome =
   | { readonly state: 'completed' | 'failed'; readonly why: string | null; readonly costMax?: Money };
 
 /**
- * Returns the resulting state of the hedge; `null` if the order is not sent yet. `costMax` is the possible cost of the
- * traded part. A `null` order means that there was no news since the start.
+ * Returns the state of the hedge that follows from its taker order; `null` if the order is not sent yet. `costMax` is
+ * the maximum cost of the filled part. A `null` order means that this process has received no news of the order.
  */
 export function takerOrderOutcome(
   row: Pick<HedgeRow, 'costMax'>,

@@ -20,8 +20,8 @@ export type RouteRules = {
   /** Currencies allowed between two legs. */
   readonly via: readonly string[];
   /**
-   * Possible loss from price moves between the legs, in bps of the hedged amount. Added to the route's cost in the
-   * comparison.
+   * Possible loss from price moves between the legs, in bps of the hedged amount. The comparison of routes adds this
+   * loss to the cost of the route.
    */
   readonly riskBps: number;
   /** Maximum wait for a second leg whose price is within the limits. */
@@ -96,11 +96,11 @@ async function legsToBuy(
   const first = await offers.rfq({ from: minor, to: via, fixed: 'get', size: ceilTo(needs, unit) });
   if (typeof first === 'string') return `first leg: ${first}`;
   return moneyOf(first.get.amount) < needs
-    ? 'first leg: the exchange cannot confirm the complete amount'
+    ? 'first leg: the exchange can confirm only a part of the amount'
     : [first, second];
 }
 
-/** Requests an offer for the complete holding of the third currency. Returns the reason if there is no offer. */
+/** Requests an offer that converts all of the third currency. Returns the reason as text if there is no offer. */
 export async function requestSecondLeg(
   offers: Offers,
   via: string,
@@ -112,7 +112,9 @@ export async function requestSecondLeg(
   if (typeof unit === 'string') return unit;
   const offer = await offers.request('rfq', wish, unit);
   if (typeof offer === 'string') return offer;
-  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'the exchange cannot confirm the complete amount' : offer;
+  return moneyOf(offer.give.amount) < floorTo(holds, unit)
+    ? 'the exchange can confirm only a part of the amount'
+    : offer;
 }
 
 /**

@@ -22,9 +22,9 @@ export type HedgeView = {
   readonly limits: RiskLimits | null;
   /** Reason why the bot cannot quote, from the last decision or the current data; `null` if the bot can quote. */
   readonly refusal: RiskRefusal | null;
-  /** Whether balances have equaled the ledger at least once since the start, and since the last resume. */
+  /** Whether balances have equaled the ledger at least once since the start or, if later, the last resume. */
   readonly isReconciled: boolean;
-  /** Base currency beyond the target; negative if below it. */
+  /** Held amount of the base currency minus the inventory target; negative below the target. */
   readonly inventory: Money;
   /** Mid price of one unit of the base currency, from the book without the bot's orders. */
   readonly mid: Money;
@@ -37,8 +37,8 @@ export type HedgeView = {
 /** Capacity for hedging on one side. */
 export type SideRoom = {
   /**
-   * Funds for a hedge on this side that no order of the bot may still use. In the base currency for a sell, in the
-   * quote currency for a buy. Negative if orders need more than the balance.
+   * Funds for a hedge on this side that no order of the bot may still use: base currency for a sell, quote currency for
+   * a buy. Negative if orders need more than the balance.
    */
   readonly free: Money;
   /**
@@ -56,7 +56,10 @@ export type BalancesSeen = {
   readonly differences: readonly { readonly currency: string; readonly difference: Money }[];
 };
 
-/** Data of the driver that the engine does not have. */
+/**
+ * Data that the caller supplies, because the engine does not have it. `balancesAt` is the start of the last balance
+ * read.
+ */
 type DriverData = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balancesAt: Millis };
 
 /** Creates the view at `at`, in engine time. */

@@ -4,9 +4,9 @@ import type { Log } from './log.ts';
 import type { Failed } from './failedRequest.ts';
 
 const AGAIN_MS = 60_000;
-/** Time without any answer after which the exchange counts as unreachable. Single lost answers do not count. */
+/** Time without any answer after which the exchange counts as unreachable. A single lost answer does not count. */
 const UNREACHABLE_MS = 2_000;
-/** Maximum number of distinct kinds of failure. */
+/** Maximum number of distinct kinds of failure that are remembered to suppress repeated lines. */
 const KINDS_MAX = 100;
 
 export class ConnectivityLog {
@@ -59,12 +59,12 @@ export class ConnectivityLog {
     this.#log.warn({ what, reason, since: at }, text);
   }
 
-  /** Logs a consequence of failed requests at most once per minute, and not while an outage is already logged. */
+  /** Logs a consequence of failed requests at most once per minute. Logs nothing while an outage is already logged. */
   also(kind: string, known: object, text: string): void {
     if (this.#saidAt === null) this.say(kind, known, text);
   }
 
-  /** Logs a line; counts repeats within a minute instead of logging them. */
+  /** Logs a line. Repeats within a minute are counted and not logged. */
   say(kind: string, known: object, text: string, level: 'warn' | 'error' = 'warn'): void {
     const now = this.#clock.elapsed();
     const before = this.#kinds.get(kind);

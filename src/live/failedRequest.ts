@@ -1,4 +1,4 @@
-/** Outcome of a request without a result. */
+/** Request that ended without a result: rejected, or with an unknown outcome. */
 import type { Outcome } from '../core/index.ts';
 
 export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;

@@ -1,5 +1,5 @@
 /**
- * Logger interface, a subset of pino: fields first, then the sentence. Its functions are methods, because pino's
+ * Logger interface, a subset of pino: fields first, then the sentence. The functions are methods, because pino's
  * functions need their logger as `this`. The linter reports a detached method (`const write = log.warn`), which would
  * throw.
  */

@@ -2,8 +2,8 @@
 import type { Clock, Millis } from '../core/index.ts';
 
 /**
- * Returns a clock that starts now and runs at `speed` times real time. `start` sets its initial wall time, such as that
- * of a tape.
+ * Returns a clock that starts now and runs at `speed` times real time. `start` sets its initial wall time, such as the
+ * start time of a tape.
  */
 export function realClock(speed = 1, start?: Millis): Clock {
   const origin = performance.now();

@@ -7,6 +7,6 @@ export type RunContext = {
   /** Returns the engine's time: wall time that never goes back. */
   readonly time: () => Millis;
   readonly log: Log;
-  /** Gives an event to the engine, records the event, and executes the resulting commands. */
+  /** Passes an event to the engine, records the event, and executes the resulting commands. */
   readonly step: (event: EngineEvent) => void;
 };

@@ -67,7 +67,10 @@ export function strangeFee(trade: OwnTrade, { hasCurrency }: Pick<RowJudgment, '
   return { why, book, currencies: pair, oid, originId, id: tid };
 }
 
-/** Whether a row concerns one of these currencies, judged by its own currencies or by its book. */
+/**
+ * Whether a row concerns a currency in `own`, judged by the currencies of the row, or by its book if the row names no
+ * currency.
+ */
 export function isAboutCurrency({ currencies, book }: UnreadableRow, own: readonly string[]): Concern {
   const about = currencies ?? (book === undefined ? undefined : (pairOrNull(book) ?? undefined));
   if (about === undefined) return 'possibly';
@@ -121,7 +124,7 @@ export type RowJudgment = Omit<OwnOrders, 'book'> & {
   readonly onLeftOut: (text: string) => void;
 };
 
-/** Returns a judgment of rows by the engine's orders and ledger, with warnings about omitted rows. */
+/** Returns rules for judging rows that use the engine's orders and ledger, with warnings about omitted rows. */
 export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
   instance,
   ownsOid: oid => ownsOid(engine.liveOrders, oid),

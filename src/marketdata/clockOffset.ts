@@ -1,5 +1,6 @@
 /**
- * Offset of the exchange's clock, from the fastest message of a connection, and the extra delay of each other message.
+ * Offset of the exchange's clock, computed from the fastest message of a connection, and the extra delay of each other
+ * message.
  */
 import type { Millis } from '../core/index.ts';
 
@@ -17,7 +18,10 @@ export class ClockOffset {
     return now - sentAt - this.#minimum;
   }
 
-  /** Starts a new connection, whose delay may differ; clocks also drift. */
+  /**
+   * Starts a new connection. The offset is measured again, because the delay of the new connection may differ and
+   * clocks drift.
+   */
   reset(): void {
     if (this.#minimum < Infinity) this.#before = this.#minimum;
     this.#minimum = Infinity;

@@ -1,4 +1,4 @@
-/** Polled REST book, by levels or by orders, as levels in ticks and lots. */
+/** Conversion of a polled REST book to levels in ticks and lots. The polled book lists levels or single orders. */
 import {
   damageWithinDepth,
   DEPTH_LEVELS,
@@ -16,7 +16,7 @@ import {
 
 export type PolledLevel = readonly [Side, Price, Amount];
 
-/** Writes a book into `into` as summed levels. Returns why it wrote nothing; `null` if it wrote the book. */
+/** Writes a book into `into` as one level per price. Returns why it wrote nothing; `null` if it wrote the book. */
 export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): string | null {
   const levels = levelsOf(snapshot, instrument);
   if (typeof levels === 'string') return levels;

@@ -31,7 +31,9 @@ export type PublicTradeTailOptions = {
  * Maximum number of pages per call: about an hour of trades in a busy book. The next call reads the remaining pages.
  */
 const PAGES_MAX = 20;
-/** Maximum number of remembered orders with recent executions in the stream, and of trades that wait for pages. */
+/**
+ * Maximum number of resting orders whose executions in the stream are remembered, and of trades that wait for pages.
+ */
 const KEPT_MAX = 10_000;
 
 export class PublicTradeTail {
@@ -39,7 +41,10 @@ export class PublicTradeTail {
   /** Number of the newest reported trade; `null` before the first read. */
   #last: bigint | null = null;
   #source: 'pages' | 'stream' = 'pages';
-  /** Trades of the stream that wait until pages cover the time before the stream came up; `null` while it is down. */
+  /**
+   * Trades of the stream that wait until pages cover the time before the stream came up; `null` while the stream is
+   * down.
+   */
   #early: StreamTrade[] | null = null;
   /** Number of times that the stream may have missed a trade. */
   #doubts = 0;
@@ -63,7 +68,7 @@ export class PublicTradeTail {
     this.#begin(null);
   }
 
-  /** Handles a stream loss that may include a trade. */
+  /** Handles a loss of stream messages, which may include a trade. */
   markUncertain(): void {
     if (this.#early !== null || this.#source === 'stream') this.up();
   }
@@ -90,7 +95,7 @@ export class PublicTradeTail {
    * Reads all trades after the newest reported trade. The first call only finds the newest trade.
    *
    * Returns false if some trades could not be read. The trades read so far are reported, and the next call continues
-   * after them. Do not run two calls at once.
+   * after them. Do not call again before the previous call has ended.
    */
   async fill(): Promise<boolean> {
     const { exchange, book, listener } = this.#options;
@@ -104,7 +109,7 @@ export class PublicTradeTail {
       const trades = await exchange.trades(book, query);
       if (trades.kind !== 'done') return false;
       const unreadable = trades.unreadable ?? [];
-      // A page without any readable row contains no trades.
+      // If no row of the page can be read, no trade is known after which the next page could start.
       if (unreadable.length > 0 && trades.value.length === 0) return false;
       for (const row of unreadable) listener.unreadable?.(describeRow(row));
       // Trades before the first read are not reported.

@@ -11,8 +11,8 @@ export class SequenceReset {
   #low: { readonly since: Millis; last: bigint; reads: number } | null = null;
 
   /**
-   * Records the sequence number of a read book. Returns true if every read of the last minute had a number below
-   * `shown`, the number of the current book, and the numbers increased meanwhile.
+   * Records the sequence number of a read book; `shown` is the number of the current book. Returns true if all reads of
+   * the last minute had numbers below `shown`, and these numbers increased at least five times and never decreased.
    */
   recordRead(sequence: bigint, shown: bigint, now: Millis): boolean {
     if (sequence >= shown) {

@@ -10,12 +10,12 @@ import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook }
 
 /**
  * Initial interval between reads of complete books, which are large and use public budget. The interval doubles after
- * each read until the stream has been good for a minute.
+ * each read until the stream has provided the book for a minute.
  */
 const RESYNC_EVERY_MS = 5_000;
 const RESYNC_EVERY_MAX_MS = 60_000;
 const GOOD_AFTER_MS = 60_000;
-/** Delay of the read of a complete book, so that the stream delivers the steps before the snapshot. */
+/** Minimum delay of the read of a complete book, so that the stream sends steps before the snapshot is taken. */
 const RESYNC_PAUSE_MS = 20;
 /**
  * Maximum delay of frames, and maximum lag behind a polled book, for a stream that counts as up. The delays of prompt
@@ -65,7 +65,7 @@ export class MarketDataSupervisor {
   #pollTimer: Timer | null = null;
   #resyncAt: Millis = -Infinity;
   #resyncTimer: Timer | null = null;
-  /** Number of complete books read since the stream was last good for a minute. */
+  /** Number of complete books read since the stream last provided the book for at least a minute. */
   #resyncs = 0;
   #liveSince: Millis | null = null;
 
@@ -127,7 +127,7 @@ export class MarketDataSupervisor {
     return this.#reading || this.#stopped ? null : this.#read(false);
   }
 
-  /** Discards everything received or queued until now as unreliable, and restarts the stream. */
+  /** Discards all data received or queued until now as unreliable, and restarts the stream. */
   rejectAsUnreliable(reason: string): void {
     const { stream } = this.#options;
     if (this.#stopped || stream === undefined) return;
@@ -288,7 +288,7 @@ export class MarketDataSupervisor {
     this.#resyncSoon();
   }
 
-  /** Reads a book, by levels or complete; resolves to `null` if the read gave no usable book. */
+  /** Reads a book, aggregated by levels or complete. Resolves to `null` if the read returned no usable book. */
   #read(aggregate: boolean): Promise<BookSnapshot | null> {
     const reading = this.#readOf(aggregate);
     this.#underway = reading;
@@ -357,7 +357,7 @@ export class MarketDataSupervisor {
       if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }
-    // The stream may be newer than the answer.
+    // The stream may have received later steps than the answer contains.
     if (stepped !== null && stepped > snapshot.sequence) return;
     const shows = stepped === null || !this.#waits;
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);

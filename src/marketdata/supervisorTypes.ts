@@ -26,8 +26,8 @@ export interface SteppedBook {
   readonly sequence: bigint | null;
   take(diff: BookDiff): L3Step;
   /**
-   * Restarts from a complete book and the steps received since the loss. Any result except `live` means that nothing
-   * changed.
+   * Restarts from a complete book and the steps received since the last loss of steps. Any result except `live` means
+   * that nothing changed.
    */
   seed(whole: BookSnapshot): SeedResult;
   /** Records a loss of steps; waits for a complete book. */
@@ -46,7 +46,8 @@ export type MarketDataUser = {
    */
   readonly onCurrent: (was: BookSource, polledAt: Millis | null) => void;
   /**
-   * Applies a newer book, by levels or, if `whole`, by orders. Returns why the book was not applied; `null` if it was.
+   * Applies a newer book, by levels or, if `whole`, by orders. Returns why the book was not applied; `null` if the book
+   * was applied.
    */
   readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
   /**
@@ -54,7 +55,7 @@ export type MarketDataUser = {
    * `time`).
    */
   readonly onBook: (startedAt: Millis, source: BookSource) => void;
-  /** Called after a loss: the book is unknown until the next `onCurrent` or `onBook`. */
+  /** Called after a loss of the stream or its data: the book is unknown until the next `onCurrent` or `onBook`. */
   readonly onLost: (reason: string, was: BookSource) => void;
   /**
    * Called if the exchange restarted its sequence numbers, so that later books are newer despite lower numbers.

@@ -11,7 +11,7 @@ import {
 import type { Log } from '../live/log.ts';
 import { signedCents } from './shownProfit.ts';
 
-/** Writes news as log lines; `resumeCommand` ends a halt of this bot. */
+/** Writes engine news as log lines. `resumeCommand` is the command that ends a halt of this bot. */
 export function logEvent(log: Log, instrument: Instrument, news: EngineNews, resumeCommand: string): void {
   switch (news.kind) {
     case 'fill': {
@@ -22,7 +22,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
         {
           tid: fill.tid,
           id: fill.id,
-          // Field names equal the columns of `puntas export`.
+          // The field names equal the column names of `puntas export`.
           ...{ trade_id: fill.tid, order_id: fill.oid, client_order_id: fill.id },
           side: fill.side,
           price: textOfPrice(instrument, fill.price),
@@ -94,7 +94,10 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
   }
 }
 
-/** Returns a sentence on a fill: amount, price, level, fee, and the gain against the mid price minus the fee. */
+/**
+ * Returns a sentence about a fill: amount, price, level, fee, and the gain. The gain is measured against the mid price,
+ * minus the fee.
+ */
 export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fill' }>, instrument: Instrument): string {
   const { side, major, price, maker, fee, feeIn } = fill;
   const done = side === 'buy' ? 'bought' : 'sold';
@@ -108,7 +111,7 @@ export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fil
   ].join(', ');
 }
 
-/** Texts for news about an order, without internal terms. */
+/** Texts for news about an order, for the operator. */
 const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>> = {
   unknown: 'outcome unknown; the order counts as live until the exchange reports it',
   resolved: 'the exchange has reported the order; its outcome is known',
@@ -119,7 +122,7 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
     'the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',
 };
 
-/** Returns an amount without trailing zeros, in one form for orders and fills. */
+/** Returns an amount of the base currency as text without trailing zeros. */
 const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
 
 function tellQuoting(log: Log, { reason, why }: Extract<EngineNews, { kind: 'quoting' }>): void {

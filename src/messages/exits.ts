@@ -30,7 +30,9 @@ export function codeOf(error: unknown): number {
   return error instanceof CannotStart && !error.mayPass ? EXIT.misused : EXIT.broken;
 }
 
-/** Returns the remedy for a full or read-only disk; `null` for other errors, and if the error has a remedy already. */
+/**
+ * Returns the remedy for a full or read-only disk; `null` for other errors, and for errors that already have a remedy.
+ */
 function diskRemedy(error: unknown): string | null {
   if (error instanceof UsageError) return null;
   const trouble = diskTroubleOf(error);
@@ -42,5 +44,7 @@ const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
   budget: 'the request budget is used up; wait a minute, or raise exchange.budgets within the limits of the exchange',
 };
 
-/** Returns the remedy for a local code; `null` for other codes, or if none is known. */
+/**
+ * Returns the remedy for a rejection code that Puntas itself sets; `null` for other codes, or if no remedy is known.
+ */
 export const localRemedyOf = (code: string | null): string | null => OF_OURS[code as LocalRefusal] ?? null;

@@ -1,7 +1,7 @@
 /** Commands for the operator to type, with the configuration or state directory of the bot that prints them. */
 import { resolve } from 'node:path';
 
-/** Identification of one bot: its YAML file, or its state directory if that is not the one in the file. */
+/** Identification of one bot: its YAML file, or its state directory if the file names another state directory. */
 export type WhichBot = { readonly configFile?: string | undefined; readonly stateDir: string };
 
 export type OwnVerb = 'resume' | 'reduce' | 'halt --cancel';

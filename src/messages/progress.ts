@@ -1,13 +1,16 @@
 /** Progress of a long task, independent of its display. */
 export type Progress = {
-  /** Starts a progress bar and ends the previous one. `total` is in the task's own unit, `what` is a word or two. */
+  /**
+   * Starts a progress bar and ends the previous one. `total` is in the task's own unit; `what` names the task in one or
+   * two words.
+   */
   begin(total: number, what: string): void;
-  /** Reports the completed part of the total, and `what` if it changed. */
+  /** Reports how much of `total` is done, and the new task name if it changed. */
   at(done: number, what?: string): void;
   end(): void;
 };
 
-/** Receives the completed share of a task, from 0 to 1, from time to time. */
+/** Callback that receives the completed share of a task, from 0 to 1, at irregular times. */
 export type OnShare = (share: number) => void;
 
 /** Runs a task with its own progress bar. */

@@ -8,9 +8,9 @@ const REASON_MAX = 500;
 const BY_MAX = 60;
 
 /**
- * Returns a reason as it is stored: one line, without control characters, of at most 500 characters. `canBeEmpty`:
- * whether an empty reason is accepted. `what`: required content, for the error.
- * @throws UsageError if it has fewer than four visible characters.
+ * Returns a reason as it is stored: one line, without control characters, of at most 500 characters. `canBeEmpty` is
+ * whether an empty reason is accepted. `what` names the required content, for the error.
+ * @throws UsageError if the reason has fewer than four visible characters.
  */
 export function checkedReason(reason: string, { canBeEmpty = false, what = 'why' } = {}): string {
   const kept = cleaned(reason, REASON_MAX);
@@ -21,7 +21,7 @@ export function checkedReason(reason: string, { canBeEmpty = false, what = 'why'
 
 /**
  * Returns the operator's name as it is stored: one line, without control characters, of at most 60 characters.
- * @throws UsageError if it is empty.
+ * @throws UsageError if the name is empty.
  */
 export function checkedBy(by: string): string {
   const kept = cleaned(by, BY_MAX);

@@ -1,7 +1,4 @@
-/**
- * Profit since the opening as every display prints it: at one time, valued at the mid price, with the profit of the
- * last run.
- */
+/** Profit since the opening of the ledger and profit of the last run, in the form that every display prints. */
 import {
   money,
   moneyOf,
@@ -18,8 +15,8 @@ export type PrintedProfitParts = Readonly<Record<'total' | 'spread' | 'inventory
 export type PrintedProfit = PrintedProfitParts & {
   readonly currency: string;
   /**
-   * Time of the opening, ISO 8601 in UTC; `null` if an older Puntas did not store it. `at` is the time of the last
-   * event.
+   * Time at which the ledger was opened; `null` if an older Puntas did not store it. `at` is the time of the last
+   * event. Both times are ISO 8601 in UTC.
    */
   readonly since: string | null;
   readonly at: string | null;
@@ -29,7 +26,9 @@ export type PrintedProfit = PrintedProfitParts & {
   readonly run: PrintedProfitParts | null;
 };
 
-/** Returns the printed form. `run`: profit of the last run, which `of` includes. */
+/**
+ * Returns the profit in the form that displays print. `run` is the profit of the last run, which `of` already includes.
+ */
 export const shownProfit = (of: ProfitSinceOpening, run: Profit | null, minor: string): PrintedProfit => ({
   ...{ currency: minor, since: timeText(of.since), at: timeText(of.at) },
   mid: of.twiceMid === null ? null : textOfMoney(midPriceOf(of.twiceMid)),
@@ -37,10 +36,10 @@ export const shownProfit = (of: ProfitSinceOpening, run: Profit | null, minor: s
   run: run && partsText(run),
 });
 
-/** Returns the mid price from twice the mid, rounded down by less than 10^-18. */
+/** Returns the mid price, given twice the mid price; rounds down by less than 10^-18. */
 export const midPriceOf = (twiceMid: Money): Money => money(twiceMid / 2n);
 
-/** Returns sums as decimal text. */
+/** Returns the parts of a profit and their total as decimal text. */
 export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): PrintedProfitParts => ({
   spread: textOfMoney(spread),
   inventory: textOfMoney(inventory),
@@ -50,21 +49,25 @@ export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): 
 });
 
 /**
- * Returns a sentence such as `+12.50 mxn since the opening (2026-11-20 14:05 UTC), this run +1.20`, for all displays.
+ * Returns a sentence such as `+12.50 mxn since the opening of the ledger (2026-11-20 14:05 UTC), this run +1.20`, for all displays.
  */
 export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
   profitSentenceOf(shownProfit(of, run, minor));
 
 /**
- * Returns the profit since the opening and the profit of the last run as a sentence, from sums that are already text.
+ * Returns the profit since the opening of the ledger and the profit of the last run as one sentence. The sums are
+ * already text.
  */
 export function profitSentenceOf({ since, currency, total, run }: PrintedProfit): string {
-  const from = since === null ? 'the opening' : `the opening (${since.slice(0, 16).replace('T', ' ')} UTC)`;
+  const from =
+    since === null
+      ? 'the opening of the ledger'
+      : `the opening of the ledger (${since.slice(0, 16).replace('T', ' ')} UTC)`;
   const part = run === null ? '' : `, this run ${signedCents(moneyOf(run.total))}`;
   return `${signedCents(moneyOf(total))} ${currency} since ${from}${part}`;
 }
 
-/** Returns an exact sum with a sign and two decimals, rounded half away from zero. */
+/** Returns a sum with a sign and two decimals; a half cent is rounded away from zero. */
 export function signedCents(sum: Money): string {
   const size = ((sum < 0n ? -sum : sum) + CENT / 2n) / CENT;
   const isNegative = sum < 0n && size > 0n;

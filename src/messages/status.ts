@@ -1,4 +1,4 @@
-/** Periodic status line of the bot: complete if there is space, one row on a terminal. */
+/** Periodic status line of the bot. On a terminal, the line is shortened to one row. */
 import {
   approximately,
   isInBook,
@@ -33,8 +33,8 @@ export type StatusOptions = {
 type QueueAhead = Readonly<Record<Side, Amount | null>>;
 
 /**
- * Starts the status line. It is first printed when both sides are quoted or ten seconds of wall time have passed, then
- * every ten seconds.
+ * Starts the status line. The first line is printed when both sides are quoted or ten seconds of wall time have passed.
+ * Further lines follow every ten seconds.
  */
 export function status({ log, instrument, now, clock, speed, queueAhead, room }: StatusOptions): { stop(): void } {
   let timer: Timer;
@@ -95,8 +95,8 @@ function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }:
 }
 
 /**
- * Returns shorter versions of the status line, each shorter than the one before. Every version keeps the quotes, or the
- * reason for missing quotes.
+ * Returns shortened status lines, each at most as long as the one before. Every version keeps the quotes, or the reason
+ * for missing quotes.
  */
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
@@ -112,7 +112,7 @@ function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   };
   const counted = quotes(orders => ` x${orders.length}`);
   const bare = quotes(() => '');
-  // Cuts the price rather than the reason for a missing quote.
+  // A cut at the end of the row then shortens the bid price, not the reason for the missing ask.
   const last = of.quoting === null && of.unshown.buy === null && of.unshown.sell !== null ? turned(bare) : bare;
   const forms = [
     [counted, held, profit, fills],

@@ -13,7 +13,9 @@ export type Summary = {
   };
   /** Number of fills; `null` if trades of the account could not be read. */
   readonly fills: number | null;
-  /** Holdings at the end by currency, as decimal text; `null` if they were not proven by the balances. */
+  /**
+   * Holdings at the end by currency, as decimal text; `null` if they were not compared with the exchange's balances.
+   */
   readonly position: Readonly<Record<string, string>> | null;
   /**
    * Profit since the opening and profit of the last run, as in `puntas report` and `puntas status`. `null` if trades of
@@ -25,24 +27,27 @@ export type Summary = {
    * parts add up to the total. `null` if trades of the account could not be read.
    */
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>> | null;
-  /** Reason for `null` figures; absent if all are known. */
+  /** Reason why figures are `null`; absent if no figure is `null`. */
   readonly figuresUnknown?: string;
   /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
-  /** Number of orders that may be open; `null` if none is known and the open orders could not be read. */
+  /**
+   * Number of the bot's orders that may still be open; `null` if the open orders could not be read and the bot knows of
+   * none.
+   */
   readonly openOrdersLeft: number | null;
-  /** Whether the ledger equals the exchange's balances; `null` if these could not be read. */
+  /** Whether the ledger equals the exchange's balances; `null` if the balances could not be read. */
   readonly ledgerMatches: boolean | null;
   /** Reason for the halt; absent if trading is not halted. */
   readonly halted?: string;
-  /** Followed exchange and simulated fills; present only in paper trading. */
+  /** REST URL of the exchange that the run follows, and the fill model; present only in paper trading. */
   readonly paper?: { readonly follows: string; readonly fills: string };
 };
 
 /**
- * Returns the summary. `run.seconds` is wall time, to the millisecond; shares of time have four decimals. The position
- * in a currency of the book that is not held is '0'.
+ * Returns the summary. `run.seconds` is wall time, rounded to the millisecond; shares of time have four decimals. If
+ * the account holds none of a currency, its position is '0'.
  */
 export function summaryOf(
   instrument: Instrument,

@@ -1,4 +1,7 @@
-/** Cached metrics page: rendered at most once per second, so that frequent scrapes do not delay quoting. */
+/**
+ * Cache of the metrics page. The page is rendered at most once per second, so that frequent scrapes do not delay
+ * quoting.
+ */
 import type { Millis } from '../core/index.ts';
 
 /** Maximum age of a served page, in ms. */

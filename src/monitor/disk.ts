@@ -1,4 +1,4 @@
-/** Disk metrics: whether the journal can be written, and how much the webhook inbox stores. */
+/** Disk metrics: whether the bot can write its journal, and the size of the webhook inbox. */
 import { gauge, total } from './entry.ts';
 import type { InboxOutcome } from './monitored.ts';
 

@@ -1,20 +1,25 @@
-/** Metric as one entry: name, kind, help, labels and the source of its values. */
+/** Types of a metric entry: name, kind, help text, labels and the source of its values. */
 import type { Millis, Money, Side } from '../core/index.ts';
 import type { Monitored, OrderEvent, RequestOutcome } from './monitored.ts';
 
-/** Labels of one series, except `book`, which is added automatically. A label of `null` is omitted. */
+/**
+ * Labels of one series, except `book`, which every series gets automatically. A label with the value `null` is omitted.
+ */
 export type Labels<L extends string> = Readonly<Record<Exclude<L, 'book'>, string | null>>;
 /** Labels of a series and its value. */
 export type MetricSample<L extends string, V = number> = readonly [Labels<L>, V];
 
-/** Events for counters and histograms. */
+/** Events that counters and histograms count, each with its data. */
 export type Events = {
   order: [side: Side, event: OrderEvent];
   /** One execution of the bot's orders, with its volume in both currencies. */
   fill: [side: Side, volume: readonly { readonly currency: string; readonly sum: Money }[]];
-  /** One request. `endpoint` is a method and a path without ids, like "POST orders". */
+  /**
+   * One request to the exchange, with its duration. `endpoint` is a method and a path without ids, such as "POST
+   * orders".
+   */
   request: [endpoint: string, outcome: RequestOutcome, ms: Millis];
-  /** One decision: the time from the event to its approved commands. */
+  /** One decision, with the time from its event to the approved commands. */
   loop: [ms: Millis];
 };
 
@@ -26,11 +31,11 @@ type Named<L extends string> = {
   /** Labels whose values are not a fixed set; the number of their values is limited. */
   readonly bounded?: readonly NoInfer<L>[];
 };
-/** Reads rows from a snapshot; a single number is for a metric of one series. */
+/** Reads the samples of a metric from a snapshot. A metric with only one series may return a number instead. */
 type Read<L extends string, V> = {
   readonly read: (now: Monitored, version: string) => V | readonly MetricSample<L, V>[];
 };
-/** Returns rows from an event. */
+/** Returns the samples that one event adds to a metric. */
 type EventHandler<L extends string> = {
   readonly onEvent: { readonly [E in keyof Events]?: (...told: Events[E]) => readonly MetricSample<L>[] };
 };
@@ -38,15 +43,18 @@ type EventHandler<L extends string> = {
 type Gauge<L extends string> = Named<L> &
   // A sample with the value `null` removes its series.
   Read<NoInfer<L>, number | null> & {
-    /** Treatment of a series that the snapshot has no row for. If omitted, the series keeps its value. */
+    /**
+     * Treatment of a series for which the snapshot has no sample: remove it, or set it to 0. If omitted, the series
+     * keeps its value.
+     */
     readonly whenUnset?: 'gone' | 'zero';
   };
 type Total<L extends string> = Named<L> & Read<NoInfer<L>, number>;
 type Counter<L extends string> = Named<L> &
   EventHandler<NoInfer<L>> & {
     /**
-     * Returns the series that start at 0, since a series without a first value has no rate. Called with `null` at the
-     * start, then with each snapshot.
+     * Returns the series that start at 0, because a series without a first value has no rate. The argument is `null` at
+     * the start, and later each snapshot.
      */
     readonly zeros: (now: Monitored | null) => readonly Labels<NoInfer<L>>[];
   };
@@ -56,7 +64,7 @@ type Histogram<L extends string> = Named<L> &
     readonly buckets: readonly number[];
   };
 
-/** Name of a metric and names of its alerts, as literal types. */
+/** Name of a metric and names of its alerts. The names have literal types, so that an unknown name does not compile. */
 type Called<N extends string, A extends string> = {
   readonly name: N;
   /** Names of the rules in config/prometheus/alerts.yml that use the metric. */

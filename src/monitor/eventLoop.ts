@@ -4,7 +4,7 @@ import type { Millis } from '../core/index.ts';
 
 /** Sampling interval in ms. Every sample includes this interval in addition to the delay. */
 const EVERY_MS = 20;
-/** Length of a window in ms. Values cover one to two windows. */
+/** Length of a measurement window, in ms. The reported delays cover one to two windows. */
 const WINDOW_MS = 30_000;
 
 export type EventLoopDelay = Readonly<Record<Stat, Millis>>;
@@ -13,16 +13,16 @@ const PERCENTILES: Readonly<Record<Stat, number>> = { median: 50, p99: 99, longe
 
 export type EventLoopWatch = {
   /**
-   * Returns the maximum delay of the current and the previous window. If the last read was longer ago, the maximum
-   * covers the time since then.
+   * Returns the median, 99th percentile and maximum delay, in ms, each the larger value of the current and the previous
+   * window. A window ends at the first read after its length has passed.
    */
   read(): EventLoopDelay;
   close(): void;
 };
 
 /**
- * Watches the event loop of this thread. `elapsed` returns monotonic ms. Several readers can call `read` without
- * affecting each other.
+ * Measures the delay of this thread's event loop. `elapsed` returns monotonic ms. Several readers can call `read`
+ * without affecting each other.
  */
 export function watchEventLoop(elapsed: () => Millis): EventLoopWatch {
   const delays = monitorEventLoopDelay({ resolution: EVERY_MS });

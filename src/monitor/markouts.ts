@@ -26,7 +26,7 @@ export const MARKOUTS = [
   }),
 ];
 
-/** Returns the known values of each side's curves at the horizons. */
+/** Returns one sample for each known value of a markout curve, with side, level and horizon as labels. */
 const markoutSamples = ({ markouts }: Monitored, valuesOf: (curve: MarkoutCurve) => MarkoutCurve['bps']) =>
   (markouts?.curves ?? []).flatMap(curve => {
     const { side, level, seconds } = curve;

@@ -10,7 +10,7 @@ import { SIDES, type Monitored, type OrderEvent, type PnlPart } from './monitore
 const ORDER_EVENTS: readonly OrderEvent[] = ['placed', 'canceled', 'filled', 'refused', 'unknown'];
 const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees', 'hedging'];
 const REGIMES: readonly Regime[] = ['normal', 'wide', 'reduce only', 'paused', 'halted'];
-/** Decisions that every bot makes; their series start at 0. */
+/** Decisions that occur in every bot; the series of these decisions start at 0. */
 const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
   (
     [
@@ -200,7 +200,7 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_strategy_figure',
-    help: 'Model values that puntas check shows; their source is the unit.',
+    help: 'Model values that puntas check shows; the label unit has the unit or the source.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
     whenUnset: 'gone',
@@ -226,7 +226,7 @@ const QUOTING = [
 
 export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...DISK] as const;
 
-/** Metric names as literal types, so that a panel or alert about an unknown metric does not compile. */
+/** Names of all metrics as literal types. A dashboard panel or alert with an unknown metric name does not compile. */
 export type MetricName = (typeof METRICS)[number]['name'];
 export type AlertName = NonNullable<(typeof METRICS)[number]['alerts']>[number];
 

@@ -1,4 +1,4 @@
-/** Snapshot behind the metrics: the current state of one book of a running bot. */
+/** Snapshot from which metrics are read: the current state of one book of a running bot. */
 import type { AccountTier, DecisionCount, LimitUse, Millis, Money, Regime, Side, Snapshot } from '../core/index.ts';
 import type { EventLoopDelay } from './eventLoop.ts';
 
@@ -10,7 +10,7 @@ export type Monitored = {
   readonly minorCurrency: string;
   /** Number of the bot's live orders by side. */
   readonly quotesLive: Readonly<Record<Side, number>>;
-  /** Holdings by currency; null if they could not be compared with the balances. */
+  /** Holdings by currency; `null` if they were not compared with the exchange's balances. */
   readonly position: ReadonlyMap<string, Money> | null;
   /** Prices of the bot's best live orders; `null` on a side without orders. */
   readonly quotePrice: Readonly<Record<Side, Money | null>>;
@@ -18,19 +18,17 @@ export type Monitored = {
   readonly mid: Money | null;
   /** Parts of the profit, in the quote currency; fees are negative. Null if trades could not be read. */
   readonly pnl: Readonly<Record<PnlPart, Money>> | null;
-  /**
-   * Parts of the profit: since the opening of the ledger (`profitSinceOpening`), and of the last run (`profitOfRun`).
-   */
+  /** Parts of the profit since the opening of the ledger. `profitOfRun` has the parts of the last run's profit. */
   readonly profitSinceOpening: Readonly<Record<PnlPart, Money>> | null;
   readonly profitOfRun: Readonly<Record<PnlPart, Money>> | null;
-  /** Spread between the bot's best live bid and ask, in bps of their mid price; null unless both are live. */
+  /** Spread between the bot's best live bid and ask, in bps of their mid price; `null` if a side has no live order. */
   readonly spreadBps: number | null;
   /** Spread between the market's best bid and ask, in bps of their mid price; `null` if a side is empty. */
   readonly marketSpreadBps: number | null;
   /** Time since the last full book was received; `null` before the first book. */
   readonly bookAgeMs: Millis | null;
   readonly budget: { readonly public: number; readonly private: number };
-  /** Whether market data comes from the stream; null if the stream is off or not available. */
+  /** Whether market data comes from the stream; `null` if the stream is off or unavailable. */
   readonly streamUp: boolean | null;
   /**
    * Amount of other traders that would be filled before the bot's best order of each side, in the base currency; `null`
@@ -38,8 +36,8 @@ export type Monitored = {
    */
   readonly queueAhead: Readonly<Record<Side, Money | null>>;
   /**
-   * Reasons why a wanted quote is not live; empty if all are. The reasons are a small fixed set, because each is a time
-   * series.
+   * Reasons why wanted quotes are not live; empty if every wanted quote is live. The reasons are a small fixed set,
+   * because each reason is a time series.
    */
   readonly notQuoting: readonly string[];
   /** Counts of all decisions on levels, by reason. The reasons are a fixed set. */
@@ -52,7 +50,7 @@ export type Monitored = {
   readonly markouts: Snapshot['markouts'];
   readonly fees: MonitoredFees;
   readonly limits: MonitoredLimits;
-  /** Whether the run was stopped by request, with all of its orders verified as gone. */
+  /** Whether the run was stopped on request, and the exchange confirmed that none of its orders is open. */
   readonly isStoppedCleanly: boolean;
   readonly disk: MonitoredDisk;
   readonly eventLoop: EventLoopDelay;
@@ -65,8 +63,8 @@ export type MonitoredFees = { readonly makerRate: number; readonly tier?: Accoun
 export type MonitoredLimits = {
   readonly uses: readonly LimitUse[];
   /**
-   * Time since the sentinel's last heartbeat. `null` if no sentinel is expected; Infinity if a required sentinel has
-   * sent no heartbeat.
+   * Time since the sentinel's last heartbeat, in ms. Without any heartbeat: Infinity if a sentinel is required,
+   * otherwise `null`.
    */
   readonly sentinelAgeMs: Millis | null;
   /** Bytes that this user can still write in the state directory; `null` if unknown. */

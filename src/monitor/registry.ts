@@ -42,8 +42,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
 }
 
 /**
- * Adds the metrics of the process, with their usual names: start time, memory, processor, open files, lag of the event
- * loop.
+ * Adds Node.js process metrics under their standard names: start time, memory, CPU time, open files and event-loop lag.
  */
 export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
   collectDefaultMetrics({ register: registry });
@@ -115,8 +114,8 @@ const rowsOf = <V extends number | null>(
 ): readonly MetricSample<string, V>[] => (typeof told === 'object' && told !== null ? told : [[{}, told]]);
 
 /**
- * Returns a function that completes the labels of a series: in order, with the book, and with bounded values where
- * required.
+ * Returns a function that completes the labels of a series. The function orders the labels, adds the book, and limits
+ * the values of bounded labels.
  */
 function labelsOf({ labels, bounded = [] }: MetricEntry, book: string): (given: Labels<string>) => Full {
   const bounds = new Map(bounded.map(label => [label, boundedLabel()]));
@@ -131,8 +130,8 @@ function labelsOf({ labels, bounded = [] }: MetricEntry, book: string): (given: 
 }
 
 /**
- * Returns a filter that keeps the first values of a label and replaces further values by "other", so that a label
- * cannot grow without limit.
+ * Returns a filter for the values of one label. The filter keeps the first `LABEL_VALUES_MAX` values and replaces all
+ * others with "other".
  */
 function boundedLabel(): (value: string) => string {
   const seen = new Set<string>();

@@ -1,11 +1,14 @@
-/** HTTP server of the metrics page and two probes: three read-only addresses, only for expected host names. */
+/**
+ * HTTP server of the metrics page and two probes. The three paths are read-only, and requests with an unexpected host
+ * name are rejected.
+ */
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { CachedPage } from './cachedPage.ts';
 
 export type MonitorServer = {
-  /** Base address, with the actual port. */
+  /** Base URL, with the actual port. */
   readonly url: string;
   close(): Promise<void>;
 };

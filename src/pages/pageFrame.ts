@@ -57,8 +57,8 @@ export const section = (heading: string, inside: Html | readonly Html[]): Html =
   </section>`;
 
 /**
- * Returns elements for plots: a single plot as wide as the page, several next to each other, in narrower columns with
- * `row many`.
+ * Returns elements for plots. A single plot is as wide as the page; several plots are next to each other, in narrower
+ * columns if `size` is `row many`.
  */
 export const placesOf = (plots: readonly Plot[], size: 'row' | 'row many' = 'row'): Html =>
   plots.length === 1 ? html`${plots.map(place(''))}` : html`<div class="${size}">${plots.map(place('small'))}</div>`;

@@ -41,7 +41,7 @@ import { FeesTooHigh, UsageError } from './usageError.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
 
-/** Access to an exchange with an account. */
+/** Access to an exchange: its addresses and the API key of an account. */
 export type VenueAccess = {
   readonly restUrl: string;
   readonly key: string;
@@ -52,10 +52,9 @@ export type VenueAccess = {
   readonly born?: Millis;
   /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
-  /**
-   * Addresses for conversions (`rfqUrl`) and for webhook registration (`webhookUrl`), if they differ from `restUrl`.
-   */
+  /** Address for conversions, if it differs from `restUrl`. */
   readonly rfqUrl?: string;
+  /** Address for webhook registration, if it differs from `restUrl`. */
   readonly webhookUrl?: string;
   /** Address of the stream. Without this address or a stream transport, books are polled. */
   readonly streamUrl?: string;
@@ -102,7 +101,7 @@ export function clientOf(
   });
 }
 
-/** Returns a client without a key, for market data only. `deadlineMs`: minimum time for a complete answer. */
+/** Returns a client without a key, for market data only. `deadlineMs`: lower bound of the request deadline. */
 export function publicClientOf(
   config: Pick<Config, 'exchange'>,
   restUrl: string,
@@ -270,10 +269,10 @@ function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
   throw new UsageError(`${key}: this exchange has no conversions; remove the key`);
 }
 
-/** Maximum inventory of the band model, in orders; a larger one has the same effect. */
+/** Maximum inventory of the band model, in orders; a larger inventory has the same effect. */
 const ORDERS_MAX = 10_000;
 
-/** Returns the hedge setup without a desk. */
+/** Returns the hedge setup without a desk; `undefined` if hedging is not configured. */
 export function hedgePlanOf({ hedge, timing, strategy, limits }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
   const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, ...others } = hedge;

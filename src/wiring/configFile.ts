@@ -25,12 +25,12 @@ export function shippedConfig(name: string): string {
   );
 }
 
-/** Returns the validated configuration. Its relative paths are resolved against the folder of the file. */
+/** Returns the validated configuration, with relative paths resolved against the folder of the file. */
 export const readConfig = (path: string): Config => readConfigText(path).config;
 
 /**
- * Returns the validated configuration and the file's text. Relative paths of a shipped file (`isShipped`) are
- * unchanged.
+ * Returns the validated configuration and the text of the file. Relative paths are resolved against the folder of the
+ * file, except for a shipped file (`isShipped`).
  */
 export function readConfigText(path: string, isShipped = false): { readonly config: Config; readonly text: string } {
   const { config, text } = checked(path);
@@ -38,7 +38,7 @@ export function readConfigText(path: string, isShipped = false): { readonly conf
 }
 
 /**
- * Returns a shipped configuration, for a command without -c. Its relative paths are resolved against the working
+ * Returns a shipped configuration, for a command without -c. Relative paths in the configuration refer to the working
  * directory.
  */
 export const readShipped = (name: string): Config => checked(shippedConfig(name)).config;

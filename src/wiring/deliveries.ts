@@ -7,7 +7,7 @@ import type { DeliveryPort } from '../sandbox/index.ts';
 const DEADLINE_MS = 5_000;
 /** Maximum number of connected callback hosts; the least recently used one is dropped. */
 const HOSTS_MAX = 16;
-/** Maximum bytes read of a callback's answer; only its status is used. */
+/** Maximum number of bytes that are read of a callback's answer, of which only the status is used. */
 const BODY_MAX = 64 * 1024;
 
 /**

@@ -98,8 +98,8 @@ export function openBox(
 }
 
 /**
- * Serves the exchange on 127.0.0.1 only; port 0 selects a free port. Rejects with `UsageError` if `openBox` throws one
- * or the port is in use. After a rejection, nothing keeps running.
+ * Serves the exchange on 127.0.0.1 only; port 0 selects a free port. Rejects with `UsageError` if `openBox` throws this
+ * error or if the port is in use. After a rejection, nothing keeps running.
  */
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();
@@ -185,7 +185,10 @@ function flowOf(book: string, seed: number): Market {
   return seededFlow({ seed, profile });
 }
 
-/** Returns the lot of a tape if it is finer than the lot of its rules, so that its amounts remain exact. */
+/**
+ * Returns the lot of a tape if the lot is finer than the lot of the tape's rules. The amounts of the tape then remain
+ * exact.
+ */
 function countedIn({ instrument: { lot }, rules }: Tape): { readonly lot?: string } {
   return moneyOf(lot) < moneyOf(lotOf(rules)) ? { lot } : {};
 }

@@ -11,14 +11,14 @@ const BYTES_MAX = 65_536;
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
 /**
- * Returns a feed; `now` in ms since 1970. Throws a RangeError if the configuration has neither url nor file. `read`
- * resolves to its errors and never rejects.
+ * Returns a feed; `now` returns ms since 1970. Throws a RangeError if the configuration has neither url nor file. Reads
+ * of the feed never reject; they resolve to the error.
  */
 export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   const { url, file } = config;
   if (url !== undefined) return webFeed(url, config, now);
   if (file !== undefined) return fileFeed(file, config, now);
-  throw new RangeError('a feed has a url or a file');
+  throw new RangeError('a feed needs a url or a file');
 }
 
 /** Returns a feed from a file. The age of a price counts from the file's last change, unless the text has a time. */
@@ -31,7 +31,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
       const mark = `${seen.dev} ${seen.ino} ${seen.size} ${seen.mtimeMs}`;
       if (known?.mark === mark) return known;
       const text = readOpenFile(fd, BYTES_MAX);
-      // The file changed during the read; the next read gets it.
+      // The file changed during the read, so its text may be incomplete; the next read reads the file again.
       if (fstatSync(fd).size !== seen.size) return 'the file is being written';
       known = { mark, text, changedAt: seen.mtimeMs };
       return known;

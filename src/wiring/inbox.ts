@@ -37,7 +37,7 @@ export function webhookTokens(): readonly string[] {
 /** Returns the callback URL: the configured base URL with the secret path. */
 export const callbackOf = (base: string, token: string): string => `${base}/hooks/${token}`;
 
-/** Starts the inbox. Rejects with one line if the port is unavailable. */
+/** Starts the inbox. Rejects with a one-line error if the port is unavailable. */
 export async function startInbox(
   config: Config,
   settings: WebhookSettings,

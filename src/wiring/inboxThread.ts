@@ -26,7 +26,7 @@ export type InboxState = {
   readonly problem: string | null;
 };
 
-/** Message from the thread. */
+/** Message from the thread of the inbox to the thread of the bot. */
 export type FromThread =
   | { readonly kind: 'listening'; readonly url: string; readonly kept: number }
   | { readonly kind: 'cannot listen'; readonly why: string }
@@ -39,7 +39,10 @@ export type FromThread =
 
 export type ToThread = { readonly kind: 'keys'; readonly keys: readonly WebhookKey[] } | { readonly kind: 'close' };
 
-/** Maximum of stored deliveries that a start reads, enough to detect repeats and contradictions. */
+/**
+ * Maximum number (`rows`) and size (`bytes`) of the stored deliveries that a start reads to detect repeats and
+ * contradictions.
+ */
 const REMEMBERED = { rows: 2_000, bytes: 4_000_000 };
 const STATE_EVERY_MS = 1_000;
 

@@ -14,7 +14,8 @@ const REGULAR_SHARE = 0.5;
 const AT_ONCE_MS = 250;
 
 /**
- * Maximum number of remembered clients, by address and program. Above it, the client with the oldest scrape is dropped.
+ * Maximum number of remembered clients, by address and program. If there are more, the client with the oldest scrape is
+ * dropped.
  */
 const ASKERS_MAX = 16;
 
@@ -62,7 +63,10 @@ export class LastScrape {
     );
   }
 
-  /** Returns how long to wait for a client: 1.5 times its usual interval; 0 for one without regular scrapes. */
+  /**
+   * Returns how long to wait for a client: 1.5 times the median interval of its scrapes, at most `WAIT_MAX_MS`. Returns
+   * 0 if the client does not scrape regularly or has stopped.
+   */
   #expected(times: readonly Millis[]): Millis {
     if (times.length < 3) return 0;
     const gaps = times.slice(1).map((at, i) => at - times[i]!);

@@ -19,7 +19,7 @@ import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
 import type { Run } from '../live/loop/run.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
-/** Returns the values from the engine's snapshot and its run; the caller adds the other values. */
+/** Returns the values that come from the engine's snapshot and its run; the caller adds all other values. */
 export function monitored(
   snapshot: Snapshot,
   run: Run,
@@ -93,8 +93,8 @@ function freeBytes(dir: string): number | null {
 }
 
 /**
- * Returns why the bot does not quote, as text. Empty if at least one side has an order that is live, pending or being
- * replaced.
+ * Returns the reasons why the bot does not quote, one text each. Empty if at least one side has an order that is live,
+ * pending or being replaced.
  */
 export function notReady({ quoting, waitsFor, unshown, emptySidesText, regime }: Snapshot): string[] {
   if (quoting === 'halted' && regime.halt !== null) return [`halted: ${regime.halt}`];

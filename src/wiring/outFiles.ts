@@ -1,6 +1,6 @@
 /**
- * Output of reports: writes the files, with a one-line error if that fails, and loads the script and styles that every
- * page includes.
+ * Output of reports: writes the files, with a one-line error if a write fails, and loads the script and styles that
+ * every page includes.
  */
 import { createRequire } from 'node:module';
 import { LARGE_FILE, readRegularFile, writeOutputFile } from '../guard/index.ts';

@@ -63,8 +63,8 @@ const READS_SHARE = 0.9;
 const NO_BOUND = '9999999999';
 
 /**
- * Resolves when the followed book is available. Rejects with one line if it cannot be followed, or if the configuration
- * is incomplete.
+ * Resolves when the followed book is available. Rejects with a one-line error if the book cannot be followed, or if the
+ * configuration is incomplete.
  */
 export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
   const { book, paper } = config;
@@ -163,7 +163,10 @@ const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock:
     },
   });
 
-/** Returns the first line for the operator. Throws one line if the configuration does not allow paper trading. */
+/**
+ * Returns the first output line, which describes the paper trading. Throws a one-line error if the configuration does
+ * not allow paper trading.
+ */
 export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;
   const { restUrl } = followedBy(config);
@@ -241,8 +244,8 @@ function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: Pap
 }
 
 /**
- * Returns how often per minute the complete book is read: a share of the public requests that reads of reference books
- * leave, but at least once per ten seconds.
+ * Returns the number of reads of the complete book per minute, at least 6. The number is a share of the public requests
+ * that reads of reference books do not use.
  */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));

@@ -35,7 +35,9 @@ export function openFilesIn(text: string): number {
   return found === undefined ? Infinity : Number(found);
 }
 
-/** Returns why the command cannot run within the limits, with the remedy, in one line; `null` if it can. */
+/**
+ * Returns why the command cannot run within the limits, with the remedy, in one line; `null` if the command can run.
+ */
 export function smallLimitOf(
   command: string | undefined,
   { openFiles, heapMb }: ProcessLimits = ownLimits(),

@@ -1,4 +1,4 @@
-/** Checks that a process is safe for an API key: not open to a debugger, and certificates are checked. */
+/** Checks that a process is safe for an API key: no debugger can connect, and Node checks certificates. */
 import { url as inspectorUrl } from 'node:inspector';
 import { UsageError } from './usageError.ts';
 
@@ -14,7 +14,7 @@ export function refuseUncheckedCertificates(environment: Readonly<Record<string,
   );
 }
 
-/** Prevents SIGUSR1 from opening Node's inspector. Call this before any other code runs. */
+/** Prevents SIGUSR1 from opening Node's inspector. Call `closeToDebuggers` before any other code runs. */
 export function closeToDebuggers(): void {
   process.on('SIGUSR1', () => undefined);
 }

@@ -6,8 +6,10 @@ import { openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
 const MOUNTED = /^(\/var)?\/run\/secrets\//;
 
 /**
- * Returns the text of a key file of at most 64 kB. Throws one line with the remedy if it is not a regular file, others
- * can read it, or it belongs to neither this user nor root.
+ * Returns the text of a key file of at most 64 kB. Throws a one-line error with the remedy in three cases:
+ * - The path is not a regular file.
+ * - The owner is neither this user nor root.
+ * - Other users can read the file. A mounted secret of root is exempt: other users only must not be able to write it.
  */
 export function readSecretFile(path: string): string {
   const fd = openRegularFile(path);

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Error that the operator can fix, as lines; `code` is the exit code. */
+/** Error that the operator can fix, with one or more lines of text; `code` is the exit code. */
 export class UsageError extends Error {
   readonly code: number;
   constructor(lines: string | readonly string[], code = 2) {
@@ -12,7 +12,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Error if the spreads of the strategy cannot earn the account's fees. */
+/** Error if the spreads of the strategy do not cover the account's fees. */
 export class FeesTooHigh extends UsageError {
   /** Account's position in the exchange's fee tiers, as text; `null` if unknown. */
   readonly tier: string | null;

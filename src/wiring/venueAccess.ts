@@ -23,7 +23,10 @@ export type VenueChoice = {
   openLog(level: string, secrets: readonly string[]): Log;
 };
 
-/** Work on a venue. Receives the configuration of the run, which in paper trading differs from the given one. */
+/**
+ * Work on a venue. In paper trading, the configuration of the run that the work receives differs from the configuration
+ * of the command.
+ */
 type VenueWork<T> = (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<T>;
 
 /**
@@ -80,8 +83,8 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
     if (!(error instanceof FeesTooHigh)) throw error;
     throw new UsageError([
       error.message,
-      `these are the fees of an account with a 30-day volume of ${config.paper.volume30d} (paper.volume30d), as a new account would pay them${error.tier === null ? '' : `: ${error.tier}`}`,
-      'to continue, widen the spread as described; or try another fee tier with a higher paper.volume30d in the YAML (docs/paper.md)',
+      `the fees above are the fees of an account with a 30-day volume of ${config.paper.volume30d} (paper.volume30d)${error.tier === null ? '' : `: ${error.tier}`}`,
+      'to continue, widen the spread as described above, or set a higher paper.volume30d in the YAML for a lower fee tier (docs/paper.md)',
     ]);
   } finally {
     await paper.stop();

@@ -13,8 +13,8 @@ export type YamlFile<Data> = {
 };
 
 /**
- * Reads a YAML file. `what`: kind of file; `like`: example of a key with its value; `advice`: which option names such a
- * file.
+ * Reads a YAML file. `what`: kind of file, for errors; `like`: example of a key with its value. `advice`: advice for a
+ * file that cannot be read, such as the option that names the file.
  * @throws UsageError on any problem.
  */
 export function readYamlFile<Schema extends z.ZodType>(

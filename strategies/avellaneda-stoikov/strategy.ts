@@ -28,8 +28,8 @@ export const avellanedaStoikov = defineStrategy({
   steps: MODEL_STEPS,
   tuning: { ...modelTuning, horizon: among('infinite', '4h', '1d') },
   fromMarket: modelFromMarket,
-  // Formulas E2 without a horizon, formulas E1 with a horizon. Sessions of the horizon's length follow each other since
-  // 1970 UTC.
+  // An infinite horizon uses formulas E2, a finite horizon formulas E1. Sessions have the length of the horizon; the
+  // first session starts with 1970 UTC.
   make: (p, instrument) =>
     modelMaker(p, instrument, p.horizon === 'infinite' ? withoutEnd : toTheEndOf(millisOf(p.horizon))),
   edgeProblem: feeInside,
@@ -38,8 +38,8 @@ export const avellanedaStoikov = defineStrategy({
 });
 
 /**
- * Returns the solver for finite sessions. It chooses gamma so that the shift of the reservation price per order of
- * inventory, gamma sigma^2 left, is as the risk requires halfway through a session.
+ * Returns the solver for finite sessions. It chooses gamma so that, halfway through a session, the reservation price
+ * shifts per order of inventory by as much as the risk requires. That shift is gamma sigma^2 left.
  */
 const toTheEndOf =
   (horizonMs: number) =>
@@ -55,12 +55,12 @@ const toTheEndOf =
 
 /**
  * Solves the model for an infinite horizon. It chooses gamma so that the shift of the quotes per order at zero
- * inventory, 2 / (gamma (qMax + 1)^2), is as the risk requires.
+ * inventory, 2 / (gamma (qMax + 1)^2), is the shift that the risk requires.
  */
 const withoutEnd = (input: ModelInput): Solution => {
   const { shift, cap } = input;
   const gamma = 2 / (shift * (cap + 1) * (cap + 1));
-  // At the cap, the model has no value for one order more, so the bid is that at one order less; likewise for asks.
+  // At the cap, the model has no value for one order more, so the bid is the bid at one order less; likewise for asks.
   return around(input, gamma, (side, q) =>
     side === 'buy'
       ? -infinite(gamma, cap, clamp(q, -cap, cap - 1)).buy

@@ -64,12 +64,13 @@ export function closedForm(m: FlowModel, gamma: number, q: number): { readonly b
 }
 
 /**
- * Returns the distance of a bid below the fair value, in the price unit of `FlowModel`; negative for a bid above it.
+ * Returns the distance of a bid below the fair value, in the price unit of `FlowModel`; negative for a bid above the
+ * fair value.
  */
 export const bidDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk - d.inventory;
 /**
- * Returns the distance of an ask above the fair value. `inventory` widens the distance of the ask as it narrows that of
- * the bid.
+ * Returns the distance of an ask above the fair value. A positive `inventory` widens the distance of the ask and
+ * narrows the distance of the bid.
  */
 export const askDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk + d.inventory;
 

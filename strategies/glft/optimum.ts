@@ -8,16 +8,16 @@ import type { Hamiltonian } from '../fillCurve.ts';
 
 /**
  * Returns the minimum profit of a bid's fill at q = 0 … cap - 1 orders of inventory: theta(q) - theta(q + 1), where
- * theta(q) is the value of holding q orders. By symmetry, the minimum profit of an ask at q is minus that of a bid at q
- * - 1.
+ * theta(q) is the value of holding q orders. By symmetry, the minimum profit of an ask at q is the negated minimum
+ * profit of a bid at q - 1.
  *
  * For every integer q within the cap and a constant g, theta solves
  *
  * H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 / 2 = g.
  *
  * The first term is omitted at cap, the second at -cap. H(x) is the value of quoting that `worth.best(x)` returns. The
- * equations are solved from the cap inwards: each gives the next difference, and errors shrink. The equation at q = 0
- * is true for only one g.
+ * equations are solved from the cap inwards: each equation gives the next difference, and errors shrink. The equation
+ * at q = 0 is true for only one g.
  */
 export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: number, cap: number): Float64Array {
   const asked = new Float64Array(cap);

@@ -18,7 +18,7 @@ export const glftParameters = z.strictObject({
 
 export type GlftParameters = z.infer<typeof glftParameters>;
 
-/** Maximum of limits.positionMax, in orders; it bounds the time to solve the model. */
+/** Maximum of limits.positionMax, in orders, which bounds the time to solve the model. */
 const CAP_MAX = 500;
 
 /**

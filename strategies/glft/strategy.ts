@@ -19,7 +19,8 @@ export const glft = defineStrategy({
   steps: MODEL_STEPS,
   tuning: { ...modelTuning, solution: among('exact', 'closed form') },
   fromMarket: modelFromMarket,
-  // Formulas E3. Exact distances exist for whole orders of inventory; between these, they are interpolated linearly.
+  // The solution follows formulas E3. Exact distances exist for whole orders of inventory; between whole orders, they
+  // are interpolated linearly.
   make: (p, instrument) =>
     modelMaker(p, instrument, input =>
       input.curve !== null

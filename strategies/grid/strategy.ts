@@ -48,7 +48,7 @@ export const grid = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Builds the strategy, which quotes on the lines anchor (1 + spacing)^n for integer n. It has no state. */
+/** Builds the strategy, which quotes on the lines anchor (1 + spacing)^n for integer n. The strategy has no state. */
 function onLines(p: GridParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const step = Math.log1p(p.spacingBps / 10_000);

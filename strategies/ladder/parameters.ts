@@ -95,7 +95,7 @@ export const spreadsOf = (p: LadderParameters): { readonly bidBps: number; reado
 
 /**
  * Returns why the spreads cannot earn `minEdgeBps` over two maker fees; `null` if they can. `makerRate` is in parts of
- * 10^-8. With `bestBidAsk` it always returns `null`: the market's spread is added and not known in advance, so the
+ * 10^-8. With `bestBidAsk`, the result is always `null`: the market's spread is added and not known in advance, so the
  * strategy checks the edge of each quote.
  */
 export function ladderEdgeProblem(p: LadderParameters, makerRate: number): string | null {

@@ -40,8 +40,8 @@ type PlainAnswers = {
 };
 
 /**
- * Configures a ladder around the mid price, with keys as in YAML. The skew is a third of the half-spread, the level
- * spacing a fifth of it.
+ * Configures a ladder around the mid price, with keys as in YAML. The skew is a third of the half-spread; the level
+ * spacing is a fifth of the half-spread.
  */
 export const plainLadder = ({ halfSpreadBps, levels, amount }: PlainAnswers) => ({
   name: NAME,
@@ -54,5 +54,5 @@ export const plainLadder = ({ halfSpreadBps, levels, amount }: PlainAnswers) => 
   skew: { priceBpsAtLimit: tenth(halfSpreadBps / 3) },
 });
 
-/** Rounds to a tenth of a bps; returns at least 0.1. */
+/** Rounds to a tenth of a bps; returns at least 0.1 bps. */
 const tenth = (bps: number): number => Math.max(1, Math.round(10 * bps)) / 10;

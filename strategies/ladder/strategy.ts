@@ -76,7 +76,7 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
   return {
     quote(view) {
       const { at, lastBuy, lastSell } = view;
-      // Fills are compared as records, because two of them may have one time.
+      // Fills are compared as records, because two fills may have equal times.
       if (held?.lastBuy === lastBuy && held.lastSell === lastSell && at - held.at < p.refreshMs) return held.quote;
       held = { quote: compute(view), at, lastBuy, lastSell };
       return held.quote;
@@ -119,7 +119,7 @@ type OnGrid = LadderParameters & {
   readonly lots: readonly Amount[];
   /** Steps that explain the amount of each level. */
   readonly amounts: readonly (readonly AmountStep[])[];
-  /** Name of the step for each level. */
+  /** Name of each level in its steps, such as `level 2`. */
   readonly names: readonly string[];
   readonly referenceName: string;
   /** Inventory, in lots, at which the amount on one side doubles and on the other side becomes 0. */

@@ -1,5 +1,6 @@
 /**
- * Peg: a spread around a reference price. It quotes while that price is fresh and close enough to the bot's own market.
+ * Peg: a spread around a reference price. The strategy quotes while the reference price is fresh and close enough to
+ * the bot's own market.
  */
 import { amountFloor, Basis, type Instrument, type Step, type Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';

@@ -234,8 +234,8 @@ describe('each action', () => {
     expect(held()).toEqual([]);
     await page.locator('#close').click();
     const { preview, end } = await act(page, 'flatten', 'the week is over', undefined, '900.50');
-    expect(preview).toContain('at most 900.50 in total, fees included');
-    expect(end).toMatch(/: done\n[^]*for at most 900\.5/);
+    expect(preview).toContain('total cost at most 900.50, fees included');
+    expect(end).toMatch(/: done\n[^]*total cost of at most 900\.5/);
     expect(actionsIn(state).at(-1)).toMatchObject({ action: 'flatten', costMax: '900.50', by: 'Ana', via: 'console' });
     await page.locator('#events li', { hasText: 'Ana: flatten for at most 900.50' }).first().waitFor(SLOW);
     // The bot has heard it. That the hedger closes everything then, within the bound, is in test/live/hedge/flatten.test.ts: it rests up to half a minute first.

@@ -209,7 +209,7 @@ describe('wrong input ends in one clear line and a code', () => {
     const said = complaints(ended).join('\n');
     expect(said).toMatch(/the spread of 40 bps .* is below both maker fees .*: widen it to at least \d/);
     expect(said).toMatch(/the fees of an account with a 30-day volume of 0 \(paper\.volume30d\)/);
-    expect(said).toMatch(/to continue, widen the spread as described; or .* a higher paper\.volume30d/);
+    expect(said).toMatch(/to continue, widen the spread as described above, or .* a higher paper\.volume30d/);
   });
 
   test('a second instance on the state of the first', async () => {

@@ -35,8 +35,8 @@ test('an edge takes a candidate through replay, paper and the smallest size by i
     return stringify({ ...tree, exchange, timing, strategy: { ...tree.strategy, levels: 1 } });
   });
   const best = readFileSync(live, 'utf8').replace('halfSpreadBps: 16', `halfSpreadBps: ${DISTANCE}`);
-  // Hours and uptime are of the machine at this speed; of the net everything by its default.
-  const traded = { hoursLeast: 0.5, fillsLeast: 30, uptimeLeast: 0.1 };
+  // At this speed hours and uptime depend on the machine; every criterion of the net has its default.
+  const traded = { hoursLeast: 0.5, fillsLeast: 30, uptimeLeast: 0 };
   const criteria = stringify({ replay: { tapes: [{ path: tape }], segments: 1 }, paper: traded, smallest: traded });
   const from = ['start', bench.file('best.yaml', best), '--criteria', bench.file('criteria.yaml', criteria)];
   await promote(live, ...from, '--reason', 'a test');
@@ -47,8 +47,8 @@ test('an edge takes a candidate through replay, paper and the smallest size by i
     [live, ['net60s', 'as paper', 'ledger'], 'promoted'],
   ] as const) {
     let told = await promote(live, 'check');
-    // A machine that is busy gets fewer hours into the same time.
-    for (let i = 0; i < 4 && told.check.result === 'not yet'; i++) {
+    // A busy machine gets fewer hours and fills into the same time.
+    for (let i = 0; i < 16 && told.check.result === 'not yet'; i++) {
       expect((await ran(['run', '-c', file, '--speed', '60', '--for', '45s'])).code).toBe(0);
       told = await promote(live, 'check');
     }
@@ -60,4 +60,4 @@ test('an edge takes a candidate through replay, paper and the smallest size by i
     expect(run!.interval.high).toBeLessThan(DISTANCE);
     expect(await promote(live, 'approve', '--reason', 'it pays')).toMatchObject({ end: 'done', stage: next });
   }
-});
+}, 1_700_000);

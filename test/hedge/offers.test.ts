@@ -79,7 +79,7 @@ describe('an offer', () => {
 
   test('that cannot be confirmed in any size, or again not, is none', async () => {
     const { desk, offers } = made();
-    const none = 'the exchange cannot confirm this amount';
+    const none = 'the exchange cannot confirm the requested amount';
     desk.most = { btc: null };
     expect(await offers.rfq(sale('5'))).toBe(none);
     expect(desk.asked).toHaveLength(1);
@@ -177,10 +177,10 @@ describe('a route over a third currency', () => {
   });
 
   test.each([
-    ['3', 'btc', 'first leg: the exchange cannot confirm this amount'],
-    ['3', 'mxn', 'second leg: the exchange cannot confirm this amount'],
-    ['-3', 'btc', 'second leg: the exchange cannot confirm this amount'],
-    ['-3', 'mxn', 'first leg: the exchange cannot confirm this amount'],
+    ['3', 'btc', 'first leg: the exchange cannot confirm the requested amount'],
+    ['3', 'mxn', 'second leg: the exchange cannot confirm the requested amount'],
+    ['-3', 'btc', 'second leg: the exchange cannot confirm the requested amount'],
+    ['-3', 'mxn', 'first leg: the exchange cannot confirm the requested amount'],
   ])('of %s is none when a leg fails: of too much %s', async (amount, currency, why) => {
     const { desk, offers } = made();
     desk.most = { [currency]: null };
@@ -193,7 +193,7 @@ describe('a route over a third currency', () => {
       // The leg between dollars and pesos: 149.85 and 150.15 usd.
       desk.most = { mxn: moneyOf('1000') };
       const leg = amount === '3' ? 'second' : 'first';
-      expect(await route(offers, amount)).toBe(`${leg} leg: the exchange cannot confirm the complete amount`);
+      expect(await route(offers, amount)).toBe(`${leg} leg: the exchange can confirm only a part of the amount`);
     }
   });
 
@@ -215,7 +215,7 @@ describe('a route over a third currency', () => {
     desk.most = { usd: moneyOf('10.12') };
     expect(amountsOf(await leg('10.129'))[0]).toBe('10.12');
     desk.most = { usd: moneyOf('10.11') };
-    expect(await leg('10.129')).toBe('the exchange cannot confirm the complete amount');
+    expect(await leg('10.129')).toBe('the exchange can confirm only a part of the amount');
     desk.fateOfOffer = () => 'refused';
     expect(await leg('10')).toBe('0379: not now');
     desk.decimals = { btc: 0 };

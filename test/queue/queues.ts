@@ -375,7 +375,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const waits = ofOther(args);
     await waits.sees(/no worker at/);
     const alien = worker(own.url, ['--threads', '1']);
-    await alien.sees(/does not run the study of \S+: its build is puntas/);
+    await alien.sees(/does not run the study of \S+: the study has build puntas/);
     const waited = await waits.ended;
     expect([waited.code, complaints(waited).at(-1)]).toEqual([2, refusal]);
     const atOnce = await ofOther(args).ended;
@@ -490,7 +490,7 @@ test('a thread takes a recording of another book only with the content that the 
       return threads.run({ ...job, setting }, { [files]: path }, new Float64Array(new SharedArrayBuffer(8)));
     };
     await expect(run('b'.repeat(64))).rejects.toThrow(
-      /^eth_mxn: the recording here is \w{12}, the study's bbbbbbbbbbbb$/,
+      /^eth_mxn: expected the recording of the study, with hash bbbbbbbbbbbb; this worker has a recording with hash \w{12}$/,
     );
     expect(await run(digestOfTape(await openTape(path, { book })))).toMatchObject({ state: 'done' });
   } finally {
@@ -532,7 +532,7 @@ describe.skipIf(missing.length > 0)('a queue', () => {
       wrong: /^redis:\S+: Redis rejects this user and password/,
       evicts: /^redis:\S+: Redis has maxmemory-policy allkeys-lru.*set it to noeviction/,
       wrongSql: /^postgres:\S+: PostgreSQL rejects this user and password/,
-      noDatabase: /^postgres:\S+: no database of this name/,
+      noDatabase: /^postgres:\S+: there is no database of this name/,
     };
     for (const [name, line] of Object.entries(told)) expect(lines[name]).toMatch(line);
     for (const line of Object.values(lines)) expect(line).not.toMatch(/\n|wrong@|not(:|%3A)guessed/);

@@ -220,7 +220,7 @@ describe('a damaged tape', () => {
     const stored = openStoredTape(dir);
     expect(stored.flaws.map(({ what }) => what)).toEqual([
       `incomplete end of ${rowsFile()}`,
-      'day 2026-11-21 was not closed',
+      'the recording of day 2026-11-21 was not finished',
     ]);
     expect(amountsOf()).toEqual(numbers(1, 21));
   });
@@ -228,7 +228,9 @@ describe('a damaged tape', () => {
   test('cut off exactly between two frames is named all the same', () => {
     closed(50);
     truncateSync(rowsFile(), frames(rowsFile(), TAG.rows)[2]!.at);
-    expect(openStoredTape(dir).flaws.map(({ what }) => what)).toEqual(['day 2026-11-21 was not closed']);
+    expect(openStoredTape(dir).flaws.map(({ what }) => what)).toEqual([
+      'the recording of day 2026-11-21 was not finished',
+    ]);
   });
 
   test('is not written on: a damaged block with whole ones behind it refuses the writer', () => {

@@ -329,7 +329,7 @@ describe('hftbacktest arrays', () => {
     const { bids, tape } = await bookAfter([depth(2 ** 31 + BUY + 1, 5, 2), depth((1 << 30) + BUY + 1, 5, 2)]);
     expect(bids).toEqual([[5, 200_000_000]]);
     expect(tape.columns.length).toBe(1);
-    expect(flawsIn(tape)['records only for the local clock']).toBe(1);
+    expect(flawsIn(tape)['records that apply only to the local clock']).toBe(1);
   });
 
   it.each([

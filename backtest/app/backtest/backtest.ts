@@ -26,7 +26,7 @@ import { withProgress, type OnShare, type Progress } from '../../../src/messages
 
 export type BacktestOptions = {
   readonly config: Config;
-  /** Text of the configuration and version of the program, for the report. */
+  /** Text of the configuration, and the program's version, for the report. */
   readonly configText: string;
   readonly version: string;
   /** Recording to replay; if `null`, the backtest first records the seeded flow of the configured book. */
@@ -47,11 +47,11 @@ export type BacktestOptions = {
   readonly latencyText: LatencyText;
   /** Request latencies in ms, ascending, for additional runs of the main model. */
   readonly latencySweep?: readonly number[];
-  /** Start and end of trading; earlier rows build the book, later ones are ignored. */
+  /** Start and end of trading; earlier rows build the book, and later rows are ignored. */
   readonly time?: TradedTime;
   /** Maximum number of parallel threads; further models wait. */
   readonly threads: number;
-  /** Files for fills and orders; `null` if none are written. */
+  /** Files for fills and orders; `null` if no such files are written. */
   readonly files: ReportFiles | null;
   readonly progress: Progress;
 };
@@ -119,7 +119,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   };
 }
 
-/** Flaws of the recording that only the replay found; they are equal under every model. */
+/** Returns the flaws of the recording that only the replay finds; they do not depend on the fill model. */
 export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataFlaw[] {
   const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
   return [
@@ -132,7 +132,7 @@ export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataF
   ].filter(({ count }) => count > 0);
 }
 
-/** Returns the report without curves over time and hours, short enough for a terminal or a pipe. */
+/** Returns the report without its time series and hourly results, short enough for a terminal or a pipe. */
 export function withoutSeries(report: BacktestReport): object {
   return { ...report, models: report.models.map(({ series: _, hours: __, ...rest }) => rest) };
 }
@@ -175,8 +175,8 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
 }
 
 /**
- * Returns the fees that the configuration states for its backtests, as one tier for any volume; `null` if it states
- * none.
+ * Returns the fees that the configuration sets for its backtests, as one tier for any volume; `null` if it sets no
+ * fees.
  */
 export function ownFees({ backtest: { fees } }: Config): ReplayOptions['fees'] | null {
   return fees === undefined ? null : { tiers: [{ volume: ANY_VOLUME, ...fees }], volume30d: '0' };
@@ -193,7 +193,7 @@ export const withVenueFees = (config: Config, fees: VenueFees | undefined): Conf
 const ANY_VOLUME = '999999999999999';
 
 /**
- * Returns the fees and balances of the simulated account. For the embedded exchange, they are those of its
+ * Returns the fees and balances of the simulated account. For the embedded exchange, fees and balances are those of its
  * configuration. For a remote exchange, the 30-day volume is 0, and the balances cover the position limit.
  */
 export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number) {

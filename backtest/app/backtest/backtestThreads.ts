@@ -9,7 +9,7 @@ import { REPLAY_THREAD, rowsInShared, type ReplayReport } from '../../index.ts';
 import { haveSameFeed, runJobs, sourceFor, type ModelJob, type RowSource } from './backtestModel.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-/** Work of a thread. Entries of `shares` from index `first` on are the progress of its jobs. */
+/** Jobs of a thread. Entries of `shares` from index `first` on are the progress of the jobs. */
 export type ThreadWork = {
   readonly jobs: readonly ModelJob[];
   readonly source: RowSource;
@@ -17,7 +17,7 @@ export type ThreadWork = {
   readonly first: number;
 };
 
-/** Result of a group. `wrong`: whether the failure is an error that the operator can fix. */
+/** Result of a group of jobs. `wrong`: whether the failure is an error that the operator can fix. */
 export type ThreadResult =
   | { readonly kind: 'done'; readonly reports: readonly ReplayReport[] }
   | { readonly kind: 'failed'; readonly message: string; readonly wrong: boolean };
@@ -32,7 +32,7 @@ export type ModelRunner = {
     source: RowSource,
     onProgress: (share: number) => void,
   ): Promise<readonly ReplayReport[]>;
-  /** Ends the threads, whether they are done or not. */
+  /** Ends the threads, even if jobs are still running. */
   end(): Promise<void>;
 };
 

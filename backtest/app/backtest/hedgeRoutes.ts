@@ -33,8 +33,8 @@ export const routeBooks = (config: Hedged): readonly string[] =>
   routesOf(config).flatMap(({ pairs }) => pairs.flatMap(namesOf));
 
 /**
- * Returns the best prices of the books of complete routes; a route with only one recorded book is dropped. Throws
- * `UsageError` for recordings that do not overlap `span`.
+ * Returns the recorded best prices of the books that complete routes use. A route is dropped if only one of its two
+ * books has a recording. Throws `UsageError` for recordings that do not overlap `span`.
  */
 export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span): readonly RecordedBests[] {
   const found = new Set<Tape>();

@@ -16,7 +16,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 /** Stored tape with its options, so that threads can open it again. */
 export type OpenedTape = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
 
-/** Trading time within a recording, in epoch ms; omitted bounds are those of the recording. */
+/** Trading time within a recording, in epoch ms; an omitted bound is the start or the end of the recording. */
 export type TradedTime = { readonly since?: number; readonly until?: number };
 
 export type RecordedMarket = {
@@ -29,8 +29,8 @@ export type RecordedMarket = {
 };
 
 /**
- * Prepares a market. A stored tape of levels is read in a sliding window; anything else is loaded into memory. Throws
- * `UsageError` if the recording is insufficient.
+ * Prepares a market. A stored tape of levels is read in a sliding window; any other recording is loaded into memory.
+ * Throws `UsageError` if the recording is insufficient.
  */
 export function marketOf(
   given: Tape | OpenedTape,

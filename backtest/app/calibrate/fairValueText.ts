@@ -5,10 +5,10 @@
 import { shortDecimal } from '../../../src/core/index.ts';
 import { imbalanceOf, type Calibration, type Prediction, type Leader, type Signals } from '../../../src/tape/index.ts';
 
-/** Prediction of the price of the book `own` from a reference price, and the books of that reference. */
+/** Reference price that predicts the price of the book `own`, with the books of the reference. */
 export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };
 
-/** Minimum number of samples of a cell of the micro-price table; cells with fewer are printed as null. */
+/** Minimum number of samples per cell of the micro-price table; cells with fewer samples are printed as null. */
 const SEEN_MIN = 10;
 
 /** Formats the lines of the section `fairValue`, in ticks of `tick` and bps (formulas E5). */
@@ -33,7 +33,9 @@ export function fairValueText(
 const SHARE_MIN = 0.001;
 const weightText = (share: number): string => digits(Math.max(SHARE_MIN, share));
 
-/** Formats the micro-price. `share` is its weight next to a reference, or `null` if it is the only price. */
+/**
+ * Formats the micro-price. `share` is the weight of the micro-price next to a reference; `null` without a reference.
+ */
 const table = (
   {
     table: { imbalanceBuckets, spreadsTicks, adjustTicks },
@@ -58,9 +60,7 @@ const table = (
   }),
 ];
 
-/**
- * Formats the reference price. `midShare` is the weight of the mid price, or `null` if the section has another price.
- */
+/** Formats the reference price. `midShare` is the weight of the mid price; `null` if the section has no mid price. */
 function referenceText({ leader, books, own }: ReferenceFound, midShare: number | null): readonly string[] {
   const { horizons, chosen, weight, basisMemoryS, ageS, moving } = leader;
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;

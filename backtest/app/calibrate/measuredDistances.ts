@@ -81,7 +81,7 @@ export function distancesText({ profile, verdicts }: MeasuredDistances, minor: s
 /** Formats the verdict at a maker fee. */
 export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: string): string {
   const { distanceInterval, netPerHour, breakEvenFeeBps } = verdict;
-  const fee = `Fee ${round(feeBps)} bps`;
+  const fee = `Maker fee ${round(feeBps)} bps`;
   if (distanceInterval === null || netPerHour === null || breakEvenFeeBps === null)
     return `${fee}, do not quote: ${verdict.quote ? '' : verdict.why}.`.replace('..', '.');
   const between = `(${round(distanceInterval[0])} to ${round(distanceInterval[1])})`;
@@ -108,7 +108,7 @@ export function profileLines({ profile }: MeasuredDistances): readonly string[] 
 
 /**
  * Returns the adverse price move after fills at the best distance, in bps; `null` if nothing was measured. The best
- * distance is for the first fee at which quoting pays, or for the last fee if quoting pays at none.
+ * distance is for the first fee at which quoting pays, or for the last fee if quoting pays at no fee.
  */
 export function adverseAtBest({
   profile,

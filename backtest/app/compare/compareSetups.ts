@@ -52,9 +52,10 @@ export const termsOf = (
   riskPerHour: string,
 ): MarketTerms | string => {
   const [volatility, arrivals, decay] = [m.volatilityBps?.value, m.arrivalsPerMinute?.value, m.decayPerBps?.value];
-  if (!(volatility !== undefined && volatility > 0)) return 'the volatility cannot be measured from the first part';
+  if (!(volatility !== undefined && volatility > 0))
+    return 'the volatility cannot be measured from the first part of the recording';
   if (!(arrivals !== undefined && decay !== undefined && arrivals > 0 && decay > 0))
-    return 'the first part has too few trades to measure arrivals by distance';
+    return 'the first part of the recording has too few trades to measure arrivals by distance';
   return {
     instrument,
     price,

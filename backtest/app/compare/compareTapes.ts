@@ -81,15 +81,15 @@ async function opened(
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options, onShare);
 }
 
-/** Returns what the recording lacks for a replay; `null` if it lacks nothing. */
+/** Returns the reason why the recording cannot be replayed; `null` if it can be replayed. */
 function missingForReplay(given: Tape | OpenedTape): string | null {
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
-  return trades ? null : 'no trades: nothing can be filled';
+  return trades ? null : 'no trades, so no order can be filled';
 }
 
 /**
- * Minimum length, in seconds, for measuring arrivals, which use windows of 20 s.
- * The part that is measured never exceeds `SHARE_MAX` of the recording.
+ * Minimum length of the measured part, in seconds, because arrivals are measured in windows of 20 s. The measured part
+ * never exceeds `SHARE_MAX` of the recording.
  */
 export const SECONDS_MIN = 240;
 const SHARE_MAX = 0.6;
@@ -112,8 +112,8 @@ export function firstPart(
 }
 
 /**
- * Returns a short name, from the file name up to the first date: "bitstamp btc_usd" for
- * bitstamp-btcusd-2015-05-01-books.
+ * Returns a short name: the file name up to its first date, without a trailing book, and the book. For
+ * bitstamp-btcusd-2015-05-01-books it is "bitstamp btc_usd".
  */
 const shortName = (name: string, book: string): string => {
   const dated = name.search(/-\d/);

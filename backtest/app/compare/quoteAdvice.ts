@@ -1,6 +1,6 @@
 /**
- * Verdicts of a recording's first part for each fee: whether to quote, at which distance, and the result on the
- * remaining part of the recording.
+ * Verdicts from a recording's first part, one per fee: whether to quote, at which distance, and the result on the rest
+ * of the recording.
  */
 import {
   distanceProfileOf,
@@ -35,7 +35,7 @@ export type VerdictTerms = {
 /** Advice to a strategy from the first part: the verdict, and the fills by distance. */
 export type QuoteAdvice = { readonly verdict: QuoteVerdict; readonly profile: MarketProfile | null };
 
-/** Seconds after a fill at which it is valued: its edge minus the price move until then. */
+/** Time from a fill to its valuation, in seconds. The value is the fill's edge minus the price move in this time. */
 const HORIZON_S = 60;
 
 export class Verdicts {
@@ -116,7 +116,7 @@ export function reasonAgainstQuoting({ verdict }: QuoteAdvice, feeBps: number): 
     fee === null
       ? ''
       : fee >= 0
-        ? `; quoting would pay at a fee of ${fee} bps`
+        ? `; quoting would pay at a maker fee of ${fee} bps`
         : `; quoting would pay with a rebate of ${-fee} bps`;
-  return `do not quote at ${Number(feeBps.toPrecision(4))} bps: ${why}${from}`;
+  return `do not quote at a maker fee of ${Number(feeBps.toPrecision(4))} bps: ${why}${from}`;
 }

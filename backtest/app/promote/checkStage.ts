@@ -1,7 +1,6 @@
 /**
  * Check of a promotion stage: collects its evidence and compares it with the criteria that were fixed before its start.
  */
-import { dirname } from 'node:path';
 import type { Config } from '../../../src/config.ts';
 import { readConfigText } from '../../../src/wiring/configFile.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -25,11 +24,11 @@ import type { OpenPromotion, PromotionState } from '../../../src/app/promote/pro
 
 /** Checks a stage. Rejects with `UsageError` if the operator must fix a problem first. */
 async function checkStage(open: OpenPromotion, standing: PromotionState, looking: Looking): Promise<StageCheck> {
-  const { dir, liveFile, clock, onInput } = looking;
+  const { dir, clock, onInput } = looking;
   const { started, stage, since, evidence } = open;
   const { criteria } = started;
   if (stage === 'replay') return { check: await replayCheck(open, looking), traded: null };
-  const config = stage === 'paper' ? paperConfig(dir, open) : placedConfigOf(liveFile, standing);
+  const config = stage === 'paper' ? paperConfig(dir, open) : placedConfigOf(looking, standing);
   const isFollowed = stage === 'paper' && config.exchange.kind === 'remote';
   const traded = await tradedStage({
     ...{ dir: isFollowed ? config.paper.stateDir : config.state.dir, config, since, clock, onInput },
@@ -59,13 +58,13 @@ async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Look
 }
 
 /** Reads the live file. Throws `UsageError` if it was edited since the promotion wrote it. */
-function placedConfigOf(liveFile: string, { live }: PromotionState): Config {
+function placedConfigOf({ liveFile, dir }: Looking, { live }: PromotionState): Config {
   if (liveDigestOf(liveFile) !== live)
     throw new UsageError(
-      `${liveFile}: changed manually since the promotion wrote the file. The promotion's text is in ${dirname(liveFile)}, under files/${live?.slice(0, 8) ?? ''}…; restore that text, or roll back with: puntas promote back`,
+      `${liveFile}: changed manually since the promotion wrote the file. The promotion's text is kept as ${dir}/files/${live ?? ''}.yaml; restore that text, or roll back with: puntas promote back`,
     );
   return readConfigText(liveFile).config;
 }
 
-/** Judge based on replays of recordings and of the bot's own runs. */
+/** Judge of promotions, whose evidence is replays of recordings and of the bot's own runs. */
 export const promotionJudge: PromotionJudge = { defaultCriteria: DEFAULT_CRITERIA, readCriteria, checkStage };

@@ -15,8 +15,8 @@ import type { Check, CriterionFinding, CriterionResult } from '../../../src/app/
 import type { TradedStage } from './runEvidence.ts';
 
 /**
- * Returns the overall result: failed if any finding failed, otherwise "not yet" if any is not known yet or there is
- * none.
+ * Returns the overall result: `failed` if any finding failed; `not yet` if any finding is not known yet, or if there
+ * are no findings; otherwise `passed`.
  */
 export const resultOf = (findings: readonly CriterionFinding[]): CriterionResult =>
   findings.some(({ result }) => result === 'failed')
@@ -95,7 +95,7 @@ function replayed(
     finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
     finding(
       'uptime',
-      `at least ${partPercent(uptimeLeast)} with both quotes`,
+      `at least ${partPercent(uptimeLeast)} of the time with both quotes`,
       partPercent(uptime),
       uptime >= uptimeLeast,
     ),
@@ -121,7 +121,7 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
-/** Net profit 60 s after fills that an earlier stage predicts, as an interval in bps of the traded volume. */
+/** Prediction of an earlier stage: interval of the net profit 60 s after fills, in bps of the traded volume. */
 export type PredictedNet = { readonly stage: string; readonly low: number; readonly high: number };
 
 /**
@@ -150,7 +150,7 @@ export function tradedFindings(
     finding('fills', `at least ${fillsLeast}`, String(fills), fills >= fillsLeast || 'not yet'),
     finding(
       'uptime',
-      `at least ${partPercent(uptimeLeast)} with both quotes`,
+      `at least ${partPercent(uptimeLeast)} of the time with both quotes`,
       begun ? partPercent(uptime) : 'nothing ran',
       (begun && uptime >= uptimeLeast) || (begun && hours >= hoursLeast ? false : 'not yet'),
     ),
@@ -159,7 +159,10 @@ export function tradedFindings(
   ];
 }
 
-/** Returns the finding about runs. Runs of other configurations are ignored; a run whose replay differs fails. */
+/**
+ * Returns the finding about runs, which fails if the replay of a run differs from the run. Runs of other configurations
+ * are ignored.
+ */
 function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const expected = 'runs of this configuration whose replay gives identical commands';
   const different = runs.find(({ difference }) => difference !== null);
@@ -175,7 +178,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `interval of the net after 60 s overlaps or exceeds ${spanText(before)} bps`;
+  const expected = `interval of the net after 60 s overlaps or lies above the interval of ${before.stage}, ${spanText(before)} bps of the volume`;
   return [
     own,
     interval === null

@@ -46,6 +46,7 @@ export type RunsAsked = {
 export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
   const { dir, config, since, clock } = asked;
   const wanted = tradingDigest(config);
+  const isPaper = existsSync(dir) && isPaperState(dir);
   const blocks: RunSums['blocks'][number][] = [];
   const halts: { at: Millis; reason: string }[] = [];
   const runs: ReplayedRun[] = [];
@@ -55,7 +56,7 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
   for (const { run } of existsSync(dir) ? recordingsIn(dir) : []) {
     const begun = runStartOf(dir, run, since);
     if (begun === null) continue;
-    if (tradingDigest(begun.setup) !== wanted) {
+    if (tradingDigest(begun.setup) !== wanted || (isPaper && fillTerms(begun.setup) !== fillTerms(config))) {
       others++;
       continue;
     }
@@ -65,7 +66,7 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
     halts.push(...sums.halts);
     for (const key of ['ms', 'bothMs', 'fills', 'judged', 'volume'] as const) all[key] += sums[key];
     traded = { instrument: begun.rules.instrument, midTicks: sums.midTicks };
-    model = isPaperState(dir) ? begun.setup.paper.fills : null;
+    model = isPaper ? begun.setup.paper.fills : null;
   }
   const ratio = runningRatio(blocks);
   const bps = (x: number): number => Number((10_000 * x).toPrecision(6));
@@ -73,7 +74,7 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
     ratio,
     traded: traded !== null && Number.isFinite(traded.midTicks) ? traded : null,
     evidence: {
-      ...{ state: dir, isPaper: existsSync(dir) && isPaperState(dir), runs, others, halts, model },
+      ...{ state: dir, isPaper, runs, others, halts, model },
       ...{ hours: all.ms / 3_600_000, fills: all.fills, judged: all.judged, volume: all.volume },
       uptime: all.ms > 0 ? all.bothMs / all.ms : 0,
       net60sBps: all.judged > 0 ? bps(ratio.ratio) : null,
@@ -83,6 +84,10 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
     },
   };
 }
+
+/** Returns the keys that decide how orders on paper are filled, as text. Fills by other terms are other evidence. */
+const fillTerms = ({ paper: { fills, fees, volume30d, latencyMs } }: Config): string =>
+  JSON.stringify([fills, fees?.maker, fees?.taker, volume30d, latencyMs]);
 
 type RunStart = { readonly setup: Config; readonly rules: Rules; readonly startedAt: Millis };
 

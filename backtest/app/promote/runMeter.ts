@@ -22,7 +22,9 @@ export type RunSums = {
   readonly ms: number;
   /** Time, in ms, during which the bot had a bid and an ask in the book. */
   readonly bothMs: number;
-  /** Fills of the bot. `judged` counts the fills older than 60 s; volume and blocks include only those fills. */
+  /**
+   * Number of fills of the bot. `judged` counts the fills older than 60 s; volume and blocks include only such fills.
+   */
   readonly fills: number;
   readonly judged: number;
   readonly volume: number;

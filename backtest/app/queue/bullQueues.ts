@@ -9,7 +9,7 @@ import { HELLO_QUEUE } from './presence.ts';
 import type { QueuePlace } from './queuePlace.ts';
 
 export type BullQueues = {
-  /** Returns the queue of that name, which is created once. */
+  /** Returns the queue `name`; opens it at the first call. */
   queue(name: string): Queue;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Worker;
   /**
@@ -149,5 +149,5 @@ export function messageOf(error: unknown): string {
 const LOST =
   /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|57P0[123]|LOADING|READONLY|Connection is closed|Connection terminated|max retries per request|Client has encountered a connection error|timeout exceeded when trying to connect/;
 
-/** Whether the error is a failure of the connection instead of the request. */
+/** Whether the error means that the connection failed, and not that the server rejected the request. */
 export const isLostConnection = (error: unknown): boolean => LOST.test(messageOf(error));

@@ -29,6 +29,11 @@ export const ANNOUNCE_EVERY_MS = 5_000;
 const GONE_AFTER_MS = 30_000;
 const EXPIRED_AFTER_MS = 86_400_000;
 const ENTRIES_MAX = 1_000;
+/**
+ * Age in ms at which an uncollected result is deleted. A waiting trial of that age is deleted if its study sends no
+ * heartbeat.
+ */
+export const JOBS_KEPT_MS = EXPIRED_AFTER_MS;
 
 /** Formats the version and the code hash as text. */
 export const buildText = ({ version, code }: Pick<Presence, 'version' | 'code'>): string =>
@@ -72,5 +77,12 @@ export const abandonedCodes = ({ known, forgotten }: Attendants, own: string): r
   [...new Set(forgotten.map(({ code }) => code))].filter(
     code => code !== own && !known.some(other => other.code === code),
   );
+
+/** Whether the study is present, judged by its last announcement. */
+export const isStudyHere = (run: string, { here }: Attendants): boolean => here.some(({ study }) => study === run);
+
+/** Whether a trial expired: it has waited for more than a day, and its study has not announced itself for a day. */
+export const isExpired = async (waitedMs: number, run: string, seen: () => Promise<Attendants>): Promise<boolean> =>
+  waitedMs > JOBS_KEPT_MS && !(await seen()).known.some(({ study }) => study === run);
 
 const idOf = ({ kind, id }: Presence): string => `${kind}-${id}`;

@@ -1,4 +1,4 @@
-/** Log lines about a queue's connection: one when it is lost, one when it is restored. */
+/** Log lines about a queue's connection: one line when the connection is lost, and one line when it is restored. */
 import { isLostConnection, messageOf } from './bullQueues.ts';
 
 /** Minimum time in ms before an equal message is reported again. */

@@ -57,7 +57,7 @@ const settingSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1).max(100), recorded, tuned: hours }))
     .min(1)
     .max(1_000),
-  /** Recordings of other books, by book symbol. `files` is the hash of the files, `digest` that of the rows. */
+  /** Recordings of other books, by book symbol. `files` is the hash of the files, and `digest` the hash of the rows. */
   references: z.record(book, z.strictObject({ files: sha256, digest: sha256 })),
 });
 

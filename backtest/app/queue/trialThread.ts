@@ -74,7 +74,9 @@ async function opened(setting: QueuedSetting, paths: FetchedPaths): Promise<read
 
 function same(name: string, here: string, ofStudy: string): void {
   if (here !== ofStudy)
-    throw new Error(`${name}: the recording here is ${here.slice(0, 12)}, the study's ${ofStudy.slice(0, 12)}`);
+    throw new Error(
+      `${name}: expected the recording of the study, with hash ${ofStudy.slice(0, 12)}; this worker has a recording with hash ${here.slice(0, 12)}`,
+    );
 }
 
 async function termsOf(

@@ -11,7 +11,7 @@ import { digestOfData } from '../tune/study.ts';
 import type { FetchedPaths, TrialThreadResult, TrialThreadWork } from './trialThread.ts';
 import type { QueuedSetting, TrialJob } from './trialJob.ts';
 
-/** Error for a thread that ended before its trial did: the worker terminated the thread, or memory ran out. */
+/** Error for a thread that ended during its trial, because the worker terminated the thread or memory ran out. */
 export class ThreadEnded extends Error {
   constructor(sentence: string) {
     super(sentence);
@@ -52,7 +52,7 @@ export class TrialThreads {
       const key = digestOfData(job.setting);
       if (thread.key !== key) {
         const pieces = await this.#piecesOf(key, job.setting, paths, thread);
-        // The key is reset before the study is opened, so that a thread that cannot open the study has none.
+        // The key is reset before the thread opens the study, so that a thread that fails to open the study has no key.
         thread.key = null;
         await this.#asked(thread, { kind: 'take', key, setting: job.setting, paths, pieces });
         thread.key = key;

@@ -10,6 +10,9 @@ import {
   abandonedCodes,
   buildText,
   HELLO_QUEUE,
+  isExpired,
+  isStudyHere,
+  JOBS_KEPT_MS,
   PresenceBoard,
   ANNOUNCE_EVERY_MS,
   type Presence,
@@ -31,7 +34,7 @@ export type WorkerOptions = {
   /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
-  /** Time in ms that a running trial may take after a stop. A trial that takes longer is returned to the queue. */
+  /** Time in ms that a running trial may take after a stop. After this time, the trial is returned to the queue. */
   readonly graceMs: number;
   readonly version: string;
   /** Unique name of this worker for display, made of its process and machine. */
@@ -49,18 +52,13 @@ export const STALLED_MAX = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
-/**
- * Age in ms at which an uncollected result is deleted. A waiting trial of that age is deleted if its study sends no
- * heartbeat.
- */
-export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const TIDY_EVERY_MS = 60_000;
 const CLEAN_MAX = 10_000;
 
 /**
  * Runs until the worker is stopped and every trial is done or returned to the queue. Rejects with `UsageError` if the
- * worker can run no trials.
+ * worker cannot run trials.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { place, version, who, log, now } = options;
@@ -99,7 +97,7 @@ async function attendUntilStopped(
           refused.add(id);
           log.warn(
             {},
-            `does not run the study of ${who}: its build is ${buildText({ version, code })}, this worker's is ${buildText(own)}; run the same build on both`,
+            `this worker does not run the study of ${who}: the study has build ${buildText({ version, code })}, the worker has ${buildText(own)}; run the same build on both`,
           );
         }
       // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
@@ -137,7 +135,7 @@ async function deleteExpired(
 }
 
 class Trials {
-  /** Aborted to end the worker when it can run no trials. */
+  /** Signal that ends a worker that cannot run trials. */
   readonly #broken = new AbortController();
   readonly #options: WorkerOptions;
   readonly #code: string;
@@ -192,7 +190,7 @@ class Trials {
     const { stop, graceMs, log } = this.#options;
     const isBusy = this.#isBusy > 0;
     if (stop.aborted)
-      log.info({}, isBusy ? `stopping; running trials have ${Math.round(graceMs / 1_000)} s to end` : 'stops');
+      log.info({}, isBusy ? `stopping; running trials have ${Math.round(graceMs / 1_000)} s to end` : 'stopping');
     const timer = setTimeout(() => this.#giveBack(), graceMs);
     try {
       await closed(worker, graceMs + LOCK_MS);
@@ -254,7 +252,7 @@ class Trials {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`invalid trial in the queue: ${job}`);
     if (job.code !== this.#code) throw this.#queues.hopeless('the trial needs another version than this worker has');
-    if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
+    if (await isExpired(this.#options.now() - timestamp, job.run, () => this.#seen()))
       throw this.#queues.hopeless('the trial expired, because its study has not run for more than a day');
     return job;
   }
@@ -266,7 +264,7 @@ class Trials {
   /** Returns the cache. Without a cache the worker ends; if the trial's study has ended, only the trial fails. */
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
-    if (!(await this.#seen()).here.some(isOf(job)))
+    if (!isStudyHere(job.run, await this.#seen()))
       throw this.#queues.hopeless('the study of the trial has ended, and this worker has no --tapes');
     this.#problem ??= new UsageError(
       'the study uses recordings; pass the --tapes DIR or --tapes s3://BUCKET/PREFIX of puntas tune',
@@ -277,8 +275,8 @@ class Trials {
 }
 
 /**
- * Returns the error with which a trial fails: one that is retried if another worker or a later time may do better,
- * otherwise a hopeless one.
+ * Returns the error with which a trial fails. The queue retries a trial after a problem of the store, or if the thread
+ * of the trial ended. Any other error is final.
  */
 export const trialError = (error: unknown, sentence: string, { hopeless }: Pick<BullQueues, 'hopeless'>): Error =>
   error instanceof StoreProblem || error instanceof ThreadEnded ? new Error(sentence) : hopeless(sentence);
@@ -288,11 +286,6 @@ const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly st
   ...tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
   ...Object.values(references).map(({ files }) => files),
 ];
-
-const isOf =
-  ({ run }: TrialJob) =>
-  ({ study }: Presence): boolean =>
-    study === run;
 
 /** Closes a worker; waits at most `mostMs` for a server that does not answer. */
 async function closed(worker: Worker, mostMs: number): Promise<void> {
@@ -315,5 +308,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-/** Keeps the end of the worker's name, because the end is unique. */
+/** Converts the worker's name to a participant id. Only the end of the name is kept, because the end is unique. */
 const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

@@ -15,7 +15,7 @@ import type { StudySetup } from '../tune/tune.ts';
 import { referencePaths } from '../tune/tuneTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { connectQueues, isLostConnection, type BullQueues } from './bullQueues.ts';
-import { buildText, HELLO_QUEUE, PresenceBoard, ANNOUNCE_EVERY_MS, type Presence } from './presence.ts';
+import { buildText, HELLO_QUEUE, JOBS_KEPT_MS, PresenceBoard, ANNOUNCE_EVERY_MS, type Presence } from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
@@ -27,7 +27,7 @@ import {
   type QueuedSetting,
   type TrialJob,
 } from './trialJob.ts';
-import { JOBS_KEPT_MS, paused, STALLED_MAX } from './trialWorker.ts';
+import { paused, STALLED_MAX } from './trialWorker.ts';
 
 export type QueueOptions = {
   readonly place: QueuePlace;
@@ -59,7 +59,7 @@ const RETRY_MS = 3_000;
 const LOOK_SHARE = 0.02;
 const LOOK_MIN_MS = 25;
 const LOOK_MAX_MS = 1_000;
-/** Each poll reads the number of finished jobs. It reads their details if that number changed, or after this time. */
+/** Time in ms after which a poll reads the details of finished jobs even if their number is unchanged. */
 const LOOK_CLOSELY_MS = 5_000;
 
 /** Connects to the queue. Rejects with `UsageError` if it is unavailable. */

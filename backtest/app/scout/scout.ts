@@ -17,7 +17,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { findTapes, type FoundTape, type LeftOut, type PlacedTape } from '../compare/compareTapes.ts';
 
 /**
- * Fee to assume for all books: that of the configured volume, of the lowest or of the highest tier, or a number of bps.
+ * Maker fee to assume for all books: at the configured volume, at the best tier, at the entry tier, or a number of bps.
  */
 export type FeesAsked = 'config' | 'best' | 'entry' | number;
 
@@ -38,11 +38,11 @@ export type ScoutCommand = {
 /** Live market to record, with its addresses and the duration. */
 export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
   readonly clock: Clock;
-  /** Duration of the recording in ms, in time of the recorded exchange's clock. */
+  /** Duration of the recording in ms, by the clock of the recorded exchange. */
   readonly forMs: number;
 };
 
-/** Result of a scout, with the data of each book for its configuration. */
+/** Result of a scout, with the data that a configuration of each book needs. */
 export type Scouted = {
   readonly scouting: Scouting;
   readonly found: ReadonlyMap<
@@ -76,7 +76,9 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
   }
 }
 
-/** Measures the recordings at `paths` or in folders there. Rejects with `UsageError` if none can be measured. */
+/**
+ * Measures the recordings at `paths` or in folders there. Rejects with `UsageError` if no recording can be measured.
+ */
 export async function scoutRecordings(
   command: ScoutCommand,
   paths: readonly string[],
@@ -183,8 +185,8 @@ function tiersOf(book: string, listed: readonly AvailableBook[] | null): readonl
 const minorOf = (book: string): string => pairOf(book)[1];
 
 /**
- * Returns the maker fee and the 30-day volume to assume. The configured volume applies only if the book's tiers are in
- * the same currency as those of the configured book.
+ * Returns the maker fee and the 30-day volume to assume. The configured volume applies only if the tiers of the book
+ * and of the configured book share a currency.
  */
 function accountAt(
   { book: own, exchange, paper }: Config,

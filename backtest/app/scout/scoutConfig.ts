@@ -90,7 +90,10 @@ function exchangeOf(
   return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow' }, balances, volume30d };
 }
 
-/** Returns a 30-day volume whose tier has the assumed fee or, if none has, the next lower fee. */
+/**
+ * Returns a 30-day volume in the first tier whose maker fee is at most the assumed fee. If there is no such tier, the
+ * volume is beyond all tiers.
+ */
 function volumeOf({ exchange }: Config, tiers: readonly FeeTier[], feeBps: number, fees: string): string {
   const i = tiers.findIndex(({ maker }) => 1e4 * Number(maker) <= feeBps + 1e-9);
   if (fees === 'config' && exchange.kind === 'embedded' && i === tiers.length - 1) return exchange.volume30d;

@@ -209,8 +209,8 @@ export class RecordingCache {
     try {
       utimesSync(path, seconds, seconds);
     } catch {
-      // The recording is absent or owned by another user. In the second case, it may be evicted earlier and fetched
-      // again.
+      // The recording is absent, or another user owns it. A recording of another user may be evicted earlier and
+      // fetched again.
     }
   }
 }

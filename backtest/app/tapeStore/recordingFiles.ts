@@ -60,7 +60,7 @@ export async function storeRecording(
   return sha256;
 }
 
-/** Returns the difference between a fetched recording and its hash; `null` if there is none. */
+/** Returns the first mismatch between a fetched recording and its hash `sha256`, as text; `null` if all files match. */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
   if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
     return "the recording's list of files does not match its hash";

@@ -48,8 +48,8 @@ export function openS3(place: string, env: Env): StoredFiles {
 }
 
 /**
- * Returns the URL of the bucket. At Amazon, the bucket is part of the host name; at the given address, the bucket is
- * the path, which every server supports.
+ * Returns the URL of the bucket. On Amazon, the host name contains the bucket. With AWS_ENDPOINT_URL, the path contains
+ * the bucket, because every server supports that form.
  */
 function endpointOf(bucket: string, region: string, place: string, env: Env): string {
   const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
@@ -64,9 +64,9 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 const SILENCE_MS = 60_000;
-/** Minimum transfer rate; slower transfers are aborted. */
+/** Minimum transfer rate, in bytes per ms; slower transfers are aborted. */
 const SLOWEST_BYTES_PER_MS = 20;
-/** Maximum number of bytes that are read from an error's body, which usually has a few hundred. */
+/** Maximum number of bytes to read from the body of an error, which usually has a few hundred bytes. */
 const ERROR_BYTES_MAX = 65_536;
 const DUMPED = { limit: ERROR_BYTES_MAX };
 

@@ -1,14 +1,14 @@
 /** Interface of a store that addresses files by their SHA-256 hash. */
 
 export type StoredFiles = {
-  /** Location as the operator named it, without credentials. */
+  /** Location of the store as the operator entered it, without credentials. */
   readonly shown: string;
   has(sha256: string): Promise<boolean>;
-  /** Stores a file or text. The caller provides its hash, which readers verify. */
+  /** Stores a file or text. The caller provides the hash of the content, which readers verify. */
   put(sha256: string, content: FileContent): Promise<void>;
   /**
-   * Fetches into a new file; returns false if the store lacks the content. Checks only that the content has at most
-   * `bytesMax` bytes.
+   * Fetches the content with the hash `sha256` into the new file `to`; returns false if the store lacks the content.
+   * Checks only that the content has at most `bytesMax` bytes.
    */
   get(sha256: string, to: string, bytesMax: number): Promise<boolean>;
 };

@@ -35,7 +35,7 @@ export type EvidenceTerms = {
   readonly neighbours: readonly NeighbourRecord[];
 };
 
-/** Time after a fill at which its markout is known and the fill counts. */
+/** Time after a fill, in ms, at which its markout is known and the fill counts. */
 const MARKOUT_MS = 60_000;
 const GROUPS = 10;
 const FOLDS = 6;
@@ -164,7 +164,7 @@ function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: E
   };
 }
 
-/** Returns the parameter's value and the objective of each trial. */
+/** Returns the values of the objective by one parameter, for the feasible trials and for the best trial's neighbors. */
 function along(
   parameter: SpaceParameter,
   feasible: readonly TrialRecord[],

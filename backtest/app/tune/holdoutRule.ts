@@ -35,8 +35,8 @@ export const openedBy = (records: readonly RegistryRecord[], study: string): Ope
   records.find((record): record is OpenedRecord => record.kind === 'opened' && record.study === study) ?? null;
 
 /**
- * Throws `UsageError` if the study must not run trials. Either an opened holdout overlaps hours of this study, or its
- * own holdout hours were used for tuning.
+ * Throws `UsageError` if trials are forbidden: an opened holdout overlaps the study's hours, or trials used hours of
+ * the study's own holdout.
  */
 export function requireTuningAllowed(records: readonly RegistryRecord[], of: StudyHours): void {
   const opened = records.find(
@@ -51,8 +51,8 @@ export function requireTuningAllowed(records: readonly RegistryRecord[], of: Stu
 }
 
 /**
- * Throws `UsageError` if the holdout must not be opened because it already was, or because its hours were used for
- * tuning. With `before`, only records earlier than `before` count.
+ * Throws `UsageError` if the holdout must not be opened: it was opened before, or trials used its hours. With `before`,
+ * only records earlier than `before` count.
  */
 export function requireOpeningAllowed(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
   const end = before === undefined ? records.length : records.findIndex(record => isSame(record, before));

@@ -61,7 +61,7 @@ type Measure = {
 export const MEASURES = {
   net60s: {
     ...{ better: 'more', unit: 'minor', adds: true, of: sums => sums.net60s },
-    says: 'markout of the fills after 60 s times volume, minus fees: the profit if each fill were closed then',
+    says: 'markout of the fills after 60 s times volume, minus fees: the profit if each filled amount were closed after 60 s',
   },
   net: {
     better: 'more',

@@ -1,5 +1,6 @@
 /**
- * Trials around the best trial, which show whether it is on a plateau or a peak. They are registered, but never chosen.
+ * Trials around the best trial, which show whether the best trial is on a plateau or a peak. Neighbors are registered,
+ * but never chosen.
  */
 import { neighboursOf, textOfPoint } from '../../index.ts';
 import { requireTuningAllowed } from './holdoutRule.ts';

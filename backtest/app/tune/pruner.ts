@@ -1,6 +1,6 @@
 /**
- * Pruning of hopeless trials after some pieces of the recording. It uses only results of earlier batches, so that the
- * pruning does not depend on threads and machines.
+ * Pruning of hopeless trials after some pieces of the recording. The pruning uses only results of earlier batches, so
+ * that it does not depend on threads and machines.
  */
 import { medianAfter } from '../../index.ts';
 import { addsUp, type MeasureName } from './measures.ts';
@@ -41,8 +41,8 @@ export const prunerBy =
     );
 
 /**
- * Returns the value after each piece. For a measure that adds up, it is the mean per piece, so that pieces are
- * comparable.
+ * Returns the value after each piece. If the measure is a sum over pieces, the value is the mean per piece, so that
+ * values after different numbers of pieces are comparable.
  */
 const courseOf = (objective: MeasureName, soFar: readonly number[]): readonly number[] =>
   addsUp(objective) ? soFar.map((sum, i) => sum / (i + 1)) : soFar;

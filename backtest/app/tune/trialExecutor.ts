@@ -15,7 +15,7 @@ export type TrialExecutor = {
     onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void,
     onShare: (share: number) => void,
   ): Promise<void>;
-  /** Ends the threads or requests of the executor, also if trials are still running. */
+  /** Ends the threads or requests of the executor, even if trials are still running. */
   end(): Promise<void>;
 };
 

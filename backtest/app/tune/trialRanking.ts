@@ -1,10 +1,12 @@
-/** Ranking of the trials of a study: constraints that exclude a trial, order by the first objective, and the best one. */
+/**
+ * Ranking of the trials of a study: constraints that exclude a trial, order by the first objective, and the best trial.
+ */
 import { MEASURES, upwards } from './measures.ts';
 import type { TrialRecord } from './registry.ts';
 import type { Study } from './study.ts';
 
 /**
- * Returns the feasible trial with the best first objective, and the earliest if several are equal; `null` if no trial
+ * Returns the feasible trial with the best first objective, and the earliest of several such trials; `null` if no trial
  * is feasible.
  */
 export function bestTrial(
@@ -21,7 +23,7 @@ export function bestTrial(
   return best;
 }
 
-/** Returns the feasible trials, best first by the first objective; equal ones by number. */
+/** Returns the feasible trials, best first by the first objective; trials with equal values by number. */
 export const rankedTrials = (
   made: readonly TrialRecord[],
   { objectives, constraints }: Study['keys'],

@@ -71,7 +71,7 @@ function same(record: TrialRecord | undefined, point: Point, { registry }: Study
   if (record === undefined) throw new Error(`${registry.file}: a finished trial is missing`);
   if (textOfPoint(record.point) !== textOfPoint(point))
     throw new UsageError(
-      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} has another point than this version requests; use another folder with --registry`,
+      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} has other parameter values than this version requests; use another folder with --registry`,
     );
   return record;
 }
@@ -86,9 +86,9 @@ function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): reado
 }
 
 /**
- * Returns the values for the search. With one objective, they are its values, with a sign such that more is better.
- * With several objectives, they are the negative Pareto ranks. `null` for trials that were pruned, refused, or violate
- * a constraint.
+ * Returns the values for the search. With one objective, they are the values of that objective, with a sign such that
+ * more is better. With several objectives, the values are the negative Pareto ranks. `null` for trials that were
+ * pruned, refused, or violate a constraint.
  */
 function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
   const { objectives, constraints } = keys;
@@ -139,7 +139,7 @@ async function runLeft(
   );
 }
 
-/** Returns the configuration of a point with its digest, or the reason why it is not run. */
+/** Returns the configuration of a point with its digest, or the reason why the configuration is not run. */
 export function preparedAt(
   point: Point,
   { study, terms }: StudyRun,

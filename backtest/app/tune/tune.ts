@@ -155,8 +155,8 @@ const runOf = (registry: Registry, study: string): string =>
   digestOfData(registry.records().find(record => record.kind === 'study' && record.study === study) ?? study);
 
 /**
- * Opens the holdout. The opening is recorded before the holdout is read, so that after a crash between the two the
- * holdout counts as opened. This process runs the holdout, with `here`, even if workers run the trials.
+ * Opens the holdout. The opening is recorded before the holdout is read, so that after a crash between the two steps
+ * the holdout counts as opened. This process runs the holdout, with `here`, even if workers run the trials.
  */
 async function openHoldout(
   run: StudyRun,

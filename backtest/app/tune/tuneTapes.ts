@@ -58,7 +58,7 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
     if (book !== config.book)
       throw new UsageError(`${where}: the tape has the book ${book}, but the configuration trades ${config.book}`);
     const { quotesOnly } = 'options' in given ? given.tape : given;
-    if (quotesOnly) throw new UsageError(`${where}: best prices without amounts: nothing can be replayed`);
+    if (quotesOnly) throw new UsageError(`${where}: the tape has best prices without amounts and cannot be replayed`);
     const digest = digestOfRecording(given, latencies, keys.search.seed);
     const { from, to } = spanOf(given);
     tapes.push({
@@ -154,8 +154,8 @@ function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void
 }
 
 /**
- * Maximum number of rows of all tapes together that are decoded once into memory, at 29 bytes per row. The tapes beyond
- * this number are read by each run.
+ * Maximum number of rows of all tapes together that are decoded once into memory, at 29 bytes per row. Each run reads
+ * the tapes whose rows would exceed this number.
  */
 const ROWS_KEPT = 8_000_000;
 

@@ -17,7 +17,7 @@ export type RunningRatio = {
   readonly blocks: number;
   /**
    * Returns how many more blocks like the given blocks would raise the interval's lower bound to `least`. Returns
-   * `null` if no number of blocks would, or if the bound is not below `least`.
+   * `null` if no number of blocks is enough, or if the bound is already at least `least`.
    */
   readonly blocksMissing: (least: number) => number | null;
 };
@@ -34,8 +34,8 @@ const ERROR_RATE = 0.05;
 const BLOCKS_MAX = 1e7;
 
 /**
- * Returns the ratio of profit to volume with an interval that covers the true ratio at all checks together with 95%
- * probability. Blocks must be long enough to be nearly independent.
+ * Returns the ratio of profit to volume with an interval. With 95% probability, the intervals of all checks cover the
+ * true ratio. Blocks must be long enough to be nearly independent.
  */
 export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   const traded = all.filter(({ volume }) => volume > 0);

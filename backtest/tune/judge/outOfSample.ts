@@ -41,8 +41,8 @@ export function bestOn(results: Results, spans: readonly number[], measure: Meas
 }
 
 /**
- * Chooses on the training spans of a split and evaluates on its test spans. Returns `null` if one of the two is empty,
- * or if all scores are NaN.
+ * Chooses on the training spans of a split and evaluates on its test spans. Returns `null` if one of these parts is
+ * empty, or if all scores are NaN.
  */
 export function chooseAndJudge(results: Results, { train, test }: TimeSplit, measure: Measure): JudgedChoice | null {
   const chosen = train.length > 0 && test.length > 0 ? bestOn(results, train, measure) : -1;

@@ -77,7 +77,8 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
     value: shareOf(whole),
     strict: whole.below / whole.combinations,
     inclusive: (whole.below + whole.atMedian) / whole.combinations,
-    // Copies of a block that is drawn twice are in the same half, because copies in both halves would make these agree.
+    // If a block is drawn twice, both copies are in one half, because copies in both halves would make the halves
+    // agree.
     interval: blockBootstrap(cut, drawn => shareOf(tallyOf(joinedBlocks(drawn), measure)), { random, samples }),
     logits: whole.logits,
     lossProbability: whole.losses / whole.combinations,

@@ -88,9 +88,9 @@ export function varianceOfSharpes(sharpes: readonly number[]): number {
 }
 
 /**
- * Returns the variance of the trials' ratios that is due to chance. It is the observed variance, but at most 1 / (n -
- * 1), which is the variance without skill. A larger observed variance means that some trials are truly worse, not that
- * others were lucky. With fewer than two ratios it is 1 / (n - 1).
+ * Returns the variance of the trials' ratios that is due to chance: the observed variance, but at most the variance
+ * without skill, 1 / (n - 1). A larger observed variance means that some trials are truly worse, not that others were
+ * lucky. With fewer than two ratios, the result is 1 / (n - 1).
  */
 export function varianceByLuck(sharpes: readonly number[], count: number): number {
   const most = 1 / (count - 1);

@@ -22,8 +22,8 @@ export type Neighbour = { readonly key: string; readonly point: Point };
 const REACH = 0.05;
 
 /**
- * Returns the neighbors of a point, each with one parameter changed. A number moves down and up; a choice takes each
- * other value. Parameters that a new choice activates are at their center.
+ * Returns the neighbors of a point, each with one parameter changed. A number is decreased and increased; a choice is
+ * replaced by each of its other values. Parameters that a new choice activates are at their center.
  */
 export function neighboursOf(space: Space, point: Point, reach = REACH): readonly Neighbour[] {
   const cube = cubeOf(space, point);
@@ -72,7 +72,10 @@ export type JudgedNeighbour = { readonly key: string; readonly value: number | n
 export type Stability = {
   /** Share of the neighbors that ran and were at most `within` worse than the optimum; NaN without neighbors. */
   readonly share: number;
-  /** Share among the neighbors along one parameter, and the loss of the worst of these; Infinity if one failed. */
+  /**
+   * Results per parameter: the share among the neighbors along the parameter, and the largest loss of these neighbors;
+   * Infinity if a neighbor failed.
+   */
   readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number }[];
 };
 

@@ -45,7 +45,7 @@ export function combinatorialSplits(spans: readonly ResultSpan[], options: Combi
   if (!(Number.isSafeInteger(count) && count >= 2 && count <= spans.length))
     throw new RangeError(`${count} groups of ${spans.length} spans; expected 2 or more, and no more than spans`);
   if (!(Number.isSafeInteger(tested) && tested >= 1 && tested < count))
-    throw new RangeError(`${tested} of ${count} groups to judge in; expected at least one, and one left to choose on`);
+    throw new RangeError(`${tested} of ${count} groups for testing; expected at least one, and fewer than all groups`);
   const groups = evenGroups(spans.length, count);
   const splits = combinationsOf(count, tested).map(chosen => {
     const test = chosen.flatMap(group => groups[group]!);
@@ -71,7 +71,7 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
   checkSpans(spans);
   if (!(Number.isSafeInteger(folds) && folds >= 1 && folds < spans.length && window >= 1))
     throw new RangeError(
-      `${folds} folds and a window of ${window} in ${spans.length} spans; expected at least one each`,
+      `${folds} folds and a window of ${window} in ${spans.length} spans; expected at least 1 fold, more spans than folds, and a window of at least 1`,
     );
   const groups = evenGroups(spans.length, folds + 1);
   return groups.slice(1).map((test, i) => {
@@ -83,8 +83,8 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
 }
 
 /**
- * Returns the candidates that may be used for training. They are not in the test part, do not overlap it, and do not
- * start within the embargo after it.
+ * Returns the candidates for training that are not in the test part, do not overlap the test part, and do not start
+ * within the embargo after it.
  */
 function purged(
   spans: readonly ResultSpan[],

@@ -20,14 +20,14 @@ export function tuningWords(tuning: Tuning): readonly string[] {
   }
   if (evidence === null || chosen === null) return [];
   return [
-    `Trial ${chosen} is better than not trading on these hours${holdout === null ? '; the holdout was not opened' : ', and on the holdout'}.`,
+    `Trial ${chosen} is better than not trading in the tuning hours${holdout === null ? '; the holdout was not opened' : ', and in the holdout'}.`,
     ...[bestOf(chosen, evidence, minor, tried), choice(evidence)],
     ...holdoutWords(holdout, minor),
   ];
 }
 
 function bestOf(chosen: number, { net, interval, deflated, blocks }: Evidence, minor: string, tried: string): string {
-  return `The best of ${tried} is trial ${chosen}: net ${gainText(net, minor)} ${minor}${around(interval, minor)} with fills valued after 60 s, under the worst fill model, from ${blocks} time blocks. Its deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried on these hours so far.`;
+  return `The best of ${tried} is trial ${chosen}: net ${gainText(net, minor)} ${minor}${around(interval, minor)} with fills valued after 60 s, under the worst fill model, from ${blocks} time blocks. Its deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried so far on the tuning hours.`;
 }
 
 function choice({ pbo, paths, walkForward, stability }: Evidence): string {

@@ -27,7 +27,7 @@ export type Tuning = {
   readonly models: readonly string[];
   readonly latenciesMs: readonly string[];
   readonly startsAfterSeconds: readonly number[];
-  /** Number of pieces of each tape. Every trial runs on each piece and starts it without inventory. */
+  /** Number of pieces of each tape. Every trial runs on each piece, and starts each piece without inventory. */
   readonly segments: number;
   readonly counts: {
     readonly done: number;
@@ -94,7 +94,7 @@ export type Evidence = {
     readonly lossProbability: number;
     /**
      * Mean profit per block of each split's best configuration, in the half in which it was chosen. `outOfSample` is
-     * its mean in the other half.
+     * the mean profit per block in the other half.
      */
     readonly inSample: number;
     readonly outOfSample: number;

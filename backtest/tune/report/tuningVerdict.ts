@@ -1,15 +1,15 @@
-/** Verdict on a study: whether its best trial is better than not trading, and the limits that this requires. */
+/** Verdict on a study: whether its best trial is better than not trading, and the limits for a positive verdict. */
 import { numberText } from '../../../src/pages/index.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 
-/** Minimum of the deflated Sharpe ratio that a better trial must reach. */
+/** Minimum deflated Sharpe ratio of a trial that counts as better than not trading. */
 const DEFLATED_MIN = 0.95;
-/** Maximum of the probability of overfitting that a better trial may have. */
+/** Maximum probability of overfitting of a trial that counts as better than not trading. */
 export const PBO_MAX = 0.05;
 
 /**
- * Returns whether the best trial is better than not trading, with every objection as a clause. It is better only if
- * there are no objections.
+ * Returns whether the best trial is better than not trading, with every objection as a clause. The best trial is better
+ * only if there are no objections.
  */
 export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
   if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };

@@ -1,6 +1,6 @@
 /**
- * Evolution strategy with covariance adaptation (CMA-ES). After convergence it restarts with twice the population
- * (IPOP; Auger, Hansen 2005). Choices are sampled by learned probabilities.
+ * Evolution strategy with covariance adaptation (CMA-ES). After convergence, the strategy restarts with twice the
+ * population (IPOP; Auger, Hansen 2005). Choices are sampled by learned probabilities.
  */
 import type { Random } from '../../../src/core/index.ts';
 import { conditionOf, drawFrom, learn, roundNormal, widthOf, type AdaptedNormal } from './covariance.ts';
@@ -38,9 +38,9 @@ type Run = {
 };
 
 /**
- * Returns the search. Requested points belong to the generation in which they were sampled. Points that were not
- * requested only move the start to the best of them, if their values arrive before the first generation has values. If
- * all parameters have steps, points may repeat.
+ * Returns the search. Requested points belong to the generation in which they were sampled. The best point that was not
+ * requested becomes the start, if its value arrives before the first generation has values. If all parameters have
+ * steps, points may repeat.
  */
 export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   const { seed, batch = 1 } = options;
@@ -113,7 +113,8 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
       const found = members.find(one => one.value === undefined && textOfPoint(one.point) === name);
       if (found === undefined) return takeOwn(point, value);
       found.value = value === null || Number.isNaN(value) ? -Infinity : value;
-      // Points requested beyond the generation's size also belong to it; the generation ends when all have values.
+      // Points that were requested beyond the generation's size also belong to the generation, which ends when all its
+      // points have values.
       if (asked > count) members.length = Math.max(asked, count);
       if (members.every(one => one.value !== undefined)) close();
     },
@@ -154,8 +155,8 @@ function drawnShare(shares: readonly number[], random: Random): number {
 }
 
 /**
- * Moves each choice's probabilities towards those of the better half of the points. Each probability keeps a minimum,
- * so that later generations still contain the value.
+ * Moves each choice's probabilities towards the frequencies of its values in the better half of the points. Each
+ * probability keeps a minimum, so that later generations can still contain the value.
  */
 function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: readonly number[], space: Space): void {
   for (const [k, of] of shares.entries()) {

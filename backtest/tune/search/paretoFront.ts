@@ -1,6 +1,9 @@
 /** Pareto front of several objectives: the points that no other point dominates. */
 
-/** Whether point `a` is at least as good as `b` in every objective, and better in one. Higher values are better. */
+/**
+ * Whether point `a` is at least as good as `b` in every objective, and better in at least one objective. Higher values
+ * are better.
+ */
 export const dominates = (a: readonly number[], b: readonly number[]): boolean =>
   a.every((value, i) => value >= b[i]!) && a.some((value, i) => value > b[i]!);
 
@@ -15,8 +18,8 @@ export function paretoFront(values: readonly (readonly number[])[]): readonly nu
 }
 
 /**
- * Returns the rank of each point: 0 if no point dominates it, 1 if only points of rank 0 do, and so on. Infinity for a
- * point with a NaN value.
+ * Returns the rank of each point: 0 if no point dominates it, 1 if only points of rank 0 dominate it, and so on.
+ * Infinity for a point with a NaN value.
  */
 export function paretoRanks(values: readonly (readonly number[])[]): readonly number[] {
   const ranks = values.map(() => Infinity);

@@ -36,7 +36,7 @@ export function parzenOf(space: Space, points: readonly Point[], trials: number)
   const scales = kernels.map(kernel => kernel.map((about, i) => scaleOf(axes[i]!, about)));
   return {
     draw: random => {
-      // The index after the last kernel stands for the uniform kernel.
+      // The index after the last kernel represents the uniform kernel.
       const kernel = kernels[random.integer(0, kernels.length)];
       const point: Record<string, ParameterValue> = {};
       for (const [i, axis] of axes.entries())
@@ -88,11 +88,12 @@ function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, tri
 
 /**
  * Minimum kernel width after one trial, as a share of a parameter's range. The width decreases with the number of
- * trials. Chosen on the functions of docs/development/evidence/tune-search.md.
+ * trials. The value was chosen by tests on the functions in docs/development/evidence/tune-search.md.
  */
 const WIDTH_FIRST = 0.8;
 /**
- * Smallest kernel width, as a share of a parameter's range. Chosen on the functions of the same page as `WIDTH_FIRST`.
+ * Smallest kernel width, as a share of a parameter's range. The value was chosen by tests on the functions in
+ * docs/development/evidence/tune-search.md.
  */
 const WIDTH_MIN = 0.01;
 

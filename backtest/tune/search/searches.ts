@@ -13,7 +13,7 @@ export const SEARCHES: Readonly<Record<SearchName, (space: Space, options: Searc
   cmaEs: cmaEsSearch,
 };
 
-/** Creates the search of that name. Throws a RangeError with the first flaw of an invalid space. */
+/** Creates the search `name`. Throws a RangeError with the first flaw of an invalid space. */
 export function newSearch(name: SearchName, space: Space, options: SearchOptions): Search {
   const flaw = flawOfSpace(space);
   if (flaw !== null) throw new RangeError(flaw);

@@ -5,15 +5,15 @@ import type { Random } from '../../../src/core/index.ts';
 export type ParameterValue = number | string | boolean;
 
 /**
- * Condition under which a parameter exists: an earlier parameter of the space has the value `is`, or one of these
- * values.
+ * Condition under which a parameter exists: an earlier parameter of the space has the value `is`, or a value in the
+ * list `is`.
  */
 export type Condition = { readonly key: string; readonly is: ParameterValue | readonly ParameterValue[] };
 
 /**
  * Parameter to vary. `linear` and `log` have inclusive bounds, and are uniform in the number or in its logarithm. A
- * `step` restricts them to `low` plus multiples of the step. `integer` has steps of `step` (default: 1). `choice` has
- * one value of an unordered list.
+ * `step` restricts the values to `low` plus multiples of the step. `integer` has steps of `step` (default: 1). `choice`
+ * has one value of an unordered list.
  */
 export type Parameter =
   | {
@@ -39,7 +39,7 @@ export type Point = Readonly<Record<string, ParameterValue>>;
 
 /** Returns the first flaw of a space in one line, with the expected and the found value; `null` for a valid space. */
 export function flawOfSpace(space: Space): string | null {
-  if (space.length === 0) return 'no parameter: expected at least one that may vary';
+  if (space.length === 0) return 'no parameter; expected at least one';
   for (const [i, parameter] of space.entries()) {
     const before = space.slice(0, i);
     if (before.some(({ key }) => key === parameter.key)) return `${parameter.key}: named twice; expected each key once`;
@@ -52,7 +52,7 @@ export function flawOfSpace(space: Space): string | null {
 function flawOfParameter(parameter: Parameter): string | null {
   if (parameter.kind === 'choice') {
     if (parameter.values.length === 0) return 'no values; expected at least one';
-    if (new Set(parameter.values).size < parameter.values.length) return 'a value twice; expected each once';
+    if (new Set(parameter.values).size < parameter.values.length) return 'two equal values; expected each value once';
     return null;
   }
   const { kind, low, high, step } = parameter;
@@ -68,9 +68,10 @@ function flawOfParameter(parameter: Parameter): string | null {
 function flawOfCondition({ when }: Parameter, before: Space): string | null {
   if (when === undefined) return null;
   const other = before.find(({ key }) => key === when.key);
-  if (other === undefined) return `only when ${when.key} has a value; expected a parameter that is named before it`;
+  if (other === undefined)
+    return `only when ${when.key} has a value; expected ${when.key} earlier in the list of parameters`;
   const never = wantedOf(when).find(value => !mayBe(other, value));
-  return never === undefined ? null : `only when ${when.key} is ${never}; expected a value that it can have`;
+  return never === undefined ? null : `only when ${when.key} is ${never}; expected a possible value of ${when.key}`;
 }
 
 /** Whether the parameter has no condition, or its condition is true at the point. */

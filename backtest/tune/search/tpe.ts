@@ -1,6 +1,6 @@
 /**
- * Tree-structured Parzen estimators. The distribution of good points is compared with that of the others (Bergstra et
- * al. 2011), over all parameters jointly (Falkner et al. 2018).
+ * Tree-structured Parzen estimators. The distribution of good points is compared with the distribution of the other
+ * points (Bergstra et al. 2011), over all parameters jointly (Falkner et al. 2018).
  */
 import { parzenOf } from './parzen.ts';
 import { drawOf, type Search, type SearchOptions } from './search.ts';

@@ -58,13 +58,13 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   const [halt, before] = [latch.read(), file.read()];
   // Reduce-only is set first, so that the hedger does not close inventory that quotes open.
   latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
-  // An identical request continues the earlier one: the costs so far count toward costMax, even if the earlier command
-  // was killed.
+  // An identical request continues the earlier request: the costs so far count toward costMax, even if the earlier
+  // command was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;
   return [
-    `${life === 'runs' ? 'the hedger closes all inventory from now on' : 'no bot is running; after its start the hedger closes all inventory'}, for at most ${textOfMoney(moneyOf(costMax))} in total; the bot quotes only to reduce inventory until: ${ownCommand('resume', bot)}`,
+    `${life === 'runs' ? 'the hedger closes all inventory from now on' : 'no bot is running; after its start the hedger closes all inventory'}, at a total cost of at most ${textOfMoney(moneyOf(costMax))}; the bot quotes only to reduce inventory until: ${ownCommand('resume', bot)}`,
     'see the progress with puntas hedges and puntas status',
     ...(before === null
       ? []

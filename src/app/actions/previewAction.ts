@@ -53,11 +53,11 @@ function standing(dir: string, { action }: ActionAsk, now: Millis): readonly str
   const isPaused = holders.some(({ what }) => what === 'pause');
   return holders.map(held => {
     const isLifted = !isPaused || held.what === 'pause';
-    return `${isLifted ? 'would be lifted' : 'would stay until another resume'}: ${holderText(held)}: ${held.reason}`;
+    return `${isLifted ? 'would be lifted' : 'would stay in force until another resume'}: ${holderText(held)}: ${held.reason}`;
   });
 }
 
-/** Compares the current quotes with those after the action. */
+/** Compares the current quotes with the quotes after the action. */
 function quotesThen(
   dir: string,
   ask: ActionAsk,
@@ -103,7 +103,7 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   flatten: 'the hedger starts to close inventory at the next start',
 };
 
-/** Returns the engine event of the action; `null` if the action has none. */
+/** Returns the engine event of the action; `null` if the action has no engine event. */
 function eventOf({ action, reason }: ActionAsk, dir: string, at: Millis, now: Millis): EngineEvent | null {
   switch (action) {
     case 'pause':

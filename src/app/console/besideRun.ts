@@ -19,7 +19,7 @@ const METRICS_WITHIN_MS = 2_000;
 /** Maximum size of the metrics in bytes; they usually have about 60 kB. */
 const METRICS_BYTES_MAX = 4_194_304;
 
-/** Sections of the configuration that this data needs. */
+/** Sections of the configuration that this reader needs. */
 export type BesideConfig = Pick<Config, 'book' | 'state' | 'metrics' | 'exchange'>;
 
 export class BesideRun {
@@ -29,7 +29,7 @@ export class BesideRun {
   readonly #told: () => readonly ShownEvent[];
   ledger: LedgerFile | null = null;
   budgets: ShownBudgets | null = null;
-  /** Error of the last read of the ledger; `null` if it succeeded. */
+  /** Error of the last read of the ledger; `null` if the read succeeded. */
   trouble: string | null = null;
 
   /** Creates the reader. `told` returns further events, such as logins, in any order. */
@@ -106,7 +106,7 @@ export class BesideRun {
       const text = answer.body === null ? '' : await readBody(answer.body, METRICS_BYTES_MAX);
       // The port may belong to another bot.
       if (!answer.ok || !text.includes(`{book="${this.#config.book}"`))
-        throw new Error('the metrics are those of another bot');
+        throw new Error('the metrics belong to another bot');
       const stream = sampleOf(text, 'puntas_stream_up', '');
       this.budgets = {
         public: sampleOf(text, 'puntas_request_budget_remaining', 'scope="public"'),
@@ -128,7 +128,7 @@ export class BesideRun {
 
 const WORDS = { halt: 'halted', pause: 'paused', hold: 'held', reduce: 'reduce only', flatten: 'flatten' } as const;
 
-/** Returns the stops in effect in the state directory at that time, most severe first. */
+/** Returns the stops in effect in the state directory at the time `now`, most severe first. */
 const haltsIn = (dir: string, now: Millis): readonly ShownHalt[] =>
   holdersOf(dir, now).map(({ what, reason, at, by, who, until }) => ({
     ...{ what: WORDS[what], reason, at, by: who ?? by, until },

@@ -50,7 +50,8 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const live = new LiveRun(config.state.dir, clock);
   const { book, state, metrics, exchange } = config;
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot: ask.bot }, clock);
-  // The bot's last configuration decides, because the bot may have reloaded it since this process read the file.
+  // The hedger is looked up in the bot's last recorded configuration, because the bot may have reloaded the file since
+  // this process read it.
   const hasHedger = () => (live.replay?.now?.setup ?? config).hedge !== undefined;
   const actions = access?.operatorToken
     ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))

@@ -12,8 +12,8 @@ import { digestOf } from '../run/reloading.ts';
 type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly string[]>;
 
 /**
- * Returns the actions on one bot. They need no API key, because they write requests into the bot's state directory.
- * `hasHedger` returns whether flattening is possible now.
+ * Returns the actions on one bot. The actions need no API key, because they write requests into the bot's state
+ * directory. `hasHedger` returns whether flattening is possible now.
  */
 export function consoleActions(
   bot: WhichBot,
@@ -33,7 +33,7 @@ export function consoleActions(
       // The digest binds the confirmation to the previewed file; a changed file is rejected.
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
-      const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in total, fees included`] : [];
+      const bound = ask.action === 'flatten' ? [`total cost at most ${ask.costMax}, fees included`] : [];
       return {
         lines: [...bound, ...lines],
         execute: async () => {

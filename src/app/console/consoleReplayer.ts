@@ -1,6 +1,6 @@
 /**
- * Replays for the console: past points in time, and previews of actions. If possible, they run in a separate thread, so
- * that the live page stays responsive.
+ * Replays for the console: past points in time, and previews of actions. If possible, the replays run in a separate
+ * thread, so that the live page stays responsive.
  */
 import type { ConsoleView, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';

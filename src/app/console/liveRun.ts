@@ -23,7 +23,7 @@ export class LiveRun {
   #isBehind = true;
   #seenAt = -1;
   #grewAt: Millis | null = null;
-  /** Error of the last read of the directory; `null` if it succeeded. */
+  /** Error of the last read of the directory; `null` if the read succeeded. */
   trouble: string | null = null;
 
   constructor(dir: string, clock: Clock) {
@@ -65,7 +65,7 @@ export class LiveRun {
     this.#chain.close();
   }
 
-  /** Reads a slice of the recording. Returns whether more can be read immediately. */
+  /** Reads a slice of the recording. Returns whether the recording has more lines that can be read immediately. */
   #look(): boolean {
     const began = this.#clock.elapsed();
     const isOver = () => this.#clock.elapsed() - began > SLICE_MS;

@@ -60,7 +60,9 @@ class ReplayThread {
     this.#of = of;
   }
 
-  /** Sends a request. Rejects with the error of the replay. If the thread failed, the next request starts a new one. */
+  /**
+   * Sends a request. Rejects with the error of the replay. If the thread failed, the next request starts a new thread.
+   */
   ask(ask: Ask, onProgress: (share: number) => void, signal?: AbortSignal): Promise<string | readonly string[]> {
     const id = ++this.#lastId;
     const thread = (this.#thread ??= this.#begin());

@@ -50,7 +50,7 @@ export class RunHistory {
   /** Profit since the opening of the ledger at the end of each UTC hour. */
   #hourEnds: ProfitSinceOpening[] = [];
   #startedAt: Millis | null = null;
-  /** Counts of earlier runs. */
+  /** Totals of earlier runs: counts, profit and shares of time. */
   #earlier = new RunTotals();
   /** Smallest amount of other traders at an order's price since the order was live, in lots, by origin id. */
   readonly #ahead = new Map<string, number>();

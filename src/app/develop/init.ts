@@ -71,7 +71,8 @@ export type InitOptions = {
 type Answers = Map<QuestionName, { readonly value: string; readonly from: string; readonly text: string }>;
 
 /**
- * Writes the configuration. Resolves to the reason why the bot would not quote now, or to `null` if it would.
+ * Writes the configuration. Resolves to the reason why the bot would not quote now, or to `null` if the bot would
+ * quote.
  * @throws UsageError if the file exists or an answer is invalid.
  */
 export async function init(options: InitOptions): Promise<string | null> {

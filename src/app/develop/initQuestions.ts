@@ -19,7 +19,7 @@ import type { Rules } from '../../live/rules.ts';
 export type InitQuestion = {
   /** Name of the question and of its flag. */
   readonly name: QuestionName;
-  /** Description with its unit. */
+  /** Text of the question: the requested value, with its unit. */
   readonly text: string;
   /** Proposed answer; `null` if only the operator can know it. */
   readonly proposal: string | null;
@@ -102,7 +102,7 @@ export const placeQuestions = {
   }),
 };
 
-/** Proposed margin above the maker fee, for adverse selection. */
+/** Proposed margin above the maker fee, in bps, which compensates adverse selection. */
 const OVER_FEE_BPS = 5;
 
 /** Returns the questions about distance and number of levels. */
@@ -218,7 +218,7 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
 const notAmount = (answer: string): string | null =>
   isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected digits above zero, like 2000 or 0.01';
 
-/** Returns the minimum order amount in lots. It is also valid at a price 10% below the mid price. */
+/** Returns the minimum order amount in lots, which is also valid at a price 10% below the mid price. */
 function minimumLots(i: Instrument, mid: Price): number {
   const far = BigInt(Math.max(1, Math.floor(mid * 0.9)));
   return Math.max(i.amountMin, Number(i.valueMin / far + 1n));

@@ -12,7 +12,7 @@ const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /**
  * Writes a strategy into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed.
- * The index is changed last, so that a repetition of a killed command completes it.
+ * The index is changed last, so that a repetition of a killed command completes the work.
  */
 export function newStrategy(root: string, name: string): readonly string[] {
   if (!(NAME.test(name) && name.length <= 40)) {

@@ -44,7 +44,9 @@ export type Diagnosis = {
   readonly left: readonly string[];
 };
 
-/** Runs all checks. A check that cannot run also gives a finding; problems outside the program never reject. */
+/**
+ * Runs all checks. A check that cannot run also gives a finding. Problems outside the program never cause a rejection.
+ */
 export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   const { config, clock } = options;
   const findings: Finding[] = [];
@@ -159,7 +161,7 @@ async function accountFindings({ config, clock, tell }: Asking, client: VenueCli
 
 const STREAM_WITHIN_MS = 5_000;
 
-/** Checks whether the stream of the book opens; otherwise books would be polled. */
+/** Checks whether the stream of the book opens. Without a stream, the bot polls books. */
 async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess): Promise<Finding> {
   const check = 'stream';
   const stream = marketStreamOf(config, venue, clock, seed);

@@ -35,7 +35,11 @@ async function encryptionFinding(url: URL, now: number): Promise<Finding> {
   const days = Math.floor((told.until - now) / DAY_MS);
   const says = `${url.host}: ${told.protocol}, certificate valid for ${days} days`;
   if (days >= SHORT_DAYS) return pass(check, says);
-  return warn(check, says, 'check again before it expires; after that no request can be sent');
+  return warn(
+    check,
+    says,
+    'check again before the certificate expires; with an expired certificate no request can be sent',
+  );
 }
 
 /** Returns the certificate, or a reason as text if there is no trusted certificate. */

@@ -63,7 +63,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   ];
 }
 
-/** Checks who can read the state; write permissions were checked before. */
+/** Checks whether other users can read the state; write permissions were checked before. */
 function secrecyFinding(dir: string, more: string): Finding {
   const mode = statSync(dir).mode & 0o777;
   return (mode & 0o077) === 0 || process.geteuid === undefined
@@ -97,11 +97,13 @@ export function alive(dir: string, whose: HeartbeatRole): HeartbeatRecord | null
   return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
 }
 
-/** Number of measurements of the disk, enough for a median. They take less than a second on a slow disk. */
+/**
+ * Number of disk measurements, enough for a median. All measurements together take less than a second on a slow disk.
+ */
 const SYNCS = 21;
-/** Duration of a sync from which the disk is slow, in ms. Every order waits for a sync; cancels do not. */
+/** Duration of a sync at which a disk counts as slow, in ms. Every order waits for a sync; cancels do not. */
 const SYNC_SLOW_MS = 20;
-/** Duration of a sync from which the check fails, in ms. */
+/** Duration of a sync at which the check fails, in ms. */
 const SYNC_HOPELESS_MS = 500;
 const MB = 1_000_000;
 /** Required disk space for state file, ledger and deliveries, in addition to the recordings, in MB. */
@@ -144,7 +146,9 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
 
 const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
 
-/** Time in which a running sentinel must write a heartbeat, in ms. Normally it writes one per second. */
+/**
+ * Time in which a running sentinel must write a heartbeat, in ms. A sentinel normally writes one heartbeat per second.
+ */
 const BEATS_WITHIN_MS = 3_000;
 
 /** Checks whether a sentinel would cancel the orders of a bot that is down. */

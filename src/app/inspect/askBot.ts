@@ -1,6 +1,6 @@
 /**
- * Request to a running bot through its state directory. The command writes the request and waits for the answer. It
- * withdraws a request that the bot does not accept.
+ * Request to a running bot through its state directory. The command writes the request and waits for the answer. The
+ * command withdraws a request that the bot does not accept.
  */
 import { sleep, type Clock, type Millis } from '../../core/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
@@ -17,8 +17,8 @@ export type AskBox<Request, Answer> = {
 /** Time for the bot to accept the request, in ms. */
 const HEARD_WITHIN_MS = 10_000;
 /**
- * Maximum wait for the answer, in ms. It exceeds the time in which a bot waits for the end of unknown orders and then
- * changes runs.
+ * Maximum wait for the answer, in ms. The wait exceeds the time in which a bot waits for the end of unknown orders and
+ * then changes runs.
  */
 const ANSWERED_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 200;

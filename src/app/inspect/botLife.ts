@@ -10,7 +10,7 @@ import { pauseAt } from '../../live/safety/pauseWatch.ts';
 /** Process state of a bot. `silent`: the bot has not stopped, but sends no heartbeat. */
 export type BotLife = {
   readonly state: 'runs' | 'stopped' | 'silent' | 'never ran';
-  /** Start time of the bot's process; `null` if there was none. */
+  /** Start time of the bot's process; `null` if no process was ever started. */
   readonly since: Millis | null;
   /** Time since the last heartbeat; `null` if there is none. */
   readonly beatAgo: Millis | null;
@@ -67,7 +67,7 @@ const personOf = (flatten: Flatten | null) =>
     ...flatten,
     by: 'person',
     who: flatten.by,
-    reason: `${flatten.reason} (for at most ${textOfMoney(flatten.costMax)} in total)`,
+    reason: `${flatten.reason} (total cost at most ${textOfMoney(flatten.costMax)})`,
   };
 
 /** Returns a stop as text, such as `pause by ann`. */

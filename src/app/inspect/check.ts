@@ -75,7 +75,7 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
     ...(now === null ? [] : [`the bot would halt immediately: ${now}`]),
     ...(halted === null ? [] : [would('not quote: halted', halted)]),
     ...(held === null ? [] : [would('not quote: held', held)]),
-    ...(reducing === null ? [] : [would('quote only to reduce inventory', reducing)]),
+    ...(reducing === null ? [] : [would('quote only to reduce inventory: reduce-only', reducing)]),
   ];
 }
 

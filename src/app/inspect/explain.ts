@@ -42,7 +42,7 @@ export type Explanation = {
   readonly tick: string;
   readonly decidedAt: Millis | null;
   readonly regime: RegimeChange;
-  /** Last changes of the regime, oldest first; the last one is the current regime. */
+  /** Last changes of the regime, oldest first; the last entry is the current regime. */
   readonly changes: readonly RegimeChange[];
   /** Reason why the bot could not quote; `null` if it could. */
   readonly refusal: string | null;
@@ -129,7 +129,6 @@ export type ReplayedMoment = {
   readonly rules: Rules;
   readonly setup: Config;
   readonly run: number;
-  /** Start time of the run. */
   readonly startedAt: Millis;
   readonly difference: string | null;
   readonly note: string | null;
@@ -137,7 +136,7 @@ export type ReplayedMoment = {
 
 /**
  * Explains a decision.
- * @throws UsageError if there is no recording, or none at that time.
+ * @throws UsageError if there is no recording at all, or no recording of the requested time.
  */
 export function explain(asked: Asked): Explanation {
   const { engine, seen, rules, setup, run, difference, note } = replayedMoment(asked);
@@ -314,8 +313,8 @@ function byPlace(a: Decided, b: Decided): number {
 const asChange = ({ regime, since, why }: RegimeState): RegimeChange => ({ regime, since, why });
 
 /**
- * Returns the fair value. If the strategy gives none, returns the leading steps that bid and ask have in common, up to
- * the inventory step.
+ * Returns the fair value. If the strategy gives no fair value, returns the leading steps that bid and ask have in
+ * common, up to the inventory step.
  */
 function fairOf(fair: Fair | undefined, bid: Level | undefined, ask: Level | undefined): Explanation['fair'] {
   const steps = fair?.steps ?? begun(bid?.why ?? ask?.why ?? [], ask?.why ?? bid?.why ?? []);

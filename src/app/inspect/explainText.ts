@@ -5,8 +5,8 @@ import { timeText } from '../../messages/timeText.ts';
 import type { ExplainedLevel, Explanation } from './explain.ts';
 
 /**
- * Returns the lines of an explanation. Ticks have at most two decimals and figures of a model four digits; prices and
- * amounts are exact.
+ * Returns the lines of an explanation. Ticks have at most two decimals, and figures of a model have four digits; prices
+ * and amounts are exact.
  */
 export function explanationText(of: Explanation): string {
   const { market, inventory, fair, refusal, note, difference } = of;

@@ -70,7 +70,7 @@ export type BookedFill = {
   readonly side: 'buy' | 'sell';
   /** Amount in the base currency, always positive. */
   readonly amount: Money;
-  /** Quote currency paid or received, always positive. */
+  /** Amount of quote currency paid or received, always positive. */
   readonly value: Money;
   readonly price: string | null;
   /** Fee, positive if paid. */

@@ -20,7 +20,7 @@ export type LedgerExport = {
   readonly from?: Millis;
   /** End of the exported time, inclusive. */
   readonly to?: Millis;
-  /** Restricts fills to this book. */
+  /** Book whose fills are exported; if absent, fills of all books are exported. */
   readonly book?: string;
 };
 

@@ -69,7 +69,9 @@ export function lastConfigOf(stateDir: string): Config {
   return recordedConfig(of.setup);
 }
 
-/** Returns the reason why this bot has no orders that another process could cancel; `null` if it may have some. */
+/**
+ * Returns the reason why this bot has no orders that another process could cancel; `null` if it may have such orders.
+ */
 export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
   if (isPaperState(stateDir)) return 'paper trading places no real orders; nothing to cancel';
   if (exchange.kind === 'embedded')
@@ -115,7 +117,7 @@ export async function cancelOwn(
         ],
         code: EXIT.clean,
       };
-    // With a truncated list, each known order was looked up, and `left` has those that remain.
+    // If the list was truncated, each known order was looked up, and `left` lists the orders that remain.
     const ids = left ?? (isCut ? [] : known);
     return {
       lines: [

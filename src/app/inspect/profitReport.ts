@@ -38,7 +38,7 @@ export type ProfitDay = EarnedSums & {
   readonly inventory: Money;
   /** Ledger balance of the quote currency at the end of the day. */
   readonly cash: Money;
-  /** All changes of the day by currency and cause, including those outside the profit. */
+  /** All changes of the day by currency and cause, including changes outside the profit. */
   readonly booked: ReadonlyMap<string, Causes>;
   /** Reason why the day is incomplete; `null` for a complete day. */
   readonly cut: 'begins' | 'older entries are one sum' | 'so far' | null;
@@ -279,8 +279,8 @@ function fitted(report: ProfitReport): readonly string[] {
 }
 
 /**
- * Returns the number of decimals for volume: two for zero and for sums from 100, otherwise eight, as in a book that is
- * quoted in a coin.
+ * Returns the number of decimals for volume: two for zero and for sums from 100, otherwise eight, as for a quote
+ * currency like BTC.
  */
 const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 

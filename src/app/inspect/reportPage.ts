@@ -77,7 +77,7 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
   </div>`;
 }
 
-/** Maximum number of days that the plots label by name. With more days, they have a time axis. */
+/** Maximum number of days that the plots label by name. With more days, the plots have a time axis. */
 const NAMED_MOST = 14;
 
 function plotOf({ days }: ProfitReport, id: string, title: string, unit: string, lines: readonly Line[]): Plot {

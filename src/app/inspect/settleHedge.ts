@@ -64,7 +64,7 @@ async function evidenceOf(
   const file = await ledgerFileIn(dir, clock);
   if (file === null) throw new UsageError(`${dir}: no ledger in this directory yet`);
   const conversion = conversionOf(told);
-  // Each leg of a route has an acceptance of its own; the last leg is the one whose outcome is unknown.
+  // Each leg of a route has its own acceptance; the outcome is unknown only for the last leg.
   const acceptedAt = told.states.findLast(({ state }) => state === 'accepted')?.at ?? told.at;
   const { before, after: last } = balancesAround(dir, acceptedAt);
   // Balances read before the hedge was accepted are no evidence.

@@ -74,7 +74,7 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
 
 /**
  * Ends a pause; if there is no pause, lifts a halt, a hold and reduce-only. Returns a text about the lifted stops and
- * about those still in effect.
+ * about the stops still in effect.
  * @throws UsageError if there is nothing to lift.
  */
 export function resume(which: WhichBot, said: string, at: Millis, who?: string): string {

@@ -82,8 +82,8 @@ export async function checkThenDecide(
 /**
  * Runs one command: `first` under the lock, then `later` without the lock if `first` has no result.
  *
- * A command is a repetition if `asked` and the options' reason and name equal those of a killed command. `earlier` then
- * has the records that the killed command wrote.
+ * A command is a repetition if its `asked`, reason and operator name equal the values of a killed command. `earlier`
+ * then has the records that the killed command wrote.
  */
 export async function runPromoteCommand<T extends object = never>(
   options: PromoteOptions,

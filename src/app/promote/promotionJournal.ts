@@ -147,7 +147,7 @@ function sealed(line: string): string {
   return `${text},"digest":"${digestOf(text)}"}`;
 }
 
-/** Whether a line matches its digest. After the first line with a digest, all lines must have one. */
+/** Whether a line matches its digest. After the first line with a digest, all lines must have a digest. */
 function isWhole(text: string, { digest }: Line, areSealed: boolean): boolean {
   if (digest === undefined) return !areSealed;
   const seal = SEAL.exec(text);

@@ -1,4 +1,4 @@
-/** State of the promotions of one live file, computed from their journal. It is a state machine that skips no stage. */
+/** State of the promotions of one live file, computed from their journal. The state machine skips no stage. */
 import type { Millis } from '../../core/index.ts';
 import {
   STAGES,
@@ -29,7 +29,7 @@ export type PromotionState = {
   readonly open: OpenPromotion | null;
   /** Expected digest of the live file; `null` if the file should not exist, absent if no promotion has changed it. */
   readonly live?: string | null;
-  /** Promotions that changed the live file, newest last; a rollback removes the last. */
+  /** Promotions that changed the live file, newest last; a rollback removes the last entry. */
   readonly placed: readonly Placed[];
   /** Decision that may not be in the live file yet; `null` if there is none. */
   readonly pending: Pending | null;

@@ -40,7 +40,10 @@ export async function reloadRunningBot(
   }
 }
 
-/** Whether the running bot trades with another configuration than that of the file, judged by its newest recording. */
+/**
+ * Whether the running bot trades with another configuration than the live file, according to the bot's newest
+ * recording.
+ */
 export function hasOther(liveFile: string, now: Millis): boolean {
   const config = readableConfig(liveFile);
   if (config === null || config === 'broken') return false;

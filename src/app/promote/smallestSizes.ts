@@ -19,7 +19,7 @@ const UNIT = 10n ** 18n;
  * Returns an order amount that meets the book's minimum amount and value, and is at most the candidate's amount.
  *
  * The book's minimum is raised by a quarter, so that the order stays valid if the price falls by a fifth. If sizes are
- * skewed, it is also doubled, because the smaller side would otherwise never be placed.
+ * skewed, the minimum is also doubled, because the smaller side would otherwise never be placed.
  */
 export function smallestAmount({ strategy }: Config, { instrument, midTicks }: LastTraded): SmallestAmount {
   const price = BigInt(Math.floor(midTicks));
@@ -39,7 +39,7 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
     why:
       amount === of
         ? `the candidate's own amount, because the book requires ${textOfMoney(asked)} ${major}`
-        : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, and a quarter more for a falling price${leans ? ', doubled because sizes are skewed' : ''}`,
+        : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, plus 25% in case the price falls${leans ? ', doubled because sizes are skewed' : ''}`,
   };
 }
 

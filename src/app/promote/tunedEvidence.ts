@@ -1,6 +1,6 @@
 /**
- * Machine-readable evidence of a tuning study: one comment line in the tuned configuration. It is valid only for the
- * content of that file.
+ * Machine-readable evidence of a tuning study: one comment line in the tuned configuration. The evidence is valid only
+ * for the content of that configuration.
  */
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
@@ -47,8 +47,7 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
   }
   const read = schema.safeParse(found);
   if (!read.success) return 'its line "# evidence:" was not written by puntas tune';
-  if (read.data.config !== digestOfYaml(text))
-    return 'it was changed after tuning, so its evidence belongs to another text';
+  if (read.data.config !== digestOfYaml(text)) return 'it was changed after tuning, so its evidence no longer applies';
   return read.data;
 }
 

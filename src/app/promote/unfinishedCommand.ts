@@ -1,6 +1,6 @@
 /**
- * Record of a `puntas promote` command that has started and not ended. After a kill, a repetition of the same command
- * completes it, and does nothing more.
+ * Record of a `puntas promote` command that has started and not ended. After a kill, a repetition of the command
+ * completes the interrupted work, and does nothing more.
  */
 import { readRegularFile, SMALL_FILE, writeDurably } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
@@ -22,8 +22,8 @@ const fileOf = (dir: string): string => join(dir, 'command.json');
 /**
  * Records the start of a command, durable on return. `asked` is the complete request.
  *
- * Returns the record. `isRepeated`: whether this repeats a command that was killed. The journal records after the first
- * `records` are then those of the killed command.
+ * Returns the record. `isRepeated`: whether the command repeats a killed command. The journal records after the first
+ * `records` are then records of the killed command.
  */
 export function startCommand(
   dir: string,

@@ -51,7 +51,7 @@ type Ends = (() => unknown)[];
 
 /**
  * Time between the two readings of the balances that open a ledger, in ms. A lagging or empty reading differs from the
- * next one.
+ * following reading.
  */
 const OPENING_APART_MS = 2_000;
 /** Reason for not being ready while the journal cannot be written. The text is constant, like the engine's reasons. */

@@ -59,8 +59,8 @@ export function throwAsUsageError(error: unknown, cause: unknown = error): never
 }
 
 /**
- * Returns a name for an account at its exchange that does not reveal its first key. A state is restored only under the
- * same name.
+ * Returns a name for an account at its exchange, which does not reveal the first key of the account. A state is
+ * restored only if the account name is unchanged.
  */
 const accountName = ({ restUrl, key, born = 0 }: VenueAccess): string => digest(`${restUrl}\n${key}\n${born}`);
 

@@ -12,7 +12,7 @@ import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 
-/** Watches the bot until the signal aborts. */
+/** Watches the bot until the signal is aborted. */
 export async function sentinel(
   config: Config,
   venue: VenueAccess,
@@ -62,7 +62,7 @@ export async function sentinel(
 function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
   let isGone = false;
   return seen => {
-    // The alert is loud only if the bot is down and cannot report.
+    // The alert makes a sound only if the bot is down and cannot report.
     if (seen.kind === 'verified') return alerts.raise(seen.isHalt ? 'halted' : 'notQuoting', seen.sentence, !isGone);
     const { gone, isLatched } = seen;
     if (gone !== null && !isGone)

@@ -34,7 +34,7 @@ export type ImportOptions = {
   readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
-  /** Maximum delay of a late row that is moved to its place, in ms; at most one hour. */
+  /** Maximum delay of a late row that is still sorted into its place by time, in ms; at most one hour. */
   readonly sort?: Millis;
   /** Trading hours. Rows outside these hours are omitted. Overrides the hours in the mapping. */
   readonly session?: string;

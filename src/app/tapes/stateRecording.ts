@@ -23,7 +23,7 @@ const isFolder = (path: string): boolean => existsSync(path) && statSync(path).i
 type Run = { readonly run: number; readonly book: string; readonly instrument: Instrument };
 
 /**
- * Returns every recorded run of one book, oldest first. Times are in the bot's clock, because no other times are
+ * Returns every recorded run of one book, oldest first. Times are by the bot's clock, because no other times are
  * recorded.
  * @throws UsageError for errors that the operator must fix.
  */
@@ -33,7 +33,7 @@ export function stateRecording(dir: string, book?: string): Recording {
   const [only, other] = books;
   if (only === undefined)
     throw new UsageError(
-      `${dir}: no recording of a run there that has read the rules of its book; expected the state directory of a bot (state.dir)`,
+      `${dir}: no recording of a run that has read the rules of its book; expected the state directory of a bot (state.dir)`,
     );
   if (book === undefined && other !== undefined)
     throw new UsageError(`${dir}: has several books; choose one of: ${books.join(', ')}`);
@@ -118,7 +118,7 @@ async function* rowsOfRuns(
       if (told === null) continue;
       const { at, isFirst } = told;
       if (before !== null && isFirst && at > before)
-        gap({ from: before, to: at, why: `no book between runs; run ${run} starts` });
+        gap({ from: before, to: at, why: `no order book was recorded before run ${run}` });
       else if (before !== null && at - before > SILENT_MS)
         gap({ from: before, to: at, why: 'the bot had no fresh book' });
       before = at;

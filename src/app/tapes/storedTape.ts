@@ -12,7 +12,9 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Reads the complete tape; each block's checksum is verified when the block is decoded. */
+/**
+ * Returns the contents of a tape as text or JSON. Decodes the complete tape, which verifies the checksum of each block.
+ */
 export const lookAtTape = (
   dir: string,
   options: StoredTapeOptions,
@@ -38,12 +40,12 @@ function describeStored(tape: StoredTape): string {
   const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, flaws } = tape;
   const shown = depth === Infinity ? 'complete books' : `${depth} levels per side`;
   return [
-    `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes per row`,
-    `  lots of ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
+    `tape of ${book}, source ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes per row`,
+    `  lot ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
     ...rules.map(({ at, rules }) => `  rules from ${timeOrNever(at)}: ${JSON.stringify(rules)}`),
     ...days.map(
       ({ day, rows, bytes, from, to, closed }) =>
-        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOrNever(from)} to ${timeOrNever(to)}${closed ? '' : ', not closed'}`,
+        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOrNever(from)} to ${timeOrNever(to)}${closed ? '' : ', recording not finished'}`,
     ),
     ...gaps.map(
       ({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOrNever(from)}: ${why}`,

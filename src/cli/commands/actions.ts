@@ -29,8 +29,8 @@ type Flags = BotFlags & {
 };
 
 /**
- * Adds the action commands. Exit code 0 if the action was executed or previewed; for `halt` and `cancel`, 3 if orders
- * may remain. A rejected action is a `UsageError`.
+ * Adds the action commands. The exit code is 0 if the action was executed or previewed. For `halt` and `cancel`,
+ * exit code 3 means that orders may remain. A rejected action is a `UsageError`.
  */
 export function addActionCommands(program: Command): void {
   addStatus(program);
@@ -74,16 +74,16 @@ function addReduce(program: Command): void {
 }
 
 function addCancel(program: Command): void {
-  action(
-    program.command('cancel').description('cancel and verify all orders of a running bot, then quote again'),
-  ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
+  action(program.command('cancel').description('cancel all orders of a running bot, verify, then quote again')).action(
+    (options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders),
+  );
 }
 
 function addFlatten(program: Command): void {
   action(
     program
       .command('flatten')
-      .description('hedge inventory to its target for at most a total cost')
+      .description('hedge inventory to its target within a maximum total cost')
       .option('--max-cost <sum>', 'maximum total cost with fees (quote currency); otherwise only a preview'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
@@ -105,7 +105,7 @@ function addHalt(program: Command): void {
     program
       .command('halt')
       .description('stop quoting until resume, with or without a running bot')
-      .option('--cancel', "also cancel the bot's orders with its key, verified", false),
+      .option('--cancel', "also cancel the bot's orders with its key, and verify", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
     // The file is read first, so that its errors are reported before any action.
@@ -127,8 +127,8 @@ function addHalt(program: Command): void {
 const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
 
 /**
- * Cancels orders with the bot's own key, in this process. `given`: the bot's configuration; without it, the
- * configuration of its last run.
+ * Cancels orders with the bot's own key, in this process. `given`: the bot's configuration; if `null`, the
+ * configuration of the bot's last run is used.
  */
 async function cancelInThisProcess(
   { stateDir }: WhichBot,

@@ -6,7 +6,7 @@ import { readConfig } from '../../wiring/configFile.ts';
 import { realClock } from '../../live/realClock.ts';
 import { print } from '../terminal/output.ts';
 
-/** Adds the alert commands. Exit code 1 if a message was not delivered; wrong use is a `UsageError`. */
+/** Adds the alert commands. The exit code is 1 if a message was not delivered; wrong use is a `UsageError`. */
 export function addAlertCommands(program: Command): void {
   const alert = program.command('alert').description('test alerts');
   alert

@@ -12,7 +12,10 @@ export type BotFlags = {
   readonly paper?: boolean;
 };
 
-/** Adds the flags to a command. A command that also needs the configuration itself requires -c. */
+/**
+ * Adds the flags to a command. If the command needs the configuration in addition to the state directory, -c is
+ * required.
+ */
 export const ofBot = (command: Command, needs: 'either' | 'file' = 'either'): Command =>
   (needs === 'file'
     ? command.requiredOption('-c, --config <file>', 'configuration of the bot')

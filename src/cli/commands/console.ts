@@ -21,7 +21,7 @@ type ConsoleFlags = {
   open: boolean;
 };
 
-/** Adds `console`, which runs until stopped. Wrong use, or an API key in its environment, is a `UsageError`. */
+/** Adds `console`, which runs until stopped. Wrong use, or an API key in the environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
   ofBot(program.command('console').description('serve a web page of a bot, now and at any recorded time'), 'file')
     .option('--host <address>', 'listen address (default: console.host)')

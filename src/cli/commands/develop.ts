@@ -4,8 +4,8 @@ import { newStrategy } from '../../app/develop/newStrategy.ts';
 import { print } from '../terminal/output.ts';
 
 /**
- * Adds `new-strategy`, which prints each written path. Throws `UsageError` for an invalid or existing name, and outside
- * a checkout.
+ * Adds `new-strategy`, which prints each written path. Throws `UsageError` if the name is invalid or exists, or if
+ * `--root` is not a checkout.
  */
 export function addDevelopCommands(program: Command): void {
   program

@@ -1,6 +1,6 @@
 /**
- * Lazy loading of commands: loading only the requested command's file takes a third of the time. The `--help` list
- * loads all files.
+ * Lazy loading of commands. Loading only the file of the requested command takes a third of the time that all files
+ * take. The `--help` list loads all files.
  */
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';
@@ -51,8 +51,8 @@ export const guardsMoney = (command: string | undefined): boolean =>
   command !== undefined && MONEY_COMMANDS.includes(command);
 
 /**
- * Adds the command that the first argument names; all commands if it names none, so that commander lists them; none for
- * the version.
+ * Adds the command that the first argument names. For the version, adds no command. Without a known command, adds all
+ * commands, so that commander lists them.
  */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;

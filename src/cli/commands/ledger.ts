@@ -1,4 +1,4 @@
-/** Commands on the ledger of a state directory: print it, and write a booking for the bot. */
+/** Commands on the ledger of a state directory: print the ledger, and book a difference. */
 import { Option, type Command } from 'commander';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -28,7 +28,7 @@ export function addLedgerCommands(program: Command): void {
         const { currency, since, entries, json, csv } = options;
         const [dir, clock] = [folderToRead(options), realClock()];
         // A bot with an accelerated clock writes ledger entries with times of that clock, so an age in --since is
-        // converted to it.
+        // converted to the accelerated clock.
         const botClock = botClockIn(dir);
         const ask = {
           entries,

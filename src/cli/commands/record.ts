@@ -38,7 +38,7 @@ type RecordFlags = Source & {
  */
 export function addRecordCommands(program: Command): void {
   sources(program.command('record').description("record an exchange's public market as a tape; needs no key"))
-    .requiredOption('--out <dir>', 'folder of the tape, new or continued')
+    .requiredOption('--out <dir>', 'folder of a new tape, or of a tape to continue')
     .option('--book <names>', 'books to record, comma-separated (default: the book in -c)')
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print one JSON object', false)
@@ -78,7 +78,7 @@ export function addRecordCommands(program: Command): void {
     .description('convert a recording of another program, or a state directory, to a tape')
     .requiredOption('--from <path>', 'recording file or folder')
     .requiredOption('--out <dir>', 'folder of tapes, or of one tape with --append')
-    .option('--book <name>', 'book in the recording, or its name if the recording has none')
+    .option('--book <name>', 'book in the recording, or a name for the book if the recording has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
     .option('--mapping <file>', 'YAML file that maps CSV or Parquet columns')
     .option('--tick <decimal>', 'tick size (default: inferred from prices)', decimalFlag)
@@ -96,7 +96,7 @@ export function addRecordCommands(program: Command): void {
     });
 }
 
-/** Returns a progress function: an overwritten line on a terminal, otherwise an occasional log line. */
+/** Returns a function that shows a progress line: overwritten on a terminal, otherwise logged from time to time. */
 function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
   let seen = 0;
   return line => {

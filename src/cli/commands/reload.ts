@@ -22,8 +22,8 @@ type Flags = {
 };
 
 /**
- * Adds `reload`. Exit code 0 if the configuration was applied or previewed, 2 if the bot kept its old configuration; a
- * file with errors is a `UsageError`.
+ * Adds `reload`. The exit code is 0 if the configuration was applied or previewed, and 2 if the bot kept its old
+ * configuration. A file with errors is a `UsageError`.
  */
 export function addReloadCommand(program: Command): void {
   ofBot(

@@ -1,4 +1,4 @@
-/** Commands for the time before a bot runs: `init` and `doctor`. */
+/** Setup commands, used before a bot runs: `init` and `doctor`. */
 import type { Command } from 'commander';
 import type { Config } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';

@@ -23,9 +23,9 @@ export type Source = {
 };
 
 /**
- * Returns the configuration with its file, and the recording of --tape. Without -c, the configuration is the shipped
- * one for the recording's book, for paper or for the sandbox. Rejects with `UsageError` if the inputs contradict each
- * other or cannot be read.
+ * Returns the configuration with its file, and the recording of --tape. Without -c, the configuration is a shipped
+ * file: for the recording's book, for paper, or for the sandbox. Rejects with `UsageError` if the inputs contradict
+ * each other or cannot be read.
  */
 export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean },

@@ -16,8 +16,8 @@ import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
 /**
- * Adds the state commands. `replay` and `explain` end with exit code 1 if a command differs from the recorded command;
- * wrong use is a `UsageError`.
+ * Adds the state commands. `replay` and `explain` end with exit code 1 if a replayed command differs from the recorded
+ * command. Wrong use is a `UsageError`.
  */
 export function addStateCommands(program: Command): void {
   addReplay(program);
@@ -46,7 +46,7 @@ function addExplain(program: Command): void {
     .action((options: BotFlags & { at?: TimeOrAge; json: boolean }) => {
       const clock = realClock();
       const dir = folderToRead(options);
-      // An accelerated bot records accelerated times.
+      // A bot with an accelerated clock records times of that clock.
       const botClock = botClockIn(dir);
       const told = explain({
         dir,

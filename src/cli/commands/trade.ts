@@ -31,8 +31,8 @@ export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boo
     : JSON.stringify(face);
 
 /**
- * Adds `run`, `check`, `exchange` and `sentinel`. `run` ends with exit code 3 if the bot's orders may remain, 1 if the
- * bot halted, failed, or its ledger differs from the balances; wrong use is a `UsageError`.
+ * Adds `run`, `check`, `exchange` and `sentinel`. `run` ends with exit code 3 if the bot's orders may remain. The exit
+ * code is 1 if the bot halted or failed, or if its ledger differs from the balances. Wrong use is a `UsageError`.
  */
 export function addTradeCommands(program: Command): void {
   addRun(program);

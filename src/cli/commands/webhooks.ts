@@ -22,7 +22,7 @@ import { print } from '../terminal/output.ts';
 
 /**
  * Adds the webhook commands. `webhooks register` (rfq 4.7) ends with exit code 1 if the exchange rejects the request or
- * does not answer; `webhooks list` only reads the state directory.
+ * does not answer. `webhooks list` only reads the state directory.
  */
 export function addWebhookCommands(program: Command): void {
   const webhooks = program.command('webhooks').description('register webhooks and list their deliveries');

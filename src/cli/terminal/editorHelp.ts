@@ -1,4 +1,4 @@
-/** Check that editors still find the schema of a copied configuration; suggests a correction if not. */
+/** Check that editors still find the schema of a copied configuration, with a correction if they do not. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -104,11 +104,14 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   flatten: [
     ['puntas flatten -c config/hedged.yaml', 'shows the cost'],
-    ['puntas flatten -c config/hedged.yaml --max-cost 300 --reason "the week is over"', 'hedges for at most 300'],
+    [
+      'puntas flatten -c config/hedged.yaml --max-cost 300 --reason "the week is over"',
+      'hedges at a total cost of at most 300 MXN',
+    ],
   ],
   halt: [
     ['puntas halt -c my.yaml --reason "what is wrong"', 'stops quoting'],
-    ['puntas halt -c my.yaml --cancel --reason "left over"', 'also cancels and verifies'],
+    ['puntas halt -c my.yaml --cancel --reason "left over"', 'also cancels all orders'],
   ],
   resume: [
     ['puntas resume -c my.yaml --reason "what you found"', 'resumes'],
@@ -133,7 +136,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the known facts of the hedge']],
   console: [
     ['puntas console -c my.yaml', 'serves the page'],
-    ['puntas console -c my.yaml --port 0', 'takes a free port'],
+    ['puntas console -c my.yaml --port 0', 'uses a free port'],
   ],
   ledger: [
     ['puntas ledger -c my.yaml', 'shows sums by currency'],

@@ -52,7 +52,7 @@ export function durationFlag(text: string): number {
  */
 export type TimeOrAge = (now: Millis, speed?: number) => Millis;
 
-/** Parses ISO 8601 (UTC without a zone) or an age like 5m. */
+/** Parses an ISO 8601 time, in UTC if the text has no zone, or an age like 5m. */
 export function timeOrAgeFlag(text: string): TimeOrAge {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
@@ -66,7 +66,7 @@ export function timeOrAgeFlag(text: string): TimeOrAge {
   return () => at;
 }
 
-/** Parses a recorded time in ISO 8601 (UTC without a zone) to ms since 1970. */
+/** Parses a recorded time in ISO 8601 to ms since 1970. A time without a zone is in UTC. */
 export function recordedTime(text: string): Millis {
   const at = isoTime(text);
   if (Number.isNaN(at))
@@ -74,7 +74,7 @@ export function recordedTime(text: string): Millis {
   return at;
 }
 
-/** Parses a date and returns the start of that day, UTC. */
+/** Parses a date and returns the start of the UTC day, in ms since 1970. */
 export function dayFlag(text: string): Millis {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
   if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');

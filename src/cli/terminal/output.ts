@@ -1,6 +1,6 @@
 /**
- * Standard output and standard error of this process. No other module writes to them; their failures never end or block
- * a command.
+ * Standard output and standard error of this process. No other module writes to them. A failure of an output never ends
+ * or blocks a command.
  */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { OutputWriter, type DescribeLoss } from './outputWriter.ts';
@@ -9,7 +9,7 @@ import { printed } from './terminal.ts';
 /** Maximum bytes of log lines buffered while no program reads them. */
 const LOG_BYTES_MAX = 1_000_000;
 
-/** Standard output. Unread texts are buffered without limit, because a pager may read them at any time later. */
+/** Standard output. Unread texts are buffered without limit, because a pager may read them much later. */
 const stdout = writerOf(1, Infinity);
 const stderr = writerOf(2, LOG_BYTES_MAX);
 
@@ -87,7 +87,7 @@ function unblocked(fd: 1 | 2): (bytes: Uint8Array) => number {
     const kind = fstatSync(fd);
     const isPipe = kind.isFIFO() || kind.isSocket();
     if (!isPipe && !(kind.isCharacterDevice() && stream().isTTY)) return bytes => writeSync(fd, bytes);
-    // Node makes a pipe non-blocking when it creates a stream of the pipe, and restores it at exit.
+    // Node makes a pipe non-blocking when it creates a stream of the pipe, and restores the blocking mode at exit.
     if (isPipe) stream();
     const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     return bytes => writeSync(own, bytes);

@@ -13,8 +13,8 @@ const LINE_EVERY_MS = 60_000;
 type Out = { write(text: string): unknown; readonly isTTY?: boolean };
 
 /**
- * Returns stderr as a stream on a terminal, where a bar moves the cursor; otherwise a writer of lines, which are
- * dropped if they cannot be written.
+ * Returns stderr as a stream if it is a terminal, where a bar moves the cursor. Otherwise returns a writer of lines,
+ * which are dropped if they cannot be written.
  */
 const errorOut = (): Out => (errorTerminal().isTTY === true ? errorStream() : { write: text => writeError(text) });
 

@@ -1,4 +1,4 @@
-/** Stop of a command by signals: the first signal stops cleanly, the second exits immediately. */
+/** Signals that stop a command: the first signal stops cleanly, the second signal exits immediately. */
 import { closeSync, constants, openSync } from 'node:fs';
 import { EXIT } from '../../messages/exits.ts';
 import { printError } from './output.ts';
@@ -25,7 +25,7 @@ export function signalsToStop(
         else reload();
         return;
       }
-      // A closed terminal may send SIGHUP twice, so the second is ignored.
+      // A closed terminal may send SIGHUP twice, so the second SIGHUP is ignored.
       if (signal === 'SIGHUP' && asked !== null) return;
       if (asked !== null) {
         printError(`second ${signal}: ${leaving}`);

@@ -1,5 +1,5 @@
 /**
- * Filter for texts that libraries print through `console`, so that no text controls the terminal. Commands print
+ * Filter for texts that libraries print through `console`, so that no text can control the terminal. Commands print
  * through `output.ts`, which applies the same filter.
  */
 import { shownLines } from '../../core/text/shownText.ts';

@@ -4,7 +4,9 @@ import { ELSEWHERE } from './takesEffect.ts';
 import { port } from './values.ts';
 
 const NAME = /^[A-Za-z0-9.:-]{1,253}$/;
-/** Path of the file with a token. The patterns reject a token that is written here by mistake instead of a path. */
+/**
+ * Path of the file with a token. The patterns reject a token that is written in the YAML by mistake instead of a path.
+ */
 const tokenFile = z
   .string()
   .max(4_096)

@@ -34,7 +34,9 @@ export const hedge = z.strictObject({
     .describe('Inventory left after a hedge (base), below the band. If omitted, 0 or computed.'),
   risk: sumOfMoney
     .optional()
-    .describe('Your price for avoiding a loss of this standard deviation, like "2000 mxn"; only without band.'),
+    .describe(
+      'Sum, like "2000 mxn", that you would pay to avoid a loss with this sum as its standard deviation; only without band.',
+    ),
   flow: flow.optional(),
   venues: z
     .array(z.enum(['rfq', 'conversion', 'book']))
@@ -48,7 +50,7 @@ export const hedge = z.strictObject({
   costMaxBps: bps(50).describe('Maximum cost of a hedge against the mid price.'),
   costDayMax: aboveZero.optional().describe('Maximum cost of all hedges per UTC day (quote).'),
   carryBpsPerHour: bps(0).describe(
-    'Cost of carrying inventory at the band. Above 0, cheaper hedges also start below it.',
+    'Cost of carrying inventory at the band. If above 0, cheaper hedges also start below the band.',
   ),
   unwindMs: millis(1_000, 86_400_000)
     .default(600_000)

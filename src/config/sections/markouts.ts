@@ -8,7 +8,7 @@ const bps = z.number().min(0).max(500);
 
 export const markouts = z
   .strictObject({
-    horizonMs: z.literal(HORIZONS_MS).default(5_000).describe('Time after a fill at which its value counts.'),
+    horizonMs: z.literal(HORIZONS_MS).default(5_000).describe('Time after a fill at which its markout is measured.'),
     halfLifeMs: millis(60_000, 604_800_000)
       .default(86_400_000)
       .describe("Half-life of a fill's weight and of the widening."),
@@ -24,7 +24,7 @@ export const markouts = z
       .max(10)
       .default(2.5)
       .describe('Standard errors by which adverse selection must exceed toleratedBps.'),
-    toleratedBps: bps.default(2).describe('Adverse selection up to which nothing widens.'),
+    toleratedBps: bps.default(2).describe('Adverse selection up to which no side widens.'),
     widenBpsMax: bps.default(10).describe('Maximum widening of a side. 0 only reports markouts.'),
   })
   .describe('Measures markouts, and widens a side that suffers adverse selection.');

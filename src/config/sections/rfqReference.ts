@@ -1,4 +1,7 @@
-/** Keys of RFQ prices as information: the amount to request prices for, and the limits that follow from the prices. */
+/**
+ * Keys of RFQ prices that the bot reads but never accepts: the amount per price request, and the limits that follow
+ * from the prices.
+ */
 import { z } from 'zod';
 import { aboveZero } from '../../../strategies/index.ts';
 import { millis } from './values.ts';

@@ -1,4 +1,7 @@
-/** Keys of the strategy: those of every strategy in the index, distinguished by `name`. */
+/**
+ * Keys of the strategy. The key `name` selects a strategy in the index; the other keys are the parameters of that
+ * strategy.
+ */
 import { z } from 'zod';
 import { strategies, type StrategyName } from '../../../strategies/index.ts';
 

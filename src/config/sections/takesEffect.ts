@@ -5,9 +5,9 @@
 import { z } from 'zod';
 
 /**
- * Time at which a changed key takes effect. `live`: immediately, and quotes stay. `reload`: at the next change of runs.
- * `restart`: only at the next start. `elsewhere`: not used by a bot; another command or process reads the key at its
- * own start.
+ * Time at which a changed key takes effect. `live`: immediately, and quotes stay. `reload`: when the next run starts
+ * after a reload. `restart`: only when the bot is restarted. `elsewhere`: the bot does not use the key; another command
+ * or process reads the key at its own start.
  */
 export type TakesEffect = 'live' | 'reload' | 'restart' | 'elsewhere';
 
@@ -25,8 +25,8 @@ type Node = {
 };
 
 /**
- * Returns a function that returns `takesEffect` of the key at a path, or of its nearest parent; `restart` if none has
- * it. Reads the schema only once.
+ * Returns a lookup by the path of a key. The lookup returns `takesEffect` of the key or of its nearest parent;
+ * `restart` if none is set. The schema is read only once.
  */
 export function takesEffectIn(schema: z.ZodType): (path: readonly string[]) => TakesEffect {
   const root = z.toJSONSchema(schema, { io: 'input' }) as Node;

@@ -47,7 +47,7 @@ function isPlainAddress(text: string, protocols: RegExp): boolean {
   );
 }
 
-/** Returns what is wrong with a URL, and what to write instead if that is clear. */
+/** Returns what is wrong with a URL, and what to write instead if the intended URL is clear. */
 function refusal(text: string, protocols: RegExp, example: string): string {
   const expected = `expected an address like ${example}, without user, query or trailing slash`;
   if (!URL.canParse(text)) return expected;

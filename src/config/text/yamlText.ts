@@ -37,7 +37,7 @@ export const YAML_LENGTH_MAX = 65_536;
  */
 const YAML_MAX = { lines: 1_500, depth: 32, signs: 400, parts: 4_000 };
 
-/** Returns which limit a YAML text exceeds, as text; `null` if none. */
+/** Returns the limit that a YAML text exceeds, as text; `null` if the text exceeds no limit. */
 function oversizeOf(text: string): string | null {
   if (!(text.length <= YAML_LENGTH_MAX)) return `larger than ${YAML_LENGTH_MAX} characters`;
   let [lines, depth, signs, dashes, parts] = [1, 0, 0, 0, 0];
@@ -133,8 +133,8 @@ function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text:
 }
 
 /**
- * Returns the offset to report. This is the offset of the value, or of the key if the key itself is wrong. For a
- * missing key, it is the offset of the nearest parent key.
+ * Returns the offset to report: the offset of the value, or of the key if the key is wrong. If a key is missing,
+ * returns the offset of the nearest parent key.
  */
 function offsetOf(root: ParsedNode | null, problem: ErrorTarget): number {
   let node: unknown = root;

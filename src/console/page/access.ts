@@ -11,12 +11,15 @@ export type ShownPreview = {
   readonly minutes: number | null;
   readonly costMax: string | null;
 };
-/** Inputs of the user other than the reason. */
+/** Inputs of the user in the dialog, except the reason. */
 type Typed = { readonly minutes: number | null; readonly costMax: string | null };
 type OnShare = (share: number) => void;
 export type ShownOutcome = { readonly end: 'under way' | 'done' | 'refused'; readonly lines: readonly string[] };
 
-/** Key in the page's own session storage, because a cookie would be sent to every port of the host. */
+/**
+ * Name under which the page's own session storage has the key of the login. A cookie would be sent to every port of the
+ * host.
+ */
 const KEPT = 'puntas-key';
 const ASK_AGAIN_MS = 400;
 

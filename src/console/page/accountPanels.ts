@@ -28,7 +28,7 @@ export const profitPanel: Panel = ({ hours, days, minor, profit, unknown }) => {
           { class: 'soft' },
           ...(profit === null
             ? [
-                `profit since the opening is unknown: ${unknown ?? ''}; the hourly and daily figures include only booked entries`,
+                `profit since the opening of the ledger is unknown: ${unknown ?? ''}; the hourly and daily figures include only booked entries`,
               ]
             : sinceOpening(profit, minor)),
         ),
@@ -44,7 +44,7 @@ export const profitPanel: Panel = ({ hours, days, minor, profit, unknown }) => {
 };
 
 const sinceOpening = ({ since, total, spread, inventory, fees, hedging, run }: ShownProfit, minor: string): Node[] => [
-  `since the opening${since === null ? '' : ` (${since.slice(0, 16).replace('T', ' ')} UTC)`}, ${minor}: `,
+  `since the opening of the ledger${since === null ? '' : ` (${since.slice(0, 16).replace('T', ' ')} UTC)`}, ${minor}: `,
   signedSum(total),
   ` = spread ${withSign(spread, 2)}, inventory ${withSign(inventory, 2)}, fees ${withSign(fees, 2)}, hedging ${withSign(hedging, 2)}`,
   run === null ? '' : `; this run ${withSign(run.total, 2)}`,

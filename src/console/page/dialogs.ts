@@ -337,6 +337,6 @@ const linesList = (lines: readonly string[], name = '', id?: string): Node =>
   h(
     'ul',
     { class: `lines told ${name}`, id, tabIndex: -1, 'aria-live': 'polite' },
-    // Table rows start with spaces and keep them.
+    // Table rows start with spaces, which the class `pre` preserves.
     ...lines.map(line => h('li', line.startsWith('  ') ? { class: 'pre' } : null, line)),
   );

@@ -93,7 +93,7 @@ const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
     ? 'this bot has not run yet; the page shows data after the first start'
     : `the bot is ${bot.state}: no recording yet`);
 
-/** Updates the time slider. Its range is from the first recorded run to now. */
+/** Updates the time slider, whose range is from the first recorded run to now. */
 function showTime(live: ConsoleView | null): void {
   const { asked, past } = state;
   const [from, to] = [live?.runs[0]?.from ?? 0, live?.at ?? 0];

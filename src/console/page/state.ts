@@ -30,7 +30,10 @@ export class State {
   readonly #dropped: () => void;
   #stream: EventSource | null = null;
 
-  /** Creates the state. `changed` is called after each change, `dropped` if the stream is lost or rejected. */
+  /**
+   * Creates the state. `changed` is called after each change, and `dropped` is called if the stream is lost or
+   * rejected.
+   */
   constructor(changed: () => void, dropped: () => void) {
     this.#changed = changed;
     this.#dropped = dropped;

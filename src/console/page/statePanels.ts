@@ -90,7 +90,7 @@ export const tilesPanel: Panel = view => {
   const unknown = (name: string) => tile(name, '–', 'unknown');
   const profitTiles = ({ total, run, spread, inventory: moves, fees, hedging }: NonNullable<typeof profit>) => [
     tile(
-      'profit since the opening',
+      'profit since the opening of the ledger',
       signedSum(total),
       run === null ? minor : `${minor}, this run ${withSign(run.total, 2)}`,
     ),
@@ -102,7 +102,7 @@ export const tilesPanel: Panel = view => {
   const share = Math.abs(Number(position)) / (Number(inventory.max) || 1);
   return [
     ...(profit === null
-      ? ['profit since the opening', 'spread', 'inventory', 'fees'].map(unknown)
+      ? ['profit since the opening of the ledger', 'spread', 'inventory', 'fees'].map(unknown)
       : profitTiles(profit)),
     position === null
       ? unknown('position')

@@ -11,7 +11,7 @@ export function fixed(text: string | number | null, decimals: number): string {
 export const withSign = (text: string | number | null, decimals: number): string =>
   `${Number(text) > 0 ? '+' : ''}${fixed(text, decimals)}`;
 
-/** Returns the CSS class of a gain or a loss. */
+/** Returns the CSS class of a gain or a loss; empty text for zero. */
 export const tone = (text: string | number | null): string =>
   Number(text) > 0 ? 'gain' : Number(text) < 0 ? 'loss' : '';
 

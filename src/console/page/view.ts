@@ -60,7 +60,7 @@ export type ShownHalt = {
   readonly reason: string;
   readonly at: number;
   readonly by: string;
-  /** Expiry time; `null` if it does not expire. */
+  /** Expiry time of the halt; `null` if the halt does not expire. */
   readonly until: number | null;
 };
 
@@ -183,7 +183,7 @@ export type ShownBudgets = {
   readonly publicMax: number;
   readonly privateMax: number;
   readonly streamUp: boolean | null;
-  /** Exact amount ahead of the bot's best order on each side. */
+  /** Exact amount of other traders' orders ahead of the bot's best order on each side, in the base currency. */
   readonly queueAhead: { readonly bid: number | null; readonly ask: number | null };
   readonly eventLoopP99Ms: number | null;
 };

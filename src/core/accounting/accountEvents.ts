@@ -1,15 +1,24 @@
-/** Account events, for all books that trade in the account; `at` is engine time. */
+/** Events about the account, which apply to all of its books. In every event, `at` is engine time. */
 import type { Cause, Causes } from './ledger.ts';
 import type { Balance } from '../ports/port.ts';
 import type { Millis, Money } from '../model/units.ts';
 
-/** Ledger of an earlier run, for all books. Of the trades after its marker, it includes only those in `seen`. */
+/**
+ * Ledger that an earlier run stored, for all books. The ledger contains all trades up to the trade marker and, of the
+ * newer trades, only those in `seen`.
+ */
 export type AccountLedger = {
-  /** Part of each currency's balance by cause. */
+  /** Sums of each currency by cause; the sums of a currency add up to its balance. */
   readonly causes: ReadonlyMap<string, Causes>;
-  /** Sources of the latest entries for transfers, conversions and adjustments, to recognize repeats. */
+  /**
+   * Sources of the latest entries for transfers, conversions and adjustments, so that a repeated event is not booked
+   * again.
+   */
   readonly sources: readonly string[];
-  /** Included trades that are newer than the marker, each with its reported content. */
+  /**
+   * Trades in the ledger that are newer than the trade marker, by trade id, each with its content as the exchange
+   * reported it.
+   */
   readonly seen: ReadonlyMap<string, string>;
 };
 
@@ -18,7 +27,9 @@ export type Conversion = {
   readonly id: string;
   readonly give: { readonly currency: string; readonly amount: Money };
   readonly get: { readonly currency: string; readonly amount: Money };
-  /** Value of the third-currency leg of a route, in the quote currency of the book. */
+  /**
+   * Value of the leg in a third currency, in the quote currency of the book; only for a route through that currency.
+   */
   readonly worth?: Money;
   /** Evidence of the execution, if the exchange did not report the execution itself. */
   readonly why?: string;
@@ -30,8 +41,8 @@ export type BalancesEvent = {
   readonly at: Millis;
   readonly startedAt: Millis;
   /**
-   * Whether the trade reads before and after this balance read show no trade in between. Then the totals must equal the
-   * bot's ledger.
+   * Whether the trade reads before and after this balance read show no trade between them. If so, the reported balances
+   * must equal the bot's ledger.
    */
   readonly quiet: boolean;
   readonly balances: readonly Balance[];
@@ -39,9 +50,10 @@ export type BalancesEvent = {
 
 /**
  * State change of the bot's conversion.
- * - planned: starts after another conversion. Both outcomes count, and it explains no balance difference.
- * - in flight: may be, or may have been, executed. Both outcomes count.
- * - done: executed, with the amounts that moved.
+ * - planned: starts after another conversion. Limits count both possible outcomes; a balance difference is not
+ *   explained by a planned conversion.
+ * - in flight: the exchange may execute the conversion or may have executed it. Limits count both possible outcomes.
+ * - done: executed, with the converted amounts.
  * - failed: not executed, and never will be.
  */
 export type ConversionEvent = {
@@ -51,7 +63,7 @@ export type ConversionEvent = {
   readonly conversion: Conversion;
 };
 
-/** Incoming (positive) or outgoing amount with a known cause. A repeated `source` changes nothing. */
+/** Incoming (positive) or outgoing amount with a known cause. An event with a repeated `source` changes nothing. */
 export type TransferEvent = {
   readonly kind: 'transfer';
   readonly at: Millis;

@@ -13,17 +13,17 @@ const SEEN_MAX = 20_000;
 /** Maximum rounding of a conversion leg: one unit of the eighth decimal, in 10^-18. */
 const RESIDUE_MAX = 10n ** 10n;
 
-/** Booked change of the account, from which each of its books updates its position. */
+/** Booked change of the account. Each book of the account updates its position from the change. */
 export type Booked = { readonly changes: readonly Change[] } & (
   | { readonly kind: 'opening' | 'transfer' }
   | { readonly kind: 'trade'; readonly trade: OwnTrade }
-  /** `worth` is the value of the third-currency leg of a route. */
+  /** `worth` is the value of the leg in a third currency; only for a route through that currency. */
   | { readonly kind: 'conversion'; readonly worth?: Money | undefined }
 );
 
 /**
- * Returns the origin id and level (from 1) of the order that a trade filled; `null` if unknown or not an order of the
- * bot.
+ * Returns the origin id and the level (from 1) of the order that a trade filled. Both values are `null` if the order is
+ * unknown or not the bot's.
  */
 export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
 
@@ -34,16 +34,19 @@ export class Bookings {
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
-  /** Executed conversions after which balances have not yet been compared, such as the two legs of a route. */
+  /** Executed conversions, such as the two legs of a route, since the last comparison of balances with the ledger. */
   #unsettled: readonly Conversion[] = [];
 
-  /** `onBooked` receives each booking, except restored state. `fillOf` finds the filled order for the ledger's text. */
+  /**
+   * `onBooked` receives each booking, except restored bookings. `fillOf` finds the order that a trade filled, for the
+   * text of the ledger entry.
+   */
   constructor(onBooked: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
     this.#onBooked = onBooked;
     this.#fillOf = fillOf;
   }
 
-  /** Increases with every ledger entry. */
+  /** Number that increases with every ledger entry. */
   get version(): number {
     return this.#ledger.version;
   }
@@ -58,7 +61,7 @@ export class Bookings {
     return this.#ledger.balances;
   }
 
-  /** Latest totals reported by the exchange. */
+  /** Latest total balance of each currency, as the exchange reported it. */
   get reported(): ReadonlyMap<string, Money> {
     return this.#reported;
   }
@@ -78,7 +81,7 @@ export class Bookings {
     return { causes, sources, seen: this.#seenOf(recent) };
   }
 
-  /** Continues the ledger of an earlier run, which includes the trades of that run so far. */
+  /** Continues the ledger of an earlier run, including the trades that the earlier run booked. */
   restore({ causes, sources, seen }: AccountLedger): void {
     if (this.#isOpen) throw new Error('the ledger is open already');
     this.#ledger.restore(causes, sources);
@@ -102,7 +105,8 @@ export class Bookings {
   read(balances: readonly Balance[], at: Millis): void {
     // A currency missing in this read is unknown, even if an earlier read had it.
     this.#reported.clear();
-    // The first read lists every currency of the ledger; later currencies are not the bot's.
+    // The first read lists every currency of the ledger. The bot does not trade a currency that appears only in later
+    // reads.
     for (const { currency, total } of balances)
       if (!this.#isOpen || this.totals.has(currency)) this.#reported.set(currency, moneyOf(total));
     if (this.#isOpen) return;
@@ -159,8 +163,9 @@ export class Bookings {
   }
 
   /**
-   * After a quiet balance read, books the rounding difference of the conversions since the last one, at most one unit
-   * of the eighth decimal per leg in a currency. Does so once per conversion.
+   * After a quiet balance read, books the rounding difference of the conversions since the last settled read. The
+   * difference may be at most one unit of the eighth decimal for each leg in a currency. Each conversion is settled
+   * once.
    */
   settleResidue(at: Millis): void {
     const conversion = this.#unsettled.at(-1);
@@ -183,13 +188,13 @@ export class Bookings {
       this.#onBooked({ kind: 'conversion', changes });
   }
 
-  /** Books an explained transfer. A repeated `source` changes nothing. */
+  /** Books a transfer whose cause is known. A transfer with a repeated `source` changes nothing. */
   transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
     const changes = [{ cause, currency, amount }];
     if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#onBooked({ kind: 'transfer', changes });
   }
 
-  /** Returns text such as `btc_mxn at 1500000.00 as maker of demo-1-7 level 2`; exports use its parts as columns. */
+  /** Returns text such as `btc_mxn at 1500000.00 as maker of demo-1-7 level 2`. Exports split the text into columns. */
   #whyOf(trade: OwnTrade): string {
     const { id, level } = this.#fillOf(trade);
     const order = id === null ? '' : ` of ${id}${level === null ? '' : ` level ${level}`}`;

@@ -21,7 +21,7 @@ export function differentChargedRate(
   const fee = moneyOf(trade.feeAmount) as bigint;
   const expected = ((base as bigint) * BigInt(trade.maker ? rates.makerRate : rates.takerRate)) / RATE_ONE;
   const difference = fee > expected ? fee - expected : expected - fee;
-  // Rates are rounded up to 10^-8.
+  // The known rates are rounded up to 10^-8, so the expected fee may be too high by up to 10^-8 of the traded amount.
   if (difference <= ROUNDING + base / RATE_ONE + 1n) return null;
   return Number((fee * RATE_ONE) / base);
 }

@@ -1,6 +1,6 @@
 /**
- * The account's position in a book's fee schedule: 30-day volume, distance to the next tier, and the value of that
- * tier.
+ * Position of the account in the fee schedule of a book: 30-day volume, volume missing for the next tier, and the value
+ * of the next tier.
  */
 import { rateCeil } from '../model/instrument.ts';
 import type { BookFee, FeeTier } from '../ports/port.ts';
@@ -18,7 +18,7 @@ export type AccountTier = {
     readonly makerRate: number;
     /** Additional 30-day volume required for the next tier, in `currency`. */
     readonly missing: Money;
-    /** Saving per month if all of the current volume had the next tier's rate. */
+    /** Saving per month if the maker fee of the next tier applied to the current volume, in `currency`. */
     readonly monthly: Money;
   } | null;
 };
@@ -34,7 +34,7 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
   const volume = moneyOf(fee.currentVolume);
   const makerRate = rateCeil(fee.maker);
   const place = { currency: fee.volumeCurrency ?? minor, volume, makerRate };
-  // Each tier's volume is its upper bound.
+  // The `volume` of a tier is the upper bound of that tier.
   const index = schedule.findIndex(tier => volume <= moneyOf(tier.volume));
   const after = index < 0 ? undefined : schedule[index + 1];
   const above = fee.nextVolume ?? schedule[index]?.volume;
@@ -52,10 +52,10 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
 /**
  * Returns the value of one more unit of volume towards the next tier, in 10^-8 of the unit.
  *
- * Of the 30-day `volume`, the first `missing` units are traded before the tier is reached, and all other units at the
- * tier's fee. The value per unit is the saving on those other units, divided by `missing`. It is at most the fee
- * difference, so that no quote goes below the next tier's fee. It is 0 if `missing` is at least the volume. Assumes
- * that new volume replaces volume older than 30 days.
+ * The first `missing` units of the 30-day volume are traded before the account reaches the tier; all other units have
+ * the fee of the tier. The value per unit is the saving on the other units, divided by `missing`. The value is at most
+ * the fee difference, so that no quote goes below the next tier's fee. The value is 0 if `missing` is at least the
+ * volume. The calculation assumes that new volume replaces volume older than 30 days.
  */
 export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   if (next === null) return 0;

@@ -16,11 +16,14 @@ export class Inventory {
   /** Profit up to the end of the earlier run; `null` if this run opened the ledger. */
   #earlier: ProfitSinceOpening | null = null;
   #openedAt: Millis | null = null;
-  /** Position in lots, computed for version `#lotsOf` of the position. */
+  /** Position in lots; valid while the version of the position equals `#lotsOf`. */
   #lots = 0;
   #lotsOf = -1;
 
-  /** `target` is the base currency to keep, in lots; `null` for the holding at the start. */
+  /**
+   * `target` is the amount of the base currency to keep, in lots. If `null`, the target is the amount held at the
+   * start.
+   */
   constructor(instrument: Instrument, target: Amount | null) {
     this.#instrument = instrument;
     this.#target = target;
@@ -71,8 +74,8 @@ export class Inventory {
   }
 
   /**
-   * Applies a trade of this book. `id` is the origin id of the bot's order. It is `null` for another order of the
-   * account, which changes the position without profit.
+   * Applies a trade of this book. `id` is the origin id of the bot's order; `null` for another order of the account. A
+   * trade of another order changes the position without profit.
    */
   trade(trade: OwnTrade, price: Price, id: string | null): Fill {
     const fill: Fill = {
@@ -103,7 +106,7 @@ export class Inventory {
     this.#position?.mark(halfTicks);
   }
 
-  /** Returns the base currency beyond the target. */
+  /** Returns the held amount of the base currency minus the target. */
   position(): Money {
     return this.#position?.inventory ?? NOTHING;
   }
@@ -123,14 +126,14 @@ export class Inventory {
     return Number((held - this.position()) / this.#instrument.lotMoney) as Amount;
   }
 
-  /** Returns the profit. Throws Error if it does not equal the change of equity. */
+  /** Returns the profit by part. Throws Error if the profit does not equal the change of equity. */
   profit(): Profit {
     return this.#explained()?.profit() ?? NO_PROFIT;
   }
 
   /**
-   * Returns the profit of all fills and conversions against the mid price, minus fees; excludes moves of the mid price.
-   * `null` before the first mid price.
+   * Returns the profit of all fills and conversions against the mid price, minus fees, without the effect of mid-price
+   * moves on inventory. Returns `null` before the first mid price.
    */
   profitOfTrading(): Money | null {
     if (this.#position === null || this.#position.twiceMid === null) return null;
@@ -160,7 +163,9 @@ export class Inventory {
     this.#position = new Position(this.#instrument, money(held - target), this.#earlier?.twiceMid ?? null);
   }
 
-  /** `worth` is the value of the third-currency leg of a route. */
+  /**
+   * Applies a conversion. `worth` is the value of the leg in a third currency; only for a route through that currency.
+   */
   #converted(changes: readonly Change[], worth?: Money): void {
     const { major, minor } = this.#instrument;
     const isOfBook = ({ currency }: Change) => currency === major || currency === minor;

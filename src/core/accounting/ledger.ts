@@ -4,7 +4,7 @@
  */
 import { money, type Millis, type Money } from '../model/units.ts';
 
-/** Causes of a balance, as its counter-accounts. Paid fees are negative. */
+/** Causes of balance changes. Each cause is a counter-account of the balances; paid fees are negative. */
 export const CAUSES = [
   'opening',
   'trades',
@@ -17,7 +17,7 @@ export const CAUSES = [
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 
-/** Sum per cause in one currency, positive for incoming money; the sums add up to the balance. */
+/** Sums of one currency by cause, positive for incoming money. The sums add up to the balance of the currency. */
 export type Causes = Readonly<Record<Cause, Money>>;
 
 /** Change of one balance with its cause: two postings. */
@@ -25,7 +25,7 @@ export type Change = { readonly cause: Cause; readonly currency: string; readonl
 
 /** Changes of one event. An entry is booked completely and never changed. */
 export type LedgerEntry = {
-  /** Unique name among all events of the account. */
+  /** Unique name of the booked event in the account. */
   readonly source: string;
   readonly at: Millis;
   readonly why: string | null;
@@ -42,7 +42,7 @@ export class Ledger {
   #onEntry: ((entry: LedgerEntry) => void) | null = null;
   #version = 0;
 
-  /** Increases with every entry. */
+  /** Number of entries so far; increases with every entry. */
   get version(): number {
     return this.#version;
   }
@@ -112,17 +112,20 @@ const NONE: Causes = {
   adjustments: NOTHING,
 };
 
-/** Fills in missing causes of a currency with 0. */
+/** Returns a sum for every cause of a currency; a cause that is missing in `some` has the sum 0. */
 export const causesOf = (some: Partial<Causes>): Causes => ({ ...NONE, ...some });
 
-/** Returns the exact balance of one currency; negative if more was withdrawn than received. */
+/** Returns the exact balance of one currency; negative if outgoing amounts exceed incoming amounts. */
 export function sumOfCauses(causes: Causes): Money {
   let sum = 0n;
   for (const cause of CAUSES) sum += causes[cause];
   return money(sum);
 }
 
-/** Sums entries by currency. A ledger that booked these entries has equal causes. */
+/**
+ * Sums the changes of entries by currency and cause. The result equals the causes of a ledger that booked these
+ * entries.
+ */
 export function causesFrom(entries: Iterable<Pick<LedgerEntry, 'changes'>>): Map<string, Record<Cause, Money>> {
   const all = new Map<string, Record<Cause, Money>>();
   for (const { changes } of entries) {

@@ -1,4 +1,7 @@
-/** Conversions that may be, or may have been, executed. Both outcomes count until the outcome is known. */
+/**
+ * Conversions without a known outcome: the exchange may execute them or may have executed them. Limits count both
+ * possible outcomes.
+ */
 import type { Conversion, ConversionEvent } from './accountEvents.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { money, type Money, type Side } from '../model/units.ts';
@@ -21,8 +24,8 @@ export class PendingConversions {
   }
 
   /**
-   * Whether there are no differences (reported balance minus ledger balance), or the only conversion in flight explains
-   * them exactly.
+   * Whether the balances equal the ledger, or the only conversion in flight explains all differences exactly. A
+   * difference is the reported balance minus the ledger balance.
    */
   explainDifferences(differences: readonly { readonly currency: string; readonly difference: Money }[]): boolean {
     if (differences.length === 0) return true;
@@ -36,7 +39,7 @@ export class PendingConversions {
     );
   }
 
-  /** Returns the amount of a currency that these conversions may still spend. */
+  /** Returns the amount of a currency that pending conversions may still spend. */
   amountPending(currency: string): Money {
     return this.#sum('give', currency);
   }

@@ -21,8 +21,8 @@ export type Fill = {
 };
 
 /**
- * Profit in the quote currency since the start; the parts sum to the total exactly. Paid fees and hedge costs are
- * negative.
+ * Profit in the quote currency since the start of the run; the parts sum to the total exactly. Paid fees and hedge
+ * costs are negative.
  */
 export type Profit = {
   readonly spread: Money;
@@ -63,7 +63,7 @@ export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => (
  */
 export class Position {
   readonly #tickMoney: bigint;
-  /** Base currency beyond the target. */
+  /** Held amount of the base currency minus the target. */
   #inventory: bigint;
   #cash = 0n;
   /**
@@ -92,12 +92,14 @@ export class Position {
   /** Last mid price of an earlier run, in half ticks times the tick's money; 0 if none. */
   readonly #earlierMark: bigint;
   #flows = 0n;
-  /** Sums from before the first mid price, in 10^-18; valued at that price. */
+  /**
+   * Sums before the first mid price, in 10^-18. These sums are valued at the first mid price as soon as it is known.
+   */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
   /**
-   * `inventory` is the holding beyond the target at the start; moves after the first mid price change its value.
-   * `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if none.
+   * `inventory` is the amount held at the start minus the target; moves after the first mid price change its value.
+   * `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if there was none.
    */
   constructor(instrument: Instrument, inventory: Money, earlierTwiceMid: Money | null = null) {
     this.#tickMoney = instrument.tickMoney;
@@ -191,8 +193,8 @@ export class Position {
   }
 
   /**
-   * Books a change of the base currency from outside the bot, such as a deposit or another program's trade. Never
-   * profit.
+   * Books a change of the base currency from outside the bot, such as a deposit or another program's trade. The change
+   * is never profit.
    */
   flow(major: Money): void {
     this.#startChange();
@@ -206,7 +208,7 @@ export class Position {
     return (this.#profit ??= this.#computed());
   }
 
-  /** Returns the total of `profit`, without its parts. Every decision needs the total. */
+  /** Returns the total of `profit`, without computing the parts. Every decision needs the total. */
   total(): Money {
     if (this.#total === null) {
       this.#bookMarkMoves();
@@ -255,7 +257,10 @@ export class Position {
     } else this.#hedging += major * this.#mark + toRawMoney(money(minor));
   }
 
-  /** Applies the first mid price. Orders of an earlier run may have been filled before the first book arrived. */
+  /**
+   * Applies the first mid price. Orders of an earlier run may have been filled before the first book arrived, so the
+   * sums of these fills are valued now.
+   */
   #open(mark: bigint): void {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#clearCache();

@@ -1,4 +1,6 @@
-/** Profit since the opening of the ledger, across runs and the time between runs. Every display shows this figure. */
+/**
+ * Profit since the opening of the ledger, across all runs and the time between them. Every display shows this profit.
+ */
 import { sumOfProfits, type Position, type Profit } from './position.ts';
 import { money, type Millis, type Money } from '../model/units.ts';
 
@@ -12,9 +14,9 @@ export const NO_PROFIT: Profit = {
   total: NOTHING,
 };
 
-/** Profit since the opening of the ledger, at one time. */
+/** Profit from the opening of the ledger to the event at `at`. */
 export type ProfitSinceOpening = {
-  /** Opening time; `null` if an older version of Puntas did not store it. */
+  /** Time at which the ledger was opened; `null` if an older version of Puntas did not store it. */
   readonly since: Millis | null;
   /** Time of the last included event; `null` if an older version of Puntas did not store it. */
   readonly at: Millis | null;
@@ -48,10 +50,10 @@ export function profitSinceOpening(
 }
 
 const HOUR_MS = 3_600_000;
-/** Returns the start of the UTC hour of a time. */
+/** Returns the start of the UTC hour that contains `at`. */
 export const hourOf = (at: Millis): Millis => Math.floor(at / HOUR_MS) * HOUR_MS;
 
-/** Observer of UTC hour ends, with the profit at the last event of each hour. */
+/** Detector of ended UTC hours. Reports each ended hour with the profit at its last event. */
 export class HourEnds {
   #nextHour = Infinity;
   #onEnd: ((ended: ProfitSinceOpening) => void) | null = null;
@@ -66,7 +68,7 @@ export class HourEnds {
     return at >= this.#nextHour;
   }
 
-  /** Reports the profit at the end of the hour, and starts the hour of `at`. */
+  /** Reports the profit at the end of the hour, and starts the hour that contains `at`. */
   end(ended: ProfitSinceOpening, at: Millis): void {
     this.#onEnd?.(ended);
     this.begin(at);

@@ -6,9 +6,7 @@ import type { HaltReason } from '../model/halts.ts';
 import type { Bookings } from './bookings.ts';
 import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
-/**
- * Balances reported in a quiet read (no trade recorded around it), and their difference from the ledger at that time.
- */
+/** Result of comparing a quiet balance read with the ledger. A read is quiet if no trade was recorded around it. */
 export type BalanceCheck = {
   readonly at: Millis;
   readonly reported: ReadonlyMap<string, Money>;
@@ -16,7 +14,10 @@ export type BalanceCheck = {
   readonly differences: ReadonlyMap<string, Money>;
 };
 
-/** Difference that transfers or trades listed later may still explain. The bot does not quote meanwhile. */
+/**
+ * Difference between balances and ledger that newly listed transfers or trades may still explain. The bot does not
+ * quote until the difference is explained.
+ */
 export type Unexplained = {
   /** Reported balances minus ledger balances, such as `-100 mxn, 0.5 btc`. */
   readonly difference: string;
@@ -33,7 +34,7 @@ export class Reconciliation {
   readonly #bookings: Bookings;
   readonly #tradeReportDelayMaxMs: Millis;
   readonly #listWaitMs: Millis;
-  /** Consecutive quiet balance reads that differed from the ledger. */
+  /** Number of consecutive quiet balance reads that differed from the ledger. */
   #mismatches = 0;
   /** Start of the current unexplained difference; `null` if balances equal the ledger. */
   #differedSince: Millis | null = null;
@@ -41,7 +42,10 @@ export class Reconciliation {
   #isOld = false;
   #equalled = false;
   #checked: BalanceCheck | null = null;
-  /** Difference to book after a resume, once it has been constant for the trade report delay; otherwise `null`. */
+  /**
+   * Difference that a resume allows the bot to book after it has been constant for the trade report delay. `null` if
+   * there is none.
+   */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
   /** `listWaitMs` is the maximum delay until the exchange's lists show a balance change. */
@@ -51,17 +55,17 @@ export class Reconciliation {
     this.#listWaitMs = listWaitMs;
   }
 
-  /** Whether balances have equaled the ledger since the start and since the last resume. */
+  /** Whether balances have equaled the ledger at least once since the start or, if later, the last resume. */
   get hasEqualled(): boolean {
     return this.#equalled;
   }
 
-  /** The last comparison; null before the first. */
+  /** Latest comparison of balances with the ledger; `null` before the first comparison. */
   get checked(): BalanceCheck | null {
     return this.#checked;
   }
 
-  /** Whether balances have differed from the ledger for longer than a late trade record explains. */
+  /** Whether balances have differed from the ledger for so long that a late trade record cannot be the cause. */
   get differs(): boolean {
     return this.#mismatches >= MISMATCHES_TO_REFUSE && this.#isOld;
   }
@@ -72,9 +76,9 @@ export class Reconciliation {
     return { difference: this.#listOfDifferences(), haltsAt: this.#differedSince + this.#listWaitMs };
   }
 
-  /** Records that balances equal the ledger, except for a conversion of unknown outcome. */
+  /** Records that balances equal the ledger, with or without a conversion whose outcome is unknown. */
   recordEqualBalances(): void {
-    // After a resume, the comparison continues until nothing differs.
+    // After a resume, the comparison continues until the balances equal the ledger.
     if (this.#adjusting !== null && this.#listOfDifferences() !== '') return;
     this.#adjusting = null;
     this.#equalled = true;
@@ -102,8 +106,8 @@ export class Reconciliation {
   }
 
   /**
-   * Checks a quiet balance read. Returns the halt reason, or `null`. A single difference may be a late trade record. A
-   * lasting difference halts the bot after the exchange's lists had time to explain it.
+   * Checks a quiet balance read. Returns the halt reason, or `null`. A difference in a single read may come from a late
+   * trade record. A lasting difference halts the bot once the exchange's lists had time to explain it.
    */
   read(startedAt: Millis): HaltReason | null {
     this.#bookings.settleResidue(startedAt);
@@ -137,8 +141,8 @@ export class Reconciliation {
   }
 
   /**
-   * Books a difference that was constant for longer than a trade record can be late. If booked earlier, a late trade
-   * would count twice.
+   * Books a difference that has been constant for the maximum trade report delay. If the bot booked the difference
+   * earlier, a late trade record would count twice.
    */
   #adjust(list: string, before: { readonly difference: string; readonly since: Millis }, startedAt: Millis): void {
     if (before.difference !== list) {

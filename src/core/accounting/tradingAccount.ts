@@ -1,6 +1,6 @@
 /**
- * Account at the exchange, shared by all books: ledger against balances, pending conversions, funds locked by orders
- * that are not the bot's.
+ * Account at the exchange, shared by all books: comparison of balances with the ledger, pending conversions, and funds
+ * locked by other programs' orders.
  */
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from './accountEvents.ts';
 import { lockedByOthers } from './foreignLocks.ts';
@@ -14,8 +14,8 @@ import type { HaltReason } from '../model/halts.ts';
 import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
- * Delays of the exchange. `listWaitMs` is the maximum delay until the exchange's lists show a balance change. If it is
- * absent, a lasting difference halts the bot immediately.
+ * Delays of the exchange. `listWaitMs` is the maximum delay until the exchange's lists show a balance change. Without
+ * `listWaitMs`, a lasting difference halts the bot immediately.
  */
 export type AccountDelays = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
 
@@ -39,7 +39,7 @@ export class TradingAccount {
   readonly #pending = new PendingConversions();
   #lockedByOthers: ReadonlyMap<string, Money> = new Map();
 
-  /** `onBooked` receives every booking, for the books of the account. `fillOf` is as in `Bookings`. */
+  /** `onBooked` receives every booking, for the books of the account. `fillOf` finds the order that a trade filled. */
   constructor(
     { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountDelays,
     onBooked: (booked: Booked) => void,
@@ -63,8 +63,8 @@ export class TradingAccount {
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
-    // The balances equal the ledger with or without the conversion in flight, so a later run need not wait for its
-    // outcome.
+    // The balances equal the ledger with or without the conversion in flight. So a later run need not wait for the
+    // outcome of the conversion.
     if (this.#pending.explainDifferences(this.#bookings.differences())) this.#reconciliation.recordEqualBalances();
     return null;
   }
@@ -81,13 +81,13 @@ export class TradingAccount {
     this.#reconciliation.restartCount();
   }
 
-  /** Books an explained transfer. */
+  /** Books a transfer whose cause is known. */
   transfer(event: TransferEvent): void {
     this.#bookings.transfer(event);
     this.#reconciliation.restartWait();
   }
 
-  /** Applies the operator's resume: the bot books the reported balances. */
+  /** Applies the operator's resume: the bot books the remaining difference between reported balances and ledger. */
   resumed(at: Millis): void {
     this.#reconciliation.resumed(at);
   }
@@ -103,14 +103,14 @@ export class TradingAccount {
     return this.#bookings.isOpen;
   }
 
-  /** Whether balances have differed from the ledger for longer than a late trade record explains. */
+  /** Whether balances have differed from the ledger for so long that a late trade record cannot be the cause. */
   get differs(): boolean {
     return this.#reconciliation.differs;
   }
 
   /**
-   * Returns the ledger balance minus two amounts: funds locked by orders that are not the bot's, and the amount that
-   * conversions may still take. The bot's own orders are not subtracted.
+   * Returns the ledger balance minus the funds locked by other programs' orders and minus the amount that conversions
+   * may still spend. Funds locked by the bot's own orders are not subtracted.
    */
   funds(currency: string): Money {
     const total = this.#bookings.total(currency);
@@ -137,7 +137,7 @@ export class TradingAccount {
     return this.#bookings.totals;
   }
 
-  /** Increases with every ledger entry. */
+  /** Number that increases with every ledger entry. */
   get version(): number {
     return this.#bookings.version;
   }
@@ -152,12 +152,15 @@ export class TradingAccount {
     this.#bookings.onEntry(call);
   }
 
-  /** The last comparison of balances with the ledger; null before the first. */
+  /** Latest comparison of balances with the ledger; `null` before the first comparison. */
   get checked(): BalanceCheck | null {
     return this.#reconciliation.checked;
   }
 
-  /** Difference that the exchange's lists may still explain; the bot does not quote meanwhile. `null` if none. */
+  /**
+   * Difference that the exchange's lists may still explain; `null` if none. The bot does not quote until the difference
+   * is explained.
+   */
   get unexplained(): Unexplained | null {
     return this.#reconciliation.unexplained;
   }
@@ -170,12 +173,12 @@ export class TradingAccount {
     return this.#bookings.differences();
   }
 
-  /** Whether balances have equaled the ledger at least once since the start, and since the last resume. */
+  /** Whether balances have equaled the ledger at least once since the start or, if later, the last resume. */
   get isReconciled(): boolean {
     return this.#reconciliation.hasEqualled;
   }
 
-  /** Whether any conversion may be, or may have been, executed. */
+  /** Whether a conversion is in flight, so that the exchange may execute it or may have executed it. */
   get isConverting(): boolean {
     return !this.#pending.isEmpty;
   }

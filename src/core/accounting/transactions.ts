@@ -13,8 +13,8 @@ export type TransactionState = {
   readonly id: string;
   readonly kinds: ReadonlySet<TransactionKind>;
   /**
-   * Furthest status: a final status never reverts to an earlier one. Of two final statuses the later counts; at equal
-   * times, FAILED.
+   * Furthest status. A final status never reverts to an earlier one. If two final statuses were reported, the later one
+   * counts, or FAILED if their times are equal.
    */
   readonly status: TimedValue;
   /** All reported final statuses. */

@@ -1,4 +1,4 @@
-/** Latest rules and fees of the book, and the reason if they prevent quoting. */
+/** Latest rules and fees of the book, and the reason why the rules prevent quoting, if any. */
 import { tierWorth } from '../accounting/feeTier.ts';
 import type { EngineEvent } from './event.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -10,7 +10,10 @@ export class BookTerms {
   instrument: Instrument;
   makerRate = Number.NaN;
   takerRate = Number.NaN;
-  /** Value of one more unit of volume towards the next fee tier, in units of 10^-8. */
+  /**
+   * Value of one more unit of volume as progress towards the next fee tier, in 10^-8 of the unit; 0 without a known
+   * tier.
+   */
   tierWorth = 0;
   #refusal: BookRefusal | null = null;
 

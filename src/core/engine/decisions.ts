@@ -1,4 +1,4 @@
-/** Outcome of each level: counts by reason over all decisions and, if traced, the last decision in full. */
+/** Record of decisions on levels: counts of all outcomes by reason and, if traced, the last decision in full. */
 import { isCut, type NormalizedLevel, type NormalizedQuote } from '../quoting/normalizeQuote.ts';
 import { remaining, type Order } from '../orders/orders.ts';
 import type { OrderState } from '../orders/orderStates.ts';
@@ -21,7 +21,7 @@ export type Decided = {
   readonly side: Side;
   readonly action: DecisionAction;
   readonly reason: Reason;
-  /** Details beyond the reason, as text. */
+  /** Text that details the reason; `null` if the reason needs no details. */
   readonly detail: string | null;
   /**
    * Index of the strategy's level on this side, from 0; `null` for the whole side or for an order without a wanted
@@ -30,7 +30,9 @@ export type Decided = {
   readonly index: number | null;
   /** Normalized level; `null` if it may not be placed. */
   readonly level: NormalizedLevel | null;
-  /** Order that the level had before the decision, or the order that the decision places; `null` without either. */
+  /**
+   * Order that the level had before the decision, or the order that the decision places; `null` if there is neither.
+   */
   readonly order: DecidedOrder | null;
 };
 
@@ -41,12 +43,12 @@ export type DecidedOrder = {
   readonly state: OrderState;
 };
 
-/** The last decision. */
+/** Last decision, with the outcome of every level. */
 export type Decision = {
   readonly at: Millis;
-  /** Reason why the bot could not quote; `null` if it could. */
+  /** Reason why the bot could not quote; `null` if the bot could quote. */
   readonly refusal: RiskRefusal | null;
-  /** Quote that the strategy returned; `null` if it was not called. */
+  /** Quote that the strategy returned; `null` if the strategy was not called. */
   readonly quote: Quote | null;
   readonly decided: readonly Decided[];
 };
@@ -101,7 +103,7 @@ export class Decisions {
       if (isCut(reason)) continue;
       this.record(side, 'not placed', reason, index);
       const level = (side === 'buy' ? quote.bids : quote.asks)[index];
-      // The next level includes this level, or has its own reason.
+      // A merged level counts as part of the next level, which has an outcome of its own.
       if (reason !== 'merged into the next level') this.#misses(side, { reason, words: null, level: level ?? null });
     }
     if (shown !== levels)
@@ -141,7 +143,7 @@ export class Decisions {
     };
   }
 
-  /** Records a reason that applies to both sides. */
+  /** Records a refusal that applies to both sides. */
   refused(reason: RiskRefusal, detail: string | null): void {
     for (const side of SIDES) {
       this.record(side, 'not placed', reason, null, null, null, detail);
@@ -149,7 +151,7 @@ export class Decisions {
     }
   }
 
-  /** Levels and sides that the last decision did not show, with reasons as text. */
+  /** Levels and sides for which the last decision placed no order or a smaller one, with reasons as text. */
   get silent(): readonly string[] {
     return this.#silent;
   }
@@ -186,12 +188,12 @@ export class Decisions {
     this.#counts[at] = this.#counts[at]! + 1;
   }
 
-  /** The last decision; null before the first or if not traced. */
+  /** Last decision in full; `null` before the first decision, or if decisions are not traced. */
   get last(): Decision | null {
     return this.#last;
   }
 
-  /** All counts above zero. */
+  /** Counts of outcomes; an outcome that never occurred is left out. */
   get counts(): readonly DecisionCount[] {
     const list: DecisionCount[] = [];
     let at = 0;
@@ -212,5 +214,5 @@ const describeOrder = (order: Order): DecidedOrder => ({
   state: order.state,
 });
 
-/** Returns the word for a side of the book. */
+/** Returns `bid` for the buy side and `ask` for the sell side. */
 export const bidOrAsk = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');

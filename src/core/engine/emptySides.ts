@@ -22,10 +22,13 @@ export type RefusedLevel = {
   readonly amounts?: readonly AmountStep[] | undefined;
 };
 
-/** Reason for an empty side, from its first level or for the whole side. */
+/**
+ * Reason why a side is empty: the reason of its first level without an order, or a reason that applies to the complete
+ * side.
+ */
 export type EmptySide = {
   readonly reason: Reason;
-  /** Text of the strategy, if it wants no level on this side. */
+  /** Text with which the strategy explains why it wants no level on this side; `null` if the strategy wants a level. */
   readonly words: string | null;
   readonly level: RefusedLevel | null;
 };
@@ -78,7 +81,10 @@ function reasonText(side: Side, of: EmptySide | null, riskContext: RiskContext):
   return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
 }
 
-/** Returns the numbers behind a refusal and what to change; `null` if the reason says enough. */
+/**
+ * Returns the numbers that explain a refusal and the configuration key to change; `null` if the reason needs no
+ * explanation.
+ */
 function refusalNumbers(side: Side, reason: Reason, level: RefusedLevel, riskContext: RiskContext): string | null {
   const { instrument } = riskContext;
   const { price, amount } = onGrid(level, instrument);
@@ -155,7 +161,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
 const raiseAmountHint = ({ amounts }: RefusedLevel): string =>
   amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
 
-/** Rounds a level to whole ticks and lots; 0 for NaN. */
+/** Rounds the price to whole ticks and the amount to whole lots; a value that is NaN becomes 0. */
 function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { price: Price; amount: Amount } {
   const whole = (x: number, most: number) => (x > 0 ? Math.min(Math.round(x), most) : 0);
   return {

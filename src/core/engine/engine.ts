@@ -1,6 +1,6 @@
 /**
- * Engine: takes an event, returns approved commands. Synchronous and deterministic; without clock, randomness, I/O or
- * promises.
+ * Engine: applies an event and returns approved commands. The engine is synchronous and deterministic, and uses no
+ * clock, randomness, I/O or promises.
  */
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
 import { QuotePuller } from '../quoting/quotePuller.ts';
@@ -62,7 +62,7 @@ export class Engine {
   #stopping = false;
   #isDecisionDue = false;
   /**
-   * Last list of live orders in which all orders were of this run. Lists are immutable, so this list needs no second
+   * Last list of live orders in which this run placed all orders. Lists are immutable, so this list needs no second
    * check.
    */
   #lastOwnOrders: readonly Order[] | null = null;
@@ -75,7 +75,7 @@ export class Engine {
   readonly #quoteUptime = new QuoteUptime();
   readonly #decisions: Decisions;
   #at: Millis = -Infinity;
-  /** Returns the current value of each limit, next to the limit. */
+  /** Returns each limit with its maximum and its current value. */
   readonly limitUses = (at: Millis) =>
     limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at);
 
@@ -198,7 +198,7 @@ export class Engine {
     return this.#orders.live.filter(mayLive);
   }
 
-  /** Whether all live orders are of this run. */
+  /** Whether this run placed all live orders. */
   get #isAlone(): boolean {
     const { live } = this.#orders;
     if (live === this.#lastOwnOrders) return true;
@@ -226,7 +226,7 @@ export class Engine {
     return this.#account;
   }
 
-  /** Increases whenever the result of `ledger` changes. */
+  /** Number that increases whenever the result of `ledger` changes. */
   get ledgerVersion(): number {
     return this.#account.version + (this.#adverseSelection?.version ?? 0);
   }
@@ -276,7 +276,7 @@ export class Engine {
     return this.#risk.regimes.changes;
   }
 
-  /** The last decision in full; `null` before the first or if not traced. */
+  /** Last decision in full; `null` before the first decision, or if decisions are not traced. */
   get decision(): Decision | null {
     return this.#decisions.last;
   }
@@ -418,7 +418,7 @@ export class Engine {
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
   }
 
-  /** Reports the end of the earlier run's last hour if that hour is over. */
+  /** Reports the end of the hour in which the earlier run ended, if that hour is over. */
   #endEarlierHour(earlier: ProfitSinceOpening | null, at: Millis): void {
     if (earlier === null || earlier.at === null) return;
     this.hourEnds.begin(earlier.at);
@@ -431,7 +431,7 @@ export class Engine {
     this.#risk.halt(this.#at, reason);
   }
 
-  /** Returns the strategy's quote, adjusted to the regime. */
+  /** Returns the strategy's quote, adjusted to the regime and without pulled sides. */
   #wanted(at: Millis): Quote {
     const quote = this.#options.strategy.quote(this.#view(at));
     const shaped = this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
@@ -520,8 +520,8 @@ export class Engine {
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#counts.add(order.side, 'refused');
-      // A rejection in the client says nothing about the order: one minute without request budget must not halt the
-      // bot.
+      // A rejection by the bot's own client is no evidence about the order. A minute without request budget, for
+      // example, must not halt the bot.
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#risk.killSwitch?.refusal(at);
@@ -567,8 +567,8 @@ export class Engine {
   }
 
   /**
-   * Returns the data that is missing before the first quote. `null` once rules, balances, orders and trades are read
-   * and no order of an earlier run may be live.
+   * Returns the data that is missing before the first quote. Returns `null` once rules, balances, orders and trades are
+   * read and no order of an earlier run may be live.
    */
   #missing(at: Millis): string | null {
     return describeMissingData({

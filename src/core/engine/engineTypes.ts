@@ -23,13 +23,13 @@ import type { EmptySides } from './emptySides.ts';
 export type EngineOptions = {
   readonly instrument: Instrument;
   readonly strategy: Strategy;
-  /** Risk limits; `null` if not set, and then the bot places no order. */
+  /** Risk limits. If `null`, the bot places no orders. */
   readonly limits: RiskLimits | null;
   readonly tolerance: RequoteTolerance;
   /** Instance name. `<instance>-<run>-` starts every origin id of this run, `<instance>-` every id of this bot. */
   readonly instance: string;
   readonly run: number;
-  /** Base currency to hold, in lots; `null` for the holding at the start. */
+  /** Amount of the base currency to hold, in lots. If `null`, the target is the amount held at the start. */
   readonly target: Amount | null;
   readonly timing: OrderDelays & {
     readonly decideEveryMs: Millis;
@@ -44,13 +44,13 @@ export type EngineOptions = {
   };
   /** Number of unknown orders above which the bot places no new orders. */
   readonly unknownMax?: number;
-  /** Limits that halt the bot. If absent, only impossible data and ledger differences halt it. */
+  /** Limits that halt the bot. If absent, only impossible data and ledger differences halt the bot. */
   readonly halts?: HaltLimits;
   /**
    * Rules for wide and reduce-only. If absent, the market never widens the spread, and losses never cause reduce-only.
    */
   readonly regimes?: RegimeRules | null;
-  /** Measurement of markouts; if absent, not measured. */
+  /** Options for measuring markouts; if absent, the bot measures none. */
   readonly adverseSelection?: AdverseSelectionOptions;
   /** Rules for pulled sides; if absent, no side is pulled. */
   readonly pull?: PullRules;
@@ -63,7 +63,7 @@ export type EngineOptions = {
 export type EngineNews =
   | { readonly kind: 'order'; readonly news: OrderNews }
   | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: NormalizedLevel }
-  /** Taker order of the hedger that was just sent. */
+  /** The engine has just sent a taker order for the hedger. */
   | { readonly kind: 'taking'; readonly command: PlaceCommand }
   | { readonly kind: 'not taken'; readonly id: string; readonly why: TakerRefusal }
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
@@ -83,7 +83,7 @@ export type EngineNews =
   /** Trading stops until the operator resumes it. */
   | { readonly kind: 'halted'; readonly reason: string };
 
-/** Figures that follow from the trades of the account. */
+/** Figures that are computed from the trades of the account. */
 export type TradeFigures = {
   readonly fills: number;
   readonly profit: Profit;
@@ -91,18 +91,21 @@ export type TradeFigures = {
   readonly runProfit: Profit;
   /** Profit since the opening of the ledger, including this run. */
   readonly sinceOpening: ProfitSinceOpening;
-  /** Base currency beyond the target. */
+  /** Held amount of the base currency minus the target. */
   readonly inventory: Money;
 };
 
-/** Figures of the ledger from the trades read so far, for decisions. Trades that could not be read are missing. */
+/**
+ * Figures of the ledger from all trades read so far, for decisions. Trades that could not be read are missing from the
+ * figures.
+ */
 export type BookedFigures = TradeFigures & { readonly holdings: ReadonlyMap<string, Money> };
 
 /** Figures for display: `null` if the trades or balances behind them could not be read. */
 export type KnownFigures = {
   readonly trades: TradeFigures | null;
   readonly holdings: ReadonlyMap<string, Money> | null;
-  /** Reason for a figure that is `null`; `null` if all are known. */
+  /** Reason why a figure is `null`; `null` if no figure is. */
   readonly unknown: string | null;
 };
 
@@ -122,17 +125,17 @@ export type Snapshot = {
   readonly regime: RegimeState;
   /** Number of times that each regime was entered. */
   readonly regimes: Readonly<Record<Regime, number>>;
-  /** Levels and sides that the last decision did not show, with reasons as text. */
+  /** Levels and sides for which the last decision placed no order or a smaller one, with reasons as text. */
   readonly silent: readonly string[];
-  /** Values behind the strategy's last quote. */
+  /** Named values from which the strategy computed its last quote. */
   readonly figures: readonly Figure[];
   readonly orders: readonly Order[];
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
-  /** Outcomes of levels since the start, counted by reason. */
+  /** Counts of level outcomes since the start of the run, by side, action and reason. */
   readonly decisions: readonly DecisionCount[];
-  /** Figures of the ledger, for decisions. */
+  /** Figures of the ledger for decisions. Unread trades are missing from these figures. */
   readonly booked: BookedFigures;
-  /** Figures for display. */
+  /** Figures for display; a figure without evidence is `null`. */
   readonly known: KnownFigures;
   /** Markouts of the bot's fills, and the widening per side that follows from them; `null` if not measured. */
   readonly markouts: { readonly curves: readonly MarkoutCurve[]; readonly widenBps: WidenBps } | null;
@@ -145,7 +148,7 @@ export type Snapshot = {
 
 /** Decision that the engine would make now, with reasons, for display. */
 export type Preview = {
-  /** Reason for a halt that holds now or starts at the next decision; `null` otherwise. */
+  /** Reason for a halt that is in effect now or starts at the next decision; `null` otherwise. */
   readonly halt: string | null;
   readonly refusal: RiskRefusal | null;
   readonly mid: number;

@@ -1,4 +1,7 @@
-/** Events of the engine. `at` is the time of the event. An event of a read also has the start time of the read. */
+/**
+ * Events of the engine. `at` is the time of the event. An event that comes from a read also has the start time of the
+ * read.
+ */
 import type { AdverseSelectionState } from '../quoting/adverseSelection.ts';
 import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { BookLevels } from '../model/book.ts';
@@ -25,14 +28,14 @@ export type RestoredLedger = AccountLedger & {
 };
 
 export type EngineEvent =
-  /** State of an earlier run. Comes before every other event. */
+  /** State of an earlier run. This event comes before every other event. */
   | {
       readonly kind: 'restore';
       readonly at: Millis;
       readonly orders: readonly RestoredOrder[];
       readonly ledger: RestoredLedger | null;
     }
-  /** Passage of time, without other news. */
+  /** Passage of time; the event carries no other data. */
   | { readonly kind: 'timer'; readonly at: Millis }
   /**
    * Current order book. `startedAt` is the start of the read, if the book includes the bot's orders; `null` if it
@@ -41,8 +44,8 @@ export type EngineEvent =
    */
   | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null; readonly book: BookLevels }
   /**
-   * Public trade. Has amount and taker side if the driver reports every trade. Otherwise the driver reports only the
-   * last of several trades.
+   * Public trade. The event has an amount and a taker side only if the driver reports every trade. Otherwise, the
+   * driver reports only the last of several trades.
    */
   | {
       readonly kind: 'public trade';
@@ -67,9 +70,12 @@ export type EngineEvent =
       readonly bid: number;
       readonly ask: number;
     }
-  /** The exchange no longer lists the book. Ends with the next `rules`. */
+  /** The exchange no longer lists the book. This state ends with the next `rules` event. */
   | { readonly kind: 'book removed'; readonly at: Millis }
-  /** Balances could not be read for a while, although the exchange answers. Ends with the next `balances`. */
+  /**
+   * Balances could not be read for a while, although the exchange answers. This state ends with the next `balances`
+   * event.
+   */
   | { readonly kind: 'balances unread'; readonly at: Millis; readonly reason: string }
   /** New rules of the book, and the account's fee rates (in 10^-8). */
   | {
@@ -82,7 +88,9 @@ export type EngineEvent =
       readonly tier?: AccountTier | null;
     }
   | BalancesEvent
-  /** Trades of the account since the last such event, oldest first. `complete` if no newer trade is unread. */
+  /**
+   * Trades of the account since the last `trades` event, oldest first. `complete` is true if no newer trade is unread.
+   */
   | {
       readonly kind: 'trades';
       readonly at: Millis;
@@ -91,9 +99,9 @@ export type EngineEvent =
       readonly trades: readonly OwnTrade[];
     }
   /**
-   * Open orders of the book. `complete` if the page was not full and every row that may be the bot's was readable.
-   * `current` if the page was not full, but a row that may be the bot's was unreadable. Then listed orders are up to
-   * date, but absence proves nothing.
+   * Open orders of the book. `complete` is true if the page was not full and every row that may be the bot's was
+   * readable. `current` is true if the page was not full, but a row that may be the bot's was unreadable. In this case,
+   * listed orders are up to date, but the absence of an order proves nothing.
    */
   | {
       readonly kind: 'open orders';
@@ -135,21 +143,24 @@ export type EngineEvent =
   /** Permanent stop: from this event on, only cancels pass. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
-  /** Stops quoting until `pause over`; another pause replaces the reason. */
+  /** Start of a pause, which stops quoting until `pause over`. Another pause replaces the reason. */
   | { readonly kind: 'pause'; readonly at: Millis; readonly reason: string }
-  /** End of the pause; a halt, a hold or reduce-only continues. */
+  /** End of the pause. A halt, a block by the sentinel, or reduce-only continues. */
   | { readonly kind: 'pause over'; readonly at: Millis }
-  /** Starts reduce-only until a resume. */
+  /** Start of reduce-only, which lasts until a resume or a `reduced` event. */
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
-  /** End of reduce-only; other stops remain. */
+  /** End of reduce-only. A halt or a pause continues. */
   | { readonly kind: 'reduced'; readonly at: Millis }
-  /** The process or machine was suspended. Reads that started before are no longer current. */
+  /** The process or machine was suspended. Reads that started before the suspension are outdated. */
   | { readonly kind: 'slept'; readonly at: Millis }
   /**
-   * Whether the sentinel sends a heartbeat, and whether it blocks quotes. Without such events no sentinel is required.
+   * State of the sentinel: whether it sends a heartbeat, and whether it blocks quotes. Without `sentinel` events, no
+   * sentinel is required.
    */
   | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean; readonly holds?: boolean }
-  /** The operator resumed trading: ends a halt and books the reported balances. */
+  /**
+   * The operator resumed trading. The engine ends a halt and books the difference between reported balances and ledger.
+   */
   | { readonly kind: 'resume'; readonly at: Millis };
 
 /** Events with data about the account, from a read or from the answer to a command. */

@@ -1,4 +1,7 @@
-/** Evidence for the figures of the account: whether the trades and balances behind them were read, or why not. */
+/**
+ * Evidence for the account's figures: whether the trades and balances that the figures need were read, and if not, the
+ * reason.
+ */
 import type { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { ReadTimes } from '../marketdata/readTimes.ts';
 import type { Millis } from '../model/units.ts';
@@ -33,19 +36,22 @@ export class FigureEvidence {
     this.#stoppedAt ??= at;
   }
 
-  /** Records before an event at `at` whether orders may be live. */
+  /** Records whether orders may be live just before the event at `at`. */
   beforeEvent(at: Millis, { live }: Pick<Orders, 'live'>): void {
     if (this.#stoppedAt !== null && live.some(mayLive)) this.#liveUntil = at;
   }
 
-  /** Returns why figures are unknown at `at`. While the bot runs, figures from a recent trade read count as exact. */
+  /**
+   * Returns the reasons why figures are unknown at `at`. While the bot runs, figures from a recent trade read count as
+   * exact.
+   */
   missing(of: EvidenceSources, at: Millis): MissingEvidence {
     if (!of.account.isOpen) return all(NOT_OPEN);
     if (of.fresh.trades === -Infinity) return all(NEVER_READ);
     return this.#stoppedAt === null ? whileRunning(of, at) : this.#afterStop(of, this.#stoppedAt);
   }
 
-  /** After a stop, only reads that started after the end of the last order prove the final figures. */
+  /** Returns the reasons after a stop. Only reads that started after the last order ended prove the final figures. */
   #afterStop({ account, fresh, orders }: EvidenceSources, stoppedAt: Millis): MissingEvidence {
     if (orders.live.some(mayLive)) return all(MAY_FILL);
     const from = Math.max(stoppedAt, this.#liveUntil);

@@ -8,7 +8,7 @@ import type { Amount, Millis, Price } from '../model/units.ts';
 export class MarketView {
   /** The latest book without the bot's orders. */
   readonly depth: Depth = emptyDepth(DEPTH_LEVELS);
-  /** Price of the last public trade; 0 before the first. */
+  /** Price of the last public trade; 0 before the first trade. */
   #lastTrade = 0 as Price;
   /** Whether the driver reports every public trade. True if the driver's book excludes the bot's orders. */
   hearsTrades = false;
@@ -16,7 +16,10 @@ export class MarketView {
   #rfqPrices: RfqPrices | null = null;
   #sleptAt: Millis = -Infinity;
 
-  /** Applies an event. Ignores a read that started before a suspension: its data may be older than its start. */
+  /**
+   * Applies an event. Ignores a read that started before a suspension, because the data may be older than the start of
+   * the read.
+   */
   apply(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' | 'witness' }>): void {
     if (event.kind === 'public trade') {
       this.#lastTrade = event.price;

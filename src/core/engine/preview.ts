@@ -1,4 +1,4 @@
-/** Preview of a decision: the normalized levels of a quote, and the gate's verdict on each. */
+/** Preview of a decision: the normalized levels of a quote, and the gate's verdict on each level. */
 import { Decisions } from './decisions.ts';
 import type { Preview } from './engineTypes.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';
@@ -20,7 +20,7 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
 
 /**
  * Returns the preview of a quote; `mid` is in ticks. The gate checks each order as if it were the only new order, so
- * all together may exceed funds and limits.
+ * all previewed orders together may exceed funds and limits.
  */
 export function previewOf(
   quote: Quote,

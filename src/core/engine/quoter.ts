@@ -22,7 +22,7 @@ import type { Millis } from '../model/units.ts';
 /** Refusals that block only new quotes. Live quotes stay while the strategy wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
 
-/** Parts of the engine that the quoter shares. */
+/** Parts of the engine that the quoter uses, too. */
 export type QuoterParts = {
   readonly ids: OriginIds;
   readonly orders: Orders;
@@ -52,14 +52,14 @@ export class Quoter {
     this.takerOrder = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));
   }
 
-  /** Values behind the strategy's last quote. */
+  /** Named values from which the strategy computed its last quote. */
   get figures(): readonly Figure[] {
     return this.#figures;
   }
 
   /**
-   * Decides which commands to send. `refusal` blocks new orders; `null` if none does. Calls `wanted` only if its quote
-   * can be placed in the book.
+   * Decides which commands to send. `refusal` is the reason that blocks new orders; `null` if new orders are allowed.
+   * Calls `wanted` only if its quote can be placed in the book.
    */
   decide(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];

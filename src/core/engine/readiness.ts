@@ -35,7 +35,7 @@ export function describeMissingData({
 export class QuotingNews {
   #reported: string | null = 'not ready';
 
-  /** Returns the news after a decision, or null. Calls `riskContext` only if there is news. */
+  /** Returns the news after a decision, or `null` if nothing changed. Calls `riskContext` only if there is news. */
   newsAfter(
     refusal: RiskRefusal | null,
     unshown: EmptySides,

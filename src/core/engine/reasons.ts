@@ -8,7 +8,7 @@ import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 export const ACTIONS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;
 export type DecisionAction = (typeof ACTIONS)[number];
 
-/** Reason why a strategy shows nothing on a side; the strategy's own text gives details. */
+/** Reason why a strategy wants no level on a side. The strategy's own text gives details. */
 export type SilenceReason =
   | 'at the cap'
   | 'no fair value'
@@ -22,7 +22,7 @@ export type SilenceReason =
 export type Reason =
   /** Placed, or kept at exactly the wanted price. */
   | 'as wanted'
-  /** Kept within the price tolerance, to save its place in the queue. */
+  /** Kept within the price tolerance, to keep the order's place in the queue. */
   | 'queue place'
   | 'its order is on its way'
   | 'its order is being canceled'
@@ -109,7 +109,7 @@ export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name i
  * after a colon.
  */
 export function silenceReason(words: string): SilenceReason {
-  // Such texts name the unknown input: best amounts, order flow, inventory, maker fee and so on.
+  // Texts with this ending name the unknown input: best amounts, order flow, inventory, maker fee and so on.
   if (words.endsWith(' not known')) return 'no fair value';
   for (const [start, reason] of SILENCES) if (words.startsWith(start)) return reason;
   return 'held back by the strategy';

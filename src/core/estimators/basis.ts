@@ -1,4 +1,4 @@
-/** Usual ratio between two prices: the exponential mean of its logarithm. */
+/** Usual ratio between two prices, as an exponential moving average of the logarithm of the ratio. */
 import type { Millis } from '../model/units.ts';
 
 export class Basis {
@@ -11,7 +11,7 @@ export class Basis {
     this.#memoryMs = memoryMs;
   }
 
-  /** Adds the current ratio and returns the usual one. */
+  /** Adds the current ratio and returns the usual ratio. */
   ratio(at: Millis, ratio: number): number {
     const now = Math.log(ratio);
     const weight = at > this.#at ? 1 - Math.exp(-(at - this.#at) / this.#memoryMs) : 0;
@@ -23,7 +23,7 @@ export class Basis {
     return Math.exp(this.#log);
   }
 
-  /** Whether less time than the memory has passed since the first ratio. */
+  /** Whether the time since the first ratio is shorter than the memory of the average. */
   isNew(at: Millis): boolean {
     return !(at - this.#since >= this.#memoryMs);
   }

@@ -4,10 +4,10 @@
  */
 import type { Random } from '../ports/port.ts';
 
-/** Share of samples inside an interval. Reports and pages print it as 95%. */
+/** Confidence level of the intervals. Reports and pages print the level as 95%. */
 export const CONFIDENCE_LEVEL = 0.95;
 
-/** Value with its interval; `error` is the standard error. */
+/** Value of a statistic with its confidence interval; `error` is the standard error of the value. */
 export type BootstrapInterval = {
   readonly value: number;
   readonly low: number;
@@ -68,7 +68,7 @@ export function blockBootstrap<Block>(
   };
 }
 
-/** Returns the quantile of ascending values by linear interpolation. */
+/** Returns the `share` quantile of values in ascending order, by linear interpolation. */
 function quantile(ascending: readonly number[], share: number): number {
   const at = share * (ascending.length - 1);
   const low = Math.floor(at);

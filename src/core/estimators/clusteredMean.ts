@@ -7,14 +7,17 @@ import type { Millis } from '../model/units.ts';
  */
 export const clusterMsOf = (horizonS: number): Millis => Math.max(60_000, horizonS * 1000);
 
-/** Sums behind a mean, as stored for the next run. All are finite, in the order of `ClusteredMean.state`. */
+/**
+ * Sums from which a mean is computed, as stored for the next run. All sums are finite, in the order of
+ * `ClusteredMean.state`.
+ */
 export type MeanState = readonly number[];
 
 /**
- * Weighted mean with its error, as a ratio of sums over clusters. Values of one cluster must be consecutive.
+ * Weighted mean and its standard error, as a ratio of sums over clusters. Values of one cluster must be consecutive.
  *
- * With a memory, old values lose weight: a value counts e^(-clusters passed / memory), so that the mean follows recent
- * values. Without new values, the effective number of clusters falls.
+ * With a memory, old values lose weight, so that the mean follows recent values. The weight of a value falls to e^(-n /
+ * memory) within n cluster lengths. Without new values, the effective number of clusters falls.
  */
 export class ClusteredMean {
   count = 0;
@@ -22,8 +25,8 @@ export class ClusteredMean {
   #clusters = 0;
   #cluster = Number.NaN;
   // `#value` and `#weight` are sums over the open cluster: of weight times value, and of weight. `#values` and
-  // `#weights` are these sums over all finished clusters. The other three are sums of products of two sums of a
-  // finished cluster.
+  // `#weights` are sums over all finished clusters. The other three fields are sums over finished clusters, too. Each
+  // field adds the product of two sums of a cluster, such as value sum times weight sum.
   #value = 0;
   #weight = 0;
   #values = 0;
@@ -32,7 +35,7 @@ export class ClusteredMean {
   #valueWeight = 0;
   #weightWeight = 0;
 
-  /** `memory` is in clusters. Default: old values lose no weight. */
+  /** `memory` is a number of clusters. By default, old values lose no weight. */
   constructor(memory = Infinity) {
     this.#memory = memory;
   }
@@ -54,7 +57,7 @@ export class ClusteredMean {
     return weight > 0 ? (this.#values + this.#value) / weight : null;
   }
 
-  /** Standard error; `null` with fewer than two clusters. */
+  /** Standard error of the mean; `null` with fewer than two clusters. */
   error(): number | null {
     const mean = this.mean();
     if (mean === null || !(this.#clusters >= 2)) return null;
@@ -68,7 +71,10 @@ export class ClusteredMean {
     return Math.sqrt(correction * Math.max(0, squares)) / (this.#weights + weight);
   }
 
-  /** Effective number of equally weighted clusters behind the mean. Old clusters count less; 0 if there is none. */
+  /**
+   * Number of equally weighted clusters that would give the mean the same precision. Old clusters count less; 0 without
+   * values.
+   */
   effective(): number {
     const weight = this.#weights + this.#weight;
     return weight > 0 ? (weight * weight) / (this.#weightWeight + this.#weight * this.#weight) : 0;

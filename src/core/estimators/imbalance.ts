@@ -23,7 +23,7 @@ const DEVIATION_START = 0.3;
 /** Minimum standard deviation, so that a constant book causes no division by zero. */
 const DEVIATION_MIN = 0.02;
 
-/** Exponential mean and standard deviation over time of a number between -1 and 1. */
+/** Exponential moving average and standard deviation of a number between -1 and 1. */
 export class RunningDeviation {
   readonly #memoryMs: Millis;
   #mean = 0;
@@ -53,7 +53,7 @@ export class RunningDeviation {
     return deviations;
   }
 
-  /** Time of the first number; NaN before. */
+  /** Time of the first valid number; NaN before the first. */
   get since(): Millis {
     return this.#since;
   }

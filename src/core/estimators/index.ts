@@ -1,6 +1,6 @@
 /**
- * Estimators from observed data: volatility, arrivals, markouts, micro-price and fair-value signals. They take and
- * return plain numbers.
+ * Estimators from observed data: volatility, arrivals, markouts, micro-price and fair-value signals. All estimators
+ * take and return plain numbers.
  */
 export * from './volatility.ts';
 export * from './intensity.ts';

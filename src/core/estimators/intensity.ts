@@ -4,14 +4,14 @@
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /**
- * Virtual orders at one distance: how many were reached, and their total exposure. A distance is a share of the price:
- * 0.001 is 10 bps.
+ * Virtual orders at one distance: number of orders that trades reached, and total exposure in seconds. The distance is
+ * a share of the price: 0.001 is 10 bps.
  */
 export type Cell = { readonly distance: number; readonly reached: number; readonly exposureS: number };
 
 /**
- * Fitted intensity: `a` per second, `k` per unit of distance, standard errors of log a and of k. `rSquared` is the
- * explained share of the variance of log lambda.
+ * Fitted intensity: `a` is per second, `k` per unit of distance. The errors are the standard errors of log a and of k.
+ * `rSquared` is the share of the variance of log lambda that the fit explains.
  */
 export type Intensity = {
   readonly a: number;
@@ -24,18 +24,18 @@ export type Intensity = {
 };
 
 /**
- * Prior estimate with the weight of `exposureS` seconds of observation. A cell without events has the rate of the
+ * Prior estimate, which counts as much as `exposureS` seconds of observation. A cell without events has the rate of the
  * prior.
  */
 export type Prior = { readonly a: number; readonly k: number; readonly exposureS: number };
 
 /**
- * Fits log lambda = log A - k d to reached / exposure of each cell, weighted by counts (Laruelle and Lehalle's
- * estimator). With a prior, every rate is a Gamma posterior mean.
+ * Fits log lambda = log A - k d to the logarithm of reached / exposure of each cell, weighted by counts (Laruelle and
+ * Lehalle's estimator). With a prior, every rate is a Gamma posterior mean.
  *
  * A trade that reaches a far order reaches all nearer orders, so the counts are nested: cov(log lambda_i, log lambda_j)
- * = 1 / max(n_i, n_j). The errors are those of the weighted line under that covariance. They are valid for arrivals
- * that do not cluster; otherwise resample time blocks.
+ * = 1 / max(n_i, n_j). The standard errors of the weighted fit use this covariance. The errors are valid only for
+ * arrivals that do not cluster; otherwise, resample time blocks.
  *
  * Returns `null` with fewer than two usable cells, or if k would not be positive.
  */
@@ -60,7 +60,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
   const k = -(w * wxy - wx * wy) / determinant;
   const logA = (wxx * wy - wx * wxy) / determinant;
   if (!(k > 0 && Number.isFinite(logA))) return null;
-  // log a and k are weighted sums of the logs of the rates; these arrays are the weights.
+  // The estimates of log a and k are weighted sums of the logarithms of the rates. These arrays hold the weights.
   const ofLogA = rows.map(({ distance, count }) => (count * (wxx - wx * distance)) / determinant);
   const ofK = rows.map(({ distance, count }) => (-count * (w * distance - wx)) / determinant);
   const error = (of: readonly number[]): number => {
@@ -93,11 +93,12 @@ type VirtualOrder = { readonly price: number; readonly away: number; ahead: numb
 type Tally = { reached: number; exposureS: number; away: number };
 
 /**
- * Estimates arrival counts with virtual orders of zero size. In each window one order rests at each distance on both
+ * Estimates arrival counts with virtual orders of zero size. In each window, one order rests at each distance on both
  * sides.
  *
- * A trade reaches an order if its price goes through the order's price, or once the volume traded at that price equals
- * the amount displayed at the start. Otherwise the order's waiting time is censored at the end of the window.
+ * A trade reaches an order if the trade's price is beyond the order's price. At the order's own price, trades reach the
+ * order once their volume equals the amount displayed at the start. Otherwise, the order's waiting time is censored at
+ * the end of the window.
  */
 export class IntensityMeter {
   readonly #options: MeterOptions;
@@ -151,8 +152,8 @@ export class IntensityMeter {
   }
 
   /**
-   * Returns the results so far by distance. Distances are means of the actual distances, because order prices are
-   * rounded to the tick.
+   * Returns one cell for each distance, with the results so far. The distance of a cell is the mean of the actual
+   * distances, because order prices are rounded to the tick.
    */
   cells(of: Side | 'both'): readonly Cell[] {
     const sides = of === 'both' ? (['buy', 'sell'] as const) : [of];

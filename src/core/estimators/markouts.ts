@@ -49,9 +49,9 @@ export type MarkoutOptions = {
   readonly onMarkout?: (horizon: number, bps: number, weight: number, at: Millis) => void;
 };
 
-/** Waiting fills and results, as plain numbers. */
+/** Fills that wait for a mid price, and the results so far, as plain numbers. */
 export type MarkoutsState = {
-  /** Per fill: time, price, weight, group, mid price before, index of the first unsettled horizon. */
+  /** Values per fill: time, price, weight, group, mid price before the fill, index of the first unsettled horizon. */
   readonly waiting: readonly (readonly number[])[];
   /** Index of each mean, with its sums. */
   readonly means: readonly (readonly [place: number, state: MeanState])[];

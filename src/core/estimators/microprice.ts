@@ -17,16 +17,16 @@ export type ImbalanceState = { readonly bidAmount: number; readonly askAmount: n
 
 /**
  * Counts of transitions between states (Stoikov 2018, Quant. Finance 18(12)). Every sample also counts with the sides
- * swapped; this makes the corrections antisymmetric and their sum converge. Counts of separate time blocks can be
- * added.
+ * swapped. The swapped copies make the corrections antisymmetric, so that their sum converges. Counts of separate time
+ * blocks can be added.
  */
 export class MicropriceCounts {
   readonly buckets: number;
   readonly spreadsTicks: readonly number[];
   readonly #states: number;
-  /** Transition counts from state to state. */
+  /** Number of observed transitions from each state to each state. */
   readonly #steps: Float64Array;
-  /** Sum of mid-price moves by starting state. */
+  /** Sum of the mid-price moves that started in each state, in ticks. */
   readonly #moves: Float64Array;
   readonly #seen: Float64Array;
 
@@ -49,7 +49,7 @@ export class MicropriceCounts {
 
   /** Adds the counts of another instance with the same states. */
   addAll(other: MicropriceCounts): void {
-    if (other.#states !== this.#states) throw new RangeError('cannot add counts that have other states');
+    if (other.#states !== this.#states) throw new RangeError('cannot add counts of other states');
     for (let i = 0; i < this.#steps.length; i++) this.#steps[i] = this.#steps[i]! + other.#steps[i]!;
     for (let i = 0; i < this.#states; i++) {
       this.#moves[i] = this.#moves[i]! + other.#moves[i]!;
@@ -57,7 +57,7 @@ export class MicropriceCounts {
     }
   }
 
-  /** Number of samples, without their copies with swapped sides. */
+  /** Number of samples; the copies with swapped sides are not counted. */
   get samples(): number {
     return this.#seen.reduce((sum, n) => sum + n, 0) / 2;
   }
@@ -68,12 +68,12 @@ export class MicropriceCounts {
   }
 
   /**
-   * Computes the corrections. Q holds the probabilities of a step without a move of the mid price, R those of a step
-   * with a move, r the mean move.
+   * Computes the corrections. Q holds the probabilities of steps without a move of the mid price. R holds the
+   * probabilities of steps with a move, and r the mean moves.
    *
    * Then G = (1 - Q)^-1 r, B = (1 - Q)^-1 R, and the correction G + B G + B B G + ... is (1 - Q - R)^-1 r. Each state
-   * gets one extra observation that ends without a move. So a rare state gets a small correction, and the sum is
-   * finite.
+   * gets one extra observation that ends without a move. The extra observation keeps the correction of a rare state
+   * small and the sum finite.
    */
   table(): MicropriceTable {
     const n = this.#states;

@@ -1,4 +1,4 @@
-/** Standard normal distribution: cumulative probability and quantile, both to some fifteen digits. */
+/** Standard normal distribution: cumulative probability and quantile, both accurate to about 15 digits. */
 
 /** Returns Phi(x), the probability below x. */
 export function normalCumulative(x: number): number {
@@ -8,8 +8,8 @@ export function normalCumulative(x: number): number {
 }
 
 /**
- * Returns the probability above x >= 0: the series of Phi near zero (Marsaglia 2004), the continued fraction of Mills'
- * ratio farther out.
+ * Returns the probability above x, for x >= 0. Uses the series of Phi near zero (Marsaglia 2004), and the continued
+ * fraction of Mills' ratio for larger x.
  */
 function normalTail(x: number): number {
   if (x > 38.5) return 0;
@@ -29,8 +29,8 @@ function normalTail(x: number): number {
 }
 
 /**
- * Returns the x below which this probability lies. Starts from Acklam's rational approximation (2003), then takes two
- * steps of Halley's method on Phi. Infinite at 0 and 1, NaN outside.
+ * Returns the quantile of the probability `share`. Starts from Acklam's rational approximation (2003), then takes two
+ * steps of Halley's method on Phi. The result is infinite for 0 and 1, and NaN outside 0 to 1.
  */
 export function normalQuantile(share: number): number {
   if (!(share >= 0 && share <= 1)) return Number.NaN;

@@ -13,7 +13,10 @@ export type TopOfBook = {
   readonly askAmount: number;
 };
 
-/** Minimum gap after which the sum restarts. Observations farther apart than this gap and the memory are unrelated. */
+/**
+ * Minimum gap after which the sum restarts. If a gap is longer than `GAP_MS` and than the memory, the observations
+ * before and after it are unrelated.
+ */
 const GAP_MS: Millis = 10_000;
 
 /**
@@ -27,7 +30,7 @@ export const flowOf = (from: TopOfBook, to: TopOfBook): number =>
   (to.ask <= from.ask ? to.askAmount : 0) +
   (to.ask >= from.ask ? from.askAmount : 0);
 
-/** Sum of observed order flow. Changes between two observations count as one. */
+/** Sum of observed order flow. All changes between two observations count as one change. */
 export class OrderFlow {
   readonly #memoryMs: Millis;
   #last: TopOfBook | null = null;
@@ -59,7 +62,7 @@ export class OrderFlow {
     return this.#last === null ? Number.NaN : this.#sum;
   }
 
-  /** Start of uninterrupted observation; NaN before it. */
+  /** Start of the current observation without a gap; NaN before the first valid observation. */
   get since(): Millis {
     return this.#since;
   }

@@ -1,4 +1,7 @@
-/** Mean price of recent trades, weighted by amount and age: the weight falls by a factor of e per memory. */
+/**
+ * Mean price of recent trades, weighted by amount and age. After each `memoryMs`, the weight of a trade falls by a
+ * factor of e.
+ */
 import type { Millis } from '../model/units.ts';
 
 export class TradeMean {
@@ -25,7 +28,7 @@ export class TradeMean {
     return this.#mean;
   }
 
-  /** Time of the newest trade; -Infinity before the first. */
+  /** Time of the newest trade; -Infinity before the first trade. */
   get at(): Millis {
     return this.#at;
   }

@@ -1,4 +1,4 @@
-/** Volatility per unit of time: an exponential average, and the two-scale estimate of a recording. */
+/** Volatility estimates: an exponential moving average for live data, and the two-scale estimate for a recording. */
 import type { Millis } from '../model/units.ts';
 
 /**
@@ -15,7 +15,7 @@ export class EwmaVolatility {
   #at = Number.NaN;
 
   constructor(options: {
-    /** Initial value from a longer window. */
+    /** Initial volatility per square root of a second, from a longer window of prices. */
     readonly startPerRootSecond: number;
     readonly memoryMs: Millis;
     readonly sampleMs: Millis;

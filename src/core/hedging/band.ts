@@ -6,13 +6,16 @@
 /** Inputs, with inventory in whole orders. Earnings and costs are shares of the value of one order. */
 export type BandInput = {
   /**
-   * Holding cost of one order per second: half of gamma sigma squared. The cost of q orders is q squared times the cost
-   * of one.
+   * Holding cost of one order per second: half of gamma sigma squared. Holding q orders costs q squared times this
+   * cost.
    */
   readonly riskPerS: number;
   /** Fills per second of one side at zero inventory. */
   readonly fillsPerS: number;
-  /** Earnings of a fill at the best distance, as a share: 1 / k of the arrivals A e^(-k d). */
+  /**
+   * Earnings of a fill at the best distance, as a share of the order's value. The share is 1 / k for the arrival rate A
+   * e^(-k d).
+   */
   readonly edge: number;
   /** Cost of a hedge, as a share of the hedged value. */
   readonly cost: number;
@@ -22,16 +25,16 @@ export type BandInput = {
 
 export type Band = {
   /**
-   * Maximum inventory that is not hedged, in orders; inventory beyond it is hedged. If it equals `ordersMax`, nothing
-   * is hedged.
+   * Maximum inventory that is not hedged, in orders. Inventory beyond this maximum is hedged. If the maximum equals
+   * `ordersMax`, nothing is hedged.
    */
   readonly orders: number;
   /**
-   * Cost of holding one order more than q, until quotes sell that order; at most the hedge cost. Has `ordersMax`
-   * entries, from q = 0.
+   * For each q from 0 to `ordersMax` - 1, the cost of holding one order more than q until quotes sell that order. The
+   * cost is at most the hedge cost.
    */
   readonly marginal: readonly number[];
-  /** Earnings per second after risk and hedge costs. */
+  /** Earnings per second minus risk and hedge costs, as a share of the value of one order. */
   readonly earnsPerS: number;
 };
 
@@ -64,7 +67,7 @@ export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: B
   if (!(cost > 0 && most > 0)) return { orders: 0, marginal: new Array<number>(all).fill(0), earnsPerS: 0 };
   const outside = most * Math.exp(-cost / edge) + earningsAtPrice(most, edge, cost);
   const bandAt = (rho: number): number => Math.min(all, Math.floor(Math.sqrt(Math.max(0, outside - rho) / h)));
-  /** p(0) to p(b - 1), preceded by p(-1). */
+  /** Returns p(-1), followed by p(0) to p(b - 1). */
   const inside = (rho: number): number[] => {
     let p = cost;
     const found: number[] = [];
@@ -87,8 +90,8 @@ export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: B
 }
 
 /**
- * Returns H(-p) for p > 0: earnings per second of the side that reduces the position, if the holder pays up to p per
- * order.
+ * Returns H(-p) for p > 0: earnings per second of the side that reduces the position. The holder pays up to p to reduce
+ * the position by one order.
  */
 const earningsAtPrice = (most: number, edge: number, p: number): number =>
   p <= edge ? most * Math.exp(p / edge) : (most * Math.E * p) / edge;

@@ -1,4 +1,4 @@
-/** The book as a hedge route: the taker order through its levels, and its proceeds. */
+/** The book as a hedge route: a taker order that trades through several levels, and its proceeds. */
 import type { Depth } from '../model/book.ts';
 import type { RouteOption } from './hedgeChoice.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
@@ -19,9 +19,9 @@ export type TakerLimits = {
 export type Take = Pick<TakerRequest, 'side' | 'price' | 'amount'>;
 
 /**
- * Returns a taker order for `amount` (positive: sold), in whole lots, from the visible levels within the bounds, with
- * its cost. The proceeds are at the current prices of the levels, minus the taker fee (in 10^-8). `costMax` is the cost
- * against `mid` if everything trades at the order's limit price.
+ * Returns a taker order, in whole lots, with its cost. The order trades the visible levels within the limits; a
+ * positive `amount` is sold. The proceeds are at the current prices of the levels, minus the taker fee (in 10^-8).
+ * `costMax` is the cost against `mid` if everything trades at the order's limit price.
  */
 export function sweepCost(
   instrument: Instrument,
@@ -77,7 +77,7 @@ export function sweepCost(
   };
 }
 
-/** Returns the last tick within the collar at which one unit costs at most the limit, including the fee. */
+/** Returns the worst price, in ticks, that is within the collar and costs at most `costMaxBps`, including the fee. */
 function worstTicks(mid: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakerLimits): number {
   const keeps = 1 - takerRate / RATE_ONE;
   const sign = sells ? -1 : 1;

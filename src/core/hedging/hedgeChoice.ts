@@ -32,12 +32,15 @@ export type HedgeRules = {
   readonly costDayMax?: Money | undefined;
 };
 
-/** Hedge route with its price. */
+/** Hedge route with its current price. Costs are in the quote currency. */
 export type PricedRoute = {
   readonly way: HedgeWay;
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
-  /** Possible additional cost during execution, in the quote currency. Added to `cost` in the comparison of routes. */
+  /**
+   * Possible additional cost during execution, in the quote currency. The comparison of routes adds this cost to
+   * `cost`.
+   */
   readonly risk?: Money;
   /** Maximum cost if the price is not firm; if absent, price plus risk. */
   readonly costMax?: Money;
@@ -67,8 +70,8 @@ export type HedgeDecision = {
 };
 
 /**
- * Returns the amount to hedge now: all inventory beyond `residual` if the inventory exceeds the band or carrying it
- * costs something; otherwise 0.
+ * Returns the amount to hedge now: all inventory beyond `residual` if the inventory exceeds the band or if carrying
+ * inventory has a cost. Otherwise returns 0.
  */
 export function amountToHedge(inventory: Money, { band, residual, carryBpsPerHour }: HedgeRules): Money {
   const size = inventory < 0n ? -inventory : inventory;
@@ -127,7 +130,7 @@ export function compareRoutes(
     const fair = (major * mid) / ONE;
     const cost = (sells ? fair - minor : minor - fair) + risk;
     // If a route covers only a part of the amount, the bot carries the remaining inventory. Costs are scaled to the
-    // full amount, so that a small part does not win by its size.
+    // full amount, so that a route for a small part does not seem cheap.
     const whole = money((cost * size) / major);
     const spends = positive(costMax ?? money(cost));
     const why =

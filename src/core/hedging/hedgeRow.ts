@@ -44,12 +44,12 @@ export type HedgeOffer = {
 export type HedgeRoute = {
   readonly via: string;
   readonly leg: 1 | 2;
-  /** Proceeds of the first leg in the third currency. `worth` is their value in the quote currency. */
+  /** Proceeds of the first leg, in the third currency. `worth` is the value of the proceeds in the quote currency. */
   readonly holds: string;
   readonly worth: string;
   /** Minimum proceeds of the second leg, computed from the maximum cost of both legs together. */
   readonly least: string;
-  /** Deadline of the second leg; null without one. */
+  /** Deadline of the second leg, in engine time; `null` before the first leg is executed. */
   readonly until: Millis | null;
 };
 
@@ -72,8 +72,11 @@ export type HedgeRow = {
   readonly middle?: string;
   readonly inventory?: string;
   readonly costMax?: string;
-  /** Maximum cost of all earlier hedges of the hedge's UTC day. */
+  /** Maximum cost of all earlier hedges of the same UTC day, in the quote currency. */
   readonly dayCost?: string;
-  /** The operator's flatten request: its id, and the maximum cost of its earlier hedges in the quote currency. */
+  /**
+   * The operator's flatten request for which the bot hedges: its id, and the maximum cost of earlier hedges for this
+   * request in the quote currency.
+   */
   readonly flatten?: { readonly id: string; readonly cost: string };
 };

@@ -6,7 +6,7 @@ import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 export type TakerRequest = {
-  /** Origin id of the order; never used before. */
+  /** Origin id of the order. No earlier order has used this id. */
   readonly id: string;
   readonly side: Side;
   /** Limit price, in ticks. The exchange cancels the amount that cannot fill immediately at this price or better. */
@@ -35,7 +35,7 @@ export class TakerOrder {
     this.#request = request;
   }
 
-  /** Returns the order to approve now; null if none or its deadline has passed. */
+  /** Returns the order to approve now; `null` if no order waits or its deadline has passed. */
   due(at: Millis): PlaceCommand | null {
     if (this.#request === null) return null;
     const { id, side, price, amount, until } = this.#request;
@@ -60,7 +60,7 @@ export class TakerOrder {
 
   /**
    * Returns the levels that may be in the book while the taker order waits: all levels that the taker order would not
-   * trade with. In reduce-only, also excludes levels on the taker order's side.
+   * trade with. In reduce-only, levels on the side of the taker order are excluded too.
    */
   levelsAllowedWith(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
     const request = this.#request;
@@ -68,8 +68,8 @@ export class TakerOrder {
   }
 
   /**
-   * Cancels live orders that conflict with the taker order. An order kept for its queue position may be closer to the
-   * mid price than any wanted level.
+   * Cancels live orders that conflict with the taker order. This method compares the prices of the orders, because an
+   * order kept for its queue position may be closer to the mid price than any wanted level.
    */
   cancelBlockingOrders(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;

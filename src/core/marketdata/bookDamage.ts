@@ -5,11 +5,11 @@ import type { BookEntry, BookSnapshot } from '../ports/port.ts';
 import type { DecimalText, Price, Side } from '../model/units.ts';
 
 /**
- * Returns the tick of a level's price. A price between two ticks, such as that of an order older than a tick change, is
- * rounded towards the other side. So no quote crosses the order.
+ * Returns the price of a level in ticks. A price between two ticks, such as the price of an order older than a tick
+ * change, is rounded towards the other side. So no quote crosses that order.
  *
- * Returns `null` for an ask above the largest countable tick, which is behind all others. Throws RangeError for any
- * other uncountable price, and for text that is not decimal.
+ * Returns `null` for an ask above the largest countable tick, because it is behind all other asks. Throws RangeError
+ * for any other uncountable price, and for text that is not decimal.
  */
 export function levelTick(instrument: Instrument, side: Side, price: DecimalText): Price | null {
   let ticks: Price;

@@ -1,6 +1,6 @@
 /**
- * Book order by order, without the bot's orders, from a snapshot and later steps (public facts 12.6); with the bot's
- * queue positions.
+ * Order-by-order book without the bot's orders, built from a snapshot and later steps (public facts 12.6). The book
+ * also gives the bot's queue positions.
  */
 import type { OrderBook } from '../model/book.ts';
 import { shownAmount, shownSum, UNITS_MAX, type Instrument } from '../model/instrument.ts';
@@ -10,7 +10,7 @@ import { damageWithinDepth, levelTick } from './bookDamage.ts';
 import { StepSequence, type L3Step } from './stepSequence.ts';
 import type { Amount, DecimalText, Price, Side } from '../model/units.ts';
 
-/** Order of the bot that may be in the book, with an oid that is not yet known. */
+/** Order of the bot that may already be in the book although its oid is not yet known. */
 export type PendingOrder = Pick<Order, 'id' | 'side' | 'price' | 'amount'>;
 
 export type L3BookOptions = {
@@ -24,7 +24,7 @@ export type L3BookOptions = {
 
 /**
  * Result of loading a snapshot.
- * - too old: steps are missing between the snapshot and the held steps.
+ * - too old: steps are missing between the snapshot and the stored steps.
  * - no ids: the snapshot is not order by order.
  * - too large: the snapshot has more orders than the maximum.
  * - damaged: a price near the other side is unreadable.
@@ -61,8 +61,8 @@ export class L3Book {
   readonly #options: L3BookOptions;
   #entries = new Map<string, Entry>();
   /**
-   * Entries of the previous book while a snapshot is loaded. An order of another trader in them is not guessed to be
-   * the bot's.
+   * Entries of the previous book while a snapshot is loaded. An order that another trader already had in the previous
+   * book is never taken for an order of the bot.
    */
   #former = new Map<string, Entry>();
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
@@ -71,7 +71,9 @@ export class L3Book {
   /** Guessed oid of each pending order, by origin id. */
   readonly #guesses = new Map<string, string>();
   readonly #ownOids = new Set<string>();
-  /** Origin ids whose oid is known. They match no further order, even while still listed as pending. */
+  /**
+   * Origin ids whose oid is known. A pending order with such an id is not matched with any further order of the book.
+   */
   readonly #matchedIds = new Set<string>();
   #arrivals = 0;
   readonly #steps = new StepSequence();
@@ -95,12 +97,15 @@ export class L3Book {
     return this.#entries.has(oid);
   }
 
-  /** Newest arrival number. In a complete book, orders not seen before count as arriving with the book. */
+  /**
+   * Newest arrival number. If a complete book shows an order for the first time, the order gets the next arrival
+   * number.
+   */
   get arrivals(): number {
     return this.#arrivals;
   }
 
-  /** Returns the arrival number of an order; `null` if it is not in the book. */
+  /** Returns the arrival number of an order; `null` if the order is not in the book. */
   arrivalOf(oid: string): number | null {
     return this.#entries.get(oid)?.born ?? null;
   }
@@ -361,7 +366,9 @@ function recountLevel(level: Level): void {
   level.others = level.isCapped ? UNITS_MAX : lots;
 }
 
-/** Adds an id as the newest, even if the set already has the id. Removes the older half if there are too many. */
+/**
+ * Adds an id as the newest id, even if the set already has it. If the set is full, removes the older half of the ids.
+ */
 function rememberNewest(known: Set<string>, one: string): void {
   known.delete(one);
   known.add(one);

@@ -3,7 +3,7 @@ import { opposite, type Amount, type Price, type Side } from './units.ts';
 
 /**
  * Maximum window size, in ticks per side. Levels beyond the window are kept in a map until the best price comes near
- * them.
+ * these levels.
  */
 const WINDOW_MAX = 1 << 20;
 const WINDOW_MIN = 1 << 12;
@@ -113,7 +113,10 @@ class HalfBook {
     this.sign = sign;
   }
 
-  /** Smallest key with an amount; call it only if `levels` is above 0. Every far level is worse than every near one. */
+  /**
+   * Smallest key with an amount; call it only if `levels` is above 0. Every level in `#far` is worse than every level
+   * inside the window.
+   */
   get best(): number {
     if (this.#near === 0) {
       let nearest = Infinity;
@@ -206,8 +209,8 @@ class HalfBook {
   }
 
   /**
-   * Moves the window so that `best` has space on both sides and `reach`, if given, is inside. Sorts the levels into
-   * near and far again.
+   * Moves the window so that `best` has space on both sides and the key `reach` is inside. Sorts the levels into near
+   * and far levels again.
    */
   #moveWindow(best: number, reach = best): void {
     const kept: [number, number][] = [...this.#far.entries()];

@@ -1,9 +1,9 @@
-/** Price of a book through other books: a chain from its base to its quote currency. */
+/** Price of a book across other books: a chain of books that leads from the base to the quote currency. */
 import { pairOf } from './bookName.ts';
 
 /**
- * One book of the chain. The chain multiplies by the price of the book. If `divides` is true, the chain passes the book
- * from quote to base currency, and divides by the price.
+ * One book of the chain. A chain from base to quote currency of the book multiplies by the price of the book. If
+ * `divides` is true, the chain goes from quote to base currency, and divides by the price.
  */
 export type Leg = { readonly book: string; readonly divides: boolean };
 

@@ -3,7 +3,7 @@
  * cover each kind.
  */
 
-/** Events whose number per time is limited. */
+/** Events for which a halt limits the number per time window. */
 export type CountedHalt = 'fills' | 'refusals' | 'unknown outcomes' | 'messages';
 
 type HaltTexts = {

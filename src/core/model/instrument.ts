@@ -50,7 +50,10 @@ export type Instrument = {
   readonly amountMax: Amount;
   readonly valueMin: Value;
   readonly valueMax: Value;
-  /** Exact money of one tick (quote currency); also of one lot (base currency) and of one tick-lot (quote currency). */
+  /**
+   * Exact value of one tick, in the quote currency. `lotMoney` is the value of one lot, in the base currency;
+   * `tickLotMoney` is the value of one tick-lot, in the quote currency.
+   */
   readonly tickMoney: Money;
   readonly lotMoney: Money;
   readonly tickLotMoney: Money;
@@ -133,7 +136,7 @@ type Rounding = 'exact' | 'floor' | 'ceil';
 
 /**
  * Returns the number of units in `text`: fast up to 15 digits, exact for any length. Returns `null` if `rounding` is
- * `exact` and there is a remainder. Above 2^53 - 1 units it returns `otherwise`, or throws `TooLarge` if `otherwise` is
+ * `exact` and there is a remainder. Above 2^53 - 1 units, returns `otherwise`, or throws `TooLarge` if `otherwise` is
  * omitted.
  */
 function unitsOf(
@@ -160,7 +163,7 @@ function unitsOf(
   return otherwise;
 }
 
-/** Error for a decimal of more than 2^53 ticks or lots. */
+/** Error for a decimal number that is more than 2^53 ticks or lots. */
 export class TooLarge extends RangeError {
   readonly text: DecimalText;
   readonly unit: DecimalText;
@@ -171,7 +174,7 @@ export class TooLarge extends RangeError {
     this.unit = unit;
   }
 
-  /** Largest number that is countable in `unit`. */
+  /** Largest decimal number that is countable in `unit`. */
   get largest(): DecimalText {
     return new Exact(UNITS_MAX).mul(this.unit).toFixed();
   }

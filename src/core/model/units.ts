@@ -9,8 +9,8 @@ export type Price = number & { readonly unit: 'ticks' };
  */
 export type Amount = number & { readonly unit: 'lots' };
 /**
- * Value in tick-lots: price times amount. One tick-lot is tick x lot of the quote currency. A bigint, because it
- * exceeds 2^53.
+ * Value in tick-lots: price times amount. One tick-lot is tick x lot of the quote currency. The type is bigint, because
+ * values exceed 2^53.
  */
 export type Value = bigint & { readonly unit: 'tick-lots' };
 /** Exact sum in any currency, in units of 10^-18; can be negative. */
@@ -23,7 +23,7 @@ export type DecimalText = string;
 export type Side = 'buy' | 'sell';
 /** Returns +1 for buy, -1 for sell. */
 export const signOf = (side: Side): 1 | -1 => (side === 'buy' ? 1 : -1);
-/** Returns the other side, with whose orders this side trades. */
+/** Returns the other side. Orders of one side trade with orders of the other. */
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
 /** Types a number as ticks. Like the next three functions it checks nothing; the caller ensures whole units. */
@@ -74,5 +74,5 @@ export function multiplyMoneyFloor(a: Money, b: Money): Money {
   return money(product < 0n && quotient * ONE !== product ? quotient - 1n : quotient);
 }
 
-/** Converts money to a float for metrics and log lines. Never use it for a decision about money. */
+/** Converts money to a float for metrics and log lines. Never base a decision about money on the float. */
 export const approximately = (sum: Money): number => Number(sum) / 1e18;

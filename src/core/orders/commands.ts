@@ -7,7 +7,9 @@ export type PlaceCommand = {
   readonly side: Side;
   readonly price: Price;
   readonly amount: Amount;
-  /** If true, the order may trade immediately and its rest is canceled. If absent, the order is post-only. */
+  /**
+   * If true, the order may trade immediately, and the unfilled amount is canceled. If absent, the order is post-only.
+   */
   readonly takes?: true;
 };
 /** Cancels orders by origin id; at most `CANCEL_CHUNK` per request, which keeps the URL short. */

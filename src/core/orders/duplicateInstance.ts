@@ -11,8 +11,8 @@ import type { Millis } from '../model/units.ts';
 const READS_MIN = 3;
 const WITHIN_MS: Millis = 60_000;
 /**
- * Time without new orphan orders that rules out another process, which would place orders again within seconds. Applies
- * after more than one orphan order.
+ * Time without new orphan orders that rules out another process, which would place orders again within seconds. This
+ * time applies only after more than one orphan order.
  */
 const QUIET_MS: Millis = 10_000;
 

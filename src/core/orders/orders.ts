@@ -1,4 +1,7 @@
-/** All orders of the bot from intent to end: state, reserved amounts, and the evidence that they ended. */
+/**
+ * All orders of the bot from intent to end: their states, the amounts reserved for them, and the evidence that they
+ * ended.
+ */
 import { FinishedOrders } from './finishedOrders.ts';
 import { nextState, type OrderInput, type OrderState } from './orderStates.ts';
 import type { RestoredOrder } from './restoredOrder.ts';
@@ -19,7 +22,10 @@ export type Order = {
   readonly placedAt: Millis;
   /** Sum of applied fills, in lots. */
   readonly filled: Amount;
-  /** Sum of applied fills below one lot, in 10^-18. An exchange may trade finer amounts than the book's lot. */
+  /**
+   * Remainder of the applied fills that is below one lot, in 10^-18. An exchange may trade finer amounts than the
+   * book's lot.
+   */
   readonly filledRest?: Money;
   readonly state: OrderState;
   readonly ending: Ending | null;
@@ -39,13 +45,16 @@ type Live = {
   -readonly [K in keyof Order]: Order[K];
 } & {
   filledRest: Money;
-  /** Filled amount that the exchange reported when the order was adopted. Its trades may still arrive one by one. */
+  /**
+   * Filled amount that the exchange reported when the order was adopted. The trades of this amount may still arrive one
+   * by one.
+   */
   reportedFilled: Amount;
   /** Sum of applied trades. `filled` is the larger of this sum and `reportedFilled`, so that nothing counts twice. */
   traded: number;
   /**
-   * Time from which reads are evidence. This is the time of the intent, then of the placement's answer, the first
-   * sighting, or a sighting after the order's end. Reads that started earlier may show an older state.
+   * Time from which reads count as evidence: the time of the intent, later of the placement's answer, of the first
+   * sighting, or of a sighting after the order's end. Reads that started earlier may show an older state.
    */
   answeredAt: Millis;
   closedAt: Millis;
@@ -54,9 +63,11 @@ type Live = {
   cancelAnswered: boolean;
   /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
-  /** Whether the bot has reported that trades of the closed order are missing. Reset if the order reopens. */
+  /**
+   * Whether the bot has reported that trades of the closed order are missing. The value is reset if the order reopens.
+   */
   reportedMissing: boolean;
-  /** Number of the last answer that listed the order; 0 before the first. */
+  /** Number of the last received order list that contained the order; 0 before the first. */
   lastListedIn: number;
   /** Number of complete reads without the order that started late enough for absence to count. */
   absences: number;
@@ -69,9 +80,9 @@ type Live = {
 
 /** Assumed delays of the exchange, in ms. */
 export type OrderDelays = {
-  /** Maximum delay after which a request may still be executed. */
+  /** Maximum time after sending at which a request may still be executed. */
   readonly requestDelayMaxMs: Millis;
-  /** Maximum delay of a trade record. */
+  /** Maximum delay between a trade and its record at the exchange. */
   readonly tradeReportDelayMaxMs: Millis;
   /** Pause before an inconclusive cancel is sent again. */
   readonly cancelAgainMs: Millis;
@@ -79,12 +90,12 @@ export type OrderDelays = {
 
 const ABSENCES_TO_CLOSE_UNKNOWN = 4;
 const ABSENCES_TO_CLOSE_OPEN = 2;
-/** Number of ends remembered, to recognize late fills. */
+/** Maximum number of ended orders that are remembered, so that late fills are recognized. */
 const FINISHED_MAX = 5000;
 const JUST_ENDED_MAX = 64;
 /**
- * Time after which the bot reports missing trades, which the exchange counts but does not list. The order's amount
- * stays reserved.
+ * Time after which the bot reports missing trades of an ended order: fills that the exchange counts but does not list.
+ * The order's amount stays reserved.
  */
 const MISSING_AFTER_MS = 60_000;
 
@@ -142,7 +153,7 @@ export class Orders {
     return this.#byOid.get(oid);
   }
 
-  /** Returns the amount of a side that may still be filled in the worst case, in lots. */
+  /** Returns the lots of one side's orders that may still be filled in the worst case. */
   reserved(side: Side): number {
     let lots = 0;
     for (const order of this.#live.values()) if (order.side === side) lots += remaining(order);
@@ -203,7 +214,7 @@ export class Orders {
     return order;
   }
 
-  /** Adds an order of an earlier run that may be live. Its state is unknown until evidence arrives. */
+  /** Adds an order of an earlier run that may be live. The state of the order is unknown until evidence arrives. */
   restore(left: RestoredOrder, at: Millis): void {
     const order = this.intend(left.id, left.side, left.price, left.amount, Math.min(left.at, at)) as Live;
     // The wall clock may have changed between two runs, so the maximum request delay counts from now.
@@ -220,7 +231,10 @@ export class Orders {
     this.#move(this.#mine(id), 'send');
   }
 
-  /** Applies the answer to a placement. `exists` means that the rejection itself proves the order's arrival. */
+  /**
+   * Applies the answer to a placement. `exists` means that the exchange rejected the placement because the order
+   * already exists.
+   */
   answered(id: string, outcome: Outcome<{ readonly oid: string }>, exists: boolean, at: Millis): void {
     const order = this.#mine(id);
     this.#startEvidence(order, at);
@@ -231,7 +245,7 @@ export class Orders {
       // Evidence that the order is or was live outweighs a rejection.
       if (mayLive(order) && order.oid === null && order.filled === 0) this.#end(order, 'refuse', 'refused');
     } else if (order.oid === null) {
-      // A known oid proves that the order exists, so the lost answer does not matter.
+      // If the order already has an oid, the order exists, so the lost answer does not matter.
       const before = order.state;
       this.#move(order, 'lose');
       if (order.state === 'unknown' && before !== 'unknown') this.#news({ kind: 'unknown', order });
@@ -247,9 +261,9 @@ export class Orders {
   /**
    * Applies the answer to a cancel.
    *
-   * The listed oids are only being canceled: the exchange processes cancels after it answers (public facts 8). A
-   * look-up or read must still confirm the end. If the request was for one order without a known oid, any listed oid is
-   * that order's.
+   * The exchange processes cancels after it answers (public facts 8), so the listed orders may still be live. A look-up
+   * or read must confirm their end. If the request was for a single order without a known oid, a listed oid is the oid
+   * of that order.
    */
   cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
     if (outcome.kind !== 'done') return;
@@ -443,7 +457,7 @@ export class Orders {
     order.emptyTradeReads = 0;
   }
 
-  /** Starts the time from which absence counts. Absence from earlier reads proves nothing. */
+  /** Sets the time from which absence in reads counts. Absence in earlier reads proves nothing. */
   #startEvidence(order: Live, at: Millis): void {
     order.answeredAt = at;
     this.#dropEvidence(order);
@@ -451,11 +465,12 @@ export class Orders {
 
   #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
     this.#dropEvidence(order);
-    // A completely filled order is not live: the read of open orders is older than the last trade of the order.
+    // A completely filled order is not live, so a read of open orders that lists the order is older than its last
+    // trade.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = at;
     if (!mayLive(order)) {
-      // A read that started before the known end proves nothing.
+      // A read that started before the recorded end of the order proves nothing.
       if (startedAt <= order.closedAt) return;
       this.#finished.reopen(order.id);
       this.#justEnded = this.#justEnded.filter(ended => ended !== order);

@@ -18,8 +18,8 @@ export class OrphanOrders {
   }
 
   /**
-   * Adopts orphan orders from a read, so that they are counted and canceled; calls `adopted` for each. Returns a halt
-   * reason, or `null`.
+   * Adopts orphan orders from a read, so that the bot counts and cancels these orders; calls `adopted` for each.
+   * Returns a halt reason, or `null`.
    */
   onOpenOrders(
     { orders, at }: { readonly orders: readonly OrderReport[]; readonly at: Millis },
@@ -37,7 +37,8 @@ export class OrphanOrders {
         halt ??= `order ${originId} is of a later run of ${instance}: another process trades under this name`;
         continue;
       }
-      // Two running processes must not cancel each other's orders forever.
+      // Once another process is certain, the bot adopts no further orders. Otherwise two running processes could cancel
+      // each other's orders forever.
       if (this.#duplicates.isSure) continue;
       orphans++;
       const price = worstPrice(instrument, report.side, report.price);

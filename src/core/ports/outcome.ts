@@ -1,4 +1,4 @@
-/** Result of a request to an exchange, and the meaning of a rejection independent of the exchange. */
+/** Result of a request to an exchange, and the meaning of a rejection in terms that are common to all exchanges. */
 
 /** Meaning of a rejection, independent of the exchange's code. Decisions depend only on the meaning. */
 export type Meaning =
@@ -12,7 +12,8 @@ export type Meaning =
    */
   | 'rules'
   /**
-   * A repeated nonce or a wrong clock. The next request may be accepted; if none is, the operator must fix the cause.
+   * A repeated nonce or a wrong clock. The next request may be accepted; if all further requests are rejected, the
+   * operator must fix the cause.
    */
   | 'nonce'
   /** The exchange accepts no requests until the operator fixes the key, its permissions or the account. */
@@ -43,12 +44,12 @@ export type Outcome<T> =
     }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Unreadable row of a list, with those parts of its identity that are readable. */
+/** Row of a list that could not be read. Contains the parts of its identity that are readable. */
 export type UnreadableRow = {
   /** Row number, field, expected value and value found. */
   readonly why: string;
   readonly book?: string;
-  /** Currencies of the row; absent unless all are known. */
+  /** Currencies of the row; absent if any of them is unreadable. */
   readonly currencies?: readonly string[];
   readonly oid?: string;
   /** Origin id; `null` if the order has none, absent if unreadable. */
@@ -57,7 +58,7 @@ export type UnreadableRow = {
   readonly id?: string;
 };
 
-/** Describes the row in one log line: error and identity. */
+/** Describes the row in one log line: the error, then the readable identity. */
 export function describeRow({ why, book, currencies, oid, originId, id }: UnreadableRow): string {
   const parts = [
     ['book', book],
@@ -83,7 +84,7 @@ const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satis
 /** Whether the code is local, so that the exchange has certainly not seen the request. */
 export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes(code);
 
-/** Whether the operator must fix the cause, either at the first rejection or if the rejection repeats. */
+/** Whether the operator must fix the cause of a rejection, either immediately or if the rejection repeats. */
 export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';
 
 /** Returns the outcome with its value, if any, converted by `to`. */

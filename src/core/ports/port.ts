@@ -3,13 +3,13 @@ import type { BookRules } from '../model/instrument.ts';
 import type { DecimalText, Millis, Money, Side } from '../model/units.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Clock with two readings of equal speed: at speed 20, both advance 20 s per wall second. */
+/** Clock with two readings that advance at the same speed. At speed 20, both advance 20 s per second of wall time. */
 export interface Clock {
   /** Milliseconds since 1970 UTC. May go back if the machine's clock is set. */
   now(): Millis;
   /** Milliseconds since a fixed start. Never goes back; measure durations only with this reading. */
   elapsed(): Millis;
-  /** Calls `call` once after `ms` of this clock, unless the timer is stopped before. */
+  /** Calls `call` once after `ms` of this clock, unless the timer is stopped first. */
   after(ms: Millis, call: () => void): Timer;
 }
 
@@ -55,10 +55,10 @@ export type SideDamage = { readonly after: number; readonly why: string };
 
 export type BookSnapshot = {
   readonly book: string;
-  /** Sequence number: a 64-bit counter with every digit. */
+  /** Sequence number: a 64-bit counter, exact to the last digit. */
   readonly sequence: bigint;
   readonly updatedAt: Millis;
-  /** Bids, best first. */
+  /** Bids, best price first. `asks` are in the same order: best price first. */
   readonly bids: readonly BookEntry[];
   readonly asks: readonly BookEntry[];
   /**
@@ -72,7 +72,7 @@ export type FeeTier = { readonly volume: DecimalText; readonly maker: DecimalTex
 
 export type AvailableBook = BookRules & {
   readonly marginEnabled?: boolean;
-  /** Default chart on the exchange's own pages. */
+  /** Default chart type on the exchange's own pages. */
   readonly defaultChart?: string;
   readonly flatRate?: { readonly maker: DecimalText; readonly taker: DecimalText };
   /** Fee tiers, ascending by volume; each tier's volume is its upper bound. */
@@ -89,7 +89,9 @@ export type PublicTrade = {
   readonly makerSide: Side;
 };
 
-/** One execution of the bot's order. Amounts and fee are positive, whatever the signs in the reply. */
+/**
+ * One execution of an order of the account. Amounts and fee are positive, whatever their signs in the exchange's reply.
+ */
 export type OwnTrade = {
   readonly book: string;
   readonly tid: string;
@@ -139,7 +141,7 @@ export type BookFee = {
 
 export type TimeInForce = 'good till canceled' | 'fill or kill' | 'immediate or cancel' | 'post only';
 
-/** Limit order as the event loop places it. */
+/** Limit order that the event loop places. */
 export type NewOrder = {
   readonly book: string;
   readonly side: Side;
@@ -179,7 +181,10 @@ export interface Exchange {
   lookUp(
     of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },
   ): Promise<Outcome<readonly OrderReport[]>>;
-  /** Places an order. Calls `isWanted` just before sending; if false, resolves to `refused` with code `not-sent`. */
+  /**
+   * Places an order. Calls `isWanted` just before sending; if `isWanted` returns false, resolves to `refused` with code
+   * `not-sent`.
+   */
   place(order: NewOrder, isWanted?: () => boolean): Promise<Outcome<{ readonly oid: string }>>;
   /** Resolves to the oids that the exchange reports as canceled. A missing id proves nothing. */
   cancel(
@@ -228,7 +233,9 @@ export type ConversionWay = 'rfq' | 'conversion';
 /** One leg of a conversion; currency in lower case. */
 export type ConversionLeg = { readonly currency: string; readonly amount: DecimalText };
 
-/** Firm price for one amount until it expires. Reserves no funds. */
+/**
+ * Offer to convert one amount at a firm price until the offer expires. The exchange reserves no funds for the offer.
+ */
 export type ConversionOffer = {
   readonly way: ConversionWay;
   /** Quote id. */
@@ -244,7 +251,7 @@ export type ConversionOffer = {
 
 export type ConversionState = {
   /**
-   * Conversion id. If the conversion was found by its quote, the older API may return the quote id; only RFQ
+   * Conversion id. If the conversion was found by its quote, the older API may return the quote id instead. Only RFQ
    * conversions are polled by this id.
    */
   readonly id: string;
@@ -348,7 +355,7 @@ export type OrderChange =
 /** One step in a book's sequence of changes. */
 export type BookDiff = {
   readonly book: string;
-  /** Sequence number: a 64-bit counter with every digit. Snapshots use the same counter. */
+  /** Sequence number: a 64-bit counter, exact to the last digit. Snapshots use the same counter. */
   readonly sequence: bigint;
   readonly changes: readonly OrderChange[];
   /** Send time on the exchange's clock. */
@@ -359,7 +366,7 @@ export type BookDiff = {
 export type StreamTrade = PublicTrade & { readonly makerOid: string; readonly takerOid: string };
 
 export type StreamNews =
-  /** Connected and subscribed. After this, every event is delivered, unless later news reports a loss. */
+  /** Connected and subscribed. From this news on, every event is delivered, unless later news reports a loss. */
   | { readonly kind: 'up' }
   /** Disconnected, or the attempt to connect failed. The stream reconnects automatically. */
   | { readonly kind: 'down'; readonly reason: string }

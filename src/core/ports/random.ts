@@ -11,8 +11,8 @@ export function randomOf(seed: number): Random {
 }
 
 /**
- * Returns a standard normal draw (Box-Muller). Discards the second of each pair, so that a draw always uses two
- * uniforms.
+ * Returns a standard normal draw (Box-Muller). Discards the second value of each pair, so that every draw uses exactly
+ * two uniform numbers.
  */
 export const normal = (random: Random): number =>
   Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());

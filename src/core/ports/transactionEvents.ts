@@ -30,7 +30,7 @@ export type TransactionParticulars =
   | ({ readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL' } & TransferDetails)
   | ({ readonly kind: 'CONVERSION' } & Converted);
 
-/** Transferred amount. Destination and hash are present only for complete transactions. */
+/** Details of a transfer. The destination address and the hash are present only if the transaction is complete. */
 export type TransferDetails = {
   readonly network: string;
   readonly asset: string;
@@ -46,13 +46,16 @@ export type Refundable = {
   readonly method: 'SPEI' | 'PLATFORM_TRANSFER';
   readonly refunded: boolean;
   readonly error?: { readonly code: string; readonly message: string };
-  /** Refund, independent of `status`. Its own `status` is present only after a refund is triggered. */
+  /**
+   * Refund of the transaction, independent of the transaction's `status`. The refund's own `status` is present only
+   * after the refund was triggered.
+   */
   readonly refund?: { readonly status: TransactionStatus; readonly steps: readonly RefundStep[] };
 };
 export type RefundStep = {
   readonly step: string;
   readonly status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
-  /** Id of the step. Arrives with a later event; never for some failed steps. */
+  /** Id of the step. Only a later event contains the id; for some failed steps, no event contains an id. */
   readonly id?: string;
 };
 type Converted = {

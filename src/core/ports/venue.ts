@@ -26,13 +26,16 @@ export type ExchangeVenue = {
   readonly connect: (to: Connection) => VenueClient;
   /** Market data stream. If absent, books are polled. */
   readonly marketStream?: (of: StreamOf) => MarketStream;
-  /** Returns the meaning of a code, for recordings, which keep only codes. */
+  /**
+   * Returns the meaning of a rejection code. Readers of recordings need the meaning, because recordings store only
+   * codes.
+   */
   readonly meaningOf?: (code: string) => Meaning | undefined;
   /** Webhooks; absent if the exchange delivers none. */
   readonly webhooks?: VenueWebhooks;
   /**
-   * Published rate limits, in requests per minute: public requests per address, private requests per account. Absent if
-   * not published.
+   * Rate limits that the exchange publishes, in requests per minute: public requests per address, private requests per
+   * account. Absent if the exchange publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number };
 };
@@ -47,7 +50,7 @@ export type Connection = {
   readonly webhookUrl?: string | undefined;
   /** Transport that replaces sockets to `restUrl`. The client closes the transport. */
   readonly transport?: Transport | undefined;
-  /** Wall time after which the outcome of a request without a complete answer is unknown. */
+  /** Wall time without a complete answer after which the outcome of a request is unknown. */
   readonly deadlineMs: Millis;
   /** Credentials. If absent, only public reads work. */
   readonly credentials?: VenueCredentials;
@@ -61,13 +64,13 @@ export type VenueCredentials = {
   readonly secret: SecretText;
   /** Value of `exchange.authentication` in the configuration, for an exchange with several signing methods. */
   readonly authentication?: string;
-  /** Lower bound: every nonce is higher than this number. */
+  /** Lower bound: every new nonce must be higher than this number. */
   readonly nonceAbove: bigint;
-  /** Makes nonces survive a restart, by storing them. */
+  /** Returns a nonce source that stores its nonces, so that nonces keep increasing after a restart. */
   readonly durable?: (source: NonceSource) => NonceSource;
 };
 
-/** Text that must not reach a log. */
+/** Text that must not reach a log, such as an API secret. */
 export interface SecretText {
   reveal(): string;
 }
@@ -75,9 +78,9 @@ export interface SecretText {
 /** Nonce source; one per API key and process. */
 export interface NonceSource {
   next(): string;
-  /** Returns the highest nonce issued, or the initial value. After a restart, nonces must start above it. */
+  /** Returns the highest nonce issued, or the initial value. After a restart, new nonces must be above this number. */
   last(): bigint;
-  /** Whether nonces must arrive in order, so that only one signed request may be pending. */
+  /** Whether the exchange requires nonces to arrive in order, so that only one signed request may be pending. */
   readonly ordered: boolean;
 }
 
@@ -85,13 +88,13 @@ export interface NonceSource {
 export type Observation = {
   readonly endpoint: string;
   readonly outcome: Outcome<unknown>['kind'];
-  /** Code of a rejection. */
+  /** Code of a rejection; absent for other outcomes. */
   readonly code?: string;
   /** Time from call to outcome, including waiting, on the injected clock. */
   readonly ms: Millis;
   /** HTTP status; absent if no answer arrived. */
   readonly status?: number;
-  /** Time of the answer on the exchange's clock, cut to whole seconds; absent if not given. */
+  /** Time of the answer on the exchange's clock, rounded down to whole seconds; absent if the answer has no time. */
   readonly answeredAt?: Millis;
 };
 
@@ -121,7 +124,9 @@ export type StreamOf = {
 } & ({ readonly url: string } | { readonly transport: StreamTransport });
 
 export type VenueWebhooks = {
-  /** Creates a check of signatures, which receives keys through `learn` and calls `onUnknown` to request them. */
+  /**
+   * Creates a signature check. The check receives keys through `learn`, and calls `onUnknown` to request missing keys.
+   */
   signatures(
     clock: { readonly now: () => Millis; readonly elapsed: () => Millis },
     onUnknown: () => void,
@@ -136,20 +141,17 @@ export type WebhookKey = {
   readonly key: string;
 };
 
-/**
- * Checks whether the exchange signed a body. `header` returns the value of a header; the first value, if there are
- * several.
- */
+/** Checks whether the exchange signed a body. `header` returns the first value of a header. */
 export type WebhookCheck = (header: (name: string) => string | undefined, body: Buffer) => Promise<SignatureVerdict>;
 
 /**
- * Verdict on a signature. `later` if the key was unavailable. `says` is the signed content: equal content is the same
- * delivery, even in another envelope.
+ * Verdict on a signature. `later` means that the key was not available yet. `says` is the signed content; two
+ * deliveries with equal content are one delivery, even if their envelopes differ.
  */
 export type SignatureVerdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
 
 export type Delivery =
   | { readonly kind: 'transaction'; readonly event: TransactionEvent }
-  /** Event of a kind that was not registered. */
+  /** Event of a kind for which no webhook was registered. */
   | { readonly kind: 'other' }
   | { readonly kind: 'unreadable'; readonly reason: string };

@@ -32,7 +32,7 @@ export class VirtualClock implements Clock {
     return { stop: () => void (entry.live = false) };
   }
 
-  /** Steps the wall clock forward or back; no time passes. */
+  /** Moves the wall clock forward or back by `ms`; elapsed time does not change. */
   step(ms: Millis): void {
     this.#epoch += ms;
   }
@@ -43,7 +43,7 @@ export class VirtualClock implements Clock {
     return this.#heap[0]?.due;
   }
 
-  /** Advances to the next timer and calls it. Returns false if none. */
+  /** Advances to the next timer and calls the timer. Returns false if no timer is set. */
   runNext(): boolean {
     this.#dropDead();
     const entry = this.#pop();
@@ -103,5 +103,5 @@ export class VirtualClock implements Clock {
 
 const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.order < b.order);
 
-/** Waits one turn of the event loop, in which every promise that waits for no timer settles. */
+/** Waits for one turn of the event loop. During this turn, all promises settle that wait for no timer. */
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve));

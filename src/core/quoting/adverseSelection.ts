@@ -19,12 +19,12 @@ export type AdverseSelectionOptions = {
    * Number of standard errors by which adverse selection must exceed `toleratedBps`; a smaller excess counts as chance.
    */
   readonly standardErrors: number;
-  /** Adverse selection that the spread already covers. */
+  /** Adverse selection, in bps of the price, that the spread already covers. */
   readonly toleratedBps: number;
   readonly widenBpsMax: number;
 };
 
-/** State that a restart keeps, as plain numbers. */
+/** State that the bot stores for the next run, as plain numbers. */
 export type AdverseSelectionState = {
   readonly tick: string;
   readonly horizonMs: Millis;
@@ -35,19 +35,24 @@ export type AdverseSelectionState = {
 export type WidenBps = Readonly<Record<Side, number>>;
 export const NOT_WIDENED: WidenBps = { buy: 0, sell: 0 };
 
-/** Maximum number of waiting fills, enough for five minutes. Above it, the oldest fill loses its longest horizon. */
+/**
+ * Maximum number of fills that wait for a horizon, enough for five minutes. Above this number, the oldest fill loses
+ * its longest horizon.
+ */
 const WAITING_MAX = 512;
 /**
- * Number of orders whose level is remembered. It exceeds the number of orders that can be live or can still be filled.
+ * Number of orders whose level is remembered. The number exceeds the count of orders that can be live or still be
+ * filled.
  */
 const LEVELS_REMEMBERED = 2_000;
 /**
- * Limit on the adverse selection of one fill, as a multiple of the adverse selection at which widening is at its
- * maximum.
+ * Limit on the adverse selection of one fill. The limit is this factor times the adverse selection at which the
+ * widening reaches its maximum.
  */
 const OUTLIER_FACTOR = 2;
 /**
- * Steps of the widening per bps: quotes widen in steps of 0.1 bps. Smaller steps are not worth losing queue position.
+ * Number of widening steps per bps: the widening is a multiple of 0.1 bps. A smaller step is not worth the loss of
+ * queue position.
  */
 const STEPS_PER_BPS = 10;
 
@@ -93,7 +98,7 @@ export class AdverseSelection {
     });
   }
 
-  /** Increases whenever the state changes. */
+  /** Number that increases whenever the state changes. */
   get version(): number {
     return this.#version;
   }

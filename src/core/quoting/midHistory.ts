@@ -1,15 +1,15 @@
-/** Past mid prices, for fills whose reports come late. */
+/** Past mid prices, for fills that are reported late. */
 import type { Millis } from '../model/units.ts';
 
 /** Number of mid prices kept; a power of two. */
 const MIDS_MAX = 4_096;
-/** Maximum gap in market data; in a longer gap the mid price is unknown. */
+/** Maximum time between two updates of market data. During a longer gap, the mid price is unknown. */
 const GAP_MS = 5_000;
 
 /** Stores the most recent mid prices, so that a fill that is reported late uses the mid price of its own time. */
 export class MidHistory {
   readonly #size: number;
-  /** Times at which each mid price was first and last seen. */
+  /** Time from which each mid price was valid. `#until` has the time at which the mid price was last confirmed. */
   readonly #from: Float64Array;
   readonly #until: Float64Array;
   /** Mid price from `#from` to `#until`; 0 if unknown. */

@@ -1,4 +1,7 @@
-/** Value of volume for the next fee tier. A strategy quotes as if its maker fee were lower by that value. */
+/**
+ * Quotes that count progress towards the next fee tier. A strategy quotes as if its maker fee were lower by the value
+ * of that progress.
+ */
 import type { Level, Step, Strategy, View } from './strategy.ts';
 
 /** Names of the price steps that include a maker fee. */
@@ -6,8 +9,8 @@ const FEE_STEPS = ['maker fee', 'minimum edge'];
 export const NEXT_TIER = 'next fee tier';
 
 /**
- * Returns the strategy; if `counts`, with `View.tierWorth` subtracted from its maker fee. A price with a fee step shows
- * the subtraction as a separate step.
+ * Returns the strategy. If `counts` is true, the strategy quotes with its maker fee reduced by `View.tierWorth`. A
+ * price with a fee step then shows the reduction as a separate step.
  */
 export function withNextTier(counts: boolean, strategy: Strategy): Strategy {
   if (!counts) return strategy;
@@ -23,7 +26,7 @@ export function withNextTier(counts: boolean, strategy: Strategy): Strategy {
   };
 }
 
-/** Splits a fee step into the account's own fee and the subtracted value; the sum is unchanged. */
+/** Splits a fee step into the account's own fee and the reduction for the next tier; the sum is unchanged. */
 function split(step: Step, { mid }: View, worth: number): readonly Step[] {
   if (!FEE_STEPS.includes(step.name) || step.ticks === 0) return [step];
   const less = (Math.sign(step.ticks) * worth * mid) / 1e8;

@@ -1,4 +1,6 @@
-/** Conversion of wanted levels to orders that the exchange's rules allow, or to reasons why not. */
+/**
+ * Conversion of wanted levels to orders that the exchange's rules allow, or to the reasons why a level is not allowed.
+ */
 import { bestOf, type Depth } from '../model/book.ts';
 import { valueOf, type Instrument } from '../model/instrument.ts';
 import { withStep } from './steps.ts';
@@ -12,11 +14,11 @@ export type NormalizedLevel = {
    * Index of the strategy's level on this side, from 0. For merged levels, the index of the level whose price is used.
    */
   readonly index: number;
-  /** Number of the strategy's levels that were merged into this one. Default: one. */
+  /** Number of the strategy's levels that were merged into this level. Default: 1. */
   readonly parts?: number;
   readonly price: Price;
   readonly amount: Amount;
-  /** Price steps of the strategy, then of this program; they sum to the price. */
+  /** Price steps of the strategy, then of the engine. The steps sum to the price. */
   readonly why: readonly Step[];
   /** Amount steps of the strategy, before any reduction or merge. */
   readonly amounts?: readonly AmountStep[];

@@ -1,12 +1,12 @@
 /**
- * Backoff after a post-only rejection: no similar order until the book shows the cause or a pause ends. The pause
- * doubles each time.
+ * Backoff after a post-only rejection. The bot sends no similar order until the book shows the cause or a pause ends.
+ * The pause doubles with each rejection.
  */
 import { bestOf, type Depth } from '../model/book.ts';
 import { opposite, type Millis, type Price, type Side } from '../model/units.ts';
 import type { Ending, Order } from '../orders/orders.ts';
 
-/** First pause, if the book never shows the cause; longer than the delay of feeds. */
+/** First pause, which applies if the book does not show the cause. The pause is longer than the delay of feeds. */
 const PAUSE_MIN_MS = 5_000;
 const PAUSE_MAX_MS = 60_000;
 
@@ -33,7 +33,7 @@ export class PostOnlyBackoff {
    * the other side that came nearest to the quote.
    */
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
-  /** Latest best price of the other side. */
+  /** Latest best price of the other side, for each side of the bot's quotes. */
   readonly #best: Record<Side, number> = { buy: 0, sell: 0 };
   readonly #holds: Record<Side, Hold> = { buy: emptyHold(), sell: emptyHold() };
 
@@ -48,8 +48,8 @@ export class PostOnlyBackoff {
   }
 
   /**
-   * Returns true if the exchange accepted the order and canceled it on arrival (public facts 16.1). Several such orders
-   * before the next attempt count as one.
+   * Returns true if the exchange accepted the order and canceled it on arrival (public facts 16.1). Several such
+   * rejections before the bot's next attempt count as one.
    */
   onOrderEnd({ id, side, price, filled }: Order, ending: Ending, at: Millis): boolean {
     const quote = this.#new.get(id);

@@ -6,14 +6,17 @@ import { Basis } from '../estimators/basis.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 import type { Level, Quote } from './strategy.ts';
 
-/** Rules for pulling a side; an absent part pulls nothing. */
+/** Rules for pulling the quotes of a side. If a rule is absent, its cause pulls no quotes. */
 export type PullRules = {
   readonly leader?: {
-    /** Time constant for the usual ratio of this book's mid price to the reference. */
+    /**
+     * Time constant of the average that estimates the usual ratio between this book's mid price and the reference
+     * price.
+     */
     readonly basisMemoryMs: Millis;
-    /** Maximum age of the reference. */
+    /** Maximum age of the reference price. */
     readonly maxAgeMs: Millis;
-    /** Share of the leader's move that this book's price is expected to make, 0 to 1. */
+    /** Share of the leader's price move that this book's price is expected to make, from 0 to 1. */
     readonly share: number;
     /** Minimum distance of a quote from the expected price, in bps of that price; at least the maker fee. */
     readonly marginBps: number;
@@ -26,13 +29,13 @@ export type PullRules = {
   };
 };
 
-/** Reasons for pulling a side, with which the decision's text starts. */
+/** Reasons for pulling a side. The text of the decision starts with the reason. */
 export const LEADER_MOVED = 'pulled: the leader moved';
 export const LARGE_PRINT = 'pulled: a large trade';
 
 export type PullReason = typeof LEADER_MOVED | typeof LARGE_PRINT;
 
-/** Returns the pull reason with which a text starts. */
+/** Returns the reason for pulling with which a decision's text starts. */
 export const pullReasonOf = (words: string): PullReason =>
   words.startsWith(LEADER_MOVED) ? LEADER_MOVED : LARGE_PRINT;
 
@@ -48,7 +51,7 @@ type PullInput =
 
 const between = (low: number, x: number, high: number): number => Math.max(low, Math.min(x, high));
 
-/** Returns the side of the quotes that this taker trades against. */
+/** Returns the side whose quotes a taker of the given side trades against. */
 const tradesAgainst = (taker: Side): Side => (taker === 'buy' ? 'sell' : 'buy');
 
 /**

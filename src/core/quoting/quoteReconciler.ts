@@ -1,4 +1,7 @@
-/** Quote reconciler: wanted levels minus live orders, as the fewest commands that turn the orders into the quote. */
+/**
+ * Quote reconciler: compares wanted levels with live orders, and finds the fewest commands that turn the orders into
+ * the quote.
+ */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import type { PullReason } from './quotePuller.ts';
 import { isInBook, mayLive, remaining, type Order } from '../orders/orders.ts';
@@ -19,14 +22,14 @@ export type CancelReason =
 
 export type QuotePlan = {
   readonly place: readonly NormalizedLevel[];
-  /** Canceled orders. `level` is the level of the order; `null` for an order without a wanted level. */
+  /** Orders to cancel. `level` is the wanted level of the order; `null` if no wanted level belongs to the order. */
   readonly cancel: readonly {
     readonly order: Order;
     readonly reason: CancelReason;
     readonly level: NormalizedLevel | null;
   }[];
   readonly keep: readonly { readonly order: Order; readonly level: NormalizedLevel }[];
-  /** Levels that wait, because their order is being placed or canceled, or is unknown. */
+  /** Levels that wait, because their order is being placed or canceled, or the state of their order is unknown. */
   readonly wait: readonly { readonly order: Order; readonly level: NormalizedLevel }[];
 };
 
@@ -87,8 +90,8 @@ function added<T>(list: readonly T[], one: T): readonly T[] {
 const isQuote = (order: Order, side: Side): boolean => order.side === side && mayLive(order) && order.takes !== true;
 
 /**
- * Returns the quotes of a side, best first, equal prices by id. Like `levelsOf`, it allocates the exact length, because
- * a growing list reserves space for sixteen more.
+ * Returns the quotes of a side, best price first, and by id at equal prices. The array has its exact length from the
+ * start, because a growing array reserves space for sixteen more entries.
  */
 function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
   let count = 0;
@@ -108,7 +111,7 @@ function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
   return quotes;
 }
 
-/** Returns the levels of a side, best first, equal prices in given order. */
+/** Returns the levels of a side, best price first. Levels at one price keep the order that they have in `wanted`. */
 function levelsOf(side: Side, wanted: readonly NormalizedLevel[]): readonly NormalizedLevel[] {
   let count = 0;
   for (const level of wanted) if (level.side === side) count++;
@@ -171,14 +174,16 @@ function unpaired(count: number, isFree: (i: number) => boolean): readonly numbe
   return free;
 }
 
-/** Tables for the pairing, as large as any decision has needed so far. */
+/**
+ * Tables for `bestKeptPairs`, reused by every decision. The tables grow to the largest size that a decision has needed.
+ */
 let kept = new Int32Array(64);
 let away = new Float64Array(64);
 let choice = new Int8Array(64);
 let cost = new Float64Array(64);
 
 /**
- * Returns the largest set of fitting pairs that do not cross; among equally large sets, the one with the smallest sum
+ * Returns the largest set of fitting pairs that do not cross; among equally large sets, the set with the smallest sum
  * of price differences. Uses dynamic programming over prefixes.
  */
 function bestKeptPairs(
@@ -256,15 +261,15 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
 }
 
 /**
- * Maximum relative difference in amount at which an order is kept that was placed for a different set of levels, because
- * levels have since merged on one tick or split. The amount then jumps by a whole level. An order for the same levels
- * uses the tolerance.
+ * Maximum relative difference between an order's amount and its level's amount if the order was placed for other
+ * levels. When levels merge on one tick or split, the wanted amount changes by a whole level, so the usual tolerance is
+ * too wide.
  */
 const OTHER_MAKEUP_SHARE = 0.1;
 
 /**
- * Whether the order was placed for other levels of the strategy than this level. Applies only if one of the two merges
- * several levels.
+ * Whether the order was placed for other levels of the strategy than this level. True only if the order or the level
+ * merges several levels.
  */
 function hasOtherMakeup({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean {
   if (placedFor === undefined) return false;

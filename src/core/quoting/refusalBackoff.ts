@@ -1,5 +1,6 @@
 /**
- * Backoff of a side after the exchange rejected an order: the pause doubles each time, until a placement is accepted.
+ * Backoff of a side after the exchange rejected an order. The pause doubles with each rejection, until a placement is
+ * accepted.
  */
 import type { Millis, Side } from '../model/units.ts';
 

@@ -1,4 +1,7 @@
-/** Adjustments of quotes and plans to the regime: wider spreads and reduce-only. Each adjustment adds a price step. */
+/**
+ * Adjustments of quotes and plans for the regime: wider spreads and reduce-only. Each adjustment of a price adds a
+ * price step.
+ */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';
 import type { QuotePlan } from './quoteReconciler.ts';
@@ -6,8 +9,8 @@ import type { Level, Quote } from './strategy.ts';
 import type { Amount, Side } from '../model/units.ts';
 
 /**
- * Moves both sides away from the quote's mid price, so that the spread between the first levels is `factor` times as
- * wide. A one-sided quote moves away from the market's mid price. Quotes never move closer to the market.
+ * Moves both sides away from the quote's mid price, so that the distance between the best bid and ask is `factor` times
+ * as large. A one-sided quote moves away from the market's mid price. Quotes never move closer to the market.
  */
 export function widenQuote(quote: Quote, factor: number, mid: number): Quote {
   const bid = quote.bids[0]?.price;
@@ -35,8 +38,8 @@ export const closableLots = (side: Side, position: number): number => {
 };
 
 /**
- * Returns only the side that reduces inventory, best levels first, up to the inventory. `position` is in lots beyond
- * the target.
+ * Returns only the side that reduces inventory, best levels first, for at most the lots beyond the target. `position`
+ * is the inventory minus its target, in lots.
  */
 export function reduceOnlyQuote(quote: Quote, position: number): Quote {
   const [bids, asks] = [

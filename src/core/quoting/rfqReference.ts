@@ -1,6 +1,6 @@
 /**
- * RFQ prices as a check on a thin book and as a limit on inventory skew, for any strategy. They move a quote towards
- * the market only to remove skew that costs more than a hedge.
+ * RFQ prices as a check on a thin book and as a limit on inventory skew, for any strategy. RFQ prices move a quote
+ * towards the market only to remove skew that costs more than a hedge.
  */
 import { bestOf } from '../model/book.ts';
 import type { Level, Quote, Step, Strategy, View, RfqPrices } from './strategy.ts';
@@ -9,7 +9,10 @@ import type { Millis } from '../model/units.ts';
 export type RfqReferenceRules = {
   /** Maximum age of an RFQ price. */
   readonly staleAfterMs: Millis;
-  /** Minimum spread of the best prices, in bps of their mid price, for a thin book; if absent, no book is thin. */
+  /**
+   * Minimum spread of the best prices, in bps of their mid price, at which the book counts as thin. If absent, no book
+   * is thin.
+   */
   readonly thinBps?: number | undefined;
   /** Maximum distance between the mid price of a thin book and the mid price of RFQ, in bps. */
   readonly withinBps: number;
@@ -42,7 +45,8 @@ function limitToReference(rules: RfqReferenceRules, view: View, quote: Quote): Q
   if (bps <= rules.withinBps) return capped;
   if (rules.beyond === 'stop' || !(bps < Infinity))
     return nothing(quote, `the book is thin, and its mid price is ${bps.toFixed(1)} bps from the RFQ price`);
-  // Quotes move only outward: a lower RFQ price moves bids down, a higher RFQ price moves asks up.
+  // If the RFQ price is lower than the mid price, bids move down; if it is higher, asks move up. So quotes move only
+  // outward.
   const moved = (levels: readonly Level[]) => levels.map(level => withStep(level, { name: 'RFQ price', ticks: away }));
   return away < 0 ? { ...capped, bids: moved(capped.bids) } : { ...capped, asks: moved(capped.asks) };
 }

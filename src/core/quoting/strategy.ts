@@ -1,4 +1,7 @@
-/** Strategy interface: a market view in, wanted levels with reasons out. Strategies never see orders. */
+/**
+ * Strategy interface. A strategy receives a view of the market and returns wanted levels with reasons. Strategies never
+ * see orders.
+ */
 import type { Depth } from '../model/book.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
@@ -7,8 +10,8 @@ import type { Amount, Millis, Price, Side } from '../model/units.ts';
 export type Step = { readonly name: string; readonly ticks: number };
 
 /**
- * Wanted level. `price` need not be a multiple of the tick: the engine rounds bids down and asks up, the strategy never
- * rounds.
+ * Wanted level. `price` need not be a multiple of the tick: the engine rounds bids down and asks up. Strategies never
+ * round.
  */
 export type Level = {
   readonly price: number;
@@ -21,15 +24,18 @@ export type Level = {
 /** One step of an amount, in lots. The steps of a level sum to the requested amount. */
 export type AmountStep = { readonly name: string; readonly lots: number };
 
-/** Wanted levels, best first. An empty side has a reason. */
+/** Wanted levels, best first. If a side is empty, `noBid` or `noAsk` has the reason. */
 export type Quote = {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
   readonly noBid?: string;
   readonly noAsk?: string;
-  /** Values behind the quote, for display and metrics. The list stays the same object until a value changes. */
+  /**
+   * Named values from which the strategy computed the quote, for display and metrics. The list stays the same object
+   * until a value changes.
+   */
   readonly figures?: readonly Figure[];
-  /** Fair value behind the quote, if the configuration computes one. */
+  /** Fair value from which the quote was computed; absent if the configuration has no `fairValue`. */
   readonly fair?: Fair;
 };
 
@@ -46,11 +52,12 @@ export type SeenTrade = {
 };
 
 /**
- * Reference price at time `at`: another book through a cross rate, or a feed. In ticks of this instrument, not rounded.
+ * Reference price of other books through a cross rate, or of a feed, in ticks of this instrument, not rounded. `at` is
+ * the time of the price.
  */
 export type Reference = { readonly at: Millis; readonly price: number };
 
-/** RFQ's bid and ask for one unit of the base currency at time `at`, in ticks, not rounded. */
+/** Bid and ask from RFQ for one unit of the base currency, in ticks, not rounded. `at` is the time of the prices. */
 export type RfqPrices = { readonly at: Millis; readonly bid: number; readonly ask: number };
 
 /** Fair value with its steps in ticks: the mid price, then each part's contribution. The steps sum to the price. */
@@ -66,27 +73,27 @@ export type View = {
   readonly mid: number;
   /** Center of the quotes if the configuration has a `fairValue`. If absent, the mid price is the center. */
   readonly fair?: Fair;
-  /** Price of the last public trade; 0 before the first. */
+  /** Price of the last public trade; 0 before the first trade. */
   readonly lastTrade: Price;
   /** Whether a feed reports every public trade to `Strategy.trade`. If false, trades may be missing. */
   readonly hearsTrades: boolean;
-  /** Latest reference price, of any age; null if none. */
+  /** Latest reference price, which may be old; `null` if there is none. */
   readonly reference: Reference | null;
-  /** Latest RFQ price, of any age; null if none. */
+  /** Latest RFQ prices, which may be old; `null` if there are none. */
   readonly rfqPrices?: RfqPrices | null;
-  /** Base currency beyond the target, in lots; negative if below it. */
+  /** Held amount of the base currency minus the target, in lots. */
   readonly position: number;
-  /** Maximum of |position|, also if all possibly live orders fill. */
+  /** Maximum of |position|, in lots, even if all possibly live orders fill. */
   readonly positionMax: Amount;
   /** Maker fee of the account, in 10^-8; `takerRate` is its taker fee. */
   readonly makerRate: number;
   readonly takerRate: number;
   /**
-   * Value of one more unit of volume for the next fee tier, in 10^-8. `makerRate` is already reduced by this value if
-   * the configuration counts it.
+   * Value of one more unit of volume as progress towards the next fee tier, in 10^-8 of the unit. If the configuration
+   * counts this value, `makerRate` is already reduced by it.
    */
   readonly tierWorth?: number;
-  /** Widening of each side by the markouts of the bot's fills, in bps of the price; 0 for none. */
+  /** Widening of each side because of the markouts of the bot's fills, in bps of the price; 0 for no widening. */
   readonly widenBps: Readonly<Record<Side, number>>;
   /** Last execution of a buy order of the bot; `lastSell` is the last execution of a sell order. */
   readonly lastBuy: LastFill | null;
@@ -95,6 +102,8 @@ export type View = {
 
 export interface Strategy {
   quote(view: View): Quote;
-  /** Receives each public trade between quotes, for strategies that estimate from trades. */
+  /**
+   * Receives each public trade between two quotes. Strategies that estimate values from trades implement this method.
+   */
   trade?(trade: SeenTrade): void;
 }

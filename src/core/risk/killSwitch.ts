@@ -1,4 +1,4 @@
-/** Limits that stop trading until the operator resumes: losses, and event counts higher than those of a healthy bot. */
+/** Limits that halt trading until the operator resumes it: losses, and more events than a healthy bot has. */
 import type { CountedHalt, HaltReason } from '../model/halts.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
@@ -17,11 +17,14 @@ export type HaltLimits = {
   readonly messagesPerMinute: number;
 };
 
-/** State that a restart keeps. The profit of a new run starts at zero, so losses are stored as distances. */
+/**
+ * State that the bot stores for the next run. The profit of a new run starts at zero, so losses are stored relative to
+ * the profit peak and to the start of the day.
+ */
 export type KillSwitchState = {
-  /** Distance of the profit below its peak. */
+  /** Amount by which the profit is below its peak. */
   readonly drawdown: Money;
-  /** UTC day, counted from 1970. `dayLoss` is the loss since the start of that day; negative for a gain. */
+  /** Number of the UTC day since 1970. `dayLoss` is the loss since the start of that day; negative for a gain. */
   readonly day: number;
   readonly dayLoss: Money;
 };
@@ -78,7 +81,10 @@ export class KillSwitch {
     this.#windows[3]!.events.add(at);
   }
 
-  /** Returns the halt reason, or `null`. `profit` is the total profit so far; a day is a UTC day. */
+  /**
+   * Returns the halt reason if a limit is exceeded; otherwise `null`. `profit` is the total profit so far. Day losses
+   * are per UTC day.
+   */
   breach(profit: Money, at: Millis): HaltReason | null {
     const day = Math.floor(at / DAY);
     if (day !== this.#day || this.#dayStart === null) {
@@ -104,7 +110,7 @@ export class KillSwitch {
     return this.#windows.map(({ limit, max, ms, events }) => ({ limit, max, used: events.since(at - ms) }));
   }
 
-  /** Returns how far the profit is below its peak; `null` before the first check. */
+  /** Returns the amount by which the profit is below its peak; `null` before the first check. */
   drawdown(profit: Money): Money | null {
     return this.#peak === null ? null : money(this.#peak - profit);
   }
@@ -121,7 +127,7 @@ export class KillSwitch {
     return { drawdown: money(this.#peak - profit), day: this.#day, dayLoss: money(this.#dayStart - profit) };
   }
 
-  /** Continues from an earlier run. Call this before any profit of the new run. */
+  /** Restores the state of an earlier run. Call this before the new run has any profit. */
   restore({ drawdown, day, dayLoss }: KillSwitchState): void {
     this.#peak = drawdown;
     this.#day = day;
@@ -134,7 +140,7 @@ const RECENT_SIZE_MIN = 64;
 /** Ring of the most recent event times. */
 class Recent {
   readonly #size: number;
-  /** Grows on demand up to `#size`. */
+  /** Times of the most recent events. The array grows on demand to at most `#size` entries. */
   #times: Float64Array;
   #count = 0;
   #next = 0;
@@ -148,7 +154,7 @@ class Recent {
     return this.#count === this.#size;
   }
 
-  /** Oldest time of a full ring. */
+  /** Oldest stored time. Valid only if the ring is full. */
   get oldest(): Millis {
     return this.#times[this.#next]!;
   }

@@ -1,4 +1,4 @@
-/** Current value of each limit next to its maximum, for display and metrics; decisions do not use it. */
+/** Current value of each limit next to its maximum, for display and metrics. Decisions do not use these values. */
 import type { KillSwitch, HaltLimits } from './killSwitch.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import { mayLive, type Order } from '../orders/orders.ts';
@@ -9,8 +9,8 @@ import { money, type Amount, type Millis, type Money } from '../model/units.ts';
 export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits;
 
 /**
- * Current value of one limit. Sums have a currency; counts and the collar (bps) have none. If the limit is exceeded,
- * `used` is above `max`.
+ * Current value of one limit. A sum has a currency; a count or the collar (in bps) has `null` instead. If the limit is
+ * exceeded, `used` is above `max`.
  */
 export type LimitUse = { readonly limit: LimitName } & (
   | { readonly currency: string; readonly max: Money; readonly used: Money }
@@ -18,8 +18,8 @@ export type LimitUse = { readonly limit: LimitName } & (
 );
 
 /**
- * Returns the current value of every limit; empty if none is set. `profit` is the total profit so far, in the quote
- * currency.
+ * Returns the current value of every limit; the list is empty if no limit is set. `profit` is the total profit so far,
+ * in the quote currency.
  */
 export function limitUsesOf(
   riskContext: RiskContext,

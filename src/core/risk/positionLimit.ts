@@ -1,11 +1,11 @@
 /**
- * Inventory limit: inventory beyond it halts the bot. After a resume the bot is reduce-only until inventory is within
- * the limit.
+ * Inventory limit. Inventory beyond the limit halts the bot. After a resume, the bot is reduce-only until inventory is
+ * within the limit.
  */
 
 import type { HaltReason } from '../model/halts.ts';
 
-/** Reason for reduce-only if inventory was beyond its limit at a resume. Ends automatically. */
+/** Reason for reduce-only after a resume with inventory beyond its limit. This reduce-only ends automatically. */
 export const RESUMED_BEYOND_LIMIT =
   'inventory is beyond its limit, and a person has resumed: it is only closed until it is within limits.positionMax';
 
@@ -13,15 +13,16 @@ export const RESUMED_BEYOND_LIMIT =
 export const positionLimitReason = (text: string): HaltReason =>
   `position: ${text} from the target is beyond its limit`;
 
-/** Whether inventory beyond its limit caused the halt. */
+/** Whether the halt reason is inventory beyond its limit. */
 export const isPositionLimitReason = (reason: string): boolean => /^position: .* is beyond its limit$/.test(reason);
 
 /**
- * Tolerance factor. The risk gate keeps the worst case within the limit, so only activity outside the bot exceeds it.
+ * Multiple of the limit above which inventory counts as beyond the limit. The risk gate keeps the worst case within the
+ * limit, so only activity outside the bot exceeds the limit.
  */
 const TOLERANCE_FACTOR = 1.05;
 
-/** Check of inventory against its limit, both in lots. A `null` limit allows everything. */
+/** Check of inventory against its limit, both in lots. If the limit is `null`, any inventory is allowed. */
 export class PositionLimit {
   readonly #max: number | null;
   /**

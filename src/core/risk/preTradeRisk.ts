@@ -88,15 +88,15 @@ export type RiskContext = {
   readonly heldBySentinel: boolean;
   /** The book without the bot's own orders. */
   readonly depth: Depth;
-  /** Base currency beyond the target, in lots. */
+  /** Held amount of the base currency minus the target, in lots. */
   readonly position: number;
   /** Base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up. */
   readonly converting: Readonly<Record<Side, number>>;
   /** All orders, except those in state `done`. */
   readonly orders: readonly Order[];
   /**
-   * Balance of the base currency, minus amounts locked by other programs of the account; `minorFunds` is the same
-   * balance of the quote currency.
+   * Balance of the base currency minus the amounts that other programs of the account lock or pending conversions may
+   * spend. `minorFunds` is the same figure for the quote currency.
    */
   readonly majorFunds: Money;
   readonly minorFunds: Money;
@@ -105,7 +105,7 @@ export type RiskContext = {
   readonly reduceOnly: boolean;
 };
 
-/** Returns the reason why the bot cannot quote; `null` if it can. */
+/** Returns the reason why the bot cannot quote; `null` if the bot can quote. */
 export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   if (s.stopping) return 'stopping';
   if (s.halted) return 'halted';

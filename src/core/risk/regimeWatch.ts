@@ -1,4 +1,7 @@
-/** Regime of a run: measures the causes from market and inventory, reports each change, and adjusts quotes. */
+/**
+ * Watch over the regime of a run: measures its causes from market and inventory, reports each change, and adjusts
+ * quotes to the regime.
+ */
 import { bestOf, type Depth } from '../model/book.ts';
 import { EwmaVolatility } from '../estimators/volatility.ts';
 import {
@@ -21,11 +24,14 @@ export type RegimeRules = Hysteresis & {
   readonly wide: {
     /** Factor by which the spread widens. */
     readonly factor: number;
-    /** Maximum standard deviation of the price over an hour, in bps; `memoryMs` is the memory of the estimate. */
+    /**
+     * Standard deviation of the price over an hour, in bps, at which the spread widens. `memoryMs` is the memory of the
+     * estimate.
+     */
     readonly volatility?: { readonly bps: number; readonly memoryMs: Millis };
-    /** Maximum spread of the market's best prices, in bps of the mid price. */
+    /** Spread of the market's best prices, in bps of the mid price, at which the bot's spread widens. */
     readonly marketSpreadBps?: number;
-    /** Minimum lots on each side within `withinBps` of the mid price. */
+    /** Lots within `withinBps` of the mid price. The spread widens if a side has no more than these lots. */
     readonly thin?: { readonly lots: number; readonly withinBps: number };
   } | null;
   readonly reduceOnly: {
@@ -72,7 +78,7 @@ export class RegimeWatch {
     return this.#changes;
   }
 
-  /** Number of times each regime was entered. */
+  /** Number of times that the bot entered each regime. */
   get counts(): Readonly<Record<Regime, number>> {
     return this.#counts;
   }
@@ -82,10 +88,10 @@ export class RegimeWatch {
   }
 
   /**
-   * Updates the regime at each decision. `position` is in lots beyond the target, `positionMax` its limit. `drawdown`
-   * is how far the profit is below its peak; `null` without a kill switch.
+   * Updates the regime at each decision. `position` is the inventory minus its target, in lots; `positionMax` is its
+   * limit. `drawdown` is the amount by which the profit is below its peak; `null` without a kill switch.
    *
-   * A market that cannot be quoted is evidence of neither calm nor stress.
+   * A market that cannot be quoted is no evidence of calm or of stress.
    */
   look(
     at: Millis,
@@ -96,7 +102,7 @@ export class RegimeWatch {
     drawdown: Money | null,
   ): void {
     const { wide, reduceOnly } = this.#rules;
-    // Without triggers only the refusal can change, so skip the update.
+    // Without triggers, only the refusal can change the regime, so an unchanged refusal needs no update.
     if (wide === null && reduceOnly === null && refusal === this.#state.refusal) return;
     const share = reduceOnly?.positionShare;
     const limit = reduceOnly?.drawdown;
@@ -120,7 +126,7 @@ export class RegimeWatch {
     );
   }
 
-  /** Adjusts a quote to the regime. `position` is in lots beyond the target. */
+  /** Adjusts a quote to the regime. `position` is the inventory minus its target, in lots. */
   shape(quote: Quote, mid: number, position: number): Quote {
     const { wide } = this.#state;
     const factor = this.#rules.wide?.factor;
@@ -163,7 +169,7 @@ export class RegimeWatch {
   }
 }
 
-/** Returns the lots within `bps` of the mid price on the side that has fewer. */
+/** Returns the lots within `bps` of the mid price on the side with fewer such lots. */
 function lotsWithin({ bids, asks, bidPrices, bidAmounts, askPrices, askAmounts }: Depth, mid: number, bps: number) {
   const reach = (mid * bps) / 10_000;
   let [bidLots, askLots] = [0, 0];

@@ -18,10 +18,10 @@ export type Regime = (typeof REGIMES)[number];
 /** Market trigger of a wider spread. */
 export type WideReason = 'the price moves fast' | 'the market is wide' | 'the book is thin';
 
-/** Cause that remains active until it has been absent for a while. */
+/** Cause that stays active until its trigger has been absent for a configured time. */
 export type LingeringCause = {
   readonly why: string;
-  /** Start of the absence; `null` while the cause is present. */
+  /** Time since which the trigger has been absent; `null` while the trigger is present. */
   readonly calmSince: Millis | null;
 };
 
@@ -31,7 +31,7 @@ export type RegimeState = {
   readonly why: string;
   /** Reason for the halt; `null` if not halted. Only a resume ends a halt; later reasons do not replace the first. */
   readonly halt: string | null;
-  /** Reason for the operator's pause; `null` if not paused. Only the end of the pause clears the reason. */
+  /** Reason for the operator's pause; `null` if not paused. The reason is cleared only at the end of the pause. */
   readonly pause: string | null;
   /** Reason for reduce-only until a resume; null if none. */
   readonly reduce: string | null;
@@ -39,7 +39,7 @@ export type RegimeState = {
   readonly unread: string | null;
   readonly near: LingeringCause | null;
   readonly wide: LingeringCause | null;
-  /** Reason why no new order may be placed; null if none. */
+  /** Reason why the bot may not place new orders; `null` if it may. */
   readonly refusal: RiskRefusal | null;
 };
 
@@ -51,14 +51,14 @@ export type RegimeEvent =
   | RegimeLook;
 
 /**
- * Inputs of one decision. A ratio compares a measured value with its threshold: from 1 on, the trigger applies. NaN
- * means unknown.
+ * Inputs of one decision. A ratio is a measured value divided by its threshold; the trigger applies at 1 and above. NaN
+ * means that the ratio is unknown.
  */
 export type RegimeLook = {
   readonly kind: 'look';
   readonly at: Millis;
   readonly refusal: RiskRefusal | null;
-  /** Largest ratio among the market triggers; `wideWhy` is the reason of its trigger. */
+  /** Largest ratio among the market triggers. `wideWhy` is the reason that belongs to the trigger with this ratio. */
   readonly wide: number;
   readonly wideWhy: string;
   /** Ratio of the inventory to the inventory at which reduce-only starts. */
@@ -68,7 +68,7 @@ export type RegimeLook = {
 };
 
 export type Hysteresis = {
-  /** Ratio to the threshold below which a cause counts as absent; less than 1. */
+  /** Ratio below which a trigger counts as absent; less than 1. */
   readonly leaveShare: number;
   /** Time for which the market must be calm before the spread narrows again. */
   readonly calmMs: Millis;
@@ -87,7 +87,7 @@ export const firstRegime: RegimeState = {
   refusal: 'not ready',
 };
 
-/** Returns the next regime; the same object if nothing changed. Pure function. */
+/** Returns the next regime, without side effects. Returns the same object if nothing changed. */
 export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hysteresis): RegimeState {
   switch (event.kind) {
     case 'halt':
@@ -110,7 +110,7 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
     case 'look': {
       const { at, refusal } = event;
       const wide = nextCause(state.wide, event.wide, event.wideWhy, at, rules.leaveShare, rules.calmMs);
-      // Hysteresis is enough for inventory, which changes less often than the market.
+      // Inventory changes less often than the market, so the cause needs hysteresis but no calm time.
       const near = nextCause(state.near, event.near, 'inventory is near its limit', at, rules.leaveShare, 0);
       const reduce = state.reduce ?? event.loss;
       if (refusal === state.refusal && wide === state.wide && near === state.near && reduce === state.reduce)

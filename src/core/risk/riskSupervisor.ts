@@ -9,8 +9,8 @@ import type { RegimeState } from './regimes.ts';
 import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
 /**
- * Rules of the supervision. Without `halts`, no loss, count or inventory halts the bot. Without `limits`, inventory is
- * unlimited.
+ * Rules of the supervision. Without `halts`, neither losses nor event counts nor inventory halt the bot. Without
+ * `limits`, inventory is unlimited.
  */
 export type RiskRules = {
   readonly halts?: HaltLimits | undefined;
@@ -68,7 +68,7 @@ export class RiskSupervisor {
     this.#onNews({ kind: 'halted', reason });
   }
 
-  /** Applies the operator's resume: losses and counts start again from zero. */
+  /** Applies the operator's resume: the measurement of losses and the counts of events restart from zero. */
   resume(event: { readonly kind: 'resume'; readonly at: Millis }): void {
     this.regimes.apply(event);
     this.killSwitch?.reset();
@@ -95,7 +95,7 @@ export class RiskSupervisor {
     this.regimes.look(at, depth, refusal, position, limits?.positionMax ?? 0, this.#drawdown());
   }
 
-  /** Reason for a halt that holds now, or that inventory causes at the next decision; `null` otherwise. */
+  /** Reason for a halt that is in effect now, or that inventory causes at the next decision; `null` otherwise. */
   get pendingHaltReason(): string | null {
     return this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
   }

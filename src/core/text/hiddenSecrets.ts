@@ -1,11 +1,14 @@
 /** Search for secrets in text, complete or in part, in any encoding. */
 
 /**
- * Minimum length of a part of a secret that is hidden wherever it occurs. Shorter parts reveal little and occur by
- * chance.
+ * Minimum length of a part of a secret that is hidden wherever the part occurs. Shorter parts reveal little and occur
+ * by chance.
  */
 const PART_MIN = 8;
-/** Minimum length of a secret whose parts are hidden; a shorter secret is hidden only where it is complete. */
+/**
+ * Minimum length of a secret whose parts are hidden, too. A shorter secret is hidden only if the complete secret
+ * occurs.
+ */
 const LONG_MIN = 16;
 /** Minimum length of a secret. Hiding shorter secrets would hide too much other text. */
 const SECRET_MIN = 4;
@@ -33,7 +36,7 @@ type DecodedText = {
   readonly places: { readonly from: number[]; readonly to: number[] } | null;
 };
 
-/** Decodes one level of escapes; returns `null` if none. */
+/** Decodes one level of escapes; returns `null` if the text has no escapes. */
 function decodeEscapes({ text, places }: DecodedText): DecodedText | null {
   if (!/[%\\&]/.test(text)) return null;
   const [from, to]: [number[], number[]] = [[], []];

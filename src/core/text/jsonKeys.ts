@@ -6,9 +6,9 @@
  * Both packages overflow their stack on deep nesting, and neither returns a member's text as it was signed.
  */
 
-/** One token of JSON: a string, white space, or any other single character. */
+/** Matches one token of JSON: a string, white space, or any other single character. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|\s+|[^\s"]/gsy;
-/** Maximum nesting; deeper text counts as hostile. */
+/** Maximum nesting depth; deeper text counts as hostile. */
 const DEPTH_MAX = 64;
 
 /**

@@ -22,8 +22,8 @@ const NONCE_DIGITS_MIN = 10;
 /** Minimum length of the signature after a nonce with fewer digits than `NONCE_DIGITS_MIN`. */
 const SIGNATURE_LENGTH_MIN = 16;
 /**
- * Maximum characters before a nonce: scheme, separator and a key of 64 characters, each up to three characters in a
- * URL.
+ * Maximum number of characters before a nonce: the scheme, a separator and a key of 64 characters. In a URL, each
+ * character may be encoded as three characters.
  */
 const BEFORE_NONCE_MAX = 400;
 
@@ -81,7 +81,7 @@ function endOfScheme(text: string, from: number, nonce: number): number | null {
   let space = key;
   while (space > from && /\s/.test(text[space - 1]!)) space--;
   if (space < key && space > from && /[a-z]/i.test(text[space - 1]!)) return space;
-  // In a URL a plus or %20 replaces the space: search for the first one after a letter.
+  // In a URL, a plus or %20 replaces the space, so search for the first plus or %20 that follows a letter.
   const inside = /(?<=[a-z])(?:%20|\+)(?=.)/i.exec(text.slice(key, nonce));
   return inside === null ? null : key + inside.index;
 }

@@ -30,7 +30,7 @@ type Terms = {
 export type ConversionQuote = Terms & {
   readonly padding?: DecimalText;
   readonly estimatedSlippage?: { readonly value: string; readonly level: string; readonly message: string };
-  /** Times of the next scheduled conversions of the user, by DAILY, WEEKLY and MONTHLY. */
+  /** Times of the user's next scheduled conversions, by frequency: DAILY, WEEKLY or MONTHLY. */
   readonly nextRecurrentEvents: ReadonlyMap<string, Millis>;
 };
 
@@ -47,7 +47,7 @@ export function conversions(ask: SendRequest) {
   return {
     requestConversion: (of: ConversionRequest) =>
       buildAndSend(ask, () => question('POST', '', 'POST currency_conversions', quote, conversionBody(of))),
-    /** Executes a quote, asynchronously and finally; poll the result with `conversion`. */
+    /** Executes a quote. The execution is asynchronous and cannot be undone; poll its result with `conversion`. */
     executeConversion: (quoteId: string) =>
       buildAndSend(ask, () => question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started)),
     /** Looks up a conversion by its own id, from the answer to its execution. */

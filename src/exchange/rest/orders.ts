@@ -77,7 +77,7 @@ export type OrderEndpoints = ReturnType<typeof orders>;
 /**
  * Returns the order endpoints (rest-api 4.1, 4.2, 4.3, 4.4, public-facts 5, 6, 7). Prices and amounts are decimal text
  * above zero; invalid requests are rejected as `not-sent`. A placement that may have been sent is `unknown`: look the
- * order up by its origin_id first (public-facts 5.4).
+ * order up by its origin_id before placing it again (public-facts 5.4).
  */
 export function orders(ask: SendRequest) {
   const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));
@@ -99,8 +99,8 @@ export function orders(ask: SendRequest) {
       buildAndSend(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
 
     /**
-     * Cancels orders in requests of at most 50 ids. Succeeds if any request was answered. An id missing from the result
-     * is not proven canceled, whether its request failed or not.
+     * Cancels orders in requests of at most 50 ids. Succeeds if any request was answered. If an id is missing from the
+     * result, its order may still be open.
      */
     cancel: async (of: Ids): Promise<Outcome<readonly string[]>> => {
       const some = (ids: readonly string[]) =>
@@ -231,7 +231,7 @@ function modificationBody({ cancel, ...amounts }: OrderModification): Record<str
 
 type Figures = { readonly [name in 'price' | 'major' | 'minor' | 'stop']?: DecimalText | undefined };
 
-/** Returns the prices and amounts that are present. Throws a WireFault if one is not above zero. */
+/** Returns the prices and amounts that are present. Throws a WireFault if a value is not above zero. */
 function figures({ price, major, minor, stop }: Figures): Record<string, DecimalText> {
   const given = Object.entries({ price, major, minor, stop }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -254,7 +254,7 @@ function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
   return query({
     book: book === undefined ? undefined : bookPart(book),
     currency: currency === undefined ? undefined : currencyPart(currency),
-    // The default is 500; the document has no maximum (4.4).
+    // The default limit is 500; the document has no maximum (4.4).
     limit: limit === undefined ? undefined : limitPart(limit, Number.MAX_SAFE_INTEGER),
     source,
   });

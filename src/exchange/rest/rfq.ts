@@ -14,7 +14,8 @@ export type RfqPair = {
 };
 
 /**
- * Quote request with one given amount; the exchange computes the other. Requests with both amounts are undocumented.
+ * Quote request with one of the two amounts; the exchange computes the other amount. Requests with both amounts are
+ * undocumented.
  */
 export type RfqRequest = { readonly source: string; readonly target: string } & (
   | { readonly sourceAmount: DecimalText; readonly targetAmount?: never }
@@ -83,9 +84,9 @@ export function rfq(ask: SendRequest) {
 }
 
 /**
- * Builds an RFQ request. The exchange does not publish whether RFQ requests count toward the account's 300 private
- * requests per minute. This program's budget of private requests therefore includes them. Only `convert` has an effect,
- * since a quote reserves nothing.
+ * Builds an RFQ request. The budget of private requests includes RFQ requests, because the exchange does not publish
+ * whether they count toward the account's 300 private requests per minute. Only `convert` has an effect, since a quote
+ * reserves nothing.
  */
 const question = <T>(
   method: 'GET' | 'POST',

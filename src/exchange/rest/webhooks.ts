@@ -6,7 +6,7 @@ import { buildAndSend, type SendRequest } from '../transport/requestSender.ts';
 import * as wire from '../wire/wire.ts';
 
 export type WebhookRegistration = { readonly id: string; readonly callbackUrl: string; readonly event: string };
-/** Registrations at the exchange, and its message for the operator. */
+/** Webhook registrations of the account, and the exchange's message for the operator. */
 export type WebhookRegistrations = { readonly message?: string; readonly webhooks: readonly WebhookRegistration[] };
 
 export type WebhookEndpoints = ReturnType<typeof webhooks>;
@@ -34,7 +34,7 @@ export function webhooks(ask: SendRequest) {
         wordsRefuse: true,
         read: registrations,
       })),
-    /** Requests the public keys of deliveries (public-facts 15). */
+    /** Requests the public keys that verify the signatures of deliveries (public-facts 15). */
     webhookKeys: () =>
       buildAndSend(ask, () => ({
         endpoint: 'GET webhook keys',

@@ -23,15 +23,13 @@ export type StreamOptions = {
   readonly book: string;
   /** Time without any frame after which the connection counts as lost. The exchange sends a `ka` frame every 20 s. */
   readonly silenceMs?: Millis;
-  /**
-   * Minimum pause before a reconnect; `backoffMaxMs` is the maximum. Each pause is twice the previous one, minus a
-   * random part of up to half.
-   */
+  /** Minimum pause before a reconnect. Each pause is twice the previous pause, minus a random part of up to half. */
   readonly backoffMinMs?: Millis;
+  /** Maximum pause before a reconnect. */
   readonly backoffMaxMs?: Millis;
 };
 
-/** Counts since the start, for tests and operators. */
+/** Counts since the stream was created, for tests and operators. */
 export type StreamCounts = {
   readonly connections: number;
   readonly frames: number;
@@ -46,8 +44,9 @@ const GOOD_AFTER_MS = 60_000;
 const CHECKS_PER_SILENCE = 12;
 
 /**
- * Creates the stream of trades and diff-orders of one book. It connects at `start`, which throws if called twice. By
- * default, a connection counts as lost after 60 s without a frame, and pauses before a reconnect are 1 s to 30 s.
+ * Creates the stream of trades and diff-orders of one book. The stream connects at `start`, which throws if called
+ * twice. By default, a connection counts as lost after 60 s without a frame, and pauses before a reconnect are 1 s to
+ * 30 s.
  */
 export function marketStream(options: StreamOptions): MarketStream & { counts(): StreamCounts } {
   return new Subscription(options);
@@ -57,7 +56,7 @@ class Subscription implements MarketStream {
   readonly #options: Required<StreamOptions>;
   #listener: ((news: StreamNews) => void) | null = null;
   #connection: StreamConnection | null = null;
-  /** Increases with every connection; events of earlier connections are ignored. */
+  /** Number that increases with every connection; events of earlier connections are ignored. */
   #generation = 0;
   #missing = new Set<string>();
   #isUp = false;
@@ -164,7 +163,10 @@ class Subscription implements MarketStream {
     }
   }
 
-  /** Returns the readable trades of a frame; reports a fault after them if trades of the frame may be missing. */
+  /**
+   * Returns the readable trades of a frame. If other trades of the frame may be missing, reports the readable trades
+   * itself and returns a fault.
+   */
   #tradesOf({ trades, unreadable }: Extract<StreamFrame, { kind: 'trades' }>): StreamNews {
     const [row] = unreadable;
     if (row === undefined) return { kind: 'trades', trades };

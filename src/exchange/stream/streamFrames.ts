@@ -16,7 +16,10 @@ import type { Row } from '../wire/wire.ts';
 
 export type StreamFrame =
   | { readonly kind: 'keep alive' }
-  /** Answer to a subscription. `error` is undefined if the subscription was accepted, now or before. */
+  /**
+   * Answer to a subscription. `error` is undefined if the exchange accepted the subscription or had already accepted
+   * it.
+   */
   | { readonly kind: 'answer'; readonly action?: string; readonly type?: string; readonly error?: string }
   | { readonly kind: 'diff'; readonly diff: BookDiff }
   | {
@@ -74,8 +77,8 @@ const diff = (of: Row): BookDiff => ({
 });
 
 /**
- * Reads a change of an order. Orders that are not open are removed by their id, without other fields (public facts
- * 12.5).
+ * Reads a change of an order. If the order is not open, reads only id and status, because the frame may lack the other
+ * fields (public facts 12.5).
  */
 function change(of: Row): OrderChange {
   const oid = id(of, 'o');
@@ -101,7 +104,7 @@ function trades(of: Row): StreamFrame {
 /** Reads a trade; `t` is the taker's side (public facts 12.3). */
 const trade = (book: string, of: Row): StreamTrade => ({
   book,
-  // REST reports trades with equal numbers, by which the bot recognizes its own trades.
+  // REST reports the trade under an equal id, by which the bot recognizes its own trades.
   tid: wire.integer(of, 'i').toString(),
   createdAt: wire.count(of, 'x'),
   price: wire.decimal(of, 'r'),

@@ -11,7 +11,7 @@ export type Slot = {
 
 export type BudgetLimits = {
   readonly perMinute: number;
-  /** Maximum requests waiting for a slot; one more is rejected immediately. */
+  /** Maximum number of requests that wait for a slot. Above this number, a request is rejected immediately. */
   readonly waitersMax?: number;
 };
 
@@ -78,7 +78,7 @@ export class Budget {
     return this.#perMinute - this.#underWay - this.#ended.length;
   }
 
-  /** Stops all requests for a minute, after the exchange reported too many. */
+  /** Stops all requests for a minute, after the exchange reported too many requests. */
   lockOut(): void {
     this.#lockOuts++;
     this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;
@@ -121,7 +121,7 @@ export class Budget {
     if (this.#waiters.length === 0) return;
     const oldest = this.#ended[0] === undefined ? Infinity : this.#ended[0] + WINDOW;
     const due = this.#clock.elapsed() < this.#pausedUntil ? this.#pausedUntil : oldest;
-    // If pending requests use all slots, the end of such a request serves the waiters.
+    // If pending requests use all slots, a waiting request gets its slot when a pending request ends.
     if (due === Infinity) return;
     // Rounding may free a slot slightly after its time. The minimum of 1 ms prevents an endless loop of timers without
     // delay.

@@ -8,8 +8,9 @@ export type Lane = 'cancel' | 'place' | 'private read' | 'public read';
 export const URGENCY: Readonly<Record<Lane, number>> = { cancel: 3, place: 2, 'private read': 1, 'public read': 0 };
 
 export type LaneLimits = {
-  /** Maximum concurrent requests, not counting cancels. */
+  /** Maximum number of concurrent requests other than cancels. */
   readonly concurrency?: number;
+  /** Maximum number of concurrent cancels. */
   readonly cancelConcurrency?: number;
   /** Maximum number of waiting requests, counted separately for cancels and for all others. */
   readonly waitingMax?: number;
@@ -24,7 +25,7 @@ export type Lanes = {
 };
 
 /**
- * Creates the lanes. With `oneByOne`, they share one queue of concurrency 1, because nonces must arrive in order;
+ * Creates the lanes. With `oneByOne`, all lanes share one queue of concurrency 1, because nonces must arrive in order;
  * cancels still go first.
  */
 export function lanes(limits: LaneLimits, oneByOne: boolean): Lanes {

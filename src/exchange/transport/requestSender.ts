@@ -37,7 +37,10 @@ export type ApiRequest<T> = ReplyReading<T> & {
   /** Path and query after the base path, exactly as on the wire. */
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Checked when the request's turn comes. If it returns false, the request is rejected and never sent. */
+  /**
+   * Returns whether the request is still needed. Called when the turn of the request comes; if the result is false, the
+   * request is rejected and never sent.
+   */
   readonly isWanted?: () => boolean;
 };
 
@@ -55,7 +58,7 @@ export type AskOptions = {
    */
   readonly budgets?: { readonly public?: number; readonly private?: number };
   readonly lanes?: LaneLimits;
-  /** Maximum wait of a request for request budget and its turn, for each lane. */
+  /** Maximum time, by lane, for which a request waits for budget and for its turn. */
   readonly waitMs?: Partial<Readonly<Record<Lane, Millis>>>;
   /** Whether the exchange checks its rate limit before it handles an order; see `classify`. */
   readonly throttleRefuses?: boolean;
@@ -182,7 +185,7 @@ function requestOf(question: ApiRequest<unknown>, api: ApiEndpoint, signer: AskO
   const body = question.body === undefined ? '' : JSON.stringify(question.body);
   const headers = { accept: 'application/json', ...(body === '' ? {} : { 'content-type': 'application/json' }) };
   if (question.lane === 'public read' || !signer) return { method, target, headers, body };
-  // Signed just before sending, so that the nonce is fresh even after a long wait.
+  // The request is signed just before it is sent, so that its nonce is fresh even after a long wait.
   const auth = authHeaders(signer.credentials, signer.nonces.next(), { method, target, body });
   return { method, target, headers: { ...headers, ...auth }, body };
 }

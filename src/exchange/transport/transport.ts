@@ -15,7 +15,7 @@ export type HttpOptions = {
    * for a socket.
    */
   readonly connections?: number;
-  /** Maximum body size in bytes, by request. */
+  /** Returns the maximum size of the reply body to a request, in bytes. */
   readonly bodyMax?: (request: WireRequest) => number;
   /**
    * Whether to allow http:// to another machine, such as a sandbox in the next container. Default: false, so that a key
@@ -34,13 +34,13 @@ const bodyMaxOf = (request: WireRequest): number => (request.target.includes('/o
 /** Creates the transport. Throws a RangeError on an invalid origin. */
 export function httpTransport(options: HttpOptions): Transport {
   const { connections = 16, bodyMax = bodyMaxOf } = options;
-  // Timers take whole numbers, and an accelerated deadline may have a fraction.
+  // Timers accept only whole numbers, and an accelerated deadline may have a fraction.
   const deadlineMs = Math.ceil(options.deadlineMs);
   const origin = checkedOrigin(options.origin, options.plainHttp ?? false);
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
-    // These timers of undici are coarse, and only a backup for the exact deadline below.
+    // The timers of undici are coarse, and only a backup for the exact deadline below.
     connect: { timeout: deadlineMs },
     headersTimeout: deadlineMs + 1_000,
     bodyTimeout: deadlineMs + 1_000,

@@ -74,9 +74,9 @@ const STATUS_SUMS = {
 } as const;
 
 /**
- * All documented fields of the account status. They include personal data, so never log them. The endpoint is marked as
- * work in progress, so only the first two fields are required. `avatarImg` has another name in current replies (public
- * facts 17).
+ * All documented fields of the account status. Never log the fields, because they include personal data. The endpoint
+ * is marked as work in progress, so only the first two fields are required. `avatarImg` has another name in current
+ * replies (public facts 17).
  */
 export type AccountStatus = {
   readonly clientId: string;
@@ -175,7 +175,7 @@ function ownTrade(element: unknown): TradeDetails {
 
 /**
  * Reads the sums of an execution. Throws a WireFault if value, amount and price disagree, or if the fee exceeds the sum
- * from which it is taken.
+ * from which the fee is deducted.
  */
 function sums(
   of: Row,

@@ -10,7 +10,10 @@ export type ReplyReading<T> = {
    * effect unless the code proves otherwise.
    */
   readonly effect: 'read' | 'write';
-  /** Form of the reply. v3 and v4 wrap the content in `payload`; RFQ and webhook registration send it bare. */
+  /**
+   * Form of the reply. `payload`: an object with the content in `payload` (v3 and v4). `bare`: an object that is the
+   * content (RFQ and webhook registration). `list`: a list that is the content.
+   */
   readonly envelope: 'payload' | 'bare' | 'list';
   /** Reads the payload. Throws a WireFault on a wrong shape. Adds unreadable rows of a list to `unreadable`. */
   readonly read: (payload: unknown, unreadable: UnreadableRow[]) => T;

@@ -299,7 +299,10 @@ export function errorIn(reply: unknown): ExchangeError | undefined {
   return success === false || success === 'false' ? { code: NO_CODE, message: '' } : undefined;
 }
 
-/** Returns the code as text. A numeric code lacks its leading zeros (public facts 3, 4.2). */
+/**
+ * Returns the code as text. Adds the leading zeros that a numeric code lacks (public facts 3, 4.2), if the result is a
+ * listed code.
+ */
 function codeText(code: unknown): string {
   const written = typeof code === 'number' ? String(code) : code;
   if (typeof written !== 'string' || !/^[\w.-]{1,64}$/.test(written)) return NO_CODE;

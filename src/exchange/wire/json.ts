@@ -1,7 +1,7 @@
 /**
  * JSON.parse without loss of digits: a number too long for a double becomes text. From Node 22, a reviver receives a
- * number's text, so three lines could replace this file. lossless-json 4.3.3 gives equal results in 2.7 times the time,
- * and recursively (26 kB: 0.69 ms, here 0.26 ms).
+ * number's text, so three lines could replace this file. lossless-json 4.3.3 gives equal results, but is recursive and
+ * takes 2.7 times as long (0.69 ms instead of 0.26 ms for 26 kB).
  */
 
 /** Maximum digits of an integer that a double always represents exactly. */
@@ -16,15 +16,15 @@ const UNCHECKED_LENGTH = 16 * 1024;
 const LEVELS_MAX = 32;
 /** Maximum number of objects, lists, members and elements. A complete book of 6,000 orders has about 60,000. */
 const PARTS_MAX = 100_000;
-/** Maximum number of numbers that a double would round. A page of trades has 100. */
+/** Maximum number of numbers that a double would round. A page of trades has 100 such numbers. */
 const LONG_NUMBERS_MAX = 10_000;
 /** Maximum number of members in one object; the exchange would send thousands of entries as a list. */
 const MEMBERS_MAX = 4_096;
 
 /**
- * Parses `text`; number tokens of over 15 characters become strings. Throws SyntaxError where JSON.parse does. For long
- * text also throws above 32 levels, 100,000 parts, 4,096 members per object or 10,000 long numbers, whose parsing would
- * block the caller.
+ * Parses `text`; number tokens of over 15 characters become strings. Throws SyntaxError if JSON.parse would throw. Also
+ * throws for long text with more than 32 levels, 100,000 parts, 4,096 members per object or 10,000 long numbers.
+ * Parsing such text would block the caller.
  */
 export function parseExactJson(text: string): unknown {
   if (text.length > UNCHECKED_LENGTH) checkParts(text);

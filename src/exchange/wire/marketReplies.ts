@@ -90,8 +90,8 @@ function tiers(of: Row, field: string): readonly FeeTier[] {
 const compare = (a: Money, b: Money): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Flat rate above which the unit must be percent, because no book charges 5% (public facts 4.1). Maker and taker rates
- * of a book have one unit.
+ * Flat rate above which the unit must be percent, because no book charges 5% (public facts 4.1). The maker rate and the
+ * taker rate of a book have the same unit.
  */
 const PERCENT_ABOVE = moneyOf('0.05');
 
@@ -101,7 +101,10 @@ function flatRate(of: Row): { readonly maker: DecimalText; readonly taker: Decim
   return percent ? { maker: hundredth('maker', maker), taker: hundredth('taker', taker) } : { maker, taker };
 }
 
-/** Converts percent to an exact fraction. Throws a WireFault about `field` if it has more than 16 decimals. */
+/**
+ * Converts percent to an exact fraction. Throws a WireFault about `field` if the percent value has more than 16
+ * decimals.
+ */
 export function hundredth(field: string, percent: DecimalText): DecimalText {
   const atto = moneyOf(percent);
   if (atto % 100n !== 0n) throw wire.fault(field, 'at most 16 decimals', percent);

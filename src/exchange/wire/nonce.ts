@@ -6,9 +6,9 @@ const LOWEST = 10n ** 18n;
 const HIGHEST = 10n ** 19n - 1n;
 
 /**
- * Creates v2 nonces of 19 digits: 13 of epoch milliseconds and 6 of salt (public facts 2.3). They are valid in any
- * order of arrival. `above` is the highest nonce of an earlier run. Throws a RangeError if the clock is past the year
- * 2286.
+ * Creates v2 nonces of 19 digits: 13 digits of epoch milliseconds and 6 digits of salt (public facts 2.3). The exchange
+ * accepts v2 nonces in any order of arrival. `above` is the highest nonce of an earlier run. Throws a RangeError if the
+ * clock is past the year 2286.
  */
 export function nonceV2(clock: Clock, random: Random, above = 0n): NonceSource {
   let last = above;

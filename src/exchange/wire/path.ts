@@ -14,7 +14,10 @@ export const currencyPart = checked(/^[A-Za-z0-9]{1,20}$/, 'a ticker like btc');
 /** Checks an order id: 16 characters in current replies, up to 64 in older samples (public facts 3). */
 export const oidPart = checked(/^[A-Za-z0-9]{1,64}$/, 'an order id');
 /** Checks an origin id, as in the conventions of the interface document. */
-export const originIdPart = checked(/^[A-Za-z0-9_-]{1,40}$/, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
+export const originIdPart = checked(
+  /^[A-Za-z0-9_-]{1,40}$/,
+  'an origin_id of 1 to 40 characters from a-z, A-Z, 0-9, _ and -',
+);
 export const tidPart = checked(/^\d{1,19}$/, 'a trade id');
 /** Checks an id of a quote or conversion: a UUID or short text. */
 export const quotePart = checked(/^[A-Za-z0-9_-]{1,64}$/, 'an id');
@@ -74,7 +77,10 @@ export const pageQuery = (page: Page): Record<string, string | undefined> => ({
 
 const sortPart = checked(/^(?:asc|desc)$/, 'asc or desc');
 
-/** Splits a list into parts of `size`, the last possibly shorter; no parts for an empty list. `size` is at least 1. */
+/**
+ * Splits a list into parts of `size` elements; the last part may be shorter. An empty list has no parts. `size` is at
+ * least 1.
+ */
 export function chunks<T>(of: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(of.length / size) }, (_, i) => of.slice(i * size, (i + 1) * size));
 }

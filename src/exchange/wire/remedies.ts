@@ -1,4 +1,4 @@
-/** Remedies of rejections for the operator, each a clause: by code for some codes, otherwise by advice. */
+/** Remedies for rejections, for the operator: clauses for single codes, and for all codes with an advice. */
 import { meaningOf } from './errorCodes.ts';
 
 const CODE_REMEDIES: Readonly<Record<string, string>> = {

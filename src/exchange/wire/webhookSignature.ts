@@ -59,8 +59,8 @@ const AGE_MAX_MS = 61 * 86_400_000;
 const AHEAD_MAX_MS = 86_400_000;
 
 /**
- * Returns the text that the signature must cover; `null` if parsers could read the text differently, or if its time is
- * outside the allowed range.
+ * Returns the signed text as `payload`, and with the event's name as `says`. Returns `null` if parsers could read the
+ * text differently, or if the time of the delivery is outside the allowed range.
  */
 function signedIn(text: string, now: Millis): { readonly payload: string; readonly says: string } | null {
   const body = parsed(text);
@@ -71,7 +71,8 @@ function signedIn(text: string, now: Millis): { readonly payload: string; readon
   const told = updatedAt ?? createdAt;
   const age = now - (typeof told === 'string' ? Date.parse(told) : now);
   if (!(age <= AGE_MAX_MS && age >= -AHEAD_MAX_MS)) return null;
-  // The meaning of the payload depends on the event's name, which the signature does not cover.
+  // The event's name is part of `says`, because the meaning of the payload depends on the name, which the signature
+  // does not cover.
   const event = body['event'];
   return { payload, says: `${typeof event === 'string' ? event.toUpperCase() : ''}\n${payload}` };
 }

@@ -11,7 +11,7 @@ import {
   type UnreadableRow,
 } from '../../core/index.ts';
 
-/** Error for a reply that differs from the interface documents. Becomes the outcome `unknown`. */
+/** Error for a reply that differs from the interface documents. The request then has the outcome `unknown`. */
 export class WireFault extends Error {
   constructor(message: string) {
     super(message);
@@ -56,7 +56,7 @@ export function rows<T>(
       if (!(error instanceof WireFault) || unreadable === undefined) throw error;
       if (unreadable.length < UNREADABLE_MAX)
         unreadable.push({ why: `row ${n + 1}: ${error.message}`, ...identityOf(element) });
-      // With more than `UNREADABLE_MAX` unreadable rows, the reply is not a list of this exchange.
+      // A reply with more than `UNREADABLE_MAX` unreadable rows is not a list of this exchange.
       else throw error;
     }
   }
@@ -215,7 +215,7 @@ export const currencyName = shaped(SHAPES.currency, 'a ticker like btc');
 /** Reads an order id assigned by the exchange. */
 export const exchangeId = shaped(SHAPES.id, 'an order id');
 /** Reads an id supplied by the client. */
-export const originId = shaped(SHAPES.originId, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
+export const originId = shaped(SHAPES.originId, 'an origin_id of 1 to 40 characters from a-z, A-Z, 0-9, _ and -');
 
 /** Reads one of the allowed words, case-sensitive. */
 export function oneOf<T extends string>(of: Row, field: string, allowed: readonly T[]): T {

@@ -35,8 +35,8 @@ export type BalanceReadsOptions = {
 };
 
 /**
- * Pause between reads of the transfer lists while balances equal the ledger. These reads find transfers that cancel
- * each other out.
+ * Pause between reads of the transfer lists while balances equal the ledger. Reads at that time find transfers that
+ * cancel each other out.
  */
 const LOOK_ANYWAY_MS = 600_000;
 /**

@@ -1,6 +1,6 @@
 /**
- * Account reads that the stream or a webhook triggers. They are combined and rate-limited, and they leave a reserve of
- * the request budget.
+ * Account reads that the stream or a webhook triggers. Triggered reads are combined and rate-limited, and leave a
+ * reserve of the request budget.
  */
 import { CANCEL_CHUNK, sleep, type Clock, type Engine, type Exchange, type Millis } from '../../core/index.ts';
 import type { Reads } from './reads.ts';
@@ -17,13 +17,13 @@ export type OwnSeen =
 
 export type EventDrivenReadsOptions = {
   readonly clock: Clock;
-  /** Reads the account's trades and gives them to the engine. */
+  /** Reads the account's trades and passes the trades to the engine. */
   readonly readTrades: () => Promise<unknown>;
-  /** Reads the balances between two reads of the trades and gives the balances to the engine. */
+  /** Reads the balances between two reads of the trades and passes the balances to the engine. */
   readonly readBalances: () => Promise<unknown>;
-  /** Source of the newest trade that was read. */
+  /** Source of the id of the newest trade that was read. */
   readonly reads: Pick<Reads, 'newest'>;
-  /** Looks up the bot's orders by origin id and gives the result to the engine. */
+  /** Looks up the bot's orders by origin id and passes the result to the engine. */
   readonly look: (ids: readonly string[]) => Promise<unknown>;
   readonly engine: Engine;
   readonly exchange: Pick<Exchange, 'budget'>;
@@ -72,7 +72,7 @@ export class EventDrivenReads {
     if (seen.kind === 'gone') {
       if (this.#gone.size < GONE_MAX) this.#gone.add(seen.oid);
     } else if (seen.kind === 'moved') {
-      // One read per few seconds suffices, because the periodic read also finds transfers.
+      // One read every few seconds suffices, because the periodic read also finds transfers.
       const now = this.#options.clock.elapsed();
       if (now - this.#balancesAt < BALANCES_EVERY_MS) return;
       this.#balancesAt = now;

@@ -1,4 +1,7 @@
-/** Reads from the exchange as engine events, each with its start time and completeness. */
+/**
+ * Reads from the exchange. The result of each read is an engine event with the start time of the read, and with its
+ * completeness where a read can be incomplete.
+ */
 import {
   amountFloor,
   describeRow,
@@ -228,8 +231,8 @@ export class Reads {
   }
 
   /**
-   * Reads the book. Resolves to `null` if the reply is older than an earlier one, and to a failure if it contains an
-   * unusable price.
+   * Reads the book. Resolves to `null` if the reply is older than an earlier reply, and to a failure if the reply
+   * contains an unusable price.
    */
   async book(instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
     const startedAt = this.#time();

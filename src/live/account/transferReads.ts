@@ -21,7 +21,7 @@ export type ListedTransfer = Booking & { readonly id: string };
 
 /**
  * Result of a read: transfers that are not in the ledger, oldest first. `ids` has the ids of all lines that were read,
- * including known lines.
+ * including lines whose transfers are in the ledger.
  */
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
@@ -31,16 +31,16 @@ const KNOWN_MAX = 500;
 
 export class TransferReads {
   readonly #lists: TransferLists;
-  /** Ids of lines that the ledger or its opening balances already include; `null` while unknown. */
+  /** Ids of lines whose transfers are in the ledger or its opening balances; `null` while unknown. */
   #known: ReadonlySet<string> | null;
   #list: readonly string[] | null;
   /**
-   * Time at which each line was first seen while balances equaled the ledger. The balances may or may not include such
-   * a line yet.
+   * Time at which each new line was first read while balances equaled the ledger. The balances may or may not include
+   * the transfer of the line yet.
    */
   readonly #early = new Map<string, Millis>();
   readonly #aheadMaxMs: Millis;
-  /** Currencies of which every line must be readable. */
+  /** Currencies for which every line must be readable. */
   readonly #currencies: readonly string[];
 
   /** `aheadMaxMs`: maximum time between the listing of a transfer and its effect on the balances. */
@@ -62,8 +62,8 @@ export class TransferReads {
   }
 
   /**
-   * Reads the transfer lists. Until the first comparison with the ledger, no line counts as a new transfer. If balances
-   * that are read later equal the ledger, pass the result to `seenEqual`.
+   * Reads the transfer lists. Before the first comparison with the ledger, no line counts as a new transfer. If
+   * balances that are read later equal the ledger, pass the result to `seenEqual`.
    */
   async look(): Promise<FoundTransfers | Failed> {
     const transfers: ListedTransfer[] = [];
@@ -88,8 +88,8 @@ export class TransferReads {
 
   /**
    * Records that the ledger equals balances that were read after this read of the transfer lists. The balances include
-   * lines that were seen more than `aheadMaxMs` ago; newer lines may be missing in the balances. At the first call, all
-   * lines count as older than the ledger.
+   * transfers whose lines were first read more than `aheadMaxMs` ago; the balances may not include later transfers. At
+   * the first call, all lines count as older than the ledger.
    */
   seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
@@ -103,8 +103,8 @@ export class TransferReads {
   }
 
   /**
-   * Records the transfers in `booked` as known. The other found transfers stay unknown, because the balances may not
-   * include them yet. Must be called in the synchronous step that passes `booked` to the engine.
+   * Records that the ledger contains the transfers in `booked`. The other found transfers can be booked later, because
+   * the balances may not include them yet. Must be called in the synchronous step that passes `booked` to the engine.
    */
   take({ transfers, ids }: FoundTransfers, booked: readonly ListedTransfer[], now: Millis): void {
     const isBooked = new Set(booked);
@@ -125,7 +125,7 @@ export class TransferReads {
     this.#known = new Set(this.#list);
   }
 
-  /** Reads one list, newest first, down to a known line. */
+  /** Reads one list, newest line first, until a line whose transfer is in the ledger. */
   async #newest(list: TransferList): Promise<readonly TransferLine[] | Failed> {
     const all: TransferLine[] = [];
     let marker: string | undefined;

@@ -7,8 +7,8 @@ import { diskTroubleOf, type DiskTrouble } from './diskTrouble.ts';
 const ROOM_MIN = 256 * 1024;
 
 /**
- * Returns why the disk of a directory accepts no writes; `null` if it accepts writes or if the system does not report
- * its free space. Writes nothing.
+ * Returns why the disk of a directory accepts no writes. Returns `null` if the disk accepts writes, or if the system
+ * does not report its free space. Writes nothing.
  */
 export function diskProblem(dir: string): DiskTrouble | null {
   try {

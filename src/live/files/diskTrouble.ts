@@ -66,8 +66,8 @@ function onTrial(dir: string, work: (fd: number) => void): void {
 const PAGE_BYTES = 4_096;
 
 /**
- * Size of a test write, in bytes. It covers the largest durable write before orders are sent: rows, their pages, and
- * the recording.
+ * Size of a test write, in bytes: enough for the largest durable write before orders are sent, with its rows, their
+ * pages and the recording.
  */
 const TRIAL_BYTES = 256 * 1024;
 

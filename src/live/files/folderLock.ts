@@ -1,4 +1,4 @@
-/** Exclusive lock on a folder. The kernel releases it when the process ends. */
+/** Exclusive lock on a folder. The kernel releases the lock when the process ends. */
 import { join } from 'node:path';
 import Database from 'libsql';
 

@@ -1,13 +1,13 @@
 /**
- * Queue between the webhook listener and the disk. It batches deliveries while the disk is busy, and reports whether a
- * delivery can be acknowledged.
+ * Queue between the webhook listener and the disk. The queue batches deliveries while the disk is busy, and reports
+ * whether a delivery can be acknowledged.
  */
 import { textOfError, type Millis } from '../../core/index.ts';
 import type { Arrived, InboxStore } from './store.ts';
 
 export type DeliveryQueueOptions = {
   readonly store: Pick<InboxStore, 'put'>;
-  /** Monotonic clock. */
+  /** Returns monotonic time in ms. */
   readonly elapsed: () => Millis;
   /** Runs the call after all deliveries that have already arrived are in the queue. */
   readonly soon: (call: () => void) => void;
@@ -22,16 +22,19 @@ export type DeliveryQueueOptions = {
 export type DeliveryCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
 
 /**
- * Bytes of free space reserved for the journal and the latch; with less, no delivery is stored. The reserve is enough
- * for ten days of a recording with 19 MB per day, and for the log of the state file.
+ * Bytes of free space reserved for the journal and the latch. If less space is free, no delivery is stored. The reserve
+ * is enough for ten days of a recording with 19 MB per day, and for the log of the state file.
  */
 export const RESERVE_BYTES = 256_000_000;
 /** Pause between reports of a problem that remains. */
 const TOLD_EVERY_MS = 60_000;
 
-/** Queue length at which the sender is asked to retry. */
+/** Number of waiting deliveries at which the sender of a further delivery must retry later. */
 const WAITING_MAX = 2_000;
-/** Maximum waiting time of the oldest delivery; above it, the sender is asked to retry. */
+/**
+ * Maximum waiting time of the oldest delivery. If the oldest delivery waits longer, the sender of a further delivery
+ * must retry later.
+ */
 const WAITING_MAX_MS = 2_000;
 /** Maximum number of deliveries in one transaction, which bounds the wait of its last delivery. */
 const BATCH_MAX = 500;
@@ -62,7 +65,10 @@ export class DeliveryQueue {
     return this.#problem?.why ?? null;
   }
 
-  /** Adds a delivery. Resolves to `true` once it is on disk, and to `false` if it will not be stored. */
+  /**
+   * Adds a delivery. Resolves to `true` once the delivery is on disk, and to `false` if the delivery will not be
+   * stored.
+   */
   take(arrived: Arrived): Promise<boolean> {
     const since = this.#options.elapsed();
     const oldest = this.#waiting[0]?.since ?? since;

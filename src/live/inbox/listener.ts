@@ -1,6 +1,6 @@
 /**
- * HTTP listener for deliveries, with its own port, one secret path and small bodies. It answers only when a delivery is
- * on disk.
+ * HTTP listener for deliveries, with its own port, one secret path and small bodies. The listener confirms a delivery
+ * only when the delivery is on disk.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
@@ -14,7 +14,7 @@ export type InboxOptions = DeliveryQueueOptions & {
   readonly host: string;
   /** Port; 0 selects a free port. */
   readonly port: number;
-  /** Secret tokens; each can be the last part of the path. There are two while the operator replaces the token. */
+  /** Secret tokens; each can be the last part of the path. Two tokens are valid while the operator replaces a token. */
   readonly tokens: readonly string[];
   /** Addresses and CIDR ranges that may deliver. If empty, every client that knows the path may deliver. */
   readonly sources: readonly string[];
@@ -47,10 +47,10 @@ export type InboxCounts = DeliveryCounts & { turnedAway: number; tooMany: number
 const CONNECTIONS = { all: 512, sender: 64, keepsBusy: true };
 const HEADERS_WITHIN_MS = 2_000;
 const BODY_WITHIN_MS = 4_000;
-/** Maximum idle time of a connection. It is short, because a sender can easily connect again. */
+/** Maximum idle time of a connection, short because a sender can easily connect again. */
 const IDLE_MAX_MS = 5_000;
 
-/** Starts to listen. Rejects with one line if the port is unavailable. */
+/** Starts to listen. Rejects with a one-line error if the port is unavailable. */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
   const counts = { stored: 0, repeated: 0, turnedAway: 0, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 };
   const isKnown = options.signed !== undefined || options.sources.length > 0;
@@ -95,11 +95,11 @@ function addDeliveryRoute(
     counts.turnedAway++;
     return answer(reply, 404, 'not found');
   };
-  // Bodies of any content type are read as raw bytes, because signatures cover the bytes and unreadable bodies are
-  // stored too.
+  // The body is read as raw bytes, whatever its content type, because signatures cover the bytes and unreadable bodies
+  // are stored too.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  // This check precedes the read of the body, so that a rejected client delays no other client.
+  // The sender is checked before the body is read, so that a rejected client delays no other client.
   const isWelcome = (request: FastifyRequest): boolean => {
     const { token = '' } = request.params as { token?: string };
     // The token is compared with every digest, so that the duration of the check reveals nothing about the tokens.
@@ -135,7 +135,7 @@ function addDeliveryRoute(
   server.setNotFoundHandler(async (_, reply) => turnAway(reply));
   server.setErrorHandler(async (error, _request, reply) => {
     const status = (error as { statusCode?: number }).statusCode ?? 503;
-    // Only a delivery that cannot be from the exchange is rejected permanently.
+    // A body above the size limit cannot be from the exchange. After any other error, the sender must retry.
     return status === 413 ? answer(reply, 413, 'too large') : comeAgain(reply);
   });
 }

@@ -13,8 +13,8 @@ export type DeliveryLimits = {
 };
 
 /**
- * Limits for senders that only the secret path identifies. A delivery has about one kilobyte (rfq-and-webhooks 2.5), so
- * an address can send about a hundred per second.
+ * Limits for senders that only the secret path identifies. A delivery has about 1 kB (rfq-and-webhooks 2.5), so an
+ * address can send about 100 deliveries per second.
  */
 export const UNKNOWN_SENDERS: DeliveryLimits = {
   bodyMax: 16 * 1024,
@@ -33,8 +33,8 @@ export const KNOWN_SENDERS: DeliveryLimits = {
 export const ROW_BYTES = 512;
 
 /**
- * Maximum number of addresses with a budget of their own. Above it, the least recently used address is forgotten and
- * later gets a new budget. The budget of all addresses always applies.
+ * Maximum number of addresses with their own budgets. If there are more, the least recently used address is dropped,
+ * and gets a new budget when it sends again. The budget of all addresses always applies.
  */
 const ADDRESSES_MAX = 4_096;
 

@@ -15,8 +15,8 @@ export type Arrived = {
   readonly from: string;
   readonly body: Buffer;
   /**
-   * Content that the signature covers. Deliveries with equal content are the same delivery, whatever their envelope.
-   * Absent if no signature was verified.
+   * Content that the signature covers. Deliveries with equal content count as one delivery, even if their envelopes
+   * differ. Absent if no signature was verified.
    */
   readonly says?: string;
 };
@@ -35,8 +35,8 @@ export type StoredDelivery = {
 
 export type InboxStore = {
   /**
-   * Stores a batch, durable on return; only then may its deliveries be acknowledged. Returns for each delivery whether
-   * it is new. Throws if the disk accepts no write.
+   * Stores a batch, durable on return. Acknowledge the deliveries only after the return. Returns for each delivery
+   * whether it is new. Throws if the disk accepts no write.
    */
   put(batch: readonly Arrived[]): boolean[];
   /** All stored deliveries, oldest first. */

@@ -1,4 +1,4 @@
-/** Timer that lets the engine decide on time even without other events. */
+/** Timer that steps the engine when a decision is due, even if no other event occurs. */
 import { sleep, type Engine, type Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 
@@ -14,8 +14,8 @@ export async function decisionTimer(
 ): Promise<void> {
   while (!signal.aborted) {
     if (engine.decidesAt <= time()) step({ kind: 'timer', at: time() });
-    // The timer wakes when a decision is due, as in a replay. If a decision is always due, it waits 1 ms, so that other
-    // tasks can run.
+    // The timer wakes when a decision is due, as in a replay. If a decision is always due, the timer waits 1 ms, so
+    // that other tasks can run.
     const left = engine.decidesAt - time();
     await sleep(clock, left > 0 ? Math.min(left, everyMs) : 1, signal);
   }

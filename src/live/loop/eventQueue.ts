@@ -25,9 +25,9 @@ type Waiting = { readonly event: EngineEvent; readonly isPrepared: boolean };
 
 export class EventQueue {
   readonly #steps: EventSteps;
-  /** Waiting events; the next one is at the end of the list. */
+  /** Waiting events; the next event is at the end of the list. */
   readonly #waiting: Waiting[] = [];
-  /** Events that the current call has added, in order. */
+  /** Events that the current call of `prepare`, `step` or `onEndless` has added, in order. */
   #caused: EngineEvent[] = [];
   #isDraining = false;
 

@@ -33,7 +33,7 @@ export type ExchangeSide = {
 export type BesideQuoting = {
   /** Sources and interval of the reference price from other markets. If absent, no reference price is read. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Reads of RFQ prices as a reference. If absent, no RFQ price is requested. */
+  /** Reads of RFQ prices as a reference price. If absent, no RFQ price is requested. */
   readonly rfqReference?: RfqReferenceSetup | undefined;
   /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */
   readonly hedge?: HedgeSetup | undefined;
@@ -43,7 +43,7 @@ export type BesideQuoting = {
 export type StateSide = {
   readonly journal: Journal;
   readonly latch: Latch;
-  /** Bookings that the operator requested. */
+  /** Bookings in the ledger that the operator requested. */
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Settlements by the operator, for hedges whose outcome the exchange does not report. */
   readonly settlements?: NumberedMailbox<'settle'> | undefined;

@@ -68,8 +68,8 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
 }
 
 /**
- * Reads the account's fees on the book. If the exchange lists no fees for it, returns the first tier of the book's
- * schedule, or its flat rate.
+ * Reads the account's fees on the book. If the exchange lists no fees for the book, returns the first tier of the
+ * book's schedule, or its flat rate.
  */
 async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee> {
   const { value: fees, unreadable } = await need('read fees', exchange.fees());
@@ -136,7 +136,7 @@ export type OpeningBalances = {
   readonly balances: readonly Balance[];
   /** Rows that could not be read and are missing from `balances`. */
   readonly unreadable: readonly UnreadableRow[];
-  /** Newest trade that the balances include; `undefined` if none. The balances include no later trade. */
+  /** Id of the newest trade that the balances include; `undefined` if none. The balances include no later trade. */
   readonly lastTid: string | undefined;
 };
 
@@ -239,7 +239,7 @@ async function need<T>(
   if (outcome.kind === 'done') return { value: outcome.value, unreadable: outcome.unreadable ?? [] };
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, status, remedy = null } = outcome;
-  // Without a status, the client rejected the request before sending it.
+  // If the outcome has no HTTP status, the client itself rejected the request before sending it.
   const who = status === undefined ? 'request not sent' : 'rejected by the exchange';
   throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined, remedy);
 }

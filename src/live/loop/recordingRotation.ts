@@ -116,7 +116,7 @@ export class RecordingRotation {
     this.#watching = this.#watch();
   }
 
-  /** Ends the current run, or waits for its end. Call this once. */
+  /** Ends the current run, or waits for its end. Call `stop` once. */
   async stop(): Promise<StopReport> {
     this.#stopping.abort();
     this.#wake.abort();
@@ -135,7 +135,7 @@ export class RecordingRotation {
 
   /**
    * Ends the current run, which cancels and verifies its orders, and starts another run of the same configuration. The
-   * new run resolves unknown orders. Returns `kept`, without any cancel, if no run could start.
+   * new run resolves unknown orders. If no run could start, resolves to `kept` and cancels nothing.
    */
   restartRun(): Promise<Reloaded> {
     return this.#ask(null);
@@ -190,7 +190,7 @@ export class RecordingRotation {
     this.#answer({ kind: 'kept', why: STOPPING });
   }
 
-  /** Returns why the engine of a next run cannot be created; `null` if it can. */
+  /** Returns why the engine of a next run cannot be created; `null` if it can be created. */
   #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, rules: Rules): string | null {
     try {
       makeEngine(rules, () => undefined, this.#journal.run + 1);

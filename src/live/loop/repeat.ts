@@ -7,7 +7,7 @@ export type Repeated = {
   /** Delay before the first run. */
   readonly delayMs: Millis;
   readonly task: () => Promise<unknown>;
-  /** Called with an error of the task, which is then repeated as usual. */
+  /** Called with an error of the task. The task is nevertheless repeated. */
   readonly onBroken: (error: unknown) => void;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Reads of the book's rules and fees during a run: every 5 minutes, and soon after a sign of changed rules in an order
- * or a fee.
+ * Reads of the book's rules and fees during a run: every 5 minutes, and soon after a rejection or a fee that indicates
+ * changed rules.
  */
 import { differentChargedRate, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
@@ -15,11 +15,14 @@ const AGAIN_MS = 15_000;
 const SOON_MS = 2_000;
 
 /**
- * First wait after a read that did not explain an unexpected fee. It doubles after each further read of this kind, up
- * to `EVERY_MS`.
+ * Wait after a read that did not explain an unexpected fee. The wait doubles after each further read without an
+ * explanation, up to `EVERY_MS`.
  */
 const IN_VAIN_MIN_MS = SOON_MS;
-/** Maximum number of checked trades that are remembered, because pages repeat the newest trades. */
+/**
+ * Maximum number of remembered trades whose fees were checked. The trades are remembered because pages repeat the
+ * newest trades.
+ */
 const CHARGED_MAX = 1_000;
 
 export class RulesReads {
@@ -121,7 +124,7 @@ export class RulesReads {
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
     this.#next = isOther ? read : null;
     step({ kind: 'rules', ...read, at: time() });
-    // Requests in flight use the old tick and lot.
+    // Requests in flight use the old tick and lot, so `known` does not change to rules with another tick or lot.
     if (!isOther) this.#known = read;
   }
 

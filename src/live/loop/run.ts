@@ -51,7 +51,7 @@ const EMPTY_READS_TO_STOP = 2;
 
 /** Options of a run without its engine, which needs the rules of the book. */
 export type RunOpening = RunParts & {
-  /** Creates the engine. @throws Error with one line if the run must not start. */
+  /** Creates the engine. @throws Error with a one-line message if the run must not start. */
   readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
   /** Rules of the book. If absent, `open` reads them from the exchange. */
   readonly rules?: Rules;
@@ -190,7 +190,7 @@ export class Run {
     return this.#rules.known;
   }
 
-  /** Returns rules with another tick or lot, for the next run; `null` if they are unchanged. */
+  /** Returns rules with another tick or lot, for the next run; `null` if tick and lot are unchanged. */
   readonly nextRules = (): Rules | null => this.#rules.next;
 
   /** Returns the engine's time: wall time that never goes back. */
@@ -228,7 +228,7 @@ export class Run {
   /**
    * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is open. Takes at most
    * `shutdownMs` plus the requests then in flight. `isFollowed`: whether another run follows, which then compares the
-   * balances. Call this once.
+   * balances. Call `stop` once.
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
@@ -335,7 +335,7 @@ export class Run {
 
   /**
    * Executes one step: records the event, applies it to the engine, and records and executes the commands. Only the
-   * queue may call this.
+   * queue may call `#takeStep`.
    */
   #takeStep(given: EngineEvent): void {
     if (this.#isStepping) throw new Error(`the step of event ${given.kind} started inside another step`);

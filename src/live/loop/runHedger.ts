@@ -13,8 +13,8 @@ type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
 };
 
 /**
- * Returns access to the flatten request. It reports a request only while the bot is reduce-only; otherwise quotes could
- * reopen the inventory that the hedger closes.
+ * Returns the hedger's access to the flatten request. While the bot is not reduce-only, the hedger sees no request,
+ * because quotes could reopen the inventory that the hedger closes.
  */
 const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenRequest => ({
   current: () => (engine.reducingBecause === null ? null : file.read()),

@@ -20,7 +20,7 @@ export type MessageFields = Readonly<
 type OptionalKeys<F> = { [K in keyof F]: F[K] extends { readonly isOptional: true } ? K : never }[keyof F];
 type ValueOf<X> = X extends { readonly read: (value: unknown) => infer T } ? Exclude<T, undefined> : never;
 
-/** Message type with these fields. */
+/** Type of a message with the fields `F`. */
 export type MessageOf<F> = {
   readonly [K in Exclude<keyof F, OptionalKeys<F>>]: ValueOf<F[K]>;
 } & { readonly [K in OptionalKeys<F>]?: ValueOf<F[K]> };
@@ -71,7 +71,7 @@ export const numberField: Field<Millis> = {
 
 /** Whole number from 0. */
 export const countField: Field<number> = {
-  expected: 'a whole number from 0',
+  expected: 'a whole number of at least 0',
   read: value => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined),
   write: value => value,
 };
@@ -105,7 +105,7 @@ export const moneyField = (expected: string, isValid: (amount: Money) => boolean
   write: textOfMoney,
 });
 
-/** Value of `field`, or `null`. */
+/** Field that accepts `null` in addition to the values of the given field. */
 export const nullableField = <T>({ expected, read, write }: Field<T>): Field<T | null> => ({
   expected: `${expected}, or null`,
   read: value => (value === null ? null : read(value)),

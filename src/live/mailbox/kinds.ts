@@ -17,15 +17,15 @@ import {
 } from './fields.ts';
 
 export type MailSpec = {
-  /** File name; `*` is replaced by the id of the message if several of this kind can wait. */
+  /** File name. If several messages of the kind can wait, the id of the message replaces `*`. */
   readonly file: string;
   /** Pattern of ids that can be part of a file name. */
   readonly ids?: RegExp;
   readonly fields: MessageFields;
   readonly bytesMax: number;
   /**
-   * Whether the message is accepted only if this user is the only one who can write to the directory. A halt is
-   * accepted in any directory, because it reduces risk.
+   * Whether the message is accepted only if no other user can write to the directory. A halt is accepted in any
+   * directory, because it reduces risk.
    */
   readonly inTrustedDirOnly: boolean;
   /** Whether several processes may write the file concurrently; the last write wins. */

@@ -184,7 +184,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
   }
 }
 
-/** Request box, or an object that replaces one. */
+/** Request box, or an object that can replace a request box. */
 export type Requests<R extends MailKind, A extends MailKind> = Pick<RequestBox<R, A>, keyof RequestBox<R, A>>;
 
 const RELOADS_FILE = 'reloads.jsonl';
@@ -222,7 +222,7 @@ const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; 
 function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const refused = (why: string) => ({ refused: { path: name, why, fault: 'file' as const } });
-  // Usually there is no file. This check is much cheaper than an open that throws.
+  // Usually there is no file. The check with `lstatSync` is much cheaper than an open that throws.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
   let fd: number;
   try {

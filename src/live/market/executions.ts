@@ -12,7 +12,7 @@ import type { TradeListener, TradeWay } from '../../marketdata/index.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
 
 export interface TradeSink {
-  /** Returns a serial number for the present point in time, for `TradeContext.mark`. */
+  /** Returns a serial number that increases with time, for `TradeContext.mark`. */
   mark(): number;
   trade(taker: Side, price: Price, lots: Amount, told: TradeContext): void;
 }
@@ -24,8 +24,8 @@ export type TradeContext = {
   /** Serial number of a time before the execution; absent for an execution that just happened. */
   readonly mark?: number;
   /**
-   * Arrival number of the filled order, as `L3Book.arrivals` counts. 0 if the order is no longer known; absent if the
-   * number cannot be known.
+   * Arrival number of the filled order, as counted by `L3Book.arrivals`; 0 if the book no longer has the order. Absent
+   * if the execution was not received live from the stream.
    */
   readonly maker?: number;
 };
@@ -39,7 +39,7 @@ export type ExecutionsOptions = {
 
 export class Executions implements TradeListener {
   readonly #options: ExecutionsOptions;
-  /** Serial number of the time up to which every trade is known. */
+  /** Serial number of the time up to which every trade was reported. */
   #mark = 0;
   /** Serial number of the time when the current read started. */
   #opened = 0;

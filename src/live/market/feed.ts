@@ -29,8 +29,8 @@ const PLAIN = /^\d{1,20}(\.\d{1,18})?$/;
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
 /**
- * Parses a feed's text. `now` is the time of this machine; `at` is used as time of the price if the text has none. Both
- * are in epoch ms.
+ * Parses a feed's text. `now` is the time of this machine; `at` is used as the time of the price if the text has no
+ * time. `now` and `at` are in epoch ms.
  */
 export function readingOf(text: string, format: FeedFormat, now: Millis, at: Millis): FeedReading {
   if (format.price.length === 0) {

@@ -171,7 +171,7 @@ export class Follower {
       takeBook: (book, whole) => this.#show(book, whole),
       onBook: (startedAt, source) => {
         if (this.#freshAt === -Infinity)
-          log.info({}, `the followed market is ${source === 'stream' ? 'streamed as whole books' : 'polled'}`);
+          log.info({}, `the followed market is ${source === 'stream' ? 'streamed as complete books' : 'polled'}`);
         this.#freshAt = Math.max(this.#freshAt, startedAt);
       },
       onLost: (reason, was) => {

@@ -40,8 +40,8 @@ export class MarketData {
   #stopped = false;
   #tradeAt: Millis = -Infinity;
   /**
-   * Change of the book that the engine does not know yet; `null` if none. `startedAt` is the start of the read, or
-   * `null` for a book without the bot's orders.
+   * Change of the book that was not reported to the engine yet; `null` if none. `startedAt` is the start time of the
+   * read of the book, or `null` for a book without the bot's orders.
    */
   #untold: { readonly startedAt: Millis | null } | null = null;
   #toldAt: Millis = -Infinity;
@@ -117,8 +117,8 @@ export class MarketData {
   }
 
   /**
-   * Updates the market data from an event. Call it before the engine handles the event. The engine then decides with
-   * the newest book, from which the bot's orders in the event are removed.
+   * Updates the market data from an event. Call `learn` before the engine handles the event. The engine then decides
+   * with the newest book, from which the bot's orders in the event are removed.
    */
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;
@@ -203,8 +203,8 @@ export class MarketData {
   }
 
   /**
-   * Reports the book immediately, but at most once per `TELL_EVERY_MS`. Frames may arrive by the hundred, and each
-   * report is recorded.
+   * Reports the book immediately, but at most once per `TELL_EVERY_MS`, because hundreds of frames may arrive together
+   * and each report is recorded.
    */
   #tellSoon(startedAt: Millis | null): void {
     const { clock } = this.#options.run;

@@ -21,7 +21,7 @@ export type MarketDataOptions = {
   readonly instrument: () => Instrument;
   /** Sources of the reference price and interval of its reads. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Pause between two polls of the book. If the stream is silent for this time, a poll checks it. */
+  /** Pause between two polls of the book. If the stream sends nothing for this time, a poll checks the book. */
   readonly bookPollMs: Millis;
   readonly note: (what: string, failed: Failed) => void;
   readonly host: HostWatch;

@@ -131,10 +131,9 @@ export type LedgerCheckpoint = {
     readonly id: string;
     readonly filled: Amount;
     readonly oid: string | null;
-    /**
-     * Price in ticks and amount in lots, both in the units of the checkpoint. Absent in checkpoints of an older Puntas.
-     */
+    /** Price of the order, in the ticks of the checkpoint. Absent in checkpoints of an older Puntas. */
     readonly price?: number;
+    /** Amount of the order, in the lots of the checkpoint. Absent in checkpoints of an older Puntas. */
     readonly amount?: number;
     /** Filled amount beyond complete lots, in the base currency; absent if zero. */
     readonly rest?: string;

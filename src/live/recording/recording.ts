@@ -17,8 +17,8 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 /** One line of the recording. */
 export type RecordingLine =
   /**
-   * An input. `levels`: changes of the best levels since the previous line that has levels, each as side, price and
-   * amount.
+   * Input of the engine. `levels`: changes of the best levels since the previous line that has levels, each as side,
+   * price and amount.
    */
   | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
   | Answer
@@ -39,7 +39,7 @@ export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
 /** Text of a gap line. */
 export const GAP = 'g';
 
-/** Writer of lines. It remembers the levels that it has written, so that a line needs only the changes. */
+/** Writer of lines. The writer remembers the levels that it has written, so that a line needs only the changes. */
 export class LineWriter {
   readonly #depth = emptyDepth(DEPTH_LEVELS);
   readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
@@ -76,7 +76,7 @@ export class LineWriter {
 
 /**
  * Returns the answer of a failed engine. The answer has only the error message: replays compare answers, and a stack
- * would differ between machines.
+ * trace would differ between machines.
  */
 export const brokenBy = (error: unknown): Answer => ({
   kind: 'broke',
@@ -96,8 +96,8 @@ export function lineOf(text: string): RecordingLine {
 }
 
 /**
- * Returns the event of an input, and updates `book` to the state at that line; a `book` event refers to `book`. Throws
- * RangeError on an impossible level.
+ * Returns the event of an input, and applies the changed levels of the line to `book`. If the event is a `book` event,
+ * it refers to `book`. Throws RangeError on an impossible level.
  */
 export function eventOf({ event, levels }: Extract<RecordingLine, { kind: 'input' }>, book: OrderBook): EngineEvent {
   for (const [side, price, amount] of levels) book.set(side === 0 ? 'buy' : 'sell', price as Price, amount as Amount);

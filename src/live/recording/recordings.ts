@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Millis } from '../../core/index.ts';
 
-/** First line of a recording: number, start and inputs of the run. */
+/** First line of a recording: number, start time and configuration of the run, and the format of the lines. */
 export type RecordedRun = {
   readonly run: number;
   readonly startedAt: Millis;
@@ -50,7 +50,7 @@ const HEAD_BYTES = 8;
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Size of the deflate window, in bytes. The window includes earlier pieces, because pieces are small and similar. In a
- * measurement, a day took 19 MB, and 54 MB without earlier pieces.
+ * measurement, one day of recording took 19 MB with earlier pieces in the window, and 54 MB without earlier pieces.
  */
 const WINDOW_BYTES = 32_768;
 
@@ -95,7 +95,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
   }
 }
 
-/** Starts the recording of a run. Throws if the disk does not accept it. */
+/** Starts the recording of a run. Throws if the disk does not accept the recording. */
 export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = openSync(join(dir, recordingName(of.run)), 'wx', 0o600);
@@ -140,10 +140,10 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
 }
 
 /**
- * Reads the inputs and the lines of a run, even while it is being recorded. Returns `null` if the first piece is
- * incomplete because the run ended at its start. Ignores an incomplete last piece, which was never durable. Throws
- * RangeError if the file is damaged, either immediately or while lines are read. The file stays open until all lines
- * are read or the iterator returns.
+ * Reads the first line (`of`) and all further lines of a run, even while the run is being recorded. Returns `null` if
+ * the first piece is incomplete because the run ended at its start. Ignores an incomplete last piece, which was never
+ * durable. Throws RangeError if the file is damaged, either immediately or while lines are read. The file stays open
+ * until all lines are read or the iterator returns.
  */
 export function readRecording(
   dir: string,
@@ -154,7 +154,7 @@ export function readRecording(
   return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
 }
 
-/** Reads only the inputs of a run, and closes the file. Returns `null` and throws as `readRecording` does. */
+/** Reads only the first line of a run, and closes the file. Returns `null` and throws as `readRecording` does. */
 export function recordedRunOf(dir: string, run: number): RecordedRun | null {
   const pieces = followRecording(dir, run);
   try {
@@ -180,7 +180,10 @@ function* linesOf(path: string, run: number): Generator<string, undefined> {
   }
 }
 
-/** Opens a recording that may still grow. Its first line is the `RecordedRun`. Throws if the file is missing. */
+/**
+ * Opens a recording that may still grow. The first line of a recording is the `RecordedRun`. Throws if the file is
+ * missing.
+ */
 export const followRecording = (dir: string, run: number): RecordingPieces =>
   new RecordingPieces(join(dir, recordingName(run)), run);
 

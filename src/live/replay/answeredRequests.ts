@@ -6,8 +6,8 @@ import { readRecording, recordingsIn } from '../recording/recordings.ts';
 export type AnsweredRequest = { readonly sent: Millis; readonly answered: Millis };
 
 /**
- * Returns the placements (from decision to answer) and cancels of all runs, oldest run first. A damaged recording is
- * read up to the damage.
+ * Returns the start and answer times of successful placements and cancels in all runs, oldest run first. A placement
+ * starts at its decision. A damaged recording is read up to the damage.
  */
 export function answeredRequests(dir: string): readonly AnsweredRequest[] {
   return recordingsIn(dir)

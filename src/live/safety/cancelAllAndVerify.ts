@@ -17,7 +17,7 @@ import type { ConnectivityLog } from '../connectivityLog.ts';
 export type CancelAllOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
   readonly clock: Clock;
-  /** Log that receives the outcome of each request and limits repeats. */
+  /** Log that receives the outcome of each request and limits repeated lines. */
   readonly connectivity: ConnectivityLog;
   readonly book: string;
   readonly instance: string;
@@ -117,8 +117,9 @@ async function listed({ exchange, book, connectivity }: CancelAllOptions, limit:
 
 /**
  * Cancels and reads until two consecutive complete reads are empty, or until `goesOn` returns `false`. A read that
- * starts while `isEarly` returns `true` never counts as empty. Returns the orders last seen; an empty list is verified.
- * Returns `null` if nothing could be read, or if the last list was truncated and had no order of the instance.
+ * starts while `isEarly` returns `true` never counts as empty. Returns an empty list if the end of all orders is
+ * verified; otherwise the orders last seen. Returns `null` if the end is not verified and the last read showed no order
+ * of the instance.
  */
 export async function cancelAllAndVerify(
   options: CancelAllOptions,
@@ -145,7 +146,7 @@ export async function cancelAllAndVerify(
 
 /**
  * Cancels by origin ids, in chunks of limited size. The answers are no proof that an order has ended; only a later read
- * is.
+ * is a proof.
  */
 export async function cancelAll(
   { exchange, connectivity }: Pick<CancelAllOptions, 'exchange' | 'connectivity'>,

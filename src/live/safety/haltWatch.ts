@@ -8,8 +8,8 @@ import type { Halt, Latch } from './latch.ts';
 type Step = (event: EngineEvent) => void;
 
 /**
- * Passes a latched halt to the engine and returns the halt. Call it before each order, so that the engine reports the
- * halt before an order that the halt blocks.
+ * Passes a latched halt to the engine and returns the halt. Call `applyPendingHalt` before each order, so that the
+ * engine reports the halt before an order that the halt blocks.
  */
 export function applyPendingHalt(
   engine: Pick<Engine, 'haltedBecause'>,

@@ -1,6 +1,6 @@
 /**
- * Heartbeats between the bot and its sentinel: small files with a counter. The counter, not a time, shows life, because
- * the two clocks may differ.
+ * Heartbeats between the bot and its sentinel: small files with a counter. A process counts as running while its
+ * counter changes. Times are not compared, because the two clocks may differ.
  */
 import { readRegularFile, SMALL_FILE, writeWhole } from '../../guard/index.ts';
 import { statSync } from 'node:fs';
@@ -12,8 +12,8 @@ import type { Clock, Millis } from '../../core/index.ts';
 export type HeartbeatRecord = {
   readonly counter: number;
   /**
-   * State of the process. `kept out`: it must not send private requests at present. `stopped`: it ended normally, so
-   * its orders need no watching.
+   * State of the process. `kept out`: the process must not send private requests at present. `stopped`: the process
+   * ended normally, so the orders of the bot need no watching.
    */
   readonly state: 'alive' | 'kept out' | 'stopped';
   /** Start time of the process, in ms since 1970, which identifies it. */
@@ -43,7 +43,7 @@ export interface FileHeartbeat extends Heartbeat {
   setMetricsPort(port: number): void;
 }
 
-/** File names in a state directory. */
+/** Names of the heartbeat files in a state directory, by the process that writes them. */
 export const HEARTBEAT_FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json' } as const;
 export type HeartbeatRole = keyof typeof HEARTBEAT_FILES;
 
@@ -55,7 +55,7 @@ export function heartbeatIn(
   speed = 1,
 ): FileHeartbeat {
   const file = join(dir, HEARTBEAT_FILES[whose]);
-  // The counter must continue, so that it also changes across a restart.
+  // The counter continues after a restart, so that the first heartbeat of the new process also changes it.
   let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
   const born = clock.now();
   let reads = 0;
@@ -111,7 +111,8 @@ export function readHeartbeat(dir: string, whose: HeartbeatRole): HeartbeatRecor
 }
 
 /**
- * Whether the process of a heartbeat exists; `null` if unknown, because it runs on another host or is not identified.
+ * Whether the process of a heartbeat exists; `null` if unknown, because the process runs on another host or the
+ * heartbeat does not identify it.
  */
 export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   if (where === undefined || where.host !== hostname()) return null;
@@ -167,7 +168,7 @@ export class Watch {
   /** Time without a complete read at the last change of the heartbeat. */
   #unreadMs: Millis = 0;
 
-  /** Creates the watcher. The time without change counts from now. */
+  /** Creates the watcher. The time without a change of the heartbeat counts from the creation. */
   constructor(read: () => HeartbeatRecord | null, elapsed: () => Millis) {
     this.#read = read;
     this.#elapsed = elapsed;

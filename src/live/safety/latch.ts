@@ -45,13 +45,13 @@ export interface Latch {
   /** Sets the hold, durable on return. Keeps an existing hold unchanged. */
   setHold(hold: Hold): void;
   /**
-   * Ends the hold for the sentinel, and logs operator, reason and time with the ended hold. Throws if the disk does not
-   * accept the change.
+   * Ends the hold for the sentinel, and logs the reason and the time together with the ended hold. Throws if the disk
+   * does not accept the change.
    */
   liftHold(lifted: { readonly reason: string; readonly at: Millis; readonly by: 'sentinel' }): void;
   /** Ends the halt, the hold and reduce-only for the operator; a pause stays. Logs the reason with the ended state. */
   lift(reason: string, at?: Millis, who?: string): void;
-  /** Returns `true` once after the operator ended a halt, even if the bot was not running at that time. */
+  /** Returns `true` at the first call after the operator ended a halt, even if the bot was not running at that time. */
   takeLifted(): boolean;
   /** Reserves disk space for a halt, in case the disk is full later. Throws if there is no space. */
   reserve(): void;
@@ -87,7 +87,7 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
   return { reason: `the latch ${path} ${is}`, at: 0, by: 'bot', ...unread };
 }
 
-/** Fields of an unreadable hold. They match no bot, so only the operator can end the hold. */
+/** Fields of an unreadable hold, which match no bot, so that only the operator can end the hold. */
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
 
@@ -119,7 +119,7 @@ function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): b
 
 const overPauseFile = (box: Mailbox<'pause'>): string => `${box.path()}.over`;
 
-/** Removes the file of a process that was killed while it ended a pause. */
+/** Removes the renamed pause file of a process that was killed while it ended a pause. */
 export const forgetEndedPause = (dir: string): void =>
   rmSync(overPauseFile(new Mailbox(dir, 'pause')), { force: true });
 

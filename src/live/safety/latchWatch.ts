@@ -46,8 +46,8 @@ export class LatchWatch {
     const { step, time } = this.#run;
     watchHalt(this.#engine, this.#latch, time(), isBroken, step);
     watchReduce(this.#engine, this.#latch, time(), step);
-    // A halt may have been set and resumed between two calls. Its resume then ends no state of this engine, and must
-    // not end a later state.
+    // A halt may have been set and resumed between two calls. The resume of that halt ends no state of this engine, and
+    // must not end a later state.
     if (!isBroken && this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)
       this.#latch.takeLifted();
     this.#watchPause();

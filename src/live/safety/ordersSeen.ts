@@ -1,4 +1,4 @@
-/** Open orders of the bot, as another process last saw them: evidence of what a stopped bot left open. */
+/** Open orders of the bot, as another process last saw them: evidence of the orders that a stopped bot left open. */
 import type { MailMessage } from '../mailbox/kinds.ts';
 import { Mailbox } from '../mailbox/mailbox.ts';
 

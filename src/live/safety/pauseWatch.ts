@@ -15,8 +15,8 @@ export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | nu
 }
 
 /**
- * Applies a pause, or its end, to the engine. Call it before the first decision, before each order, and periodically.
- * If a write to disk fails, the next call retries it.
+ * Applies a pause, or its end, to the engine. Call `watchPause` before the first decision, before each order, and
+ * periodically. If a write to disk fails, the next call retries it.
  */
 export function watchPause(
   { pausedBecause: before }: Pick<Engine, 'pausedBecause'>,

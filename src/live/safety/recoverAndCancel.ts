@@ -9,7 +9,7 @@ import { ConnectivityLog } from '../connectivityLog.ts';
 
 export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
-  /** Maximum delay of a request of the previous run. Only later reads count as empty. */
+  /** Maximum delay of a request of the previous run. Only a read after this delay can prove that no order is open. */
   readonly requestDelayMaxMs: Millis;
   /** Time limit of the recovery, after `requestDelayMaxMs`. */
   readonly withinMs: Millis;

@@ -18,8 +18,8 @@ export function applyPendingReduce(latch: Latch, at: Millis, step: Step): void {
 }
 
 /**
- * Keeps reduce-only equal in engine and latch. Call it periodically, after the check for halts. If a write to disk
- * fails, the next call retries it.
+ * Keeps reduce-only equal in engine and latch. Call `watchReduce` periodically, after the check for halts. If a write
+ * to disk fails, the next call retries it.
  */
 export function watchReduce(
   { reducingBecause: reason, isWithinLimit }: Pick<Engine, 'reducingBecause' | 'isWithinLimit'>,

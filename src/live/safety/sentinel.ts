@@ -36,12 +36,13 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   /** Command that ends a halt of the bot. */
   readonly resumeCommand: string;
   /**
-   * Returns why the disk of the bot's state accepts no writes; `null` if it does. A full disk also stops the heartbeat.
+   * Returns why the disk of the bot's state accepts no writes; `null` if the disk accepts writes. A full disk also
+   * stops the heartbeat.
    */
   readonly diskProblem?: () => DiskTrouble | null;
   /** Receives the number of open orders of a bot that is down, halted or on hold; 0 only if verified. */
   readonly onOrders?: (count: number) => void;
-  /** Receives each check, to notify the operator. */
+  /** Receives the result of each check, to notify the operator. */
   readonly onSight?: (seen: SentinelSight) => void;
 };
 
@@ -77,8 +78,8 @@ const ASK_EVERY_MS = 2_000;
  */
 const KEPT_OUT_MAX_MS = 150_000;
 /**
- * Time without an answer that counts as an outage. After the outage, the bot gets the same time before it counts as
- * disconnected.
+ * Time without an answer that counts as an outage. After the outage, the bot has `OUTAGE_MS` for its next read before
+ * it counts as disconnected.
  */
 const OUTAGE_MS = 15_000;
 
@@ -99,10 +100,7 @@ class Sentinel {
   readonly #options: SentinelOptions;
   readonly #connectivity: ConnectivityLog;
   #wasGone = false;
-  /**
-   * Halt reason that the disk has not accepted yet. It is kept in memory, so that a full disk does not delay the
-   * cancels.
-   */
+  /** Halt reason that the disk has not accepted yet, kept in memory so that a full disk does not delay the cancels. */
   #owed: HaltReason | null = null;
   /**
    * Id of the gap in the bot's reads for which the sentinel has set a hold. Each gap gets at most one hold, so that a
@@ -145,8 +143,8 @@ class Sentinel {
   }
 
   /**
-   * Returns the reason why no order of the bot may be live; `null` if orders may be live. Sets at most one halt per
-   * death, so that a resume by the operator is final.
+   * Returns the reason why no order of the bot may be live; `null` if orders may be live. Sets at most one halt each
+   * time the bot dies, so that a resume by the operator is final.
    */
   #look(): string | null {
     const { heartbeat, watch, latch } = this.#options;
@@ -187,8 +185,9 @@ class Sentinel {
   }
 
   /**
-   * Counts the bot's orders on the exchange periodically. Counts more often while the bot runs but completes no read of
-   * its orders and trades, and after an unanswered count.
+   * Counts the bot's orders on the exchange periodically. Returns the reason why the orders must be canceled, or
+   * `null`. Counts more often while the bot runs but completes no read of its orders and trades, and after an
+   * unanswered count.
    */
   async #count(): Promise<string | null> {
     const { watch, ttlMs, ordersMax } = this.#options;

@@ -27,8 +27,8 @@ export class SleepWatch {
   }
 
   /**
-   * Checks for a suspension; call it at every turn of the event loop. Returns the duration in ms, or 0 if it was too
-   * short to matter.
+   * Checks for a suspension. Call `look` at every turn of the event loop. Returns the duration of the suspension in ms,
+   * or 0 if the suspension was too short to matter.
    */
   look(): Millis {
     const elapsed = this.#clock.elapsed();
@@ -42,7 +42,7 @@ export class SleepWatch {
     return unseen >= UNSEEN_MS ? unseen : 0;
   }
 
-  /** Whether received data may have waited since before a suspension. */
+  /** Whether data that is received now may have waited during a suspension. */
   get isWaking(): boolean {
     return this.#clock.elapsed() - this.#pausedAt < WAKING_MS;
   }

@@ -36,22 +36,22 @@ export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
 export type Leftovers = {
   readonly orders: readonly RestoredOrder[];
   readonly ledger: RestoredLedger | null;
-  /** Newest trade in the ledger; `undefined` if none. */
+  /** Id of the newest trade up to which the ledger contains every trade; `undefined` if none. */
   readonly marker: string | undefined;
-  /** Hedges that may still execute, and the last ones that ended. */
+  /** Hedges that may still execute, and the hedges that ended last. */
   readonly hedges: readonly HedgeRow[];
   /** Ids of listed transfers that the ledger contains or that are older than the ledger; `null` if unknown. */
   readonly transfers: readonly string[] | null;
   /** Currencies with a trade that an earlier run could not read; their balances are not compared. */
   readonly uncounted: readonly string[];
-  /** Tick and lot of all prices and amounts here; `null` if an older Puntas stored none. */
+  /** Tick and lot of all prices and amounts in this state; `null` if an older Puntas did not store them. */
   readonly units: StateUnits | null;
 };
 
 export type Journal = {
   /**
-   * Number of this run. It was never used in this state directory, and is higher than that of any run in a lost state
-   * directory.
+   * Number of this run. No earlier run in this state directory had the number, and every run in a lost state directory
+   * had a lower number.
    */
   readonly run: number;
   /** Configuration as text, from which the engine was created. */
@@ -60,8 +60,8 @@ export type Journal = {
   readonly nonceMark: bigint;
   readonly leftovers: Leftovers;
   /**
-   * Makes the commands durable, with everything recorded before. Orders may be sent only after this returns. Throws if
-   * the disk accepts no write.
+   * Makes the commands durable, with everything recorded before. Orders may be sent only after `intend` has returned.
+   * Throws if the disk accepts no write.
    */
   intend(commands: readonly PlaceCommand[], at: Millis): void;
   /** Records that the order can never be live again. Durable after the next flush. */
@@ -73,9 +73,9 @@ export type Journal = {
    * that a durable end never precedes its fills.
    */
   keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
-  /** Makes everything durable, including the ledger if given. Throws if the disk accepts no write. */
+  /** Makes everything durable, including the ledger if `mark` is present. Throws if the disk accepts no write. */
   flush(mark?: LedgerCheckpoint): void;
-  /** Stores the upper bound of nonces. No nonce above `mark` may be sent before this returns. */
+  /** Stores the upper bound of nonces. No nonce above `mark` may be sent before `reserveNonces` has returned. */
   reserveNonces(mark: bigint): void;
   /** Account number at the exchange; `null` while unknown, or if the state is bound to no account. */
   readonly client: string | null;
@@ -107,8 +107,8 @@ export type JournalOptions = {
 };
 
 /**
- * Opens the state directory exclusively for this process. Throws a one-line error if another process has it open, if it
- * belongs to another bot, or if it cannot be written.
+ * Opens the state directory exclusively for this process. Throws a one-line error if another process has opened the
+ * directory, or if the directory belongs to another bot or cannot be written.
  */
 export function openJournal(
   dir: string,
@@ -119,7 +119,7 @@ export function openJournal(
     ...options
   }: Omit<JournalOptions, 'recordings' | 'mark'> & {
     readonly owner: Owner;
-    /** Account number; given if the exchange was asked for it because the API key changed. */
+    /** Account number; present if Puntas requested it from the exchange because the API key changed. */
     readonly client?: string;
     readonly earlierBytesMax: number;
   },
@@ -241,7 +241,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
 }
 
-/** Returns a function that does the work in one atomic, counted commit. */
+/** Returns a function that wraps `work`. The wrapped `work` runs in one atomic commit, which is counted. */
 function countedIn(db: Database.Database, mark: CommitMark | undefined) {
   let commits = commitsIn(db);
   const count = db.prepare(
@@ -314,8 +314,8 @@ const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow
   sumOf(id, account, side, ending, price, amount, at);
 
 /**
- * Returns the number of the next run: the seconds since the start of 2020, or the last run plus one. Origin ids contain
- * the number, so it must never repeat, even after the state directory was lost.
+ * Returns the number of the next run: the seconds since the start of 2020, but at least one more than the last run.
+ * Origin ids contain the number, so it must never repeat, even after the state directory was lost.
  */
 function nextRun(db: Database.Database, at: Millis, dir: string | undefined): number {
   const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };

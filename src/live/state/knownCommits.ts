@@ -1,5 +1,5 @@
 /**
- * Number of the last known commit of the state file, in a separate small file. It shows that an empty, lost or
+ * Number of the last known commit of the state file, in a separate small file. The number shows that an empty, lost or
  * truncated state file does not belong to a new account.
  */
 import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
@@ -11,7 +11,7 @@ import { STATE_FILE } from './stateFile.ts';
 const FILE = 'puntas.commits';
 const BYTES = 32;
 
-/** Returns the number of the last commit known to be durable; `null` if it is not recorded. */
+/** Returns the number of the last commit known to be durable; `null` if no number is recorded. */
 export function commitsKnown(dir: string): number | null {
   try {
     const { commits } = JSON.parse(readRegularFile(join(dir, FILE), SMALL_FILE)) as { commits?: unknown };
@@ -52,8 +52,8 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
 }
 
 /**
- * Returns why the state file cannot be the file of earlier runs (it is missing or empty); otherwise `null`. Call this
- * before SQLite opens the file, because SQLite deletes a log without its file.
+ * Returns why the state file cannot be the file of earlier runs (it is missing or empty); otherwise `null`. Call
+ * `lossOf` before SQLite opens the file, because SQLite deletes a log without its file.
  */
 export function lossOf(dir: string): string | null {
   const file = join(dir, STATE_FILE);
@@ -64,8 +64,8 @@ export function lossOf(dir: string): string | null {
 }
 
 /**
- * Returns why a readable state file cannot be the file of earlier runs; `null` if it can. `commits` is its commit
- * count, or `null` for a version that did not count commits. `lastRun` is its newest run.
+ * Returns why a readable state file cannot be the file of earlier runs; otherwise `null`. `commits` is the commit count
+ * of the file, or `null` for a version that did not count commits. `lastRun` is the newest run in the file.
  */
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
   const known = commitsKnown(dir);

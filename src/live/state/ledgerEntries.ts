@@ -1,6 +1,6 @@
 /**
- * Ledger entries on disk. They are written in one transaction with their checkpoint, and must add up to the checkpoint
- * when they are read.
+ * Ledger entries on disk. The entries are written in one transaction with their checkpoint. When the entries are read,
+ * their sum must equal the checkpoint.
  */
 import type Database from 'libsql';
 import { CAUSES, causesFrom, type Cause, type Causes, type LedgerEntry, type Millis } from '../../core/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Read-only view of the ledger in a state directory. It reads a copy of the state file, because a running bot locks the
+ * Read-only view of the ledger in a state directory, from a copy of the state file, because a running bot locks the
  * file.
  */
 import type Database from 'libsql';

@@ -38,7 +38,7 @@ export class OtherKey extends NotOurs {
 export type AccountEvidence = {
   /** Account number at the exchange; `null` if no run has received it. */
   readonly client: string | null;
-  /** Newest trade in the ledger; `null` if none. */
+  /** Id of the newest trade in the ledger; `null` if none. */
   readonly tid: string | null;
   /** Origin ids of orders that may be live. */
   readonly orders: readonly string[];

@@ -15,8 +15,8 @@ const TEXT = 'This is the state of paper trading. Nothing in it is about real or
 export const isPaperState = (dir: string): boolean => existsSync(join(dir, MARK));
 
 /**
- * Throws a one-line error if the directory belongs to the other kind of trading. Marks a new directory of paper
- * trading.
+ * Throws a one-line error if paper trading would use the directory of a live run, or vice versa. Marks a new directory
+ * of paper trading.
  */
 export function claimState(dir: string, isPaper: boolean): void {
   const isMarked = isPaperState(dir);

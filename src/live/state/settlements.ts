@@ -4,8 +4,8 @@ import type { Log } from '../log.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 
 /**
- * Ends the hedges that the operator has settled. Call it periodically; a hedge that is being looked up is ended by a
- * later call.
+ * Ends the hedges that the operator has settled. Call `applyPendingSettlements` periodically: a hedge that is being
+ * looked up is ended only by a later call.
  */
 export function applyPendingSettlements(
   box: NumberedMailbox<'settle'> | undefined,

@@ -34,7 +34,7 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
 const LOG_FILE = `${STATE_FILE}-wal`;
 
 /**
- * Copies the state file, then its log. Returns `false` if the log restarted in the meantime. Until a restart, commits
+ * Copies the state file, then its log. Returns `false` if the log restarted during the copy. Until a restart, commits
  * are only appended to the log, which has every page that is newer than the file. The two copies are therefore a
  * durable state.
  */

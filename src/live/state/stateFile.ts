@@ -66,7 +66,7 @@ export function openDatabase(
 /** Size to which the write-ahead log is cut, in bytes. The state file itself reuses the space of deleted rows. */
 const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
-/** Returns the error for the operator. It names the disk if the disk is the cause, otherwise the state file. */
+/** Returns the error for the operator. The error names the disk if the disk is the cause, otherwise the state file. */
 export const unusable = (file: string, error: unknown): DamagedState =>
   error instanceof DamagedState
     ? error
@@ -121,7 +121,7 @@ function schemaOf(db: Database.Database): string {
 }
 
 /**
- * Returns a function that does the work in one atomic transaction. The driver's own wrapper would hide the reason if a
+ * Returns a function that runs `work` in one atomic transaction. The driver's own wrapper would hide the reason if a
  * full disk ends the transaction.
  */
 export function atomically<A extends readonly unknown[]>(
@@ -205,8 +205,8 @@ const ENTRIES = `
 `;
 
 /**
- * Table with the number of committed transactions. A file that lost transactions has a lower number than
- * `knownCommits`.
+ * Table with the number of committed transactions. In a file that lost transactions, the number is lower than the
+ * number in the separate file of `knownCommits.ts`.
  */
 const COMMITS = `
   CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
@@ -224,7 +224,7 @@ const tablesOf = (version: number): string =>
 
 const SCHEMA = `${tablesOf(VERSION)} PRAGMA user_version = ${VERSION};`;
 
-/** Returns the commit count of a file that has the table. */
+/** Returns the commit count of a file that has the table `commits`. */
 export const commitsIn = (db: Database.Database): number =>
   (db.prepare('SELECT n FROM commits').get() as { n: number } | undefined)?.n ?? 0;
 
@@ -263,7 +263,10 @@ const SUMMED = [
   { table: 'commits', texts: [], numbers: ['n'] },
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
 ] as const;
-/** First version of the state file that has the table. Tables that are not listed exist in every version. */
+/**
+ * First version of the state file that has the table, by name of the table. Tables that are not listed exist in every
+ * version.
+ */
 const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
 
 type Row = Readonly<Record<string, unknown>>;

@@ -213,7 +213,7 @@ function triangles(way: 'up' | 'down'): UPlot.Series.Points.PathBuilder {
     const values = chart.data[index] ?? [];
     let count = 0;
     for (let i = from; i <= to; i++) if (typeof values[i] === 'number') count++;
-    // Many triangles are smaller, so that the line behind them remains visible.
+    // If there are many triangles, they are smaller, so that the line behind them remains visible.
     const room = chart.bbox.width / devicePixelRatio / Math.max(1, count);
     const size = Math.min(MARK.most, Math.max(MARK.least, room / 2)) * devicePixelRatio;
     for (let i = from; i <= to; i++) {

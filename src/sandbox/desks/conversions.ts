@@ -1,5 +1,5 @@
 /**
- * Conversions (v4): quotes on the books' best prices, execution in the background, and results (rest-api 4.10,
+ * Conversions (v4): quotes from the books' best prices, execution in the background, and results (rest-api 4.10,
  * public-facts 13).
  */
 import {
@@ -44,8 +44,9 @@ export type QuoteRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: Money } | { readonly receive: Money }
 );
 
-/** Maximum number of stored quotes, and of stored conversions; the oldest are dropped first. */
+/** Maximum number of stored quotes; the oldest are dropped first. */
 export const QUOTES_MAX = 10_000;
+/** Maximum number of stored conversions; the oldest are dropped first. */
 export const CONVERSIONS_MAX = 10_000;
 const ONE = 10n ** 18n;
 
@@ -89,9 +90,10 @@ export class VenueConversions {
     if (!(spend > 0n && receive > 0n)) return refused('0408', 'too small to convert');
     const slippage = slippageOf(path[0]!, spend);
     if (slippage === null) return refused('0367', 'not enough depth in the book');
-    // Epoch milliseconds are whole (rest-api 2.10); a clock may be finer.
+    // The API uses whole epoch milliseconds (rest-api 2.10), but the clock can return fractions.
     const created = Math.floor(this.#venue.clock.now());
-    // The rate of a single sell is the book's price. Any other rate is the cost of one unit of the target currency.
+    // The rate of a direct sell is the price of the book. Any other rate is the cost of one unit of the target
+    // currency.
     const sells = path.length === 1 && path[0]!.side === 'sell';
     const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
     const quote: VenueQuote = {
@@ -113,8 +115,8 @@ export class VenueConversions {
   }
 
   /**
-   * Executes a quote of the account. Rejects with 0345 if the quote is unknown, executed or expired, with 0379 if the
-   * account cannot pay.
+   * Executes a quote of the account. Rejects with 0345 if the quote is unknown, executed or expired, and with 0379 if
+   * the account cannot pay.
    */
   execute(account: Account, quoteId: string): Verdict<VenueConversion> {
     const quote = this.#quotes.get(quoteId);
@@ -194,7 +196,9 @@ function bestPrice(book: DeskBook, side: Side): bigint {
   return BigInt(ticks) * book.instrument.tickMoney;
 }
 
-/** Returns the slippage of trading `spend`, as a fraction of the best price, or `null` if the book is too small. */
+/**
+ * Returns the slippage of trading `spend`, as a fraction of the best price; `null` if the book has too little depth.
+ */
 function slippageOf({ book, side }: Hop, spend: Money): Money | null {
   const { instrument: i } = book;
   let left: bigint = side === 'sell' ? spend / i.lotMoney : spend / i.tickLotMoney;

@@ -4,7 +4,7 @@
  */
 import type { DeskBook, DeskWorld } from './deskWorld.ts';
 
-/** Units of the target per unit of the source, as the exact fraction over / under. */
+/** Units of the target currency per unit of the source currency, as the exact fraction `over` / `under`. */
 export type Rate = { readonly over: bigint; readonly under: bigint };
 export type Cross = { readonly rate: Rate; readonly path: readonly Hop[] };
 

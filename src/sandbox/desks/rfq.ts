@@ -26,9 +26,9 @@ export type DeskQuote = {
   readonly pair: DeskPair;
   readonly sourceSum: Money;
   readonly targetSum: Money;
-  /** Units of the target per unit of the source, rounded down at 10^-12. */
+  /** Units of the target currency per unit of the source currency, rounded down to 12 decimals. */
   readonly rate: Money;
-  /** Creation time, in epoch ms of whole seconds, because the wire format has no fractions. */
+  /** Creation time, in epoch ms; truncated to the second, because times on the wire have no fractions. */
   readonly createdAt: Millis;
   readonly expiresAt: Millis;
   readonly canConfirm: boolean;
@@ -48,8 +48,9 @@ export type DeskConversion = {
   status: 'PENDING' | 'FAILED' | 'COMPLETED';
 };
 
-/** Maximum number of stored quotes, and of stored conversions; the oldest are dropped first. */
+/** Maximum number of stored quotes; the oldest are dropped first. */
 export const DESK_QUOTES_MAX = 10_000;
+/** Maximum number of stored conversions; the oldest are dropped first. */
 export const DESK_CONVERSIONS_MAX = 10_000;
 
 const ONE = 10n ** 18n;
@@ -101,7 +102,7 @@ export class RfqDesk {
     );
   }
 
-  /** Creates a quote. The computed amount is rounded in the desk's favor; an amount that rounds to zero is rejected. */
+  /** Creates a quote. Rounds the computed amount in the desk's favor, and rejects an amount that rounds to zero. */
   quote(account: Account, { pair, fixed, sum }: DeskRequest): RfqVerdict<DeskQuote> {
     const { switches } = this.#venue;
     const rate = subtractSpread(pair.cross.rate, switches);
@@ -140,7 +141,7 @@ export class RfqDesk {
     return this.#expired(quote) ? 'EXPIRED' : 'ACTIVE';
   }
 
-  /** Cancels an open quote for the desk. Returns false if no open quote has that id. */
+  /** Cancels an open quote on behalf of the desk. Returns false if no open quote has that id. */
   cancel(id: string): boolean {
     const quote = this.#quotes.get(id);
     if (quote?.state !== 'open') return false;
@@ -251,7 +252,8 @@ const FIAT: readonly string[] = ['mxn', 'usd', 'brl', 'ars', 'cop', 'eur'];
 const STABLE: readonly string[] = ['usdt', 'usdc', 'usds', 'tusd'];
 
 /**
- * Returns the number of decimals of a currency: 2 for fiat money, by direction for stablecoins, otherwise 8 (facts 14).
+ * Returns the number of decimals of a currency (facts 14): 2 for fiat money, otherwise 8. For a stablecoin as the
+ * source, a switch decides.
  */
 function deskDecimals(currency: string, side: 'source' | 'target', switches: Switches): number {
   if (FIAT.includes(currency)) return 2;

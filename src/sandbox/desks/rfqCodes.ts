@@ -2,7 +2,7 @@
 import { textOfMoney, type Millis, type Money, type WireReply } from '../../core/index.ts';
 import { reply } from '../wire/wire.ts';
 
-/** HTTP status and text of each code; the texts are Puntas's own. */
+/** HTTP status and text of each code. Puntas chose the texts. */
 const TABLE = {
   fetching_pairs_api_error: [500, 'The pairs could not be fetched'],
   invalid_source_currency: [400, 'The source currency is invalid or missing'],

@@ -56,7 +56,7 @@ export function conversionPage(
   return { kind: 'done', value: { list, next, total: wanted.length } };
 }
 
-/** Returns the sort key of a conversion: texts in the order of the list. */
+/** Returns the sort key of a conversion. The text order of the keys is the order of the list. */
 function sortKey({ id, number }: DeskConversion, order: Switches['rfqListOrder']): string {
   if (order === 'by id') return id;
   return String(order === 'oldest first' ? number : 1e15 - number).padStart(16, '0');

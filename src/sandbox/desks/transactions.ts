@@ -1,5 +1,5 @@
 /**
- * Transactions: states, money and refunds of deposits, withdrawals, issuances, redemptions and conversions (rfq 2.5,
+ * Deposits, withdrawals, issuances, redemptions and conversions: their states, balance changes and refunds (rfq 2.5,
  * 2.6, 3).
  */
 import {
@@ -21,7 +21,7 @@ export type TransferMethod = 'SPEI' | 'PLATFORM_TRANSFER';
 type Moved = { readonly network: string; readonly asset: string; readonly sum: Money };
 export type Bank = { readonly senderClabe: string; readonly senderName: string; readonly receiverClabe: string };
 
-/** Contents of a transaction, as requested; missing ids and addresses are random. */
+/** Details of a requested transaction. Ids and addresses that the request omits are random. */
 export type Details =
   | (Moved & {
       readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL';

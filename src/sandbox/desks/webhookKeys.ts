@@ -19,9 +19,7 @@ export class WebhookKeys {
     this.#random = random;
   }
 
-  /**
-   * Generates a new signing key, from the machine's randomness instead of the seed: no other state depends on the key.
-   */
+  /** Generates a new signing key. The key comes from the system's random generator, because no other state depends on it. */
   rotate(): void {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const open = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');

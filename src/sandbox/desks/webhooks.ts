@@ -32,14 +32,15 @@ type Delivery = {
   readonly registration: Registration;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether the delivery must arrive, because it has a final status or a change of a refund. */
+  /** Whether the delivery must arrive, because it reports a final status or a change of a refund. */
   readonly final: boolean;
   attempts: number;
   timer: Timer | null;
 };
 
-/** Maximum number of waiting deliveries, and of deliveries in progress. */
+/** Maximum number of waiting deliveries, over all accounts. */
 export const DELIVERIES_MAX = 10_000;
+/** Maximum number of deliveries in progress; further due deliveries wait. */
 export const UNDER_WAY_MAX = 64;
 
 export class Webhooks {

@@ -1,6 +1,4 @@
-/**
- * Undocumented lists and settings that existing clients request, with the fewest fields that these clients can read.
- */
+/** Undocumented lists and settings that existing clients request, with only the fields that these clients need. */
 import type { WireReply } from '../../core/index.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { objectOf } from './parameters.ts';

@@ -37,8 +37,8 @@ export const conversionRoutes: readonly Route[] = [
 ];
 
 /**
- * Checks a quote request in this order: conversions enabled 1009; JSON types 0372; currencies given 0303 and known
- * 0313; exactly one amount 0361, 0360; format of the amount 0408; a price 0367.
+ * Answers a quote request after these checks, in order: conversions enabled (1009), JSON types (0372), both currencies
+ * present (0303) and listed (0313), exactly one amount (0361, 0360), amount format (0408), price available (0367).
  */
 function request({ venue, account, body, conversions }: PrivateRequest): WireReply {
   if (venue.switches.conversions === 'off') return failureOf('1009');
@@ -94,7 +94,7 @@ function amountOf(text: string): Money | null {
   return sum > 0n && sum % 10n ** 10n === 0n ? sum : null;
 }
 
-/** Returns the 13 fields of rest-api 2.10. */
+/** Returns a quote with the 13 fields of rest-api 2.10. */
 function quoteOf(quote: VenueQuote): Record<string, unknown> {
   return {
     ...common(quote),
@@ -110,8 +110,8 @@ function quoteOf(quote: VenueQuote): Record<string, unknown> {
 }
 
 /**
- * Returns the fields in section 13 of public-facts: the status, and the fields of the quote except padding, slippage
- * and next events.
+ * Returns the status fields of a conversion (public-facts 13): the status, and the fields of the quote except padding,
+ * slippage and next events.
  */
 const statusOf = (conversion: VenueConversion): Record<string, unknown> => ({
   ...common(conversion.quote),

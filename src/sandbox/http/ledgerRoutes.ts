@@ -44,7 +44,7 @@ function ledgerOf(operation: Operation | null): (ask: PrivateRequest) => WireRep
   };
 }
 
-/** Key of the transfer id in the details of a ledger entry. */
+/** Field of a ledger entry's details that contains the transfer id. */
 const DETAILS = { funding: 'fid', withdrawal: 'wid', conversion: 'conversion_id', fee: 'fee_id' } as const;
 
 /** Returns the ledger entries, newest first. A trade and its fee are two entries. */
@@ -100,8 +100,8 @@ function entriesOfTrade({ tid, order, at, amount, minor, fee }: OwnTradeRecord):
 }
 
 /**
- * Returns a route that lists transfers: all, those with the ids in the path (joined with dashes), or those with the ids
- * in the query (joined with commas).
+ * Returns a handler that lists transfers: all transfers, or the transfers whose ids are in the path (joined with
+ * dashes) or in the query (joined with commas).
  */
 function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateRequest) => WireReply {
   const [id, ids] = kind === 'funding' ? (['fid', 'fids'] as const) : (['wid', 'wids'] as const);

@@ -160,7 +160,7 @@ function replace(ask: PrivateRequest): WireReply {
   return success({ oid: venue.replace(order, book, draft, checked.value.lock).oid });
 }
 
-/** Changes price, amount or stop of an order (v4). The account needs funds only for the difference of the locks. */
+/** Changes price, amount or stop of an order (v4). The account needs funds only for the increase of the lock. */
 function modify(ask: PrivateRequest): WireReply {
   const { venue } = ask;
   const target = changing(ask);
@@ -214,7 +214,7 @@ function activeOf(venue: Venue, account: Account, name: Name): VenueOrder | unde
 
 type Changing = { readonly order: VenueOrder; readonly book: VenueBook; readonly fields: Fields };
 
-/** Returns the order that a PATCH changes, and its body. */
+/** Returns the order that a PATCH changes, and the fields of the request body. */
 function changing(ask: PrivateRequest): Verdict<Changing> {
   const { venue, account, body } = ask;
   if (venue.switches.api === 'off') return refused('1000');
@@ -234,8 +234,8 @@ function changing(ask: PrivateRequest): Verdict<Changing> {
 const CHANGES = ['price', 'major', 'minor', 'stop'] as const;
 
 /**
- * Parses the body of an order. If `orderNumbers` is accepted, a JSON number becomes its literal text; a number with an
- * exponent stays a number.
+ * Parses the body of an order. If the switch `orderNumbers` accepts JSON numbers, a number becomes its literal text; a
+ * number with an exponent stays a number.
  */
 function orderFieldsOf(body: string, { orderNumbers }: Switches): Verdict<Fields> {
   const fields = objectOf(body);

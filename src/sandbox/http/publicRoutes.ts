@@ -160,7 +160,7 @@ function ticker({ venue, query }: PublicRequest): WireReply {
 }
 
 /**
- * Returns the ticker of a book. Prices without a trade or an order are zero, or `null` by the switch
+ * Returns the ticker of a book. A price is zero if the book has no trade or order for it, or `null` by the switch
  * `tickerWithoutMarket`.
  */
 function tickerOf(venue: Venue, book: VenueBook): unknown {
@@ -196,7 +196,7 @@ function ohlc({ venue, query }: PublicRequest): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
   const seconds = wholeOf(query.get('time_bucket'), null);
-  // The client ccxt has recorded this code from the exchange, also for a missing value.
+  // According to ccxt, the exchange returns this code also if `time_bucket` is missing.
   if (seconds === null || !BUCKET_SECONDS.includes(seconds)) return failureOf('0304', 'time_bucket');
   const now = venue.clock.now();
   const start: Millis | null = wholeOf(query.get('start'), 0);

@@ -1,4 +1,4 @@
-/** REST interface: a pure, synchronous function of a request and its address. */
+/** REST interface: a synchronous function that answers a request from an IP address. */
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { Gate, mayUse } from '../venue/auth.ts';

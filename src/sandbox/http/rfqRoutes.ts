@@ -78,7 +78,10 @@ function convert({ account, rfq, body }: PrivateRequest): WireReply {
   return made.kind === 'refused' ? rfqFailure(made) : bare(conversionBody(made.value));
 }
 
-/** Returns a conversion: 400 for a malformed id, 404 for an unknown id, 403 for another account's conversion. */
+/**
+ * Returns a conversion. Replies with 400 for a malformed id, 404 for an unknown id, and 403 for a conversion of another
+ * account.
+ */
 function conversionById({ account, rfq, path }: PrivateRequest): WireReply {
   const id = path['conversion_id']!;
   if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'the id is not a UUID'));

@@ -1,4 +1,4 @@
-/** Route of the embedded exchange: one row of the table behind replies, rate limits, documentation and tests. */
+/** Route of the embedded exchange: one row of the table that defines replies, rate limits, documentation and tests. */
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import type { Account, Permission } from '../venue/accounts.ts';
 import { done, refused, type Verdict } from '../wire/codes.ts';
@@ -48,7 +48,7 @@ export type Route =
       readonly handle: (ask: PrivateRequest) => WireReply;
     };
 
-/** Returns a private route that reads; `permission` is the permission that its key needs. */
+/** Returns a private read-only route. `permission` is the permission that the API key needs. */
 export const readRoute = (
   pattern: string,
   handle: (ask: PrivateRequest) => WireReply,
@@ -71,7 +71,10 @@ export function pageOf({ query, venue }: PublicRequest): Verdict<PageQuery> {
   return done({ limit: Math.min(100, limit), sort, ...(marker !== undefined && { marker }) });
 }
 
-/** Parses the limit of a list: `fallback` if absent, `null` if invalid. The documents do not define a limit below 1. */
+/**
+ * Parses the limit of a list: `fallback` if absent, `null` if invalid. For a limit below 1, which the documents do not
+ * define, a switch decides.
+ */
 export function limitOf(query: PublicRequest['query'], fallback: number, { limitBelowOne }: Switches): number | null {
   const text = query.get('limit');
   const isBelowOne = text !== undefined && /^(?:0+|-\d{1,15})$/.test(text);

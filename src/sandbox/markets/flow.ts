@@ -21,8 +21,8 @@ import { EfficientPrice } from './flowValue.ts';
 import type { Market, Marketplace } from './market.ts';
 
 /**
- * Taker order of the flow, for tests and calibration. `informed`: whether its taker knew the efficient price, which the
- * market cannot see.
+ * Taker order of the flow, for tests and calibration. `informed`: whether the taker knew the efficient price, which is
+ * not public.
  */
 export type FlowTake = { readonly informed: boolean; readonly side: Side; readonly traded: Amount };
 
@@ -36,8 +36,8 @@ export type FlowOptions = {
 };
 
 /**
- * Creates a seeded flow. With equal seeds and marketplaces, orders and times are equal. The flow runs until stopped and
- * keeps at most some hundred orders.
+ * Creates a seeded flow. With equal seeds and marketplaces, orders and times are equal. The flow runs until stopped,
+ * with at most a few hundred orders in the book.
  */
 export function seededFlow(options: FlowOptions): Market {
   return new Flow(options);
@@ -169,8 +169,8 @@ class Flow implements Market {
   }
 
   /**
-   * Places an informed taker order, with a limit that keeps the edge: a buy below the efficient price or a sell above
-   * it.
+   * Places an informed taker order, if a best price is far enough from the efficient price. The limit price preserves
+   * the minimum edge.
    */
   #informed(seconds: number): void {
     const fair = this.#scale.startTicks * Math.exp(this.#value.expectedLog(this.#arrivals.imbalance));
@@ -209,8 +209,8 @@ class Flow implements Market {
   }
 
   /**
-   * Applies each execution to the flow exactly once: by the call for the taker if the flow takes, by the call for the
-   * maker if an account takes.
+   * Applies each execution to the flow exactly once, although maker and taker are both reported. If the flow takes,
+   * only the taker's report counts; if an account takes, only the maker's.
    */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));
@@ -242,8 +242,8 @@ class Flow implements Market {
 }
 
 /**
- * Ratio of the arrival rate of uninformed orders to the rate of `paceOf`. Informed orders arrive in addition, when they
- * have an edge.
+ * Arrival rate of uninformed orders, as a share of the rate from `paceOf`. Informed orders arrive in addition, when
+ * they have an edge.
  */
 const UNINFORMED_SHARE = 0.75;
 

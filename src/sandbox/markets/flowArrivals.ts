@@ -5,8 +5,8 @@
 import { exponential, normal, type Random, type Side } from '../../core/index.ts';
 
 /**
- * Orders that an order triggers: average number and delay in seconds. `FAST` are split orders, which follow almost
- * immediately; `SLOW` are herds.
+ * Orders that an order triggers: average number and average delay in seconds. `FAST` is for split orders, which follow
+ * almost immediately; `SLOW` is for other traders who follow the side of the order.
  */
 const FAST = { children: 0.38, seconds: 0.04 };
 const SLOW = { children: 0.2, seconds: 15 };
@@ -21,7 +21,10 @@ const ACTIVITY_S = 600;
 const FOLLOW = 0.3;
 const TILT_S = 150;
 const TILT_STRENGTH = 1.4;
-/** Standard deviation of the logarithm of sizes. The mean is then 7.4 times the median, as on the recorded days. */
+/**
+ * Standard deviation of the logarithm of sizes. The mean is then 7.4 times the median, as in the recordings used for
+ * calibration.
+ */
 const SIZE_DEVIATION = 2;
 const SIZE_MAX = 300;
 

@@ -36,7 +36,7 @@ export const FLOW_MAKERS: readonly MakerKind[] = [
 /** Market state that all makers use at a refresh. */
 export type MakerScene = {
   readonly seconds: number;
-  /** Logarithm of the ratio of the public price to the start price. */
+  /** Logarithm of (public price / start price). */
   readonly publicLog: number;
   /** Shift of the makers' price by recent trades, as a logarithm. */
   readonly pressure: number;
@@ -60,9 +60,9 @@ const CLEARANCE = 0.7;
 /** Share of a quote's amount below which the maker may replace the quote, with probability `REPLENISH` per refresh. */
 const EATEN = 0.5;
 const REPLENISH = 0.6;
-/** Standard deviation of the error in the maker's view of the price, in half spreads. */
+/** Standard deviation of a maker's price error, in half spreads. */
 const ERROR = 0.22;
-/** Time constant of the error in the maker's view of the price, in seconds. */
+/** Time constant of a maker's price error, in seconds. */
 const ERROR_S = 25;
 /** Standard deviation of the logarithm of amounts. */
 const AMOUNT_DEVIATION = 1;

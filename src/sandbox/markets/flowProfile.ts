@@ -38,7 +38,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
   sol_mxn: { ...BTC_MXN, startPrice: '2800', typicalAmount: '2', spreadBps: 14, volatilityBps: 14 },
   ltc_mxn: { ...BTC_MXN, startPrice: '1700', typicalAmount: '3', spreadBps: 14, volatilityBps: 12 },
   btc_brl: { ...BTC_MXN, startPrice: '450000' },
-  /** Spread, rate, sizes and volatility of the recorded day of Gemini. */
+  /** Spread, rate, sizes and volatility come from one recorded day of Gemini. */
   eth_usd: {
     startPrice: '2200',
     typicalAmount: '0.2',
@@ -47,7 +47,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
     takersPerSecond: 0.21,
   },
   btc_usd: { ...BTC_MXN, startPrice: '80000', typicalAmount: '0.01', spreadBps: 7 },
-  /** Spread of Bitso's production quotes. The volatility is low, as for a pair of fiat currencies. */
+  /** The spread comes from Bitso's production quotes. The volatility is low, as for a pair of fiat currencies. */
   usd_mxn: {
     startPrice: '18.5',
     typicalAmount: '200',

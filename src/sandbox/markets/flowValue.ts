@@ -3,9 +3,12 @@
  */
 import { exponential, normal, type Random } from '../../core/index.ts';
 
-/** Share of the variance of the efficient price that news causes. Diffusion causes the rest. */
+/**
+ * Share of the efficient price's variance that news causes. Diffusion causes the part that is due to neither news nor
+ * order imbalance.
+ */
 const NEWS_SHARE = 0.55;
-/** Share of the variance that order imbalance causes. */
+/** Share of the efficient price's variance that order imbalance causes. */
 const IMBALANCE_SHARE = 0.25;
 /** Mean time between news, in seconds. */
 const NEWS_MEAN_S = 120;
@@ -52,14 +55,14 @@ export class EfficientPrice {
   }
 
   /**
-   * Returns the logarithm of the ratio of two prices: the efficient price that informed takers expect soon, and the
-   * start price.
+   * Returns the logarithm of (expected price / start price). The expected price is the efficient price that informed
+   * takers expect `FORESIGHT_S` later.
    */
   expectedLog(imbalance: number): number {
     return this.#log + this.#imbalanceDriftPerS * imbalance * FORESIGHT_S;
   }
 
-  /** Logarithm of the ratio of the public price to the start price. */
+  /** Logarithm of (public price / start price). */
   get publicLog(): number {
     return this.#public;
   }

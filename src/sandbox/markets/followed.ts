@@ -16,9 +16,9 @@ export type FollowedCounts = {
   readonly filledLots: number;
 };
 
-/** Queues of the followed book order by order, if the exchange publishes single orders. */
+/** Queues of the followed book, if the exchange publishes individual orders. */
 export type FollowedQueues = {
-  /** Returns the arrival number of the newest order, or `null` while single orders are not published. */
+  /** Returns the arrival number of the newest order, or `null` while individual orders are not published. */
   arrivals(): number | null;
   /** Returns the total lots at a price of the orders up to an arrival number. */
   lotsUpTo(side: Side, price: Price, arrival: number): number;
@@ -31,7 +31,7 @@ export type ExecutionContext = {
    * prices. If omitted, each execution is its own sweep.
    */
   readonly sweepTime?: number;
-  /** Result of `mark` before the execution, which can fill only account orders known at that time. */
+  /** Result of `mark` before the execution. The execution can fill only account orders that existed at that mark. */
   readonly mark?: number;
   /** Arrival number of the order that the execution filled; 0 if no longer known, absent if orders are not numbered. */
   readonly maker?: number;
@@ -56,7 +56,7 @@ export class FollowedMarket {
   readonly #model: FillModel;
   readonly #house: SyntheticLiquidity;
   readonly #queues: FollowedQueues | null;
-  /** Arrival number of the newest visible order; `null` while single orders are not published. */
+  /** Arrival number of the newest visible order; `null` while individual orders are not published. */
   #arrivals: number | null = null;
   readonly #sweep = new Sweep();
   /** All levels of the followed book as received. */
@@ -70,7 +70,7 @@ export class FollowedMarket {
   /** Account orders of each side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   #serial = 0;
-  /** Worst price of each side to which the followed book is known completely. */
+  /** Price on each side up to which the followed book is complete, starting from the best price. */
   #reach: Readonly<Record<Side, number>> = EVERYWHERE;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {
@@ -79,7 +79,7 @@ export class FollowedMarket {
   };
 
   /**
-   * Creates the market. With `queues`, queue positions and fills are exact while single orders are published; the model
+   * Creates the market. With `queues`, queue positions and fills are exact while individual orders are published; the model
    * applies at other times.
    */
   constructor(place: FollowedPlace, model: FillModel, queues: FollowedQueues | null = null) {
@@ -177,7 +177,7 @@ export class FollowedMarket {
     const before = shown.get(price) ?? 0;
     if (after > 0) shown.set(price, after);
     else shown.delete(price);
-    // A level with an unchanged amount has not been updated after the trades at its price.
+    // If the amount is unchanged, the level does not include the latest trades at its price yet.
     if (after !== before) {
       for (const order of this.#own[side]) {
         if (order.place === price) this.#model.queue.changed(order, before, after, 0);
@@ -187,8 +187,8 @@ export class FollowedMarket {
   }
 
   /**
-   * Detects account orders that were placed, changed or removed since the last event. The levels are still those after
-   * the last event.
+   * Detects account orders that were placed, changed or removed since the last event. Must be called before the next
+   * event changes the levels.
    */
   #look(): void {
     for (const side of SIDES) {
@@ -226,7 +226,7 @@ export class FollowedMarket {
     const arrivals = this.#arrivals;
     if (this.#queues === null || arrivals === null) return;
     for (const order of this.#own[side]) {
-      // The order was placed while single orders were not published, so all current orders may be ahead.
+      // The order was placed while individual orders were not published, so all current orders may be ahead.
       if (order.joined === Infinity) order.joined = arrivals + 1;
       order.front = this.#queues.lotsUpTo(side, order.place, order.joined - 1);
       order.traded = 0;

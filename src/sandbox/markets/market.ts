@@ -20,7 +20,7 @@ export interface Marketplace {
   readonly instrument: Instrument;
   readonly clock: Clock;
   readonly random: Random;
-  /** Places an order that matches immediately. `rested` is the unmatched amount that stays in the book under `id`. */
+  /** Places an order and matches it immediately. `rested` is the unmatched amount that stays in the book under `id`. */
   place(
     side: Side,
     price: Price,

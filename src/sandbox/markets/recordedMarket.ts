@@ -1,4 +1,4 @@
-/** Replay of a recorded market as simulator orders, among which account orders rest, fill and take. */
+/** Replay of a recorded market as simulator orders. Account orders rest among these orders and trade with them. */
 import { opposite, type Amount, type Millis, type Price, type Side, type Timer } from '../../core/index.ts';
 import { Sweep, SWEEP_MS } from '../../fills/index.ts';
 import { KIND, RecordedBook, SIDE, type RecordedSide, type Tape } from '../../tape/index.ts';
@@ -99,7 +99,7 @@ class Replay implements Market {
     this.#house = house;
     if (columns.kind.includes(KIND.level) && (depth < Infinity || columns.kind.includes(KIND.clear)))
       this.#queues = new RecordedQueues(place, this.#book, depth);
-    // Restores a recorded level that crossed an account order and that the account order therefore took in part.
+    // A canceled account order may have crossed a recorded level and taken a part of it. The level is then restored.
     place.onCancel(() => house.regrow());
     place.onSyntheticFill((_id, _side, price, lots, maker) => {
       if (maker) this.#met.push({ price, lots });
@@ -270,8 +270,8 @@ class Replay implements Market {
     const maker = opposite(side);
     const sweep = this.#sweep;
     const place = this.#place!;
-    // Recorded levels at prices at which orders of the taker's side rest now are not in the simulated book. The sweep
-    // trades against these levels first.
+    // The simulated book lacks the recorded levels at prices where orders of the taker's side rest now. The sweep
+    // trades against these recorded levels first.
     const against = side === 'buy' ? place.bestBid() + 1 : place.bestAsk() - 1;
     let passed = against > 0 && sweep.isOpen ? sweep.tradeBetterThan(against, amount) : 0;
     this.#clearBefore(maker, price);

@@ -57,7 +57,7 @@ export class RecordedQueues {
       if (order.place === price) this.#model.queue.changed(order, 0, this.#levels(side).amountOf(price), 0);
   }
 
-  /** Ends the snapshot state. Must be called before a step that follows a snapshot. */
+  /** Ends the state in which the book equals a snapshot. Must be called before a step that follows a snapshot. */
   stepped(): void {
     if (this.#isSnapshot) this.#seen();
     this.#isSnapshot = false;
@@ -82,7 +82,7 @@ export class RecordedQueues {
     return filled;
   }
 
-  /** Caps the queue ahead of each order at the recorded amount, once all recorded rows are applied. */
+  /** Limits the queue ahead of each order to the recorded amount, once all recorded rows are applied. */
   #seen(): void {
     for (const side of SIDES)
       for (const order of this.#own[side])

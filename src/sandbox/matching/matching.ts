@@ -47,7 +47,9 @@ export class MatchingBook {
   readonly #bids = new PriceLevels(1);
   readonly #asks = new PriceLevels(-1);
   selfTrade: SelfTrade = 'allow';
-  /** Sequence of the book. Increases by one for each operation that changed the book, by two for a modification. */
+  /**
+   * Sequence number of the book. Increases by one for each operation that changed the book, by two for a modification.
+   */
   sequence: number;
   /** Amount that the last `place`, `take` or `modify` traded. */
   traded = 0 as Amount;

@@ -38,7 +38,7 @@ export class PriceLevels {
     return i < this.#count && this.#keys[i] === key ? this.#levels[i]! : -1;
   }
 
-  /** Adds a level at a price without a level. */
+  /** Adds a level at a price that has no level yet. */
   insert(price: number, level: number): void {
     const key = this.#sign * price;
     const i = this.#position(key);

@@ -36,7 +36,10 @@ export const SESSIONS_MAX = 1_000;
  */
 export const RECEIVED_MAX = 1_000;
 const RECEIVED_WINDOW_MS = 10_000;
-/** Delay until a session without a book is closed. Documented as "within about half a second" (public-facts 12.1). */
+/**
+ * Delay until a session without a book is closed, in ms. Documented as "within about half a second" (public-facts
+ * 12.1).
+ */
 const NO_BOOK_CLOSE_MS = 250;
 const QUIET_CHECK_MS = 20_000;
 

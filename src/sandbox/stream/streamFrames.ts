@@ -20,7 +20,7 @@ import { text8 } from '../wire/wire.ts';
 export const CHANNELS = ['trades', 'orders', 'diff-orders'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** Number of single orders per side in the channel `orders` (public-facts 12.4). */
+/** Number of individual orders per side in the channel `orders` (public-facts 12.4). */
 const SHOWN_ORDERS = 20;
 
 export const KEEP_ALIVE = '{"type":"ka"}';
@@ -114,7 +114,7 @@ const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Am
   s: 'undefined',
 });
 
-/** Truncates a time to whole milliseconds, as the exchange does; a clock may be finer. */
+/** Truncates a time to whole milliseconds, as the exchange does, because the clock can return fractions. */
 export const wholeMs = (at: Millis): Millis => Math.floor(at);
 const digitOf = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);
 const valueText = (i: Instrument, price: Price, amount: Amount): string =>

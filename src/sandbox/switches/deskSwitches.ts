@@ -1,6 +1,6 @@
 /**
- * Switches of RFQ desk, transactions and webhooks: behavior that the interface document on RFQ and webhooks leaves
- * open.
+ * Switches of the RFQ desk, the transactions and the webhooks: behavior that the interface document on RFQ and webhooks
+ * leaves open.
  */
 import { choice, quantity } from './switchKinds.ts';
 
@@ -10,23 +10,23 @@ import { choice, quantity } from './switchKinds.ts';
  */
 export const RFQ_SWITCHES = {
   rfqAuthErrors: choice(['rfq', 'v3'], 'Form of RFQ errors of signature, nonce, permission and budget.', 'rfq 5'),
-  rfqForbidden: choice(['everywhere', 'conversions only'], 'Calls that need the permission (403).', 'rfq 4, 5'),
+  rfqForbidden: choice(['everywhere', 'conversions only'], 'Calls that need the RFQ permission (403).', 'rfq 4, 5'),
   rfqBudget: choice(['shared', 'own', 'none'], 'Request budget of RFQ calls.', 'facts 14, 18.2'),
-  rfqPairs: choice(['listed', 'fetching_pairs_api_error'], 'List of pairs, or error 500.', 'rfq 4.1'),
+  rfqPairs: choice(['listed', 'fetching_pairs_api_error'], 'Answer: list of pairs, or error 500.', 'rfq 4.1'),
   rfqStablecoinDecimals: quantity(6, 2, 8, 'Decimals of a dollar stablecoin as source; 8 as target.', 'facts 14'),
   rfqQuoteLifeMs: quantity(30_000, 1000, 3_600_000, 'Lifetime of an RFQ quote (whole seconds).', 'rfq 8, facts 14'),
   rfqTimeForm: choice(['seconds', 'nanoseconds'], 'Resolution of expires_at.', 'rfq conventions, fixtures'),
   rfqSpreadPips: quantity(20, 0, 5000, 'RFQ spread.', 'rfq 2.2'),
   rfqBothAmounts: choice(
     ['invalid_provided_amount', 'source', 'target'],
-    'Quote request with both amounts.',
+    'Handling of a quote request with both amounts.',
     'rfq 4.2, facts 14',
   ),
   rfqCapacityPips: quantity(
     250,
     0,
     10_000,
-    "Capacity per direction, share of the first book's maximum value.",
+    "Capacity per direction, as a share of the first book's maximum value.",
     'rfq 2.2',
   ),
   rfqRefillMs: quantity(60_000, 0, 86_400_000, 'Time until an empty desk is full again.', 'rfq 2.2'),
@@ -40,15 +40,25 @@ export const RFQ_SWITCHES = {
   ),
   rfqConversionId: choice(['own', 'quote id'], 'Ids of conversions.', 'facts 14'),
   rfqDelayMinMs: quantity(200, 0, 600_000, 'Minimum time in PENDING.', 'rfq 3'),
-  rfqDelayMaxMs: quantity(2000, 0, 600_000, 'Maximum time. Both 0: the reply has the outcome.', 'rfq 3'),
+  rfqDelayMaxMs: quantity(
+    2000,
+    0,
+    600_000,
+    'Maximum time in PENDING. If minimum and maximum are 0, the reply has the outcome.',
+    'rfq 3',
+  ),
   rfqFailurePips: quantity(0, 0, 10_000, 'Share of conversions that fail.', 'rfq 3'),
-  rfqFunds: choice(['moved at the end', 'locked at once'], 'Source amount of a PENDING conversion.', 'rfq 3'),
+  rfqFunds: choice(
+    ['moved at the end', 'locked at once'],
+    'Handling of the source amount of a PENDING conversion.',
+    'rfq 3',
+  ),
   rfqListOrder: choice(['newest first', 'oldest first', 'by id'], 'Order of the conversion list.', 'rfq 4.6, facts 14'),
   rfqPageSizeMax: quantity(500, 1, 10_000, 'Maximum page_size.', 'rfq 8, facts 14'),
-  rfqLastToken: choice(['omitted', 'empty'], 'next_page_token of the last page.', 'rfq 4.6'),
+  rfqLastToken: choice(['omitted', 'empty'], 'Form of next_page_token on the last page.', 'rfq 4.6'),
   rfqPageTokens: choice(
     ['encrypted', 'failed_creating_page_token', 'failed_creating_page_token_placeholder', 'unexpected'],
-    'Page tokens, or error 500.',
+    'Form of page tokens, or error 500.',
     'rfq 4.6, 7',
   ),
 } as const;
@@ -59,14 +69,26 @@ export const WEBHOOK_SWITCHES = {
   webhookRefusalStatus: choice(['400', '409', '200'], 'HTTP status of a rejected registration.', 'rfq 4.7, 7'),
   webhookTimeForm: choice(['milliseconds', 'seconds'], 'Resolution of created_at and updated_at in events.', 'rfq 2.5'),
   webhookDelayMinMs: quantity(20, 0, 600_000, 'Minimum delay of a delivery.', 'rfq 6'),
-  webhookDelayMaxMs: quantity(1500, 0, 600_000, 'Maximum delay. Both 0: deliveries in order.', 'rfq 6'),
+  webhookDelayMaxMs: quantity(
+    1500,
+    0,
+    600_000,
+    'Maximum delay of a delivery. If minimum and maximum are 0, deliveries are in order.',
+    'rfq 6',
+  ),
   webhookSkipPips: quantity(1000, 0, 10_000, 'Share of lost PENDING and IN_PROGRESS events.', 'rfq 3, 6'),
   webhookRepeatPips: quantity(500, 0, 10_000, 'Share of repeated deliveries.', 'rfq 6'),
   webhookDeadlineMs: quantity(5000, 1, 60_000, 'Timeout of the callback.', 'rfq 8'),
   webhookAttemptsMax: quantity(20, 1, 1000, 'Maximum attempts per delivery.', 'facts 15, 18.12'),
-  webhookBackOffMs: quantity(1000, 1, 3_600_000, 'First wait before a retry; doubles.', 'facts 15, 18.12'),
+  webhookBackOffMs: quantity(
+    1000,
+    1,
+    3_600_000,
+    'Wait before the first retry; doubles with each retry.',
+    'facts 15, 18.12',
+  ),
   webhookBackOffMaxMs: quantity(300_000, 1, 86_400_000, 'Maximum wait before a retry.', 'facts 15, 18.12'),
-  webhookRefused: choice(['final', 'retried'], 'Delivery answered with 3xx or 4xx.', 'facts 15'),
+  webhookRefused: choice(['final', 'retried'], 'Handling of a delivery answered with 3xx or 4xx.', 'facts 15'),
   webhookSignature: choice(['off', 'rsa'], 'Signature headers of deliveries.', 'facts 15, 18.12'),
   transactionStepMs: quantity(500, 0, 3_600_000, 'Time between two changes of a transaction.', 'rfq 3'),
   withdrawalTotal: choice(
@@ -74,6 +96,6 @@ export const WEBHOOK_SWITCHES = {
     'Time when a withdrawal reduces the total.',
     'rest-api 2.9',
   ),
-  transferListDelayMs: quantity(1000, 0, 86_400_000, 'Delay of listed transfers.', 'rest-api 2.9, facts 9.4'),
-  refundStepId: choice(['later', 'with the status'], 'Webhook with the id of a refund step.', 'rfq 2.6'),
+  transferListDelayMs: quantity(1000, 0, 86_400_000, 'Delay until a transfer is listed.', 'rest-api 2.9, facts 9.4'),
+  refundStepId: choice(['later', 'with the status'], 'Time of the webhook with the id of a refund step.', 'rfq 2.6'),
 } as const;

@@ -81,7 +81,7 @@ export class Account {
     this.#total.set(currency, this.total(currency) + sum);
   }
 
-  /** Takes a sum from the available balance. Throws if the balance is too small; callers check first. */
+  /** Debits a sum from the available balance. Throws if the balance is too small; callers check first. */
   debit(currency: string, sum: Money): void {
     if (!(sum >= 0n && sum <= this.available(currency))) {
       throw new RangeError(

@@ -41,7 +41,7 @@ export class Gate {
   }
 
   /**
-   * Checks a request in this order: credentials present (0208), key known (0201), key active (0326), account not
+   * Checks a request in this order: credentials present (0208), key exists (0201), key active (0326), account not
    * restricted (0216), address (0213), signature (0215), nonce (0206, 0207, 0201). A nonce counts as used only if all
    * earlier checks pass.
    */

@@ -43,7 +43,8 @@ function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount,
     left -= Math.min(lots, left);
     return left > 0;
   });
-  // If no account order is later than `since`, as usual, an ordinary IOC order gives the same result as single fills.
+  // Usually, no account order was placed at or after `since`. An ordinary IOC order then has the same result as
+  // separate fills.
   if (!late) return book.placeSynthetic(side, limit, amount, 'IOC').traded;
   for (const { id, lots } of met) book.hit(id, lots);
   return (amount - left) as Amount;

@@ -34,7 +34,7 @@ export type Draft = {
   readonly slippage: bigint | undefined;
 };
 
-/** Owner of an order: its number in the matching engine, and its funds. */
+/** Owner of an order, with the owner's number in the matching engine and the owner's funds. */
 export type OrderAccount = {
   readonly id: string;
   readonly owner: number;

@@ -29,11 +29,13 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type CheckedDraft = { readonly book: VenueBook; readonly draft: Draft; readonly lock: Money };
 
 /**
- * Checks a new order. The exchange publishes no order of checks; Puntas uses this order:
- * - API on 1000; JSON types 0372; book, side, type given 0303; book 0301; side 0306; type 0307
- * - trading 0410, market orders 0411, account 1008; time_in_force 0302; amounts 0308, 0309, 0329, 0408, 0407
- * - price 0304, 0407, 0401, 0402; stop 0304, 0407, 0412, 0413; amount 0403, 0404; value 0405, 0406
- * - slippage_tolerance, margin_order_type 0304; origin_id 0304, 0356; open orders 1001; engine 1002; funds 0379
+ * Checks a new order. The exchange publishes no order of checks. Puntas uses this order, with these error codes:
+ * - API on (1000); JSON types (0372); book, side, type present (0303); book (0301); side (0306); type (0307)
+ * - trading on (0410); market orders on (0411); account (1008); time_in_force (0302); amounts (0308, 0309, 0329, 0408,
+ *   0407)
+ * - price (0304, 0407, 0401, 0402); stop (0304, 0407, 0412, 0413); amount (0403, 0404); value (0405, 0406)
+ * - slippage_tolerance, margin_order_type (0304); origin_id (0304, 0356); open orders (1001); engine (1002); funds
+ *   (0379)
  */
 export function checkedOrder(venue: Venue, account: Account, body: Fields): Verdict<CheckedDraft> {
   const { switches } = venue;
@@ -120,7 +122,7 @@ export function tradingOff(account: Account, type: 'limit' | 'market', switches:
 
 /**
  * Parses a price that must be a multiple of the tick and within the book's bounds; rejects with 0407, 0304, 0401 or
- * 0402. A switch rounds prices between two ticks instead of rejecting them (public-facts 5.1).
+ * 0402. A switch decides whether a price between two ticks is rounded or rejected (public-facts 5.1).
  */
 export function priceOf(
   book: VenueBook,
@@ -139,8 +141,8 @@ export function priceOf(
 }
 
 /**
- * Parses the amount, which a request gives in either base or quote currency. The amount that is not given is 0 lots in
- * the base currency, or `undefined` in the quote currency. Rejects with 0308, 0309, 0329, 0408, 0407 or 0404.
+ * Parses the amount, which a request gives in either base or quote currency. For a quote amount, `major` is 0 lots; for
+ * a base amount, `minor` is `undefined`. Rejects with 0308, 0309, 0329, 0408, 0407 or 0404.
  */
 export function amountsOf(
   i: Instrument,
@@ -183,8 +185,8 @@ export function stopOf(
 }
 
 /**
- * Checks the bounds of amount (0403, 0404) and value (0405, 0406). A market order by value is checked by the given
- * value. A market order by amount has no value to check.
+ * Checks the bounds of amount (0403, 0404) and value (0405, 0406). For a market order by value, the requested value is
+ * checked. A market order by amount has no value to check.
  */
 export function outsideBounds(
   i: Instrument,

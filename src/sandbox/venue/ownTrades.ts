@@ -1,4 +1,4 @@
-/** Trades of one account, limited in number: in order of trade id, with the indexes that order_trades needs. */
+/** Trades of one account in order of trade id, bounded in number, with indexes by order and by origin_id. */
 import type { Amount, Millis, Money, Price, Side } from '../../core/index.ts';
 import type { VenueOrder } from './order.ts';
 
@@ -46,7 +46,7 @@ export class OwnTrades {
     return this.#byOrigin.get(originId) ?? [];
   }
 
-  /** Returns the newest trade; a changed newest trade shows that further trades were recorded. */
+  /** Returns the newest trade. If the newest trade has changed, further trades were recorded. */
   newest(): OwnTradeRecord | undefined {
     return this.#all[this.#all.length - 1];
   }

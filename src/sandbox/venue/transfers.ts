@@ -1,6 +1,6 @@
 /**
- * Transfers of an account: balance changes other than by trading, for the funding, withdrawal and ledger lists;
- * bounded, oldest first.
+ * Transfers of an account: balance changes other than by trading, for the lists of fundings, withdrawals and ledger
+ * entries. The number of stored transfers is bounded.
  */
 import type { Millis, Money } from '../../core/index.ts';
 

@@ -1,4 +1,4 @@
-/** State of the embedded exchange: books, accounts, keys and orders, and the money that changes owner in matches. */
+/** State of the embedded exchange: books, accounts, keys and orders, and the balance changes of executions. */
 import {
   money,
   moneyOf,
@@ -49,7 +49,10 @@ export const ACCOUNTS_MAX = 10_000;
 export const KEYS_MAX = 10_000;
 
 const FIRST_TID = 100_000_001;
-/** First sequence of a book. The exchange's sequences are near 4.5 billion, above 32 bits (public-facts 4.3). */
+/**
+ * First sequence number of a book. The exchange's sequence numbers are near 4.5 billion, above 32 bits (public-facts
+ * 4.3).
+ */
 const FIRST_SEQUENCE = 4_500_000_000;
 
 export class Venue implements BookHost {
@@ -105,8 +108,8 @@ export class Venue implements BookHost {
   }
 
   /**
-   * Changes the rules of a book, effective immediately. `rates` replaces its fee tiers by one pair of fees for all
-   * accounts. Throws a RangeError with the expected value.
+   * Changes the rules of a book, effective immediately. `rates` replaces the book's fee tiers by one pair of fees for
+   * all accounts. Throws a RangeError with the expected value.
    */
   changeBook(name: string, rules: Partial<Omit<BookRules, 'book'>>, rates?: Omit<FeeTier, 'volume'>): VenueBook {
     const book = this.books.get(name);
@@ -197,8 +200,7 @@ export class Venue implements BookHost {
   }
 
   /**
-   * Exchanges one sum for another with the exchange itself, for conversions. Returns false if the available balance is
-   * too small.
+   * Executes a conversion: debits one sum and credits another sum. Returns false if the available balance is too small.
    */
   swap(account: Account, pay: { currency: string; sum: Money }, receive: { currency: string; sum: Money }): boolean {
     if (!(pay.sum >= 0n && pay.sum <= account.available(pay.currency))) return false;
@@ -405,7 +407,10 @@ export class Venue implements BookHost {
       cancelling: false,
       finishedAt: null,
     };
-    if (!this.relock(order, lock)) throw new RangeError(`order of account ${account.id}: its lock was not checked`);
+    if (!this.relock(order, lock))
+      throw new RangeError(
+        `order of account ${account.id}: its lock exceeds the available balance, although the order was checked`,
+      );
     this.forget(account);
     this.#orders.set(order.oid, order);
     account.active.set(order.oid, order);

@@ -114,7 +114,7 @@ export class VenueBook implements ExecutionSink {
   readonly syntheticFillListeners: SyntheticFillListener[] = [];
   readonly cancels: (() => void)[] = [];
   readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
-  /** Time of the last change of the book; the opening time before any order. */
+  /** Time of the last change of the book. Before the first change, the time at which the book was opened. */
   changedAt: Millis;
   readonly #host: BookHost;
   readonly #salt: number;
@@ -157,7 +157,7 @@ export class VenueBook implements ExecutionSink {
 
   /**
    * Changes rules and fees, effective immediately; resting orders stay. Throws a RangeError if the rules are invalid,
-   * the tick is not a multiple of the opening tick, or the lots cannot count the maximum amount.
+   * the tick is not a multiple of the opening tick, or the maximum amount has too many lots to count exactly.
    */
   change(rules: BookRules, fees: FeeSchedule): void {
     instrumentOf(rules);

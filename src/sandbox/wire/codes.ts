@@ -1,8 +1,6 @@
-/** Error codes of the embedded exchange: four digits, their HTTP status, and the results of checks. */
+/** Four-digit error codes of the embedded exchange, their HTTP status, and the results of checks. */
 
-/**
- * Message of each code. The messages are Puntas's own; codes and meanings come from the documents (public-facts 10).
- */
+/** Message of each code. Puntas chose the messages; codes and meanings come from the documents (public-facts 10). */
 const MESSAGES = {
   '0101': 'Unknown error',
   '0201': 'Invalid nonce or invalid credentials',

@@ -44,5 +44,5 @@ export const timeMillis = (at: Millis): string => `${iso(at).slice(0, 23)}+00:00
 export const timeOfBook = (at: Millis, { bookTimes }: Pick<Switches, 'bookTimes'>): string =>
   bookTimes === 'milliseconds' ? timeMillis(at) : timeColon(at);
 
-/** Formats money with the eight decimals of the wire. */
+/** Formats money with eight decimals, as the wire format requires. */
 export const text8 = (sum: Money): string => textOfMoney(sum, 8);

@@ -58,14 +58,14 @@ type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number;
 
 /**
  * Calibrates a model. Arrivals are counted at eight distances over windows of 20 s (formulas E4). Volatility is the
- * two-scale estimate over seconds (E6). The micro-price (E5) needs amounts and 1,000 samples. Errors come from ten time
- * blocks of equal length. `onShare` receives the processed share, from 0 to 1.
+ * two-scale estimate from one price per second (E6). The micro-price (E5) needs amounts and 1,000 samples. Standard
+ * errors come from ten time blocks of equal length. `onShare` receives the processed share, from 0 to 1.
  */
 export function calibrationOf(tape: Tape, onShare: (share: number) => void = () => undefined): Calibration {
   const { columns } = tape;
   const start = columns.at[0] ?? 0;
   const end = columns.at[columns.length - 1] ?? 0;
-  // If all rows have the same time, all are in the first block.
+  // If all rows have the same time, the first block contains every row.
   const length = (end - start) / STRETCHES || 1;
   const stretchOf = (at: Millis): number => Math.min(STRETCHES - 1, Math.floor((at - start) / length));
   const third = (done: number) => (share: number) => onShare((done + share) / 3);
@@ -90,18 +90,18 @@ export function calibrationOf(tape: Tape, onShare: (share: number) => void = () 
 /** Logarithm of the mid price at the end of each second, by time block; NaN in gaps of the recording. */
 type LogMids = { readonly from: number; readonly values: Float64Array; readonly perStretch: number };
 
-/** Gaps of a recording, at ascending times. The first change of the best prices may be after the end of a gap. */
+/** Gaps of a recording, in order of time. After a gap, the mid price is unknown until the best prices change. */
 class MissingTimes {
   readonly #gaps: readonly Gap[];
   #next = 0;
-  /** End of the gaps that have started; -Infinity if none. */
+  /** Latest end of the gaps that have started; -Infinity if no gap has started. */
   until: Millis = -Infinity;
 
   constructor(gaps: readonly Gap[]) {
     this.#gaps = gaps;
   }
 
-  /** Returns the start of the first gap that started since the last call and before `at`; `null` if none. */
+  /** Returns the start of the first gap that started since the last call and before `at`; `null` if no gap started. */
   startedBefore(at: Millis): Millis | null {
     const first = this.#gaps[this.#next];
     if (first === undefined || first.from >= at) return null;

@@ -8,7 +8,7 @@ import { KIND, SIDE } from '../model/tape.ts';
  */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
-/** Checks rows in order. If rows of one time change the book, also checks the book after the last of them. */
+/** Checks rows in order. Book rows of equal time are one change. The book is checked after the last of these rows. */
 export class Inspection {
   readonly #book: RowBook;
   readonly #firstKind: number;

@@ -1,6 +1,6 @@
 /**
- * Standard errors from estimates that omit one time block at a time. Trades cluster, so single trades are not
- * independent.
+ * Standard errors from estimates that omit one time block at a time. Trades cluster, so a standard error cannot treat
+ * trades as independent.
  */
 
 /** Number of equally long time blocks into which a recording is divided. */
@@ -18,7 +18,10 @@ export function estimateOf<T>(stretches: readonly T[], estimate: (of: readonly T
   return { value, error: spreadOf(stretches.map((_, out) => estimate(stretches.filter((_one, i) => i !== out)))) };
 }
 
-/** Returns the standard error from estimates that each omit one time block; NaN if there are none, or if one is NaN. */
+/**
+ * Returns the standard error from estimates that each omit one time block. NaN if there is no estimate, or if an
+ * estimate is NaN.
+ */
 export function spreadOf(without: readonly number[]): number {
   const n = without.length;
   const mean = without.reduce((sum, x) => sum + x, 0) / n;

@@ -1,6 +1,6 @@
 /**
- * Prediction of a book's price from a reference price. For each horizon: the slope of the book's next move on the
- * distance between the two prices. The weight follows from the slopes.
+ * Prediction of a book's price from a reference price. Each horizon has a slope: the expected move of the book's price
+ * per unit of its distance from the reference price. The weight of the reference follows from the slopes.
  */
 import { priceAcross, type Leg } from '../../core/index.ts';
 import {
@@ -23,25 +23,22 @@ export type Leader = {
   readonly chosen: number | null;
   /** Weight of the reference in the fair value, from 0 to 1; 0 if the reference predicts nothing. */
   readonly weight: number;
-  /** Time constant of the mean ratio of the book's price to the reference price, in seconds. */
+  /** Time constant, in seconds, with which the ratio of book price to reference price is averaged. */
   readonly basisMemoryS: number;
   /** Assumed age of the reference, in seconds. */
   readonly ageS: number;
-  /** Share of the seconds with a known reference in which the reference changed. */
+  /** Share of seconds in which the reference price changed, among the seconds with both prices. */
   readonly moving: number;
 };
 
 export type LeaderOptions = {
   /** Age of the reference when quotes use it, in whole seconds. */
   readonly ageS: number;
-  /** Time constant of the mean ratio of the book's price to the reference price, in seconds. */
+  /** Time constant, in seconds, with which the ratio of book price to reference price is averaged. */
   readonly basisMemoryS: number;
 };
 
-/**
- * Returns the time constant of the mean ratio of both prices for a recording of `seconds`: a tenth of its length,
- * between 30 s and 1 h.
- */
+/** Returns `basisMemoryS` for a recording of `seconds`: a tenth of the recording's length, between 30 s and 1 h. */
 export const basisMemoryFor = (seconds: number): number => {
   const wanted = Math.max(30, Math.min(3_600, seconds / 10));
   return wanted < 60 ? Math.floor(wanted) : 60 * Math.floor(wanted / 60);
@@ -123,7 +120,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   };
 }
 
-/** Returns the combined price of all legs for each second in which every book is known. */
+/** Returns the combined price of all legs for each second in which every book has a price. */
 function acrossOf(legs: readonly Leg[], books: readonly LogSeconds[]): LogSeconds {
   const from = Math.max(...books.map(book => book.from));
   const to = Math.min(...books.map(book => book.from + book.values.length));

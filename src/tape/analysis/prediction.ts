@@ -9,25 +9,28 @@ import { estimateOf, type Estimate } from './jackknife.ts';
  */
 export const PREDICTION_BLOCKS = 15;
 const FITTED = (2 * PREDICTION_BLOCKS) / 3;
-/**
- * Two-sided quantiles of Student's t with 14 degrees of freedom, one fewer than the time blocks. Levels: 95% and 99%.
- */
+/** Two-sided 95% quantile of Student's t with 14 degrees of freedom, one fewer than the time blocks. */
 const STUDENT_95 = 2.145;
+/** Two-sided 99% quantile of Student's t with 14 degrees of freedom. */
 const STUDENT_99 = 2.977;
 
 export type Prediction = {
   /** Slope on all data; its standard error comes from omitting one time block at a time. */
   readonly slope: Estimate;
-  /** Bounds of the 95% confidence interval. */
+  /** Lower bound of the slope's 95% confidence interval. */
   readonly low: number;
+  /** Upper bound of the slope's 95% confidence interval. */
   readonly high: number;
   /** Correlation of the predicting number with the move, on all data. */
   readonly r: number;
-  /** Correlation of the moves in the last third with the predictions of a fit on the first two thirds. */
+  /**
+   * Correlation between the moves in the last third and their predictions. The fit for the predictions uses only the
+   * first two thirds.
+   */
   readonly rLater: number;
   /**
-   * Reduction of the squared error on the last third, as a share of the squared error of a fit without x. Negative if x
-   * makes the prediction worse.
+   * Relative reduction of the squared error on the last third, compared with a fit without x. Negative if x makes the
+   * prediction worse.
    */
   readonly gainLater: number;
   /**
@@ -98,8 +101,8 @@ export function blockOfEach(length: number, isKnown: (i: number) => boolean): Ui
 type Fit = { readonly a: number; readonly b: number; readonly c: number };
 
 /**
- * Fits y on x with the control z, from the sums of all time blocks in order. Returns `null` if there is too little
- * data, x never changes, or x and z are redundant (squared correlation above 0.9999).
+ * Fits y on x with the control z. `stretches` has the sums of every time block, in order. Returns `null` if there is
+ * too little data, x never changes, or x and z are redundant (squared correlation above 0.9999).
  */
 export function predictionOf(stretches: readonly PredictionSums[]): Prediction | null {
   const slopeOf = (of: readonly PredictionSums[]): number => fitOf(together(of))?.b ?? Number.NaN;
@@ -153,7 +156,7 @@ function fitOf({ n, x, z, y, xx, xz, zz, xy, zy }: PredictionSums, withX = true)
   return { a: (y - b * x - c * z) / n, b, c };
 }
 
-/** Returns the sum of the squared residuals of a fit. */
+/** Returns the sum of squared residuals for a fit. */
 const squares = ({ n, x, z, y, xx, xz, zz, xy, zy, yy }: PredictionSums, { a, b, c }: Fit): number =>
   yy + a * a * n + b * b * xx + c * c * zz + 2 * (a * b * x + a * c * z + b * c * xz - a * y - b * xy - c * zy);
 

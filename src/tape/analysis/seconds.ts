@@ -3,13 +3,14 @@ import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
 /**
- * Logarithms of prices. `values[i]` belongs to the end of the second `from + i` since 1970; NaN in gaps and if unknown.
+ * Logarithms of prices. `values[i]` is the logarithm at the end of the second `from + i` since 1970; NaN in gaps, and
+ * before the first price.
  */
 export type LogSeconds = { readonly from: number; readonly values: Float64Array };
 
 /**
- * Samples the mid price, or the last trade if the recording has no book. `onShare` receives the processed share, from 0
- * to 1.
+ * Samples the mid price at the end of each second, or the last trade price if the recording has no book. `onShare`
+ * receives the processed share, from 0 to 1.
  */
 export function logSecondsOf(tape: Tape, onShare?: (share: number) => void): LogSeconds {
   const { columns, gaps } = tape;

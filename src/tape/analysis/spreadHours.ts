@@ -32,8 +32,8 @@ export class SpreadHours {
   }
 
   /**
-   * Returns the wide hours; `null` if there are none, or too few samples. The usual spread is the lower quartile of the
-   * hourly medians.
+   * Returns the wide hours; `null` if there are no wide hours, or too few samples. The usual spread is the lower
+   * quartile of the hourly medians.
    */
   wide(): WideHours | null {
     const told = Array.from({ length: 24 }, (_, hour) => hour).filter(hour => this.#looks[hour]! >= LOOKS_MIN);

@@ -180,8 +180,8 @@ function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Ste
 }
 
 /**
- * Whether `day` continues `before`, so that its opening snapshots repeat a known book: `before` was closed, and `day`
- * names it as its previous day.
+ * Whether `day` continues `before`, so that the opening snapshots of `day` repeat a known book. `before` must be
+ * closed, and `day` must name `before` as the previous day.
  */
 export function continuesDay(before: ScannedDay | undefined, day: ScannedDay): boolean {
   return before?.closed === true && day.head.previous === before.day;
@@ -197,8 +197,8 @@ function opening(blocks: readonly ScannedBlock[]): readonly ScannedBlock[] {
 const directoryOf = (path = ''): string => path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
 /**
- * Returns the index of the step at which a read must start so that the book at step `begin` is known: the last snapshot
- * before it, or the first block of its day.
+ * Returns the index of the step at which a read must start, so that the book at step `begin` is known. This step is the
+ * last snapshot before `begin`, or the first block of the day of `begin`.
  */
 function leadOf(all: readonly Step[], begin: number): number {
   const path = (i: number) => directoryOf(all[i]?.block.path);

@@ -73,7 +73,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const isAmount = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= 64 && isDecimalText(value) && !value.startsWith('-');
 
-/** Maximum length of a text in a tape; this program writes only shorter texts. */
+/** Maximum length of a text in a tape, in characters; this program writes only shorter texts. */
 const TOLD_MAX = 1_000;
 
 /** Makes text from a tape safe to print, because the tape may be from an untrusted author. */

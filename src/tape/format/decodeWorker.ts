@@ -32,5 +32,5 @@ try {
   text.copy(bytes, 4);
   Atomics.compareExchange(words, SHARED.state, STATE.running, STATE.failed);
 }
-// The reader may be waiting for a chunk; it now checks the state again.
+// The reader may be waiting for a chunk. The notification makes the reader check the state again.
 Atomics.notify(words, SHARED.produced);

@@ -35,7 +35,7 @@ export async function exportTape(tape: StoredTape, file: string, onRows: (rows: 
   }
 }
 
-/** Maximum number of digits of a Parquet decimal in 64 bits. */
+/** Maximum number of digits of a 64-bit Parquet decimal. */
 const PRECISION = 18;
 
 async function toParquet(tape: StoredTape, file: OutputFile, onRows: (rows: number) => void): Promise<void> {

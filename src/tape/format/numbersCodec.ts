@@ -34,7 +34,7 @@ export function packNumbers(values: Float64Array, length: number): PackedNumbers
     if (step > stepMax) stepMax = step;
   }
   if (low === high) return { coding: CODING.same, base: first, scale: 1, planes: [] };
-  // Each bound keeps the differences and zigzags of a coding exact.
+  // Each bound ensures that the differences and zigzags of a coding are exact.
   const candidates: PackedNumbers[] = [];
   if (high - low <= Number.MAX_SAFE_INTEGER) candidates.push(packedByScale(values, length, low, high));
   if (stepMax < 2 ** 51) candidates.push(steps(values, length));

@@ -28,7 +28,7 @@ export async function openTape(
   return session === undefined ? tape : tapeInSession(tape, session);
 }
 
-/** Returns the rows of a tape inside a session. Throws an Error if there are none. */
+/** Returns the rows of a tape inside a session. Throws an Error if the tape has no rows in the session. */
 export function tapeInSession(tape: Tape, text: string): Tape {
   const session = sessionOf(text);
   const { columns, gaps } = tape;

@@ -32,7 +32,7 @@ export type ScannedDay = {
   readonly from: Millis;
   readonly to: Millis;
   readonly closed: boolean;
-  /** Number of levels per side in the book snapshots of the day; `null` if the writer did not record it. */
+  /** Number of levels per side in the book snapshots of the day; `null` if the writer did not record the number. */
   readonly seenDepth: number | null;
   /** Hash of all rows of the day, as recorded by the writer; `null` if not recorded. */
   readonly hash: string | null;

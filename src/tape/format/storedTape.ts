@@ -62,7 +62,7 @@ export type StoredTape = {
   readonly flaws: readonly DataFlaw[];
   /** Minimum number of levels per side over all days; Infinity for complete books. */
   readonly depth: number;
-  /** Levels per side that the source can show. */
+  /** Number of levels per side that the source can show. */
   readonly statedDepth: number;
   readonly quotesOnly: boolean;
   /** Session that was requested, as text. */
@@ -183,8 +183,8 @@ function* chunksInSession(
 }
 
 /**
- * Returns the stored day before `day`, if `day` continues it; otherwise an empty list. The book at its end is valid
- * until the first row of `day`.
+ * Returns the stored day before `day`, if `day` continues that day; otherwise an empty list. The book at the end of the
+ * earlier day is valid until the first row of `day`.
  */
 function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
   const name = all[all.indexOf(day.day) - 1];
@@ -220,12 +220,13 @@ function missingBetween(days: readonly ScannedDay[]): {
     const next = days[i + 1];
     if (!day.closed) {
       const done = next ? 'a gap until the next day' : 'read up to its end';
-      flaws.push({ what: `day ${day.day} was not closed`, count: 1, done });
+      flaws.push({ what: `the recording of day ${day.day} was not finished`, count: 1, done });
     }
     if (!next) return;
     if (continuesDay(day, next)) return;
     const { previous } = next.head;
-    if (previous === day.day) gaps.push({ from: day.to, to: next.from, why: `day ${day.day} was not closed` });
+    if (previous === day.day)
+      gaps.push({ from: day.to, to: next.from, why: `the recording of day ${day.day} was not finished` });
     else {
       const why = previous === null ? `${next.day} was recorded again` : `day ${previous} is missing`;
       gaps.push({ from: day.to, to: next.from, why });

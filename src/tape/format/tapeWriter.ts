@@ -167,13 +167,13 @@ export class TapeWriter extends RowSink {
     this.#write(jsonFrame(TAG.rules, { row: this.#day.rows, at, rules: this.#rules }));
   }
 
-  /** Records a time without data. Durable with the next flush. */
+  /** Records a time range without data. The record is durable after the next flush. */
   gap(gap: Gap): void {
     this.#open(Math.max(gap.from, this.#lastAt, 0));
     this.#write(jsonFrame(TAG.gap, { from: gap.from, to: gap.to, why: gap.why }));
   }
 
-  /** Records flaws of the source. Durable with the next flush. */
+  /** Records flaws of the source. The record is durable after the next flush. */
   flaws(entries: readonly DataFlaw[]): void {
     if (entries.length === 0) return;
     this.#open(Math.max(this.#lastAt, 0));

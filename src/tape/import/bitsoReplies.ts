@@ -114,8 +114,8 @@ function look(
 }
 
 /**
- * Opens one book. The rules come from the recording; the finest tick in the recording applies. Without rules in the
- * recording, the tick is given or inferred.
+ * Opens one book. The rules come from the recording. The tick is the tick in `given`, else the finest tick in the
+ * recorded rules, else it is inferred from the prices.
  */
 export function bitsoReplies(
   files: readonly string[],

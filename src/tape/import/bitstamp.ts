@@ -8,8 +8,8 @@ import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
 /**
- * Time without a book after which a gap is recorded, in ms. The median time between two books is 2.4 s; a quiet book
- * had up to 53 s.
+ * Time without a book after which a gap is recorded, in ms. The median time between two books is 2.4 s; the maximum in
+ * a quiet market was 53 s.
  */
 const GAP_MS = 5 * 60_000;
 /** Maximum time between the reduction of an order and the trade that caused it, in ms. */
@@ -27,8 +27,8 @@ const ORDER_KINDS: Readonly<Record<string, Kind>> = {
 
 /**
  * Opens the log. Only the recorder's times have milliseconds, so they are also used as exchange times. The side of a
- * trade is inferred: the oldest order that was reduced just before at the trade's price was resting, so the taker was
- * on the other side.
+ * trade is inferred from the orders that were reduced just before at the trade's price. The oldest of these orders was
+ * resting, so the taker was on the other side.
  */
 export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Recording {
   return {

@@ -23,14 +23,14 @@ export type BookChoice = {
   readonly open: (book: string, given: Given, onBytes: (count: number) => void) => Promise<Recording> | Recording;
 };
 
-/** Folder with the files in it. */
+/** Folder, and the files in the folder. */
 export type Found = {
   readonly dir: string;
   readonly files: readonly string[];
   readonly onBytes: (count: number) => void;
 };
 
-/** Whether a folder name is a date or an hour, as archives use it: 2025-09-04, 20250904, 19, hour=19. */
+/** Whether a folder name is a date or an hour, as in archives: 2025-09-04, 20250904, 19, hour=19. */
 export const isTimeFolder = (name: string): boolean =>
   /^(?:\d{1,2}|\d{4}(?:-?\d\d){0,2}(?:[T_-]?\d\d)?|(?:year|month|day|date|dt|hour)=[\w-]+)$/i.test(name);
 

@@ -7,8 +7,8 @@ import { importRecording, type Recording } from './recording.ts';
 
 /**
  * Collects a tape; the default rules come from `tapeRules`. Rejects with a WrongFile of one line if the recording
- * cannot be used, with a RangeError above 20 million rows. `onBytes` receives the number of bytes read since the last
- * call.
+ * cannot be used, and with a RangeError above 20 million rows. `onBytes` receives the number of bytes read since the
+ * last call.
  */
 export async function collectTape(recording: Recording, onBytes?: (count: number) => void): Promise<Tape> {
   const builder = new TapeBuilder();

@@ -61,7 +61,7 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
         if (!traded.has(s - 1)) continue;
         put(s, last.top, rows);
         findings.found(
-          'seconds without a row after trades',
+          'seconds without a book row after a second with trades',
           'the unchanged best prices were written again',
           rows.place,
         );

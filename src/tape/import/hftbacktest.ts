@@ -161,8 +161,8 @@ class EventReader {
     // local copy is skipped.
     if (flags < EXCHANGE_EVENT) {
       this.#findings.found(
-        'records only for the local clock',
-        'skipped; the exchange records contain the same events',
+        'records that apply only to the local clock',
+        'skipped; records for the exchange clock contain the same events',
         rows.place,
       );
       return;
@@ -280,7 +280,7 @@ class EventReader {
   }
 }
 
-/** Maximum number of resting orders in a recorded book; the largest known books have about 10,000. */
+/** Maximum number of resting orders in a recorded book; the largest known books have about 10,000 orders. */
 const ORDERS_MAX = 1_000_000;
 
 /**
@@ -349,7 +349,9 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
   return { bytes: end, records: Number(shape[1]) };
 }
 
-/** Opens the bytes of the array; `share` is the number of file bytes per byte of the array, for the progress. */
+/**
+ * Opens the bytes of the array. `share` is the number of file bytes per byte of the array, for the progress display.
+ */
 async function openArray(path: string): Promise<{ readonly stream: Readable; readonly share: number }> {
   if (path.endsWith('.npy')) return { stream: regularFileStream(path), share: 1 };
   const { entry, stream } = await openEntry(path, name => name.endsWith('.npy'));

@@ -96,8 +96,8 @@ export class GridFinder {
 
   /**
    * Returns tick and lot. The tick is the largest of 1, 2, 5, 10, 20, … units of the last decimal that divides all
-   * prices; with few prices it is the last decimal. The lot is 10^-8, finer if an amount has more decimals, or coarser
-   * if the largest amount would not fit.
+   * prices. With few prices, the tick is one unit of the last decimal. The lot is 10^-8, finer if an amount has more
+   * decimals, or coarser if the largest amount would not fit.
    */
   grid(): Grid {
     const tick = this.#count < PRICES_MIN ? 1 : niceDivisor(this.#divisor);

@@ -106,7 +106,8 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
     fromOrders: false,
     depth: kind === 'book_snapshot' ? 25 : kind === 'quotes' ? 1 : Infinity,
     quotesOnly: false,
-    notes: trades.length === 0 ? [...notes, 'no trades with the books: a replay has few fills'] : notes,
+    notes:
+      trades.length === 0 ? [...notes, 'the recording has books without trades, so a replay has few fills'] : notes,
     streams: reading => [
       kind === 'book_snapshot'
         ? snapshots(books, files, reading)

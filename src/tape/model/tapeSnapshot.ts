@@ -4,7 +4,7 @@ import { KIND, SIDE, TapeBuilder, type Columns, type SideCode } from './tape.ts'
 
 type Resting = { readonly side: number; readonly price: number; readonly amount: number };
 
-/** State of the book. Levels and single orders are stored separately, because a tape may contain both. */
+/** State of the book. Levels and individual orders are stored separately, because a tape may contain both. */
 export class TapeSnapshot {
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
   /** Resting orders by id, in order of arrival. */
@@ -54,7 +54,10 @@ export class TapeSnapshot {
     this.#orders.clear();
   }
 
-  /** Returns the book as rows: a `clear`, then all levels and orders. Returns no rows before the first row. */
+  /**
+   * Returns the book as rows: a `clear`, then all levels and orders. Returns no rows if the book has received no row
+   * yet.
+   */
   rows(at: Millis): Columns {
     const rows = new TapeBuilder();
     if (this.#known) rows.clear(at, at);

@@ -7,13 +7,14 @@ export type TimeZone = {
   /** Local time minus UTC, in ms. */
   readonly offsetAt: (utc: Millis) => Millis;
   /**
-   * Returns the UTC times that have this local time, ascending: two if the clocks went back, none if they skipped it.
+   * Returns the UTC times that have this local time, ascending. There are two if the clocks went back, and none if the
+   * clocks skipped the local time.
    */
   readonly momentsOf: (local: Millis) => readonly Millis[];
 };
 
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d\d)(?::?(\d\d))?$/;
-/** Granularity of clock changes, in ms. Clocks change at quarters of an hour, and never twice within a day. */
+/** Granularity of clock changes, in ms. Clocks change only on a quarter hour, and at most once per day. */
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 86_400_000;
 
@@ -74,7 +75,7 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 /**
- * Returns the function with a cache for the last two quarters of an hour. Consecutive rows usually have close times.
+ * Returns `offsetAt` with a cache for the last two quarter hours, because consecutive rows usually have close times.
  */
 function remembered(offsetAt: (utc: Millis) => Millis): (utc: Millis) => Millis {
   let [quarter, offset, before, offsetBefore] = [Number.NaN, 0, Number.NaN, 0];

@@ -1,6 +1,6 @@
 /**
- * Book of single orders, recorded as rows: every change from the stream, and of a complete book only the differences
- * from the record.
+ * Book of individual orders, recorded as rows: every change from the stream. A complete book adds rows only for its
+ * differences from the recorded book.
  */
 import {
   priceCeil,
@@ -43,9 +43,7 @@ export class OrderRecord {
     this.#instrument = instrument;
   }
 
-  /**
-   * Returns an order's number, also for some time after its removal; `null` for an order that was never in the book.
-   */
+  /** Returns an order's number, also for some time after the order's removal; `null` for an unknown order. */
   numberOf(oid: string): number | null {
     return this.#orders.get(oid)?.id ?? this.#gone.get(oid) ?? null;
   }
@@ -147,8 +145,8 @@ export class OrderRecord {
   }
 
   /**
-   * Returns a price in ticks; `null` if it is unusable. A price between two ticks is rounded toward the opposite side,
-   * as in the engine's market data.
+   * Returns a price in ticks; `null` if the text is not a usable price. A price between two ticks is rounded toward the
+   * opposite side, as in the engine's market data.
    */
   #ticks(side: Side, text: DecimalText): number | null {
     try {

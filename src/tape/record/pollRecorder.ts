@@ -41,7 +41,7 @@ export class PollRecorder {
   #rules: BookRules;
   #instrument: Instrument;
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
-  /** Exchange time of the last book read; `null` before the first. */
+  /** Exchange time of the last book that was read; `null` before the first book. */
   #readAt: Millis | null;
   /** Elapsed time at which the last book was read, in ms. */
   #readElapsed: Millis = Infinity;
@@ -123,8 +123,8 @@ export class PollRecorder {
     if (unfit !== null) return unfit;
     const { clock, pollMs } = this.#options;
     const local = clock.now();
-    // The local time decides. The time in a book may be the time of the last change of the book, which can be long ago
-    // in a quiet market.
+    // A late book is detected by the local clock. The time in the book may be the time of its last change, which can be
+    // long ago in a quiet market.
     const elapsed = clock.elapsed();
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;

@@ -27,8 +27,8 @@ const FLUSH_MS = 400;
 const CHECK_MS = 10 * 60_000;
 const WHOLE_EVERY_MIN_MS = 10_000;
 /**
- * Delay of the first complete book in ms, so that the stream connects before it. Otherwise the tape would start with a
- * gap.
+ * Delay before the first complete book is requested, in ms, so that the stream is connected by then. Otherwise the tape
+ * would start with a gap.
  */
 const FIRST_AFTER_MS = 1_000;
 /** Maximum number of trades that wait for the first book. */
@@ -234,7 +234,10 @@ export class Recorder {
     this.#outlet.gap({ from: at - ago, to: at, why: `the recorded book differed in ${differences} orders` });
   }
 
-  /** Writes a trade. Trades before the first book are dropped, because there is no book for them. */
+  /**
+   * Writes a trade. Until the book has its first row, trades wait. A trade earlier than that row is dropped, because
+   * there is no book for the trade.
+   */
   #writeTrade(...trade: Parameters<TradeCall>): void {
     const [side, at, price, amount, id, maker] = trade;
     if (this.#begunAt === Infinity) {

@@ -177,7 +177,7 @@ describe('an action of the console', () => {
     expect(actions.names).toEqual([...ACTION_NAMES]);
     expect(await actions.cost('Ana', quiet)).toEqual(['it would cost about 12 mxn']);
     const prepared = await actions.prepare({ ...ask, action: 'flatten', costMax: '20.50' }, quiet);
-    expect(prepared.lines).toEqual(['at most 20.50 in total, fees included', 'it would cost about 12 mxn']);
+    expect(prepared.lines).toEqual(['total cost at most 20.50, fees included', 'it would cost about 12 mxn']);
     // Each under an id of its own, which is not that of what is done.
     expect(previews).toMatchObject([
       { action: 'flatten', by: 'Ana' },
@@ -214,6 +214,6 @@ describe('an action of the console', () => {
     latch.set({ reason: 'enough', at: 3, by: 'person', who: 'Bea' });
     expect(shown()).toEqual(['halted Bea enough', 'paused Ana lunch', 'reduce only bot losses']);
     flattenIn(stateDir).set({ id: 'f', at: 4, by: 'Luz', reason: 'weekend', costMax: moneyOf('300') });
-    expect(shown().at(-1)).toBe('flatten Luz weekend (for at most 300 in total)');
+    expect(shown().at(-1)).toBe('flatten Luz weekend (total cost at most 300)');
   });
 });

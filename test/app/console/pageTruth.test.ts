@@ -127,9 +127,7 @@ function compareHolds(view: ConsoleView, dir: string, at: number): void {
   } | null;
   const holds = [
     ...there.flatMap(([what, of]) => (of === null ? [] : [[what, of.who ?? of.by, of.reason]])),
-    ...(flatten === null
-      ? []
-      : [['flatten', flatten.by, `${flatten.reason} (for at most ${flatten.costMax} in total)`]]),
+    ...(flatten === null ? [] : [['flatten', flatten.by, `${flatten.reason} (total cost at most ${flatten.costMax})`]]),
   ] as const;
   expect(view.bot.halts.map(({ what, by, reason }) => [what, by, reason])).toEqual(holds);
   const head = textOf('headPanel', view);

@@ -2,6 +2,7 @@
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   lstatSync,
   mkdtempSync,
@@ -34,8 +35,9 @@ import { previewBack } from '../../../src/app/promote/previewBack.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { STAGES, type CriterionResult, type Stage } from '../../../src/app/promote/records.ts';
 import { btcMxn } from '../../core/market.ts';
-import { approved, checked, placed } from './records.ts';
+import { approved, back, checked, placed } from './records.ts';
 import { NO_PROGRESS } from '../noProgress.ts';
+import { isMany } from '../../many.ts';
 
 const SANDBOX = readFileSync(fileURLToPath(new URL('../../../config/sandbox.yaml', import.meta.url)), 'utf8');
 const root = mkdtempSync(join(tmpdir(), 'puntas-promote-'));
@@ -281,7 +283,11 @@ describe('a decision whose process was killed', () => {
       // From now on a person's own change is the person's.
       file('my.yaml', wider(30));
       expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed manually');
-      await expect(checkPromotion(optionsOf())).rejects.toThrow('changed manually since the promotion');
+      const refusal: unknown = await checkPromotion(optionsOf()).catch((error: unknown) => error);
+      const [, kept = ''] = /changed manually since the promotion .* is kept as (\S+);/.exec(
+        (refusal as Error).message,
+      )!;
+      expect(readFileSync(kept, 'utf8')).toBe(wider(21));
       expect(live()).toBe(wider(30));
     },
   );
@@ -301,14 +307,58 @@ describe('a decision whose process was killed', () => {
       await decided(true);
       const at = join(dir, 'my.promotions');
       noteInJournal(at, placed(1, clock.now()));
-      const back = { kind: 'back', promotion: 1, at: 9, by: 'ann', reason: 'a test', version: '0.1.0' } as const;
-      noteInJournal(at, { ...back, to: keptCopy(at, SANDBOX), from: keptCopy(at, wider(21)) });
+      noteInJournal(at, back(1, 9, keptCopy(at, wider(21)), keptCopy(at, SANDBOX)));
       file('my.yaml', found);
       expect(previewBack(optionsOf()).lines[0]).toContain('would be restored to its content before promotion 1');
       const { end, lines, standing } = await promotionBack(optionsOf());
       expect([end, live(), standing.pending, standing.placed]).toEqual(['done', SANDBOX, null, []]);
       expect(lines.join(' ').includes('changed manually')).toBe(found === wider(30));
       await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
+    },
+  );
+
+  test.each([
+    ['to put a text in place', wider(21), SANDBOX, false],
+    ['to put the first text in place', wider(21), null, false],
+    ['to go back to a text', SANDBOX, wider(21), true],
+    ['to go back to no file', null, wider(21), true],
+    ['to go back from a text that a person changed', SANDBOX, wider(25), true],
+  ] as const)(
+    '%s is done by any command, unless the file is another than before and after it',
+    async (_, to, from, isBack) => {
+      const verbs = {
+        check: () => checkPromotion(optionsOf(judging('not yet'))),
+        approve: () => approvePromotion(optionsOf(judging('not yet')), false),
+        start: () =>
+          startPromotion(optionsOf(), { candidate: join(dir, 'best.yaml'), criteria: join(dir, 'criteria.yaml') }),
+        back: () => promotionBack(optionsOf()),
+      };
+      await begun();
+      const prepared = dir;
+      const digestOf = (text: string | null): string | null => text && keptCopy(join(dir, 'my.promotions'), text);
+      const before = isBack ? to : from;
+      noteInJournal(join(dir, 'my.promotions'), approved(1, 1, 'replay', null, null));
+      noteInJournal(join(dir, 'my.promotions'), approved(1, 2, 'paper', digestOf(wider(21)), digestOf(before)));
+      if (isBack) {
+        noteInJournal(join(dir, 'my.promotions'), placed(1, 3));
+        noteInJournal(join(dir, 'my.promotions'), back(1, 4, digestOf(from), digestOf(to)));
+      }
+      const all = ['check', 'start', 'approve', 'back'] as const;
+      for (const [i, found] of [...new Set([wider(30), from, null, to])].entries())
+        for (const verb of isMany ? all : [all[i % all.length]!]) {
+          dir = mkdtempSync(join(root, 'one-'));
+          cpSync(prepared, dir, { recursive: true });
+          if (found === null) rmSync(join(dir, 'my.yaml'), { force: true });
+          else file('my.yaml', found);
+          const said = await verbs[verb]().then(
+            ({ lines }) => lines.join(' '),
+            (error: unknown) => String(error),
+          );
+          const isLeft = verb !== 'back' && found !== to && found !== from;
+          expect([verb, found, live()]).toEqual([verb, found, isLeft ? found : verb === 'back' ? before : to]);
+          expect(said.includes('was changed manually since the decision of promotion 1')).toBe(isLeft);
+          expect(promotionJournal(join(dir, 'my.promotions')).standing.pending === null).toBe(!isLeft);
+        }
     },
   );
 

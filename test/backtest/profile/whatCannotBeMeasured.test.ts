@@ -36,7 +36,7 @@ describe('a profile', () => {
     const verdict = quoteVerdictOf(profile, { feeBps: 4, random: randomOf(1) });
     expect(verdict).toMatchObject({ quote: false, why: profile.limits[0], netPerHour: null });
     expect(verdictSentence(4, verdict, 'mxn')).toMatch(
-      /^Fee 4 bps, do not quote: The recording has no executions[^.]*\.$/,
+      /^Maker fee 4 bps, do not quote: The recording has no executions[^.]*\.$/,
     );
   });
 
@@ -103,9 +103,11 @@ test('calibrate prints a table of at most 80 columns, a sentence for each fee, a
   const lines = distancesText(found, 'mxn');
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   const words = lines.join(' ').replaceAll(' # ', ' ');
-  expect(words).toMatch(/Fee 4 bps: quote [\d.]+ bps \([\d.]+ to [\d.]+\) from the mid price, for [\d.]+ mxn per hour/);
   expect(words).toMatch(
-    /Fee 500 bps, do not quote: fills lose more than they earn at every distance\. The best distance, .* or less\./,
+    /Maker fee 4 bps: quote [\d.]+ bps \([\d.]+ to [\d.]+\) from the mid price, for [\d.]+ mxn per hour/,
+  );
+  expect(words).toMatch(
+    /Maker fee 500 bps, do not quote: fills lose more than they earn at every distance\. The best distance, .* or less\./,
   );
   const text = fragment(calibrationOf(planted), { symbol: 'btc_mxn', tick: '1' }, 'planted', found);
   expect(text).not.toMatch(/NaN|Infinity|undefined/);

@@ -134,7 +134,7 @@ describe('puntas compare', () => {
       else
         expect([notRun, declined]).toEqual([
           declined,
-          expect.stringContaining(`do not quote at 60 bps: ${verdict?.why}`),
+          expect.stringContaining(`do not quote at a maker fee of 60 bps: ${verdict?.why}`),
         ]);
     }
   });

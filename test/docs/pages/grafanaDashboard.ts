@@ -38,7 +38,10 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
         unit: 'none',
         type: 'stat',
         queries: [
-          [`sum by (instance, currency) (${of('puntas_profit_since_opening')})`, 'since the opening, {{currency}}'],
+          [
+            `sum by (instance, currency) (${of('puntas_profit_since_opening')})`,
+            'since the opening of the ledger, {{currency}}',
+          ],
           [`sum by (instance, currency) (${of('puntas_profit_run')})`, 'this run, {{currency}}'],
         ],
       },

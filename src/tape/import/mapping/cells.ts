@@ -1,4 +1,4 @@
-/** Cells of a row, and the side given by a cell. */
+/** Cells of a row, and the side that a cell states. */
 import type { Amount, Millis, Price } from '../../../core/index.ts';
 import { SIDE, type SideCode } from '../../model/tape.ts';
 import { shown } from '../lines.ts';

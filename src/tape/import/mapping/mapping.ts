@@ -45,8 +45,8 @@ const time = z.union([
     /** Column of the time of day, for a date without a time. */
     clock: column.optional(),
     /**
-     * Number of digits of a time of day that is written without separators. Missing leading zeros are added: 93000 is
-     * 09:30:00 with 6.
+     * Number of digits of a time of day that is written without separators. Missing leading zeros are added: with 6
+     * digits, 93000 is 09:30:00.
      */
     clockDigits: z.literal([4, 6, 9, 12, 15]).optional(),
     unit: z.enum(['s', 'ms', 'us', 'ns', 'text']).default('text'),
@@ -64,8 +64,8 @@ const COMMON = {
   /** Column names of a file without a header line. */
   header: z.array(column).min(1).optional(),
   /**
-   * Location of the rows in JSON: `rows` names the list whose elements are rows, `before` names the words in front of
-   * the JSON in a line.
+   * Location of the rows in JSON. `rows` is the path of the list whose elements are rows. `before` lists the names of
+   * the words in front of the JSON in a line.
    */
   json: z.strictObject({ rows: column.optional(), before: z.array(column).default([]) }).optional(),
   /** Companion files with further columns of the same rows. */
@@ -126,7 +126,7 @@ const table = z.discriminatedUnion('kind', [
     side,
     price: column,
     amount: column,
-    /** Column, and words in it that mean a removed level, whatever the amount. */
+    /** Column whose `words` mean a removed level, whatever the amount in the row. */
     removed: z.strictObject({ column, words }).optional(),
     /** Words that mark rows of a book snapshot. Consecutive rows with the same time of receipt are one snapshot. */
     snapshot: snapshot.optional(),

@@ -47,9 +47,9 @@ export class MappingCheck {
   }
 
   /**
-   * Checks the mapping after the last row. Reports a word that no row has as a finding, if other words of its meaning
-   * occur and the column has words that the mapping lacks.
-   * @throws WrongFile if a column is empty in every row, or if no word of a meaning occurs and the column has words
+   * Checks the mapping after the last row. If only some words of a meaning occur, and the column has words that the
+   * mapping lacks, the missing words become a finding.
+   * @throws WrongFile if a column is empty in every row. Also if no word of a meaning occurs and the column has words
    * that the mapping lacks.
    */
   check(findings: Findings): void {

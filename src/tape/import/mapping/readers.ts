@@ -54,8 +54,8 @@ export function readerOf(table: Table, instrument: Instrument, findings: Finding
 type Level = { readonly price: Price; readonly lots: Amount };
 
 /**
- * Returns a reader of quotes. Missing amounts become placeholders of one lot. An empty price means an empty side,
- * unless the mapping says that it means an unchanged side.
+ * Returns a reader of quotes. Missing amounts become placeholders of one lot. An empty price means an empty side or, if
+ * the mapping says so, an unchanged side.
  */
 function quotes(table: TableOf<'quotes'>, { price, lots }: Numbers): RowReader {
   let [bid, ask]: (Level | null)[] = [null, null];

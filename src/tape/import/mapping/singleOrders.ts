@@ -21,7 +21,7 @@ type Resting = {
   filled: number;
 };
 
-/** Maximum number of resting orders; the largest known books have about 10,000. */
+/** Maximum number of resting orders; the largest known books have about 10,000 orders. */
 const ORDERS_MAX = 2_000_000;
 
 /**
@@ -156,8 +156,8 @@ class OrderReader {
   }
 
   /**
-   * Removes `lots` from an order. `canceled` is the part of these lots that was not executed, unless a `fill` row
-   * reports its execution.
+   * Removes `lots` from an order. `canceled`: lots that the current row does not execute; an earlier `fill` row may
+   * have reported the execution of these lots.
    */
   #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
     const { number, side, price } = order;
@@ -205,14 +205,14 @@ const UNKNOWN = 'events of unknown orders';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
 /**
- * Bound below which an integer id is also the number of its order. Orders with other ids get a number at or above the
+ * An integer id below this bound is also the number of its order. Orders with other ids get a number at or above the
  * bound.
  */
 const OWN_NUMBERS = 2 ** 52;
 
 /**
- * Unique numbers of resting orders. If an id is text or too large, its number is derived only from the id, so that a
- * second import of the market gives equal numbers.
+ * Unique numbers of resting orders. If an id is text or too large, the number is derived only from the id. A second
+ * import of the market therefore gives equal numbers.
  */
 export class OrderNumbers {
   readonly #taken = new Map<number, string>();

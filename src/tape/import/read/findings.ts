@@ -14,8 +14,8 @@ export const shown = (text: string): string => JSON.stringify(text.length > 80 ?
  */
 const READABLE_PER_UNREADABLE = 100;
 /**
- * Number of unreadable lines from which their share is checked at each unreadable line, not only at the end of the
- * file.
+ * From this number of unreadable lines on, each unreadable line triggers the check of their share. With fewer, the
+ * share is checked only at the end of the file.
  */
 const LOOK_AFTER = 1_000;
 
@@ -36,7 +36,7 @@ export class Findings {
 
   /**
    * Creates the findings. With `since`, the flaws of a line are counted only if the line has a row later than `since`.
-   * The flaws of other lines are already known.
+   * An earlier import has reported the flaws of other lines.
    */
   constructor(since: Millis = -Infinity) {
     this.#since = since;

@@ -128,7 +128,9 @@ export async function openEntry(
 const ENTRIES_MAX = 10_000;
 const NAMES_SHOWN = 3;
 
-/** Returns the first two entries that `isWanted` accepts, and the first names of all entries. */
+/**
+ * Returns the first two entries that `isWanted` accepts, and the names of the first `NAMES_SHOWN` entries of any kind.
+ */
 function entriesOf(
   zip: ZipFile,
   isWanted: (name: string) => boolean,

@@ -28,13 +28,16 @@ const FOOTER_MAX = 32 * 1024 * 1024;
 /** Maximum number of values in the footer: columns times row groups. */
 const FOOTER_VALUES_MAX = 2_000_000;
 const COLUMNS_MAX = 10_000;
-/** Maximum number of cells of the requested columns in a row group, before the addition per byte of the file. */
+/**
+ * Base number of cells of the requested columns in a row group. `CELLS_PER_BYTE` more cells are allowed per byte of the
+ * file.
+ */
 const CELLS_SMALL = 4_000_000;
 /** Cells per byte of the file that are allowed in addition to `CELLS_SMALL`. */
 const CELLS_PER_BYTE = 4;
 /** Maximum number of cells in a row group of any file. */
 const CELLS_MAX = 64_000_000;
-/** Maximum number of decompressed bytes in a row group, before the addition per byte of the file. */
+/** Base number of decompressed bytes in a row group. `BYTES_PER_BYTE` more bytes are allowed per byte of the file. */
 const BYTES_SMALL = 64 * 1024 * 1024;
 /** Decompressed bytes per byte of the file that are allowed in addition to `BYTES_SMALL`. */
 const BYTES_PER_BYTE = 250;
@@ -287,8 +290,8 @@ function checkPageV2(
 }
 
 /**
- * Throws if the runs of a page repeat more values than the page has, or if its encoding can copy earlier values again
- * and again.
+ * Throws if the runs of a page repeat more values than the page has, or if its encoding can copy earlier values
+ * repeatedly.
  */
 function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 | 1, element: SchemaElement): void {
   let [offset, values] = [0, count];

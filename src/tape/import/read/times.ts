@@ -109,7 +109,9 @@ function partsOf(text: string, { date, clock }: Form): Fields | null {
 
 /** Maximum length of a time as text. */
 const TEXT_MAX = 64;
-/** Bounds of plausible times, in the years 2000 and 2100. A time outside has another unit than stated. */
+/**
+ * Bounds of plausible times, in the years 2000 and 2100. A time out of bounds probably has another unit than stated.
+ */
 const [FIRST, LAST] = [946_684_800_000, 4_102_444_800_000];
 
 export type TimeTold = {
@@ -278,7 +280,10 @@ export function clockText(text: string, digits?: number): string {
   return `${whole.padStart(length, '0')}${fraction}`;
 }
 
-/** Full number of digits of a time of day, by its number of digits without leading zeros, if unambiguous. */
+/**
+ * Number of digits of a time of day including leading zeros, by its number of digits without leading zeros. Ambiguous
+ * lengths have no entry.
+ */
 const CLOCK_DIGITS: readonly (number | undefined)[] = [, , , , , 6, 6, , 9, 9, , 12, 12, , 15, 15];
 
 /** Returns midnight of the first or last date in the text, as local time in ms; `null` if there is no date. */

@@ -7,22 +7,23 @@ import { trialError } from '../../../../backtest/app/queue/trialWorker.ts';
 import { StoreProblem } from '../../../../backtest/app/tapeStore/storedFiles.ts';
 import { runsOf } from '../../../many.ts';
 
-/** A thread that answers as the real one does, in place of a run; `text` of its job says how a trial ends. */
+/** A thread that answers as the real one does. `text` of a job says how its run ends, `paths` how another work ends. */
 const PROGRAM = `
 const { parentPort } = require('node:worker_threads');
 let taken = null;
 parentPort.on('message', work => {
   const answer = result => parentPort.postMessage(result);
+  const ends = work.kind === 'run' ? work.job.text : (work.paths[work.kind] ?? 'runs');
+  if (work.kind === 'take') taken = null;
+  if (ends === 'dies') throw new Error('out of memory');
+  if (ends === 'exits') process.exit(3);
+  if (ends === 'fails' && (work.kind !== 'run' || taken?.key === work.key)) return answer({ kind: 'failed', message: 'its own error' });
   if (work.kind === 'open') return answer({ kind: 'opened', pieces: [work.setting.study] });
   if (work.kind === 'take') {
     taken = { key: work.key, study: work.setting.study, pieces: work.pieces };
     return answer({ kind: 'taken' });
   }
-  const { text } = work.job;
-  if (text === 'dies') throw new Error('out of memory');
-  if (text === 'exits') process.exit(3);
   if (taken?.key !== work.key) return answer({ kind: 'failed', message: 'not opened' });
-  if (text === 'fails') return answer({ kind: 'failed', message: 'its own error' });
   answer({ kind: 'ran', outcome: { study: taken.study, pieces: taken.pieces } });
 });`;
 
@@ -76,4 +77,58 @@ test('a trial is run in its own study by whichever thread, fails with its own er
 test('a trial whose recording is not there is retried, and any other error is hopeless', () => {
   expect(isRetried(new StoreProblem('missing'))).toBe(true);
   for (const error of [new Error('any'), new TypeError('any'), 'a text']) expect(isRetried(error)).toBe(false);
+});
+
+test('after any failure to open or take a study, each study runs on each thread', async () => {
+  const failure = fc.record({
+    study: fc.constantFrom('one', 'two', 'three'),
+    at: fc.constantFrom('open', 'take', 'run'),
+    ends: fc.constantFrom('fails', 'dies', 'exits'),
+  });
+  const jobOf = (study: string, text: string) => ({ setting: { study }, text }) as never;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(failure, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(1, 2),
+      fc.boolean(),
+      async (failures, count, isBegun) => {
+        const threads = new TrialThreads(count, () => new Worker(PROGRAM, { eval: true, stderr: true }));
+        /** The same trial on each thread at once. */
+        const onEach = (study: string, text: string, paths: Readonly<Record<string, string>>) =>
+          Promise.all(
+            Array.from({ length: count }, () =>
+              threads.run(jobOf(study, text), paths, new Float64Array(1)).catch((error: unknown) => error),
+            ),
+          );
+        try {
+          if (isBegun) await onEach('one', 'runs', {});
+          for (const { study, at, ends } of failures) {
+            const outcomes = await onEach(study, at === 'run' ? ends : 'runs', { [at]: ends });
+            for (const outcome of outcomes)
+              if (outcome instanceof Error) expect(isRetried(outcome)).toBe(ends !== 'fails');
+          }
+          for (const study of ['one', 'two', 'three'])
+            expect(await onEach(study, 'runs', {})).toEqual(
+              Array.from({ length: count }, () => ({ study, pieces: [study] })),
+            );
+        } finally {
+          await threads.end();
+        }
+      },
+    ),
+    {
+      ...runsOf(60, 3),
+      examples: [
+        [
+          [
+            { study: 'one', at: 'open', ends: 'dies' },
+            { study: 'two', at: 'open', ends: 'fails' },
+          ],
+          2,
+          false,
+        ],
+        [[{ study: 'two', at: 'take', ends: 'fails' }], 1, true],
+      ],
+    },
+  );
 });

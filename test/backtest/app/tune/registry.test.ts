@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -69,6 +69,26 @@ describe('the registry', () => {
       const seen = new Registry(dir).records() as readonly TrialRecord[];
       expect(seen.map(({ number }) => number)).toEqual([0, 2]);
     }
+  });
+
+  test('gives each record as soon as it is whole, and once, however the bytes of its writer arrive', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 8 }), fc.integer({ min: 1, max: 3 }), (cuts, count) => {
+        const registry = new Registry(folder());
+        const made = Array.from({ length: count }, (_, i) => trial(i, `configuración ${i}`, [hours(0, 1)]));
+        const text = Buffer.from(made.map(record => `${JSON.stringify(record)}\n`).join(''));
+        const ends = [...new Set([...cuts.map(cut => cut % text.length), text.length])].sort((a, b) => a - b);
+        let from = 0;
+        mkdirSync(join(registry.file, '..'), { recursive: true });
+        for (const end of ends) {
+          appendFileSync(registry.file, text.subarray(from, end));
+          from = end;
+          const whole = text.subarray(0, end).filter(byte => byte === 0x0a).length;
+          expect(registry.records()).toEqual(made.slice(0, whole));
+        }
+      }),
+      { numRuns: 40 },
+    );
   });
 
   test('refuses a line that is no record, by its number', () => {

@@ -112,7 +112,9 @@ describe('a study', () => {
       levels: tuning.trials[tuning.chosen!]!.point['strategy.levels'],
     });
     expect(text).toMatch(/^# Found by puntas tune \(test\), study [0-9a-f]{12}/);
-    expect(text.replaceAll('\n# ', ' ')).toMatch(/Deflated Sharpe 0\.\d\d, with 9 configurations ever tried/);
+    expect(text.replaceAll('\n# ', ' ')).toMatch(
+      /deflated Sharpe ratio is 0\.\d\d, with 9 configurations tried on these hours so far/,
+    );
     // Nothing of what the first file says of itself is left.
     expect(text).not.toMatch(/it earns \+|\$schema/);
     const before = parse(readFileSync(join(process.cwd(), 'config/sandbox.yaml'), 'utf8')) as { limits: object };

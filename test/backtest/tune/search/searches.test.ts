@@ -144,7 +144,7 @@ describe('a space', () => {
     ['a: step 0', [{ key: 'a', kind: 'linear', low: 0, high: 1, step: 0 }]],
     ['a: low 0.5', [{ key: 'a', kind: 'integer', low: 0.5, high: 1 }]],
     ['a: no values', [{ key: 'a', kind: 'choice', values: [] }]],
-    ['a: a value twice', [{ key: 'a', kind: 'choice', values: [1, 1] }]],
+    ['a: two equal values', [{ key: 'a', kind: 'choice', values: [1, 1] }]],
     ['a: only when b has a value', [{ key: 'a', kind: 'choice', values: [1], when: { key: 'b', is: 1 } }]],
     [
       'b: only when a is 3',
