@@ -1253,6 +1253,110 @@ export const EDITS: readonly Edit[] = [
     title: 'the queue of a version is abandoned only if all who ever announced it have been gone for more than a day',
   },
   {
+    name: 'a slow read that began too early counts as empty',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
+    from: '    const early = isEarly();\n    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);\n',
+    to: '    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);\n    const early = isEarly();\n',
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
+    title:
+      'says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests',
+  },
+  {
+    name: 'a lost cancel of fifty orders ends the cancels of the others',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
+    from: "    if (outcome.kind !== 'done') connectivity.failed('cancel', outcome);",
+    to: "    if (outcome.kind === 'done') continue;\n    connectivity.failed('cancel', outcome);\n    return;",
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
+    title:
+      'says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests',
+  },
+  {
+    name: 'a flatten is shown without what a hedge leaves',
+    file: 'src/app/actions/flatten.ts',
+    from: '{ ...plan.rules, band: money(0n), residual: money(0n) }',
+    to: '{ ...plan.rules, band: money(0n) }',
+    test: 'test/app/actions/flatten.test.ts',
+    title:
+      'is shown with what is beyond the target and what closing all of it would cost by the book, whatever its rules, and changes nothing then',
+  },
+  {
+    name: 'the change of runs forgets a halt that is not on disk',
+    file: 'src/live/loop/recordingRotation.ts',
+    from: ' || (engine.haltedBecause !== null && state.latch.read() === null)) return null;',
+    to: ') return null;',
+    test: 'test/live/loop/recordingRotation.test.ts',
+    title:
+      'a halted run gives way to no next one until its halt is on disk, whatever asks for it; the next one is halted too',
+  },
+  {
+    name: 'a second silence of a new process counts as the first',
+    file: 'src/live/safety/sentinel.ts',
+    from: 'const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;',
+    to: 'const silenceOf = ({ reads }: HeartbeatRecord): string => `after read ${reads}`;',
+    test: 'test/live/safety/sentinel.test.ts',
+    title:
+      'holds back each silence of each process once: none again that a person resumed, and each later one, after however many reads',
+  },
+  {
+    name: 'a bot kept out counts as stopped cleanly',
+    file: 'src/app/inspect/halt.ts',
+    from: "readHeartbeat(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.requestDelayMaxMs",
+    to: "readHeartbeat(state.dir, 'bot')?.state === 'alive' ? timing.requestDelayMaxMs : 0",
+    test: 'test/live/safety/halt.test.ts',
+    title: 'waits for what may still arrive of a bot unless it stopped cleanly: its heartbeat is kept out',
+  },
+  {
+    name: 'a reload that the bot kept from forgets the preview',
+    file: 'src/app/inspect/askReload.ts',
+    from: "else if (answer.end !== 'kept') box.remember(null);",
+    to: 'else box.remember(null);',
+    test: 'test/app/inspect/askReload.test.ts',
+    title:
+      'takes the file that was previewed, also when the bot kept its own before, and is refused where that says anything else by then',
+  },
+  {
+    name: 'a reload that could not be recorded is not said',
+    file: 'src/app/actions/executeAction.ts',
+    from: 'return { end, lines: kept.lines, digest: taken };',
+    to: 'return { end, lines: kept.lines.slice(0, lines.length), digest: taken };',
+    test: 'test/app/inspect/askReload.test.ts',
+    title: 'says where it cannot be recorded, whatever the bot answered',
+  },
+  {
+    name: 'balances that change are told as a missing currency',
+    file: 'src/live/loop/opening.ts',
+    from: '[before, missing] = [reading, null];',
+    to: 'before = reading;',
+    test: 'test/live/loop/firstBalances.test.ts',
+    title: 'that never agree are told as they are at last: changing, or without a currency',
+  },
+  {
+    name: 'a pause is gone whose end could not be noted',
+    file: 'src/live/safety/latch.ts',
+    from: '    if (isThat && !existsSync(file)) linkSync(over, file);\n',
+    to: '',
+    test: 'test/live/safety/pause.test.ts',
+    title: 'stays as it was while its end cannot be noted, and ends when it can',
+  },
+  {
+    name: 'the mark of a resume is taken between its two writes',
+    file: 'src/live/safety/latchWatch.ts',
+    from: 'this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)',
+    to: 'this.#engine.haltedBecause === null)',
+    test: 'test/live/safety/watches.test.ts',
+    title:
+      'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
+  },
+  {
+    name: 'one currency of two decides a hedge',
+    file: 'src/app/inspect/settleHedge.ts',
+    from: 'known.length === legs.length ?',
+    to: 'known.length > 0 ?',
+    test: 'test/app/inspect/settleHedge.test.ts',
+    title:
+      'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
+  },
+  {
     name: 'a study that could not be opened once is remembered as broken',
     file: 'backtest/app/queue/trialThreads.ts',
     from: '    pieces.catch(() => this.#studies.delete(key));\n',
@@ -1442,110 +1546,6 @@ export const EDITS: readonly Edit[] = [
     to: '',
     test: 'test/app/promote/candidate.test.ts',
     title: 'trades on paper as itself, on a port that nobody has, with a state that only this promotion has',
-  },
-  {
-    name: 'a slow read that began too early counts as empty',
-    file: 'src/live/safety/cancelAllAndVerify.ts',
-    from: '    const early = isEarly();\n    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);\n',
-    to: '    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);\n    const early = isEarly();\n',
-    test: 'test/live/safety/cancelAllAndVerify.test.ts',
-    title:
-      'says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests',
-  },
-  {
-    name: 'a lost cancel of fifty orders ends the cancels of the others',
-    file: 'src/live/safety/cancelAllAndVerify.ts',
-    from: "    if (outcome.kind !== 'done') connectivity.failed('cancel', outcome);",
-    to: "    if (outcome.kind === 'done') continue;\n    connectivity.failed('cancel', outcome);\n    return;",
-    test: 'test/live/safety/cancelAllAndVerify.test.ts',
-    title:
-      'says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests',
-  },
-  {
-    name: 'a flatten is shown without what a hedge leaves',
-    file: 'src/app/actions/flatten.ts',
-    from: '{ ...plan.rules, band: money(0n), residual: money(0n) }',
-    to: '{ ...plan.rules, band: money(0n) }',
-    test: 'test/app/actions/flatten.test.ts',
-    title:
-      'is shown with what is beyond the target and what closing all of it would cost by the book, whatever its rules, and changes nothing then',
-  },
-  {
-    name: 'the change of runs forgets a halt that is not on disk',
-    file: 'src/live/loop/recordingRotation.ts',
-    from: ' || (engine.haltedBecause !== null && state.latch.read() === null)) return null;',
-    to: ') return null;',
-    test: 'test/live/loop/recordingRotation.test.ts',
-    title:
-      'a halted run gives way to no next one until its halt is on disk, whatever asks for it; the next one is halted too',
-  },
-  {
-    name: 'a second silence of a new process counts as the first',
-    file: 'src/live/safety/sentinel.ts',
-    from: 'const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;',
-    to: 'const silenceOf = ({ reads }: HeartbeatRecord): string => `after read ${reads}`;',
-    test: 'test/live/safety/sentinel.test.ts',
-    title:
-      'holds back each silence of each process once: none again that a person resumed, and each later one, after however many reads',
-  },
-  {
-    name: 'a bot kept out counts as stopped cleanly',
-    file: 'src/app/inspect/halt.ts',
-    from: "readHeartbeat(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.requestDelayMaxMs",
-    to: "readHeartbeat(state.dir, 'bot')?.state === 'alive' ? timing.requestDelayMaxMs : 0",
-    test: 'test/live/safety/halt.test.ts',
-    title: 'waits for what may still arrive of a bot unless it stopped cleanly: its heartbeat is kept out',
-  },
-  {
-    name: 'a reload that the bot kept from forgets the preview',
-    file: 'src/app/inspect/askReload.ts',
-    from: "else if (answer.end !== 'kept') box.remember(null);",
-    to: 'else box.remember(null);',
-    test: 'test/app/inspect/askReload.test.ts',
-    title:
-      'takes the file that was previewed, also when the bot kept its own before, and is refused where that says anything else by then',
-  },
-  {
-    name: 'a reload that could not be recorded is not said',
-    file: 'src/app/actions/executeAction.ts',
-    from: 'return { end, lines: kept.lines, digest: taken };',
-    to: 'return { end, lines: kept.lines.slice(0, lines.length), digest: taken };',
-    test: 'test/app/inspect/askReload.test.ts',
-    title: 'says where it cannot be recorded, whatever the bot answered',
-  },
-  {
-    name: 'balances that change are told as a missing currency',
-    file: 'src/live/loop/opening.ts',
-    from: '[before, missing] = [reading, null];',
-    to: 'before = reading;',
-    test: 'test/live/loop/firstBalances.test.ts',
-    title: 'that never agree are told as they are at last: changing, or without a currency',
-  },
-  {
-    name: 'a pause is gone whose end could not be noted',
-    file: 'src/live/safety/latch.ts',
-    from: '    if (isThat && !existsSync(file)) linkSync(over, file);\n',
-    to: '',
-    test: 'test/live/safety/pause.test.ts',
-    title: 'stays as it was while its end cannot be noted, and ends when it can',
-  },
-  {
-    name: 'the mark of a resume is taken between its two writes',
-    file: 'src/live/safety/latchWatch.ts',
-    from: 'this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)',
-    to: 'this.#engine.haltedBecause === null)',
-    test: 'test/live/safety/watches.test.ts',
-    title:
-      'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
-  },
-  {
-    name: 'one currency of two decides a hedge',
-    file: 'src/app/inspect/settleHedge.ts',
-    from: 'known.length === legs.length ?',
-    to: 'known.length > 0 ?',
-    test: 'test/app/inspect/settleHedge.test.ts',
-    title:
-      'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
   },
   {
     name: 'a grid leaves its bounds on the side from which the market came',
