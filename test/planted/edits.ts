@@ -178,7 +178,7 @@ export const EDITS: readonly Edit[] = [
     from: '[booked, hours] = [booked.concat(entries), hours.concat(ended)];',
     to: '[booked, hours] = [entries, hours.concat(ended)];',
     test: 'test/live/state/journal.test.ts',
-    title: 'has every entry of every keep when there is room again',
+    title: 'has every entry and every hour of every keep when there is room again',
   },
   {
     name: 'a second 420 does not prolong the pause',
@@ -1667,5 +1667,13 @@ export const EDITS: readonly Edit[] = [
     to: 'traded.has(s)',
     test: 'test/tape/importers.test.ts',
     title: 'Gemini, with the unchanged best prices again after a second with trades',
+  },
+  {
+    name: 'an hour that the disk refused is forgotten at the next one',
+    file: 'src/live/state/journal.ts',
+    from: '[booked.concat(entries), hours.concat(ended)]',
+    to: '[booked.concat(entries), ended]',
+    test: 'test/live/state/journal.test.ts',
+    title: 'has every entry and every hour of every keep when there is room again',
   },
 ];

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { causesOf, moneyOf, type Amount, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
+import { causesOf, moneyOf, NO_PROFIT, type Amount, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
+import { hoursIn } from '../../../src/live/state/profitHours.ts';
 import { entriesIn } from '../../../src/live/state/ledgerEntries.ts';
 import {
   closeDatabase,
@@ -145,7 +146,7 @@ describe('a disk that takes nothing', () => {
 });
 
 describe('the ledger on a disk that takes nothing', () => {
-  test('has every entry of every keep when there is room again', () => {
+  test('has every entry and every hour of every keep when there is room again', () => {
     const dir = folders.fresh();
     const { journal, fill, free } = full(dir);
     const entry = (source: string, ...changes: LedgerEntry['changes']): LedgerEntry => ({
@@ -155,12 +156,13 @@ describe('the ledger on a disk that takes nothing', () => {
       changes,
     });
     const opening = (currency: string, sum: string) => ({ cause: 'opening', currency, amount: moneyOf(sum) }) as const;
+    const hour = (n: number) => [{ since: AT, at: AT + n * 3_600_000, twiceMid: null, profit: NO_PROFIT }];
     fill();
-    journal.keep(markOf('90', big), [entry('first', opening('btc', '1.5'), opening('mxn', '90'))]);
+    journal.keep(markOf('90', big), [entry('first', opening('btc', '1.5'), opening('mxn', '90'))], hour(1));
     expect(() => journal.flush()).toThrow(/full/);
-    journal.keep(markOf('97', big), [entry('second', opening('mxn', '7'))]);
+    journal.keep(markOf('97', big), [entry('second', opening('mxn', '7'))], hour(2));
     expect(() => journal.flush()).toThrow(/full/);
-    journal.keep(markOf('100', '77'), [entry('third', opening('mxn', '3'))]);
+    journal.keep(markOf('100', '77'), [entry('third', opening('mxn', '3'))], hour(3));
     free();
     journal.flush();
     const copy = folders.copyOf(dir);
@@ -169,6 +171,7 @@ describe('the ledger on a disk that takes nothing', () => {
     expect(leftIn(copy).marker).toBe('77');
     const db = openDatabase(join(copy, STATE_FILE));
     expect([...entriesIn(db, ACCOUNT)].map(({ source }) => source)).toEqual(['first', 'second', 'third']);
+    expect(hoursIn(db, ACCOUNT).map(({ at }) => (at! - AT) / 3_600_000)).toEqual([1, 2, 3]);
     db.close();
   });
 });
