@@ -482,7 +482,10 @@ class Simulation {
       order => order.state === 'unknown' && order.placedAt < world.clock.now() - healMs,
     );
     this.#checker.checkNoUnknown(old.map(order => order.id));
-    this.#hedges?.checkNothingUnknown(world.clock.elapsed() - healMs);
+    const { trades } = this.#exchange.venue.accounts.get(this.#account.id)!;
+    const filledAgoMs = world.clock.elapsed() - (trades.newest()?.readableAt ?? -Infinity);
+    const evidenceMs = 2 * this.#scenario.config.timing.tradeReportDelayMaxMs;
+    this.#hedges?.checkNothingUnknown(world.clock.elapsed() - healMs, filledAgoMs, evidenceMs);
   }
 
   /** Killed while nothing is unknown, the bot must quote again within seconds. */

@@ -227,8 +227,12 @@ export class HedgeJudge {
     }
   }
 
-  /** Long after everything healed. */
-  checkNothingUnknown(acceptedBefore: number): void {
+  /**
+   * Long after everything healed. `filledAgoMs`: age of the newest own fill. A fill of a conversion's amount looks like the conversion until its trade
+   * is listed, so the balances prove an outcome only once no fill came for `evidenceMs`; the stop waits for that.
+   */
+  checkNothingUnknown(acceptedBefore: number, filledAgoMs: number, evidenceMs: number): void {
+    if (filledAgoMs < evidenceMs) return;
     for (const row of this.#options.kept()) {
       if (isUnderWay(row) && (this.#since.get(row.id) ?? Infinity) < acceptedBefore)
         this.#break('L1', `hedge ${row.id} is still ${row.state} long after everything healed`);

@@ -89,7 +89,7 @@ export class Bot {
   #lives = 0;
   #downUntil: Millis = -Infinity;
   #journalRun = -1;
-  #startedAt: Millis = 0;
+  #runBeganAt: Millis = 0;
   /** The last run that said that no list of the exchange can explain its balances, as none was ever read while nothing differed. */
   #unlearnt = -1;
   #file: Config;
@@ -113,9 +113,9 @@ export class Bot {
     return this.#rotation?.run.engine ?? null;
   }
 
-  /** How long ago the last life began. */
+  /** How long ago the last run began, in a new process or in the one of the run before: waits on evidence begin with it. */
   get ageMs(): Millis {
-    return this.#options.world.clock.elapsed() - this.#startedAt;
+    return this.#options.world.clock.elapsed() - this.#runBeganAt;
   }
 
   /** What is recorded of a run as its configuration; undefined where none is known. */
@@ -206,7 +206,7 @@ export class Bot {
       world.struck('crashes in recovery', 0.3, within(30)) ?? world.struck('crashes at a step', 0.5, within(600));
     if (fatal !== null) life.dieAtStep(fatal);
     world.trace.add(`start #${life.number}`);
-    this.#startedAt = world.clock.elapsed();
+    this.#runBeganAt = world.clock.elapsed();
     this.#run(life).then(
       report => {
         if (!life.isAlive) return;
@@ -282,6 +282,7 @@ export class Bot {
             this.#journalRun = run;
             this.#configs.set(run, JSON.parse(setup) as Config);
             store.files?.record(run, setup);
+            this.#runBeganAt = world.clock.elapsed();
             events.rolled(life, run);
           },
         },
