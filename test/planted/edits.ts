@@ -1676,4 +1676,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/state/journal.test.ts',
     title: 'has every entry and every hour of every keep when there is room again',
   },
+  {
+    name: 'rules read for a next run do not apply to the run that goes on',
+    file: 'src/live/loop/recordingRotation.ts',
+    from: 'const rules = await this.#run.readRules();',
+    to: 'const rules = await readRules(this.#options.venue.exchange, this.#options.bot.book).catch(() => null);',
+    test: 'test/live/loop/ruleChange.test.ts',
+    title: 'that are read for a next run apply at once to the run that goes on',
+  },
 ];

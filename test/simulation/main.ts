@@ -182,8 +182,9 @@ function tellShrunk({ failure, cause, tries }: Shrunk): void {
 }
 
 /** Other activity in a run: reloads or actions. */
-const ofRun = ({ reloads, actions }: Run): Pick<Task, 'reloads' | 'actions'> =>
-  actions !== null ? { actions: true } : reloads !== null ? { reloads: true } : {};
+function ofRun({ reloads, actions }: Run): Pick<Task, 'reloads' | 'actions'> {
+  return actions !== null ? { actions: true } : reloads !== null ? { reloads: true } : {};
+}
 
 async function findPlanted(names: readonly string[], jobs: number): Promise<readonly PlantedFind[]> {
   const open = new Map(

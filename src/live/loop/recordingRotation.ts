@@ -227,7 +227,7 @@ export class RecordingRotation {
    * run unless the change is urgent.
    */
   async #rulesToRollWith(): Promise<Rules | null> {
-    const { bot, roll, state, venue } = this.#options;
+    const { roll, state } = this.#options;
     const { engine } = this.#run;
     this.#isUnread = false;
     const bytes = this.#journal.recordedBytes();
@@ -240,8 +240,9 @@ export class RecordingRotation {
     // A recent read of the rules found the changed tick or lot, so no further read is needed.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
-    // If the rules cannot be read, the next run could not read them either.
-    const rules = await readRules(venue.exchange, bot.book).catch(() => null);
+    // If the rules cannot be read, the next run could not read them either. What was read also applies to the current
+    // run, which continues if the next one cannot start.
+    const rules = await this.#run.readRules();
     this.#isUnread = rules === null;
     return rules;
   }

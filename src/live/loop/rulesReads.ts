@@ -98,9 +98,13 @@ export class RulesReads {
   }
 
   async readWhenDue(): Promise<void> {
+    if (this.#run.clock.elapsed() >= this.#dueAt) await this.read();
+  }
+
+  /** Reads the rules and applies them to the run. Returns `null` if they cannot be read. */
+  async read(): Promise<Rules | null> {
     const { clock, log, step, time } = this.#run;
     const { exchange, book } = this.#of;
-    if (clock.elapsed() < this.#dueAt) return;
     this.#readAt = clock.elapsed();
     this.#dueAt = this.#readAt + AGAIN_MS;
     let read: Rules;
@@ -112,7 +116,7 @@ export class RulesReads {
         const text = 'the rules of the book could not be refreshed; the last known rules apply';
         this.#connectivity.also('rules', { error: String(error) }, text);
       }
-      return;
+      return null;
     }
     this.#dueAt = clock.elapsed() + EVERY_MS;
     this.#areInDoubt = false;
@@ -126,6 +130,7 @@ export class RulesReads {
     step({ kind: 'rules', ...read, at: time() });
     // Requests in flight use the old tick and lot, so `known` does not change to rules with another tick or lot.
     if (!isOther) this.#known = read;
+    return read;
   }
 
   /**

@@ -193,6 +193,9 @@ export class Run {
   /** Returns rules with another tick or lot, for the next run; `null` if tick and lot are unchanged. */
   readonly nextRules = (): Rules | null => this.#rules.next;
 
+  /** Reads the rules of the book and applies them to this run. Returns `null` if they cannot be read. */
+  readonly readRules = (): Promise<Rules | null> => this.#rules.read();
+
   /** Returns the engine's time: wall time that never goes back. */
   readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
 

@@ -144,4 +144,22 @@ describe('other rules', () => {
     expect(latchIn(at.stateDir).read()).toBeNull();
     await running.stop();
   });
+
+  test('that are read for a next run apply at once to the run that goes on', async () => {
+    // A next run is due after 72 seconds, and cannot start; the run itself reads the fees after five minutes.
+    const at = world(75, { journal: { rollHours: 0.02 } });
+    const running = await started(at);
+    await quotesOn(at, '10', 20);
+    // Nothing is filled, so no fill shows the other fee.
+    at.box.stop();
+    at.box.exchange.venue.changeBook('btc_mxn', {}, { maker: '0.006', taker: '0.0078' });
+    await at.clock.advance(90 * SECOND);
+    expect(texts(running)).toMatch(
+      /the next run could not start, so the current run continues: .*maker fees of 120 bps/,
+    );
+    expect(texts(running)).toMatch(/the exchange changed btc_mxn: maker fee .* -> 0\.6000%.*; applied immediately/);
+    const [bid, ask] = [Math.max(...prices(at, 'buy').map(Number)), Math.min(...prices(at, 'sell').map(Number))];
+    expect(ask / bid - 1).toBeGreaterThan(0.012);
+    expect((await running.stop()).summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
+  });
 });

@@ -105,11 +105,12 @@ export class Reloads {
     if (this.#isUnderWay && bot.lives > 0 && this.#chance.hit(0.8)) return;
     const loaded = loadConfig(text, 'reload');
     const { book, instance, exchange } = scenario.config;
-    const isGood =
+    const isAllowed =
       loaded.ok &&
-      edgeProblem(loaded.config, MAKER_RATE) === null &&
       JSON.stringify([book, instance, exchange]) ===
         JSON.stringify([loaded.config.book, loaded.config.instance, loaded.config.exchange]);
+    const isGood = isAllowed && edgeProblem(loaded.config, MAKER_RATE) === null;
+    const isGoodForAnyFee = isAllowed && world.drawn('changed fees') > 0;
     // Who writes what no start would take mends it before there is one.
     if (isGood) bot.writes(loaded.config);
     const { lives } = bot;
@@ -125,7 +126,7 @@ export class Reloads {
       if (end.kind === 'taken') {
         this.#taken++;
         this.#waits = { run: end.run, since: world.clock.elapsed() - end.ms };
-        if (!isGood) breaks('C3', `a configuration was taken that no start would take: ${text}`);
+        if (!isGood && !isGoodForAnyFee) breaks('C3', `a configuration was taken that no start would take: ${text}`);
         if (loaded.ok && JSON.stringify(bot.configOf(end.run)) !== JSON.stringify(loaded.config))
           breaks('C1', `run ${end.run} is recorded with another configuration than was taken`);
       } else if (!isGood) this.#refused++;
