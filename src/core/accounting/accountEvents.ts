@@ -28,7 +28,8 @@ export type Conversion = {
   readonly give: { readonly currency: string; readonly amount: Money };
   readonly get: { readonly currency: string; readonly amount: Money };
   /**
-   * Value of the leg in a third currency, in the quote currency of the book; only for a route through that currency.
+   * For a leg of a route through a third currency: value of the third-currency amount, in the quote currency of the
+   * book.
    */
   readonly worth?: Money;
   /** Evidence of the execution, if the exchange did not report the execution itself. */

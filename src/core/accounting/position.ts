@@ -93,13 +93,15 @@ export class Position {
   readonly #earlierMark: bigint;
   #flows = 0n;
   /**
-   * Sums before the first mid price, in 10^-18. These sums are valued at the first mid price as soon as it is known.
+   * Sums of fills, fees, flows and conversions before the first mid price, in 10^-18. These sums are valued at the
+   * first mid price as soon as it is known.
    */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
   /**
-   * `inventory` is the amount held at the start minus the target; moves after the first mid price change its value.
-   * `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if there was none.
+   * `inventory` is the amount held at the start minus the target. Moves of the mid price after the first mid price
+   * change the value of `inventory`. `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if there
+   * was none.
    */
   constructor(instrument: Instrument, inventory: Money, earlierTwiceMid: Money | null = null) {
     this.#tickMoney = instrument.tickMoney;

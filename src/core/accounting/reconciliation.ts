@@ -43,8 +43,8 @@ export class Reconciliation {
   #equalled = false;
   #checked: BalanceCheck | null = null;
   /**
-   * Difference that a resume allows the bot to book after it has been constant for the trade report delay. `null` if
-   * there is none.
+   * Difference that a resume allows the bot to book; `null` if there is none. The bot books the difference once it has
+   * been constant for the trade report delay.
    */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 

@@ -44,10 +44,11 @@ export type EngineOptions = {
   };
   /** Number of unknown orders above which the bot places no new orders. */
   readonly unknownMax?: number;
-  /** Limits that halt the bot. If absent, only impossible data and ledger differences halt the bot. */
+  /** Limits that halt the bot. If absent, neither losses nor event counts nor inventory halt the bot. */
   readonly halts?: HaltLimits;
   /**
-   * Rules for wide and reduce-only. If absent, the market never widens the spread, and losses never cause reduce-only.
+   * Triggers of the wide and reduce-only regimes. If absent, the market never widens the spread, and losses never cause
+   * reduce-only.
    */
   readonly regimes?: RegimeRules | null;
   /** Options for measuring markouts; if absent, the bot measures none. */
@@ -125,7 +126,10 @@ export type Snapshot = {
   readonly regime: RegimeState;
   /** Number of times that each regime was entered. */
   readonly regimes: Readonly<Record<Regime, number>>;
-  /** Levels and sides for which the last decision placed no order or a smaller one, with reasons as text. */
+  /**
+   * Levels and sides for which the last decision placed no order, or an order smaller than wanted, with reasons as
+   * text.
+   */
   readonly silent: readonly string[];
   /** Named values from which the strategy computed its last quote. */
   readonly figures: readonly Figure[];

@@ -133,8 +133,8 @@ export type EngineEvent =
     }
   | ConversionEvent
   /**
-   * Request of the hedger for a taker order towards the target. The pre-trade risk gate approves the taker order once
-   * no order of the bot would trade with it.
+   * Request of the hedger for a taker order that moves inventory towards its target. The pre-trade risk gate approves
+   * the taker order once no order of the bot would trade with it.
    */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
   /** Change of a hedge, for readers of the recording; the engine ignores it. */

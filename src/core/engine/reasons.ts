@@ -32,11 +32,11 @@ export type Reason =
   | 'refused by the exchange'
   /** The exchange accepted the order and canceled it on arrival, because it would have traded. */
   | 'refused as post-only'
-  /** Similar to an order that was canceled on arrival; the visible book does not yet show the cause. */
+  /** At or beyond the price of an order that was canceled on arrival; the visible book does not yet show the cause. */
   | 'post-only refused, waits for the book'
   /** Rejected locally: no request budget, or a halt or stop just before sending. */
   | 'not sent'
-  /** A taker order for a hedge would trade with this level. */
+  /** The level conflicts with a taker order for a hedge. */
   | 'makes way for a hedge'
   | CancelReason
   | LevelRefusal

@@ -62,7 +62,7 @@ export class OrderFlow {
     return this.#last === null ? Number.NaN : this.#sum;
   }
 
-  /** Start of the current observation without a gap; NaN before the first valid observation. */
+  /** Start of the current period of observations without a gap; NaN before the first valid observation. */
   get since(): Millis {
     return this.#since;
   }

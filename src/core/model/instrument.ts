@@ -43,7 +43,7 @@ export type Instrument = {
   /** Number of decimals of prices; `amountDecimals` is the number for amounts. */
   readonly priceDecimals: number;
   readonly amountDecimals: number;
-  /** Bounds of the book, rounded inwards to whole ticks, lots and tick-lots. */
+  /** Bounds of prices, amounts and values in the book, rounded inwards to whole ticks, lots and tick-lots. */
   readonly priceMin: Price;
   readonly priceMax: Price;
   readonly amountMin: Amount;

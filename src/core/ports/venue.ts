@@ -146,7 +146,7 @@ export type WebhookCheck = (header: (name: string) => string | undefined, body: 
 
 /**
  * Verdict on a signature. `later` means that the key was not available yet. `says` is the signed content; two
- * deliveries with equal content are one delivery, even if their envelopes differ.
+ * deliveries with equal content count as one delivery, even if their envelopes differ.
  */
 export type SignatureVerdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
 

@@ -36,8 +36,8 @@ export type WidenBps = Readonly<Record<Side, number>>;
 export const NOT_WIDENED: WidenBps = { buy: 0, sell: 0 };
 
 /**
- * Maximum number of fills that wait for a horizon, enough for five minutes. Above this number, the oldest fill loses
- * its longest horizon.
+ * Maximum number of fills that wait for a horizon, enough for the fills of five minutes. Above this number, the oldest
+ * fill loses its unsettled horizons.
  */
 const WAITING_MAX = 512;
 /**
@@ -149,7 +149,10 @@ export class AdverseSelection {
     };
   }
 
-  /** Continues from an earlier run. Drops waiting fills if the tick changed, and means if the horizon changed. */
+  /**
+   * Restores the state of an earlier run. If the tick changed, discards the fills that wait for a horizon. If the
+   * horizon of the widening changed, discards the means of adverse selection.
+   */
   restore({ tick, horizonMs, markouts, adverse }: AdverseSelectionState): void {
     this.#markouts.restore(tick === this.#tick ? markouts : { ...markouts, waiting: [] });
     if (horizonMs !== this.#options.horizonMs) return;

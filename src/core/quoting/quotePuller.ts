@@ -1,6 +1,6 @@
 /**
- * Immediate cancellation of a side's quotes if the leader moved past them, or if a large trade suggests better-informed
- * traders.
+ * Immediate cancellation of a side's quotes if the leader (the reference price) moved past them, or if a large trade
+ * suggests better-informed traders.
  */
 import { Basis } from '../estimators/basis.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
