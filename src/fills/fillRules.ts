@@ -23,7 +23,7 @@ export class Sweep {
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
-  /** Prices of the lots that remain in the sweep; `#lots` has the number of lots at each price. */
+  /** Price of each entry of remaining lots; `#lots` has the number of lots of each entry. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
   /** Arrival number of the order that each entry of `#lots` belongs to; 0 if unknown. */
@@ -267,7 +267,9 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
   };
 }
 
-/** Fills an order completely if any execution reaches its price: an upper bound for all other models. */
+/**
+ * Fills an order completely if any execution or crossing level reaches its price: an upper bound for all other models.
+ */
 export function optimistic(): FillRule {
   return {
     name: 'optimistic',

@@ -39,7 +39,7 @@ export class NewFile {
   readonly #fd: number;
   #isOpen = true;
 
-  /** Creates missing folders. Throws if the disk does not accept the file. */
+  /** Creates missing folders. Throws if the temporary file cannot be created. */
   constructor(file: string, { beside = `${file}.new`, mode = 0o600, folderMode = 0o700 }: NewFileOptions = {}) {
     [this.#file, this.#beside] = [file, beside];
     mkdirSync(dirname(file), { recursive: true, mode: folderMode });
