@@ -8,7 +8,7 @@ export const SMALL_FILE = 65_536;
 /** Maximum bytes of configurations, source files and other handwritten text. */
 export const TEXT_FILE = 1_048_576;
 /**
- * Maximum bytes of the program's own assets, recorded latencies, the promotion journal and other files that may exceed
+ * Maximum bytes of the program's own assets, recorded latencies, the promotion journal and other files that can exceed
  * `TEXT_FILE`.
  */
 export const LARGE_FILE = 67_108_864;

@@ -127,8 +127,8 @@ export class Hedger {
   }
 
   /**
-   * Checks until no hedge is pending or `deadline` passes. Calls `readBalances`, because some outcomes depend on
-   * balances only.
+   * Checks the open hedge until it can no longer execute or `deadline` passes. Calls `readBalances` before each check,
+   * because some outcomes depend on balances only.
    */
   async settle(deadline: Millis, readBalances: () => Promise<unknown>): Promise<void> {
     while (this.#rows.isMoving && this.#run.clock.elapsed() < deadline) {

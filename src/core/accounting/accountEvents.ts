@@ -64,7 +64,10 @@ export type ConversionEvent = {
   readonly conversion: Conversion;
 };
 
-/** Incoming (positive) or outgoing amount with a known cause. An event with a repeated `source` changes nothing. */
+/**
+ * Incoming (positive) or outgoing (negative) amount with a known cause. An event with a repeated `source` changes
+ * nothing.
+ */
 export type TransferEvent = {
   readonly kind: 'transfer';
   readonly at: Millis;

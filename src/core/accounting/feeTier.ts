@@ -26,8 +26,8 @@ export type AccountTier = {
 const RATE_ONE = 10n ** 8n;
 
 /**
- * Returns the tier; `null` if the exchange does not report the volume. The row of `fees` takes precedence over the
- * public schedule (public-facts 9.1, rest-api 2.8).
+ * Returns the account's tier; `null` if the exchange does not report the volume. The row of `fees` takes precedence
+ * over the public schedule (public-facts 9.1, rest-api 2.8).
  */
 export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor: string): AccountTier | null {
   if (fee.currentVolume === undefined) return null;

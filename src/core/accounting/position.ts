@@ -21,8 +21,8 @@ export type Fill = {
 };
 
 /**
- * Profit in the quote currency since the start of the run; the parts sum to the total exactly. Paid fees and hedge
- * costs are negative.
+ * Profit of a period, in the quote currency; the parts sum to the total exactly. Paid fees and hedge costs are
+ * negative.
  */
 export type Profit = {
   readonly spread: Money;

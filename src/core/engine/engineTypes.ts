@@ -37,8 +37,8 @@ export type EngineOptions = {
     /** Maximum age of the last complete account read; the bot does not quote if that read is older. */
     readonly privateStaleAfterMs: Millis;
     /**
-     * Maximum delay until the exchange's lists show a balance change. If absent, a lasting difference halts the bot
-     * immediately.
+     * Maximum delay until the exchange's transfer lists show a balance change. If absent, a lasting difference halts
+     * the bot immediately.
      */
     readonly listWaitMs?: Millis;
   };
@@ -76,8 +76,8 @@ export type EngineNews =
   | { readonly kind: 'fill'; readonly fill: Fill; readonly level: number | null; readonly gain: Money | null }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   /**
-   * `why` names the data that is missing before quoting, or the reason why no wanted level can be placed; `null` while
-   * the bot quotes.
+   * `why` names the data that is missing before quoting, or the reason why no wanted level can be placed; otherwise
+   * `null`.
    */
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }

@@ -24,8 +24,8 @@ export type Intensity = {
 };
 
 /**
- * Prior estimate, which counts as much as `exposureS` seconds of observation. A cell without events has the rate of the
- * prior.
+ * Prior estimate, which counts as much as `exposureS` seconds of observation. A cell without observations has the rate
+ * of the prior.
  */
 export type Prior = { readonly a: number; readonly k: number; readonly exposureS: number };
 

@@ -37,7 +37,10 @@ export const L3_ORDERS_MAX = 500_000;
 /** Maximum number of oids and origin ids remembered for the bot. Includes finished orders, because the feed may lag. */
 const OWN_MAX = 10_000;
 
-/** Whether an order is the bot's. `guess`: equal to an order of the bot whose oid is unknown. */
+/**
+ * Whether an order is the bot's. `guess`: the side, price and amount equal those of an order of the bot whose oid is
+ * unknown.
+ */
 type Ownership = 'no' | 'guess' | 'yes';
 /**
  * Order in the book. `first` is its initial amount in lots, by which a partly filled order of the bot is recognized.

@@ -251,8 +251,8 @@ export type ConversionOffer = {
 
 export type ConversionState = {
   /**
-   * Conversion id. If the conversion was found by its quote, the older API may return the quote id instead. Only RFQ
-   * conversions are polled by this id.
+   * Conversion id. If the conversion was found by its quote, the `conversion` API may return the quote id instead. Only
+   * RFQ conversions are polled by this id.
    */
   readonly id: string;
   readonly status: 'pending' | 'completed' | 'failed';
@@ -334,7 +334,7 @@ export interface StreamListener {
 export interface StreamConnection {
   /** Sends a frame; does nothing before `open` or after `closed`. */
   send(frame: string): void;
-  /** Closes the connection; `closed` still follows. */
+  /** Closes the connection; the listener still receives `closed`. */
   close(): void;
 }
 

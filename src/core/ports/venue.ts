@@ -16,7 +16,7 @@ import type {
 } from './port.ts';
 import type { TransactionEvent } from './transactionEvents.ts';
 
-/** Everything specific to one exchange. */
+/** Name, functions and data that are specific to one exchange. */
 export type ExchangeVenue = {
   /** Value of `exchange.venue` in a configuration. */
   readonly name: string;

@@ -25,8 +25,8 @@ export type RegimeRules = Hysteresis & {
     /** Factor by which the spread widens. */
     readonly factor: number;
     /**
-     * Standard deviation of the price over an hour, in bps, at which the spread widens. `memoryMs` is the memory of the
-     * estimate.
+     * Standard deviation of the price over an hour, in bps, at which the spread widens. `memoryMs` is the time constant
+     * of the estimate.
      */
     readonly volatility?: { readonly bps: number; readonly memoryMs: Millis };
     /** Spread of the market's best prices, in bps of the mid price, at which the bot's spread widens. */
