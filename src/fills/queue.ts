@@ -36,8 +36,8 @@ export interface QueueModel {
 type Behind = (front: number, back: number) => number;
 
 /**
- * Returns the model in which only trades advance the order. Every canceled lot counts as behind the order, unless the
- * level then has fewer lots than were ahead.
+ * Returns the model in which only trades advance the order. Every canceled lot counts as behind the order, unless after
+ * the cancel the level has fewer lots than were ahead of the order.
  */
 export function riskAverse(): QueueModel {
   return {

@@ -106,7 +106,7 @@ export function writeDurablyAlone(file: string, text: string): void {
 
 /**
  * Replaces a file atomically for readers, through the temporary file `beside`. After a power cut, the file may still
- * have its previous content. Throws, without a change, if the disk does not accept the complete text.
+ * have its previous content. Throws, without changing the file, if the disk does not accept the complete text.
  */
 export const writeWhole = (file: string, text: string, beside?: string): void =>
   replaceBy(text, file, beside === undefined ? {} : { beside });

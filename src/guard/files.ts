@@ -27,7 +27,8 @@ export function readRegularFile(path: string | URL, bytesMax: number): string {
 }
 
 /**
- * Opens a regular file for reading, without waiting for the other end of a pipe. Throws if it is not a regular file.
+ * Opens a regular file for reading, without waiting for the other end of a pipe. Throws if the path is not a regular
+ * file.
  */
 export function openRegularFile(path: string | URL): number {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));

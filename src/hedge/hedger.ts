@@ -359,7 +359,7 @@ export class Hedger {
   }
 
   /**
-   * Handles a hedge or a leg that was certainly not executed. If it was the second leg of a route, the route waits
+   * Handles a hedge or a leg that was certainly not executed. After a second leg that was not executed, the route waits
    * between its legs again; otherwise the hedge fails.
    */
   #handleNotExecuted(row: HedgeRow, why: string): void {

@@ -133,7 +133,7 @@ export class Inventory {
 
   /**
    * Returns the profit of all fills and conversions against the mid price, minus fees, without the effect of mid-price
-   * moves on inventory. Returns `null` before the first mid price.
+   * moves on the value of the inventory. Returns `null` before the first mid price.
    */
   profitOfTrading(): Money | null {
     if (this.#position === null || this.#position.twiceMid === null) return null;

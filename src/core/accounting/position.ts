@@ -55,7 +55,7 @@ export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => (
  * Position whose equity is cash + inventory x mid price. The change of equity is exactly the sum of four parts:
  * - spread: gain of fills against the mid price.
  * - hedging: gain of conversions and taker orders against the mid price.
- * - inventory: effect of moves of the mid price on held inventory.
+ * - inventory: effect of moves of the mid price on the value of held inventory.
  * - fees.
  *
  * The mid price is in half ticks, so that all sums are integers. An internal sum is quote money times 2 x 10^18: base
@@ -148,7 +148,7 @@ export class Position {
     else if (this.#inventory !== 0n) this.#clearCache();
   }
 
-  /** Books the effect of mid-price moves on the inventory. */
+  /** Books the effect of mid-price moves on the value of the inventory. */
   #bookMarkMoves(): void {
     const next = BigInt(this.#halfTicks) * this.#tickMoney;
     this.#carried += this.#inventory * (next - this.#mark);

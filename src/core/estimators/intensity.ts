@@ -83,7 +83,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
 export type MeterOptions = {
   /** Distances of the virtual orders, as shares of the price, ascending. */
   readonly distances: readonly number[];
-  /** Lifetime of virtual orders. New virtual orders then start around the current fair value. */
+  /** Lifetime of virtual orders. After this time, new virtual orders start around the current fair value. */
   readonly windowMs: Millis;
   /** Time constant of exponential forgetting; Infinity means no forgetting. */
   readonly memoryMs: Millis;

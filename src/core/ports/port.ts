@@ -393,7 +393,8 @@ export interface MarketStream {
 }
 
 /**
- * A request without a complete answer. If `sent` is false, no byte was sent, so the request was certainly not executed.
+ * Error of a request without a complete answer. If `sent` is false, no byte was sent, so the request was certainly not
+ * executed.
  */
 export class TransportFailure extends Error {
   readonly sent: boolean;

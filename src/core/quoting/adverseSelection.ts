@@ -13,7 +13,10 @@ export type AdverseSelectionOptions = {
   readonly horizonMs: Millis;
   /** Half-life of the weight of a fill, in ms. */
   readonly halfLifeMs: Millis;
-  /** Minimum effective number of fills before any widening. All fills of one minute count as one. */
+  /**
+   * Minimum effective number of fills before any widening. All fills within one minute, or within one horizon if
+   * longer, count as one fill.
+   */
   readonly minFills: number;
   /**
    * Number of standard errors by which adverse selection must exceed `toleratedBps`; a smaller excess counts as chance.

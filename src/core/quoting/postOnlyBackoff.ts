@@ -100,8 +100,8 @@ export class PostOnlyBackoff {
   }
 
   /**
-   * Whether the pause after a rejection applies to the price: it is at least as near to the other side as the rejected
-   * price.
+   * Whether the pause after a rejection applies to the price, because the price is at least as near to the other side
+   * as the rejected price.
    */
   holds(side: Side, price: Price, at: Millis): boolean {
     const hold = this.#holds[side];

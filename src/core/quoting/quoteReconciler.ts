@@ -39,9 +39,9 @@ export type QuotePlan = {
 /**
  * Plans one side; a wanted level has at most one possibly live order.
  *
- * First, as many orders as possible keep a level that they still fit. The others are paired to leave the fewest levels
- * empty, then with the smallest sum of price differences. A level whose order is being canceled or unknown waits.
- * Levels without an order are placed; orders without a level are canceled.
+ * First, as many orders as possible keep a level that they still fit. The other orders are paired to leave the fewest
+ * levels empty, then with the smallest sum of price differences. A level whose order is being canceled or unknown
+ * waits. Levels without an order are placed; orders without a level are canceled.
  */
 export function reconcileSide(
   side: Side,
@@ -114,7 +114,7 @@ function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
   return quotes;
 }
 
-/** Returns the levels of a side, best price first. Levels at one price keep the order that they have in `wanted`. */
+/** Returns the levels of a side, best price first. Levels at one price keep their sequence in `wanted`. */
 function levelsOf(side: Side, wanted: readonly NormalizedLevel[]): readonly NormalizedLevel[] {
   let count = 0;
   for (const level of wanted) if (level.side === side) count++;

@@ -29,7 +29,7 @@ export type KillSwitchState = {
   readonly dayLoss: Money;
 };
 
-/** Limits on the number of events within a time window. */
+/** Names of the limits on the number of events within a time window. */
 type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
 
 const MINUTE = 60_000;
