@@ -190,7 +190,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
     name: 'shared volume',
     traded(orders, sign, place, lots, fill, _row, sweep) {
       let rest = lots;
-      /** Lots ahead of the previous order that already traded in this execution, at the price of that order. */
+      /** Lots at the current price, ahead of the bot's previous order, that this execution has already traded. */
       let met = 0;
       let price = Number.NaN;
       let elsewhere = 0;

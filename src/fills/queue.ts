@@ -91,7 +91,7 @@ function shared(name: string, behind: Behind): QueueModel {
       }
       const front = order.front;
       const back = before - front;
-      // A negative number of lots ahead counts as 0, because a negative number must not enter a power.
+      // A negative number of lots ahead counts as 0, because the split formulas need numbers of at least 0.
       const share = behind(Math.max(0, front), Math.max(0, back));
       // With no lots ahead and behind, there is nothing to split.
       if (!(share >= 0)) order.front = after;

@@ -31,7 +31,7 @@ export type TransactionState = {
 type Refund = {
   readonly status: TimedValue;
   readonly finals: ReadonlySet<string>;
-  /** Steps by name and occurrence, because the exchange can retry a step. */
+  /** Steps by name and number of the occurrence, because the exchange can retry a step. */
   readonly steps: ReadonlyMap<string, { readonly status: TimedValue; readonly id: TimedValue | null }>;
 };
 

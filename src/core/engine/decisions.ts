@@ -79,7 +79,7 @@ export class Decisions {
   readonly #unshown: Record<Side, EmptySide | null> = { buy: NOT_READY, sell: NOT_READY };
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
 
-  /** `isTraced` keeps the last decision in full, which costs allocations. */
+  /** If `isTraced` is true, the last decision is kept in full, which costs allocations. */
   constructor(isTraced: boolean) {
     this.#isTraced = isTraced;
   }

@@ -160,8 +160,7 @@ export type Preview = {
   readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
   /**
-   * Sides without a placeable order; `emptySidesText` is the reasons as text. Empty while the bot may not quote on
-   * either side.
+   * Sides without a placeable order; both `null` while the bot may not quote. `emptySidesText` is the reasons as text.
    */
   readonly unshown: EmptySides;
   readonly emptySidesText: string | null;

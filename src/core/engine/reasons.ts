@@ -105,7 +105,7 @@ const ALL: Readonly<Record<Reason, true>> = {
 export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name is Reason => name in ALL);
 
 /**
- * Returns the reason for a strategy's text about an empty side, by the beginning of the text. The text may continue
+ * Returns the reason that belongs to the beginning of a strategy's text about an empty side. The text may continue
  * after a colon.
  */
 export function silenceReason(words: string): SilenceReason {

@@ -4,7 +4,7 @@ import { ClusteredMean, clusterMsOf, type MeanState } from './clusteredMean.ts';
 
 /** Horizons in seconds after the fill. Horizon 0 is the mid price just before the fill; its markout is the edge. */
 export const HORIZONS = [0, 0.1, 0.5, 1, 5, 15, 60, 300] as const;
-/** Number of levels counted separately per side; deeper levels are counted together with the deepest of these. */
+/** Number of levels per side with separate counts; a deeper level counts as the deepest of these levels. */
 export const MARKOUT_LEVELS_MAX = 8;
 
 /**

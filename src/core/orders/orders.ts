@@ -558,7 +558,7 @@ export class Orders {
     return this.#live.get(id) ?? this.#finished.get(id);
   }
 
-  /** Returns the order with this id, or else with this oid. */
+  /** Returns the order with this id; if there is none, the order with this oid. */
   #find(id: string | null | undefined, oid: string): Live | undefined {
     // No map holds an order without an id.
     return this.#known(id as string) ?? this.#byOid.get(oid);

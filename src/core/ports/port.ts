@@ -375,8 +375,8 @@ export type StreamNews =
   /** One step of an order-by-order book. */
   | { readonly kind: 'diff'; readonly diff: BookDiff }
   /**
-   * Complete book by levels, from a venue without steps. `updatedAt` is the book's send time; `sequence` grows with
-   * each book.
+   * Complete book by levels, from an exchange that sends no steps. `updatedAt` is the book's send time; `sequence`
+   * grows with each book.
    */
   | { readonly kind: 'book'; readonly snapshot: BookSnapshot }
   | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }

@@ -20,7 +20,7 @@ import type { TransactionEvent } from './transactionEvents.ts';
 export type ExchangeVenue = {
   /** Value of `exchange.venue` in a configuration. */
   readonly name: string;
-  /** Completes the configured address to the full REST URL. */
+  /** Returns the full REST URL for the configured address. */
   readonly restUrl: (address: string) => string;
   /** Creates a client without sending anything. */
   readonly connect: (to: Connection) => VenueClient;

@@ -1,6 +1,6 @@
 /**
  * Backoff after a post-only rejection. The bot sends no order at the rejected price or nearer to the other side. The
- * backoff ends when the book shows the cause, when a book read after the rejection arrives, or when a pause ends. The
+ * backoff ends when the book shows the cause, when a book read after the rejection arrives, or when the pause ends. The
  * pause doubles with each rejection.
  */
 import { bestOf, type Depth } from '../model/book.ts';
@@ -100,8 +100,8 @@ export class PostOnlyBackoff {
   }
 
   /**
-   * Whether the pause after a rejection applies to the price, because the price is at least as near to the other side
-   * as the rejected price.
+   * Whether a pause after a rejection blocks the price. A pause blocks the rejected price and prices nearer to the
+   * other side.
    */
   holds(side: Side, price: Price, at: Millis): boolean {
     const hold = this.#holds[side];

@@ -131,7 +131,7 @@ export class QuotePuller {
   }
 
   #updateLeader(at: Millis, price: number, mid: number): void {
-    // The data of a read that started before a suspension may be older than its start.
+    // The data of a read that started before a suspension may be older than the start of the read.
     if (this.#basis === null || !(at >= this.#sleptAt && price > 0 && price < Infinity && mid > 0)) return;
     this.#mid = mid;
     this.#gap = price * this.#basis.ratio(at, mid / price) - mid;
