@@ -4,8 +4,8 @@ import type { Balance } from '../ports/port.ts';
 import type { Millis, Money } from '../model/units.ts';
 
 /**
- * Ledger that an earlier run stored, for all books. The ledger contains all trades up to the trade marker and, of the
- * newer trades, only those in `seen`.
+ * Ledger that an earlier run stored, for all books. The next run reads the trades that are newer than the stored trade
+ * id. Of these trades, the ledger contains only those in `seen`.
  */
 export type AccountLedger = {
   /** Sums of each currency by cause; the sums of a currency add up to its balance. */
@@ -16,7 +16,7 @@ export type AccountLedger = {
    */
   readonly sources: readonly string[];
   /**
-   * Trades in the ledger that are newer than the trade marker, by trade id, each with its content as the exchange
+   * Trades in the ledger that are newer than the stored trade id, by trade id, each with its content as the exchange
    * reported it.
    */
   readonly seen: ReadonlyMap<string, string>;

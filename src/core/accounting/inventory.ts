@@ -132,7 +132,7 @@ export class Inventory {
   }
 
   /**
-   * Returns the profit of all fills and conversions against the mid price, minus fees, without the effect of mid-price
+   * Returns the profit of all fills and conversions against the mid price, minus fees. Excludes the effect of mid-price
    * moves on the value of the inventory. Returns `null` before the first mid price.
    */
   profitOfTrading(): Money | null {
