@@ -23,7 +23,7 @@ export class Sweep {
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
-  /** Prices of the lots that remain in the sweep; `#lots` has the number of lots at each price. */
+  /** Price of each entry of remaining lots; `#lots` has the number of lots of each entry. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
   /** Arrival number of the order that each entry of `#lots` belongs to; 0 if unknown. */
@@ -190,7 +190,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
     name: 'shared volume',
     traded(orders, sign, place, lots, fill, _row, sweep) {
       let rest = lots;
-      /** Lots ahead of the previous order that already traded in this execution, at the price of that order. */
+      /** Lots at the current price, ahead of the bot's previous order, that this execution has already traded. */
       let met = 0;
       let price = Number.NaN;
       let elsewhere = 0;
@@ -267,7 +267,9 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
   };
 }
 
-/** Fills an order completely if any execution reaches its price: an upper bound for all other models. */
+/**
+ * Fills an order completely if any execution or crossing level reaches its price: an upper bound for all other models.
+ */
 export function optimistic(): FillRule {
   return {
     name: 'optimistic',

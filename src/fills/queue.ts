@@ -36,8 +36,8 @@ export interface QueueModel {
 type Behind = (front: number, back: number) => number;
 
 /**
- * Returns the model in which only trades advance the order. Every canceled lot counts as behind the order, unless the
- * level then has fewer lots than were ahead.
+ * Returns the model in which only trades advance the order. Every canceled lot counts as behind the order, unless after
+ * the cancel the level has fewer lots than were ahead of the order.
  */
 export function riskAverse(): QueueModel {
   return {
@@ -91,7 +91,7 @@ function shared(name: string, behind: Behind): QueueModel {
       }
       const front = order.front;
       const back = before - front;
-      // A negative number of lots ahead counts as 0, because a negative number must not enter a power.
+      // A negative number of lots ahead counts as 0, because the split formulas need numbers of at least 0.
       const share = behind(Math.max(0, front), Math.max(0, back));
       // With no lots ahead and behind, there is nothing to split.
       if (!(share >= 0)) order.front = after;

@@ -39,7 +39,7 @@ export class NewFile {
   readonly #fd: number;
   #isOpen = true;
 
-  /** Creates missing folders. Throws if the disk does not accept the file. */
+  /** Creates missing folders. Throws if the temporary file cannot be created. */
   constructor(file: string, { beside = `${file}.new`, mode = 0o600, folderMode = 0o700 }: NewFileOptions = {}) {
     [this.#file, this.#beside] = [file, beside];
     mkdirSync(dirname(file), { recursive: true, mode: folderMode });
@@ -106,7 +106,7 @@ export function writeDurablyAlone(file: string, text: string): void {
 
 /**
  * Replaces a file atomically for readers, through the temporary file `beside`. After a power cut, the file may still
- * have its previous content. Throws, without a change, if the disk does not accept the complete text.
+ * have its previous content. Throws, without changing the file, if the disk does not accept the complete text.
  */
 export const writeWhole = (file: string, text: string, beside?: string): void =>
   replaceBy(text, file, beside === undefined ? {} : { beside });

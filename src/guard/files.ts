@@ -7,7 +7,10 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, 
 export const SMALL_FILE = 65_536;
 /** Maximum bytes of configurations, source files and other handwritten text. */
 export const TEXT_FILE = 1_048_576;
-/** Maximum bytes of the program's own assets, and of growing lists. */
+/**
+ * Maximum bytes of the program's own assets, recorded latencies, the promotion journal and other files that can exceed
+ * `TEXT_FILE`.
+ */
 export const LARGE_FILE = 67_108_864;
 
 /**
@@ -24,7 +27,8 @@ export function readRegularFile(path: string | URL, bytesMax: number): string {
 }
 
 /**
- * Opens a regular file for reading, without waiting for the other end of a pipe. Throws if it is not a regular file.
+ * Opens a regular file for reading, without waiting for the other end of a pipe. Throws if the path is not a regular
+ * file.
  */
 export function openRegularFile(path: string | URL): number {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));

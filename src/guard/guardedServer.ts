@@ -1,6 +1,6 @@
 /**
  * HTTP server of metrics, console and webhooks. Limits connections, request times and body sizes, and rejects
- * unexpected host names. Reports in one line why it cannot listen.
+ * unexpected host names. If the server cannot listen, the error states the reason in one line.
  */
 import { isIP, type Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
@@ -33,7 +33,9 @@ export type GuardOptions = {
    */
   readonly headersWithinMs: number;
   readonly requestWithinMs: number;
-  /** Maximum idle time between two requests of a connection, in ms. The server then closes the connection. */
+  /**
+   * Maximum idle time between two requests of a connection, in ms. After this time, the server closes the connection.
+   */
   readonly idleMax: number;
 };
 
@@ -94,8 +96,8 @@ export class GuardedServer {
   }
 
   /**
-   * Sets headers on every answer. Rejects unexpected host names with 421, which prevents DNS rebinding. Allows POST on
-   * `posted` routes; otherwise only GET and HEAD.
+   * Sets headers on every answer. Rejects unexpected host names with 421, which prevents DNS rebinding. Allows GET and
+   * HEAD, and POST on `posted` routes; if `posted` is `null`, allows every method.
    */
   #guard(): void {
     const { allowedHosts, headers, posted } = this.#options;
@@ -140,7 +142,7 @@ function answerMalformed(socket: Socket, headers: GuardOptions['headers']): void
   if (!socket.writable) return;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}content-length: 0\r\nconnection: close\r\n\r\n`);
-  // A client that neither reads nor closes would otherwise keep its half of the connection.
+  // Without this call, a client that neither reads nor closes would keep its half of the connection open.
   socket.destroySoon();
 }
 

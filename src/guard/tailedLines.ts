@@ -4,8 +4,8 @@ import { openRegularFile } from './files.ts';
 
 export type TailLimits = {
   /**
-   * Maximum number of bytes per read. If more bytes are new, only the last bytes are read. A line with more than
-   * `bytes` bytes is skipped.
+   * Maximum number of bytes per read. If more bytes are new, only the last `bytes` bytes are read. A line with more
+   * than `bytes` bytes is skipped.
    */
   readonly bytes: number;
   /** Maximum number of lines kept. */

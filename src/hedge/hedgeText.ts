@@ -8,8 +8,8 @@ export type { HedgeRow };
 export const isOver = ({ state }: HedgeRow): boolean =>
   state === 'completed' || state === 'failed' || state === 'stranded';
 /**
- * Whether the hedge may still execute, because its acceptance may have been sent. Limits then count both possible
- * outcomes.
+ * Whether the hedge may still execute, because its acceptance may have been sent. In this case, limits count both
+ * possible outcomes.
  */
 export const mayStillExecute = ({ state }: HedgeRow): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';

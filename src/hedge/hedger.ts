@@ -127,8 +127,8 @@ export class Hedger {
   }
 
   /**
-   * Checks until no hedge is pending or `deadline` passes. Calls `readBalances`, because some outcomes depend on
-   * balances only.
+   * Checks the open hedge until it can no longer execute or `deadline` passes. Calls `readBalances` before each check,
+   * because some outcomes depend on balances only.
    */
   async settle(deadline: Millis, readBalances: () => Promise<unknown>): Promise<void> {
     while (this.#rows.isMoving && this.#run.clock.elapsed() < deadline) {
@@ -359,7 +359,7 @@ export class Hedger {
   }
 
   /**
-   * Handles a hedge or a leg that was certainly not executed. If it was the second leg of a route, the route waits
+   * Handles a hedge or a leg that was certainly not executed. After a second leg that was not executed, the route waits
    * between its legs again; otherwise the hedge fails.
    */
   #handleNotExecuted(row: HedgeRow, why: string): void {

@@ -89,7 +89,7 @@ function confirmableAmount(
   if (most.currency === (fixed === 'give' ? from : to)) return sum;
   const other = moneyOf(fixed === 'give' ? get.amount : give.amount);
   if (most.currency !== (fixed === 'give' ? to : from) || !(other > 0n)) return null;
-  // The result is 0.1% lower, because the price of the next offer may differ.
+  // The result is 0.1% below the confirmable amount, because the price of the next offer may differ.
   return money((size * sum * 999n) / (other * 1_000n));
 }
 

@@ -160,7 +160,7 @@ export function plannedSecondLeg(
   };
 }
 
-/** Returns the conversion id of the second leg, because each leg is its own conversion. */
+/** Returns the conversion id of the second leg, which differs from the id of the first leg. */
 export const secondId = (id: string): string => `${id}~2`;
 
 const ONE = 10n ** 18n;

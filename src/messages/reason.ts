@@ -30,8 +30,8 @@ export function checkedBy(by: string): string {
 }
 
 /**
- * Removes control characters, invisible characters and those that change the direction of text, so that displays cannot
- * be deceptive.
+ * Removes control characters, invisible characters and characters that change the direction of text, so that displayed
+ * text cannot mislead the operator.
  */
 const cleaned = (text: string, max: number): string =>
   [...text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, max).join('').trim();

@@ -9,7 +9,10 @@ import {
   type ProfitSinceOpening,
 } from '../core/index.ts';
 
-/** Sums as exact decimal text in the quote currency; paid fees are negative, and the parts add up to the total. */
+/**
+ * Profit and its parts, as exact decimal text in the quote currency. Paid fees are negative, and the parts add up to
+ * the total.
+ */
 export type PrintedProfitParts = Readonly<Record<'total' | 'spread' | 'inventory' | 'fees' | 'hedging', string>>;
 
 export type PrintedProfit = PrintedProfitParts & {

@@ -112,7 +112,8 @@ function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   };
   const counted = quotes(orders => ` x${orders.length}`);
   const bare = quotes(() => '');
-  // A cut at the end of the row then shortens the bid price, not the reason for the missing ask.
+  // If only the ask is missing, the reason for the missing ask comes first. A cut at the end of the row then shortens
+  // the bid price instead.
   const last = of.quoting === null && of.unshown.buy === null && of.unshown.sell !== null ? turned(bare) : bare;
   const forms = [
     [counted, held, profit, fills],

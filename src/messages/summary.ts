@@ -41,7 +41,7 @@ export type Summary = {
   readonly ledgerMatches: boolean | null;
   /** Reason for the halt; absent if trading is not halted. */
   readonly halted?: string;
-  /** REST URL of the exchange that the run follows, and the fill model; present only in paper trading. */
+  /** REST URL of the exchange whose market the run follows, and the fill model; present only in paper trading. */
   readonly paper?: { readonly follows: string; readonly fills: string };
 };
 

@@ -12,8 +12,8 @@ export function wrapped(text: string, width: number): readonly string[] {
 }
 
 /**
- * Wraps each long line between words, and indents its continuation by two columns. Short lines keep their columns. A
- * word longer than a row gets its own row.
+ * Wraps each long line between words, and indents its continuation by two columns. Short lines do not change. A word
+ * longer than a row gets its own row.
  */
 export const foldedText = (text: string, width: number): string =>
   Number.isFinite(width)

@@ -54,7 +54,7 @@ type Counter<L extends string> = Named<L> &
   EventHandler<NoInfer<L>> & {
     /**
      * Returns the series that start at 0, because a series without a first value has no rate. The argument is `null` at
-     * the start, and later each snapshot.
+     * the start, and the current snapshot at each later refresh.
      */
     readonly zeros: (now: Monitored | null) => readonly Labels<NoInfer<L>>[];
   };

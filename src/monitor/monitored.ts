@@ -31,8 +31,8 @@ export type Monitored = {
   /** Whether market data comes from the stream; `null` if the stream is off or unavailable. */
   readonly streamUp: boolean | null;
   /**
-   * Amount of other traders that would be filled before the bot's best order of each side, in the base currency; `null`
-   * if unknown.
+   * Amount of other traders' orders that would be filled before the bot's best order of each side, in the base
+   * currency; `null` if unknown.
    */
   readonly queueAhead: Readonly<Record<Side, Money | null>>;
   /**
@@ -75,8 +75,8 @@ export type MonitoredDisk = {
   /** Whether the last write of the journal succeeded. */
   readonly journalWritable: boolean;
   /**
-   * State of the webhook inbox; `null` without webhooks, and during the first second. `counts`: deliveries by outcome,
-   * since the start.
+   * State of the webhook inbox; `null` without webhooks, and before the first report of the inbox. `counts`: deliveries
+   * by outcome, since the start.
    */
   readonly inbox: {
     readonly counts: Readonly<Record<InboxOutcome, number>>;

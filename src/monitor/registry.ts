@@ -1,6 +1,6 @@
 /**
- * Prometheus registry of all entries. Values are read from a snapshot at each request, so that a stalled loop cannot
- * look up to date.
+ * Prometheus registry of all entries. Values are read from a snapshot at each request, so that metrics of a stalled
+ * loop do not seem current.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { MetricEntry, Events, Labels, MetricSample } from './entry.ts';

@@ -4,8 +4,8 @@ import type { Balance } from '../ports/port.ts';
 import type { Millis, Money } from '../model/units.ts';
 
 /**
- * Ledger that an earlier run stored, for all books. The ledger contains all trades up to the trade marker and, of the
- * newer trades, only those in `seen`.
+ * Ledger that an earlier run stored, for all books. The next run reads the trades that are newer than the stored trade
+ * id. Of these trades, the ledger contains only those in `seen`.
  */
 export type AccountLedger = {
   /** Sums of each currency by cause; the sums of a currency add up to its balance. */
@@ -16,7 +16,7 @@ export type AccountLedger = {
    */
   readonly sources: readonly string[];
   /**
-   * Trades in the ledger that are newer than the trade marker, by trade id, each with its content as the exchange
+   * Trades in the ledger that are newer than the stored trade id, by trade id, each with its content as the exchange
    * reported it.
    */
   readonly seen: ReadonlyMap<string, string>;
@@ -28,7 +28,8 @@ export type Conversion = {
   readonly give: { readonly currency: string; readonly amount: Money };
   readonly get: { readonly currency: string; readonly amount: Money };
   /**
-   * Value of the leg in a third currency, in the quote currency of the book; only for a route through that currency.
+   * For a leg of a route through a third currency: value of the third-currency amount, in the quote currency of the
+   * book.
    */
   readonly worth?: Money;
   /** Evidence of the execution, if the exchange did not report the execution itself. */
@@ -63,7 +64,10 @@ export type ConversionEvent = {
   readonly conversion: Conversion;
 };
 
-/** Incoming (positive) or outgoing amount with a known cause. An event with a repeated `source` changes nothing. */
+/**
+ * Incoming (positive) or outgoing (negative) amount with a known cause. An event with a repeated `source` changes
+ * nothing.
+ */
 export type TransferEvent = {
   readonly kind: 'transfer';
   readonly at: Millis;

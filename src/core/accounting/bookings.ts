@@ -8,7 +8,9 @@ import { Ledger, type Change, type LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
 
-/** Number of trades remembered to recognize repeats. Consecutive pages overlap by far fewer trades. */
+/**
+ * Number of trades remembered to recognize repeats. Consecutive pages of the trade list overlap by far fewer trades.
+ */
 const SEEN_MAX = 20_000;
 /** Maximum rounding of a conversion leg: one unit of the eighth decimal, in 10^-18. */
 const RESIDUE_MAX = 10n ** 10n;
@@ -17,7 +19,10 @@ const RESIDUE_MAX = 10n ** 10n;
 export type Booked = { readonly changes: readonly Change[] } & (
   | { readonly kind: 'opening' | 'transfer' }
   | { readonly kind: 'trade'; readonly trade: OwnTrade }
-  /** `worth` is the value of the leg in a third currency; only for a route through that currency. */
+  /**
+   * `worth`: for a leg of a route through a third currency, the value of the third-currency amount in the quote
+   * currency.
+   */
   | { readonly kind: 'conversion'; readonly worth?: Money | undefined }
 );
 
@@ -34,7 +39,7 @@ export class Bookings {
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
-  /** Executed conversions, such as the two legs of a route, since the last comparison of balances with the ledger. */
+  /** Executed conversions whose rounding differences are not yet settled, such as the two legs of a route. */
   #unsettled: readonly Conversion[] = [];
 
   /**
@@ -163,9 +168,9 @@ export class Bookings {
   }
 
   /**
-   * After a quiet balance read, books the rounding difference of the conversions since the last settled read. The
-   * difference may be at most one unit of the eighth decimal for each leg in a currency. Each conversion is settled
-   * once.
+   * After a quiet balance read, books the rounding differences of the executed conversions that are not yet settled.
+   * Books nothing if a difference exceeds one unit of the eighth decimal per leg in its currency. Each conversion is
+   * settled once.
    */
   settleResidue(at: Millis): void {
     const conversion = this.#unsettled.at(-1);

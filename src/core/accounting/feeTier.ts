@@ -7,7 +7,7 @@ import type { BookFee, FeeTier } from '../ports/port.ts';
 import { money, moneyOf, textOfMoney, type Money } from '../model/units.ts';
 
 export type AccountTier = {
-  /** Currency of the volumes. Books with one fee schedule have one volume currency. */
+  /** Currency of the volumes. Books that share a fee schedule also share the volume currency. */
   readonly currency: string;
   /** Traded volume of the last 30 days, in `currency`. */
   readonly volume: Money;
@@ -26,8 +26,8 @@ export type AccountTier = {
 const RATE_ONE = 10n ** 8n;
 
 /**
- * Returns the tier; `null` if the exchange does not report the volume. The row of `fees` takes precedence over the
- * public schedule (public-facts 9.1, rest-api 2.8).
+ * Returns the account's tier; `null` if the exchange does not report the volume. The row of `fees` takes precedence
+ * over the public schedule (public-facts 9.1, rest-api 2.8).
  */
 export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor: string): AccountTier | null {
   if (fee.currentVolume === undefined) return null;
@@ -52,10 +52,10 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
 /**
  * Returns the value of one more unit of volume towards the next tier, in 10^-8 of the unit.
  *
- * The first `missing` units of the 30-day volume are traded before the account reaches the tier; all other units have
- * the fee of the tier. The value per unit is the saving on the other units, divided by `missing`. The value is at most
- * the fee difference, so that no quote goes below the next tier's fee. The value is 0 if `missing` is at least the
- * volume. The calculation assumes that new volume replaces volume older than 30 days.
+ * The first `missing` units of the 30-day volume are traded before the account reaches the next tier; all other units
+ * have the fee of the next tier. The value per unit is the saving on the other units, divided by `missing`. The value
+ * is at most the fee difference, so that no quote goes below the next tier's fee. The value is 0 if `missing` is at
+ * least the volume. The calculation assumes that new volume replaces volume older than 30 days.
  */
 export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   if (next === null) return 0;

@@ -20,8 +20,8 @@ export function lockedByOrders(instrument: Instrument, orders: Iterable<Order>):
 }
 
 /**
- * Returns the funds locked by orders of other programs, per currency. An order that is being sent may count twice in
- * one read.
+ * Returns the funds locked by orders of other programs, per currency. In one balance read, an order of the bot that is
+ * being sent may count twice.
  */
 export function lockedByOthers(
   own: ReadonlyMap<string, Money>,

@@ -52,7 +52,7 @@ export class Inventory {
    * Applies a booked change that is not a trade of this book.
    *
    * A conversion between the book's two currencies, directly or as a leg of a route, is a hedge. Other conversions and
-   * transfers change the inventory without profit; refunded fees are profit. A configured target does not move.
+   * transfers change the inventory without profit; refunded fees are profit. A configured target does not change.
    */
   moved(booked: Booked, at: Millis): void {
     const { major } = this.#instrument;
@@ -132,8 +132,8 @@ export class Inventory {
   }
 
   /**
-   * Returns the profit of all fills and conversions against the mid price, minus fees, without the effect of mid-price
-   * moves on inventory. Returns `null` before the first mid price.
+   * Returns the profit of all fills and conversions against the mid price, minus fees. Excludes the effect of mid-price
+   * moves on the value of the inventory. Returns `null` before the first mid price.
    */
   profitOfTrading(): Money | null {
     if (this.#position === null || this.#position.twiceMid === null) return null;
@@ -164,7 +164,8 @@ export class Inventory {
   }
 
   /**
-   * Applies a conversion. `worth` is the value of the leg in a third currency; only for a route through that currency.
+   * Applies a conversion. `worth`: for a leg of a route through a third currency, the value of the third-currency
+   * amount in the quote currency.
    */
   #converted(changes: readonly Change[], worth?: Money): void {
     const { major, minor } = this.#instrument;

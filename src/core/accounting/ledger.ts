@@ -32,7 +32,7 @@ export type LedgerEntry = {
   readonly changes: readonly Change[];
 };
 
-/** Number of sources remembered to recognize repeats. Callers check for repeats first. */
+/** Number of sources remembered to recognize repeated entries of transfers, conversions and adjustments. */
 export const SOURCES_MAX = 300;
 
 export class Ledger {

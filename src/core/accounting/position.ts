@@ -21,8 +21,8 @@ export type Fill = {
 };
 
 /**
- * Profit in the quote currency since the start of the run; the parts sum to the total exactly. Paid fees and hedge
- * costs are negative.
+ * Profit of a period, in the quote currency; the parts sum to the total exactly. Paid fees and hedge costs are
+ * negative.
  */
 export type Profit = {
   readonly spread: Money;
@@ -55,7 +55,7 @@ export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => (
  * Position whose equity is cash + inventory x mid price. The change of equity is exactly the sum of four parts:
  * - spread: gain of fills against the mid price.
  * - hedging: gain of conversions and taker orders against the mid price.
- * - inventory: effect of moves of the mid price on held inventory.
+ * - inventory: effect of moves of the mid price on the value of held inventory.
  * - fees.
  *
  * The mid price is in half ticks, so that all sums are integers. An internal sum is quote money times 2 x 10^18: base
@@ -93,13 +93,15 @@ export class Position {
   readonly #earlierMark: bigint;
   #flows = 0n;
   /**
-   * Sums before the first mid price, in 10^-18. These sums are valued at the first mid price as soon as it is known.
+   * Sums of fills, fees, flows and conversions before the first mid price, in 10^-18. These sums are valued at the
+   * first mid price as soon as it is known.
    */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
   /**
-   * `inventory` is the amount held at the start minus the target; moves after the first mid price change its value.
-   * `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if there was none.
+   * `inventory` is the amount held at the start minus the target. Moves of the mid price after the first mid price
+   * change the value of `inventory`. `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if there
+   * was none.
    */
   constructor(instrument: Instrument, inventory: Money, earlierTwiceMid: Money | null = null) {
     this.#tickMoney = instrument.tickMoney;
@@ -146,7 +148,7 @@ export class Position {
     else if (this.#inventory !== 0n) this.#clearCache();
   }
 
-  /** Books the effect of mid-price moves on the inventory. */
+  /** Books the effect of mid-price moves on the value of the inventory. */
   #bookMarkMoves(): void {
     const next = BigInt(this.#halfTicks) * this.#tickMoney;
     this.#carried += this.#inventory * (next - this.#mark);

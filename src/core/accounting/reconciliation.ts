@@ -43,12 +43,12 @@ export class Reconciliation {
   #equalled = false;
   #checked: BalanceCheck | null = null;
   /**
-   * Difference that a resume allows the bot to book after it has been constant for the trade report delay. `null` if
-   * there is none.
+   * Difference that a resume allows the bot to book; `null` if there is none. The bot books the difference once it has
+   * been constant for the trade report delay.
    */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
-  /** `listWaitMs` is the maximum delay until the exchange's lists show a balance change. */
+  /** `listWaitMs` is the maximum delay until the exchange's transfer lists show a balance change. */
   constructor(bookings: Bookings, tradeReportDelayMaxMs: Millis, listWaitMs: Millis) {
     this.#bookings = bookings;
     this.#tradeReportDelayMaxMs = tradeReportDelayMaxMs;
@@ -70,7 +70,7 @@ export class Reconciliation {
     return this.#mismatches >= MISMATCHES_TO_REFUSE && this.#isOld;
   }
 
-  /** Current difference that the exchange's lists may still explain; `null` if none. */
+  /** Current difference that the exchange's transfer lists may still explain; `null` if none. */
   get unexplained(): Unexplained | null {
     if (!this.differs || this.#differedSince === null) return null;
     return { difference: this.#listOfDifferences(), haltsAt: this.#differedSince + this.#listWaitMs };
@@ -107,7 +107,7 @@ export class Reconciliation {
 
   /**
    * Checks a quiet balance read. Returns the halt reason, or `null`. A difference in a single read may come from a late
-   * trade record. A lasting difference halts the bot once the exchange's lists had time to explain it.
+   * trade record. A lasting difference halts the bot if the exchange's transfer lists have not explained it in time.
    */
   read(startedAt: Millis): HaltReason | null {
     this.#bookings.settleResidue(startedAt);

@@ -14,8 +14,8 @@ import type { HaltReason } from '../model/halts.ts';
 import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
- * Delays of the exchange. `listWaitMs` is the maximum delay until the exchange's lists show a balance change. Without
- * `listWaitMs`, a lasting difference halts the bot immediately.
+ * Delays of the exchange. `listWaitMs` is the maximum delay until the exchange's transfer lists show a balance change.
+ * Without `listWaitMs`, a lasting difference halts the bot immediately.
  */
 export type AccountDelays = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
 
@@ -158,8 +158,8 @@ export class TradingAccount {
   }
 
   /**
-   * Difference that the exchange's lists may still explain; `null` if none. The bot does not quote until the difference
-   * is explained.
+   * Difference that the exchange's transfer lists may still explain; `null` if none. The bot does not quote until the
+   * difference is explained.
    */
   get unexplained(): Unexplained | null {
     return this.#reconciliation.unexplained;

@@ -13,8 +13,8 @@ export type TransactionState = {
   readonly id: string;
   readonly kinds: ReadonlySet<TransactionKind>;
   /**
-   * Furthest status. A final status never reverts to an earlier one. If two final statuses were reported, the later one
-   * counts, or FAILED if their times are equal.
+   * Most advanced status. A final status never reverts to an earlier status. If two final statuses were reported, the
+   * later status counts, or FAILED if their times are equal.
    */
   readonly status: TimedValue;
   /** All reported final statuses. */
@@ -31,7 +31,7 @@ export type TransactionState = {
 type Refund = {
   readonly status: TimedValue;
   readonly finals: ReadonlySet<string>;
-  /** Steps by name and occurrence, because the exchange can retry a step. */
+  /** Steps by name and number of the occurrence, because the exchange can retry a step. */
   readonly steps: ReadonlyMap<string, { readonly status: TimedValue; readonly id: TimedValue | null }>;
 };
 

@@ -39,7 +39,7 @@ export class BookTerms {
     return Math.abs(this.makerRate) < 1e8;
   }
 
-  /** Applies new rules or the book's removal. Returns true if quoting may be affected. */
+  /** Applies new rules or the book's removal. Returns true if the reason that prevents quoting has changed. */
   read(event: Extract<EngineEvent, { kind: 'rules' | 'book removed' }>): boolean {
     if (event.kind === 'book removed') return this.#refuse('book is not traded any more');
     const { instrument, makerRate, takerRate, tier } = event;

@@ -62,7 +62,7 @@ export const REASON_TO_WAIT: Readonly<Partial<Record<OrderState, Reason>>> = {
   canceling: 'its order is being canceled',
 };
 const SIDES = ['buy', 'sell'] as const;
-/** Reason for an empty side if neither the strategy nor the gate gave one. */
+/** Reason for an empty side before the first decision. */
 const NOT_READY: EmptySide = { reason: 'not ready', words: null, level: null };
 const ALL_SHOWN: EmptySides = { buy: null, sell: null };
 const NO_LEVELS: EmptySide = { reason: 'held back by the strategy', words: null, level: null };
@@ -72,14 +72,14 @@ export class Decisions {
   readonly #isTraced: boolean;
   #silent: string[] = [];
   /**
-   * Whether the side has an order in the book, or an order that is being sent. `#unshown` has the first reason why a
-   * level has no order.
+   * Whether a level of the side has an order that is live, being sent or being replaced. `#unshown` has the first
+   * reason why a level has no order.
    */
   readonly #isShown: Record<Side, boolean> = { buy: false, sell: false };
   readonly #unshown: Record<Side, EmptySide | null> = { buy: NOT_READY, sell: NOT_READY };
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
 
-  /** `isTraced` keeps the last decision in full, which costs allocations. */
+  /** If `isTraced` is true, the last decision is kept in full, which costs allocations. */
   constructor(isTraced: boolean) {
     this.#isTraced = isTraced;
   }
@@ -151,7 +151,10 @@ export class Decisions {
     }
   }
 
-  /** Levels and sides for which the last decision placed no order or a smaller one, with reasons as text. */
+  /**
+   * Levels and sides for which the last decision placed no order, or an order smaller than wanted, with reasons as
+   * text.
+   */
   get silent(): readonly string[] {
     return this.#silent;
   }

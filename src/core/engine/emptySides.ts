@@ -23,12 +23,14 @@ export type RefusedLevel = {
 };
 
 /**
- * Reason why a side is empty: the reason of its first level without an order, or a reason that applies to the complete
+ * Reason why a side is empty: the reason of its first level without an order, or a reason that applies to the whole
  * side.
  */
 export type EmptySide = {
   readonly reason: Reason;
-  /** Text with which the strategy explains why it wants no level on this side; `null` if the strategy wants a level. */
+  /**
+   * Text with details of the reason, from the strategy or from the refusal to quote; `null` if there are no details.
+   */
   readonly words: string | null;
   readonly level: RefusedLevel | null;
 };
@@ -54,7 +56,7 @@ const LASTING: readonly Reason[] = [
 
 const SIDE_SPECIFIC: readonly Reason[] = ['insufficient funds', 'position limit'];
 
-/** Whether both sides are empty, at least one of them for a reason that only the operator can change. */
+/** Whether both sides are empty, at least one of them for a reason that usually lasts until the operator acts. */
 export const needsOperator = ({ buy, sell }: EmptySides): boolean =>
   buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
 

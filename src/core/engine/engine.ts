@@ -46,7 +46,7 @@ export class Engine {
   readonly #orders: Orders;
   readonly #account: TradingAccount;
   readonly #inventory: Inventory;
-  /** Profit at the end of each UTC hour of this run. */
+  /** Detector of the ends of UTC hours, which reports the profit at the end of each hour. */
   readonly hourEnds = new HourEnds();
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
@@ -107,7 +107,10 @@ export class Engine {
     });
   }
 
-  /** Applies one event and returns the commands to execute, in order. Throws only if this program has a defect. */
+  /**
+   * Applies one event and returns the commands to execute, in order. Throws only if this program has a defect, or if
+   * reports of the exchange contradict each other.
+   */
   step(event: EngineEvent): readonly Approved<Command>[] {
     if (this.#at === -Infinity) this.hourEnds.begin(event.at);
     else if (this.hourEnds.isOver(event.at)) this.hourEnds.end(this.#inventory.profitSinceOpening(this.#at), event.at);
@@ -226,7 +229,7 @@ export class Engine {
     return this.#account;
   }
 
-  /** Number that increases whenever the result of `ledger` changes. */
+  /** Number that increases with every ledger entry and every change of the adverse-selection state. */
   get ledgerVersion(): number {
     return this.#account.version + (this.#adverseSelection?.version ?? 0);
   }

@@ -37,17 +37,18 @@ export type EngineOptions = {
     /** Maximum age of the last complete account read; the bot does not quote if that read is older. */
     readonly privateStaleAfterMs: Millis;
     /**
-     * Maximum delay until the exchange's lists show a balance change. If absent, a lasting difference halts the bot
-     * immediately.
+     * Maximum delay until the exchange's transfer lists show a balance change. If absent, a lasting difference halts
+     * the bot immediately.
      */
     readonly listWaitMs?: Millis;
   };
   /** Number of unknown orders above which the bot places no new orders. */
   readonly unknownMax?: number;
-  /** Limits that halt the bot. If absent, only impossible data and ledger differences halt the bot. */
+  /** Limits that halt the bot. If absent, neither losses nor event counts nor inventory halt the bot. */
   readonly halts?: HaltLimits;
   /**
-   * Rules for wide and reduce-only. If absent, the market never widens the spread, and losses never cause reduce-only.
+   * Triggers of the wide and reduce-only regimes. If absent, the market never widens the spread, and losses never cause
+   * reduce-only.
    */
   readonly regimes?: RegimeRules | null;
   /** Options for measuring markouts; if absent, the bot measures none. */
@@ -75,8 +76,8 @@ export type EngineNews =
   | { readonly kind: 'fill'; readonly fill: Fill; readonly level: number | null; readonly gain: Money | null }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   /**
-   * `why` names the data that is missing before quoting, or the reason why no wanted level can be placed; `null` while
-   * the bot quotes.
+   * `why` names the data that is missing before quoting, or the reason why no wanted level can be placed; otherwise
+   * `null`.
    */
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }
@@ -125,7 +126,10 @@ export type Snapshot = {
   readonly regime: RegimeState;
   /** Number of times that each regime was entered. */
   readonly regimes: Readonly<Record<Regime, number>>;
-  /** Levels and sides for which the last decision placed no order or a smaller one, with reasons as text. */
+  /**
+   * Levels and sides for which the last decision placed no order, or an order smaller than wanted, with reasons as
+   * text.
+   */
   readonly silent: readonly string[];
   /** Named values from which the strategy computed its last quote. */
   readonly figures: readonly Figure[];
@@ -156,8 +160,7 @@ export type Preview = {
   readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
   /**
-   * Sides without a placeable order; `emptySidesText` is the reasons as text. Empty while the bot may not quote on
-   * either side.
+   * Sides without a placeable order; both `null` while the bot may not quote. `emptySidesText` is the reasons as text.
    */
   readonly unshown: EmptySides;
   readonly emptySidesText: string | null;

@@ -133,14 +133,14 @@ export type EngineEvent =
     }
   | ConversionEvent
   /**
-   * Request of the hedger for a taker order towards the target. The pre-trade risk gate approves the taker order once
-   * no order of the bot would trade with it.
+   * Request of the hedger for a taker order that moves inventory towards its target. The pre-trade risk gate approves
+   * the taker order once no order of the bot would trade with it.
    */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
   /** Change of a hedge, for readers of the recording; the engine ignores it. */
   | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
   | TransferEvent
-  /** Permanent stop: from this event on, only cancels pass. */
+  /** Permanent stop: from this event on, the bot places no orders. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
   /** Start of a pause, which stops quoting until `pause over`. Another pause replaces the reason. */
@@ -159,7 +159,8 @@ export type EngineEvent =
    */
   | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean; readonly holds?: boolean }
   /**
-   * The operator resumed trading. The engine ends a halt and books the difference between reported balances and ledger.
+   * The operator resumed trading. The engine ends a halt or reduce-only, and books the difference between reported
+   * balances and ledger.
    */
   | { readonly kind: 'resume'; readonly at: Millis };
 

@@ -36,7 +36,7 @@ export class FigureEvidence {
     this.#stoppedAt ??= at;
   }
 
-  /** Records whether orders may be live just before the event at `at`. */
+  /** Records the time of an event after the stop if an order may be live just before the event. */
   beforeEvent(at: Millis, { live }: Pick<Orders, 'live'>): void {
     if (this.#stoppedAt !== null && live.some(mayLive)) this.#liveUntil = at;
   }

@@ -59,7 +59,7 @@ export class Quoter {
 
   /**
    * Decides which commands to send. `refusal` is the reason that blocks new orders; `null` if new orders are allowed.
-   * Calls `wanted` only if its quote can be placed in the book.
+   * Does not call `wanted` if the refusal cancels all quotes.
    */
   decide(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];
@@ -134,7 +134,7 @@ export class Quoter {
 
   /**
    * Sends the taker order, if one is requested. Waits while conflicting quotes are being canceled. A quote conflicts if
-   * the taker order would trade with it, or if it reduces the same inventory.
+   * the taker order would trade with it. In reduce-only, quotes on the side of the taker order also conflict.
    */
   #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
     const { orders } = this.#parts;

@@ -32,11 +32,11 @@ export type Reason =
   | 'refused by the exchange'
   /** The exchange accepted the order and canceled it on arrival, because it would have traded. */
   | 'refused as post-only'
-  /** Similar to an order that was canceled on arrival; the visible book does not yet show the cause. */
+  /** At or beyond the price of an order that was canceled on arrival; the visible book does not yet show the cause. */
   | 'post-only refused, waits for the book'
   /** Rejected locally: no request budget, or a halt or stop just before sending. */
   | 'not sent'
-  /** A taker order for a hedge would trade with this level. */
+  /** The level conflicts with a taker order for a hedge. */
   | 'makes way for a hedge'
   | CancelReason
   | LevelRefusal
@@ -105,7 +105,7 @@ const ALL: Readonly<Record<Reason, true>> = {
 export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name is Reason => name in ALL);
 
 /**
- * Returns the reason for a strategy's text about an empty side, by the beginning of the text. The text may continue
+ * Returns the reason that belongs to the beginning of a strategy's text about an empty side. The text may continue
  * after a colon.
  */
 export function silenceReason(words: string): SilenceReason {

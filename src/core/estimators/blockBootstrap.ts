@@ -27,9 +27,9 @@ export type BootstrapOptions = {
 };
 
 /**
- * Computes a statistic of all blocks and its percentile interval from samples of equal size with replacement (block
- * bootstrap, Kuensch 1989). Deviations are scaled by sqrt(n / (n - 1)), because few blocks vary too little among
- * themselves.
+ * Computes a statistic of all blocks and its percentile interval (block bootstrap, Kuensch 1989). Each sample draws as
+ * many blocks as are given, with replacement. Deviations are scaled by sqrt(n / (n - 1)), because the samples of few
+ * blocks underestimate the variance.
  *
  * Blocks must hold sums, not means, so that the statistic can add them up. Samples with a non-finite statistic are
  * skipped. Returns `null` with fewer than two blocks, without a finite value, or if over half of the samples were

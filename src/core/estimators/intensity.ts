@@ -24,8 +24,8 @@ export type Intensity = {
 };
 
 /**
- * Prior estimate, which counts as much as `exposureS` seconds of observation. A cell without events has the rate of the
- * prior.
+ * Prior estimate, which counts as much as `exposureS` seconds of observation. A cell without observations has the rate
+ * of the prior.
  */
 export type Prior = { readonly a: number; readonly k: number; readonly exposureS: number };
 
@@ -83,7 +83,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
 export type MeterOptions = {
   /** Distances of the virtual orders, as shares of the price, ascending. */
   readonly distances: readonly number[];
-  /** Lifetime of virtual orders. New virtual orders then start around the current fair value. */
+  /** Lifetime of virtual orders. After this time, new virtual orders start around the current fair value. */
   readonly windowMs: Millis;
   /** Time constant of exponential forgetting; Infinity means no forgetting. */
   readonly memoryMs: Millis;

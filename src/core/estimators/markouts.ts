@@ -4,7 +4,7 @@ import { ClusteredMean, clusterMsOf, type MeanState } from './clusteredMean.ts';
 
 /** Horizons in seconds after the fill. Horizon 0 is the mid price just before the fill; its markout is the edge. */
 export const HORIZONS = [0, 0.1, 0.5, 1, 5, 15, 60, 300] as const;
-/** Number of levels counted separately per side; deeper levels count as the last. */
+/** Number of levels per side with separate counts; a deeper level counts as the deepest of these levels. */
 export const MARKOUT_LEVELS_MAX = 8;
 
 /**
@@ -32,8 +32,8 @@ export type MarkoutOptions = {
   /** Time in which the weight of a fill decreases by a factor of e. Default: the weight stays constant. */
   readonly memoryMs?: Millis;
   /**
-   * Maximum number of fills that wait for their longest horizon; above it the oldest fill is dropped. If omitted, an
-   * overflow throws, because it means a defect in this program.
+   * Maximum number of fills that wait for their longest horizon. Above this number, the oldest fill loses its unsettled
+   * horizons. If omitted, an overflow throws, because the overflow means a defect in this program.
    */
   readonly waitingMax?: number;
   /**
@@ -64,8 +64,8 @@ const GROUPS = 2 * MARKOUT_LEVELS_MAX + 3;
  * Collects markouts. A fill of side s (+1 bought, -1 sold) has price P and value w. M is the mid price at exactly the
  * horizon, without the bot's orders. The markout is m = s (M - P) / P.
  *
- * A curve shows the mean of m weighted by w (E8: Huang, Stoll 1996, J. Financial Economics 41). Fills close in time
- * have dependent markouts, so errors are those of a ratio of sums over time clusters.
+ * A curve shows the mean of m weighted by w (E8: Huang, Stoll 1996, J. Financial Economics 41). Fills that are close in
+ * time have dependent markouts, so the errors are computed for a ratio of sums over time clusters.
  */
 export class Markouts {
   /** Time at which the next mid price is needed; Infinity if no fill waits. */
@@ -80,7 +80,7 @@ export class Markouts {
   #weight = new Float64Array(this.#size);
   #before = new Float64Array(this.#size);
   #group = new Uint8Array(this.#size);
-  /** Running number of the first waiting fill, per horizon. */
+  /** Sequence number of the first fill that waits for each horizon. */
   readonly #heads: Float64Array;
   #tail = 0;
   readonly #means: readonly ClusteredMean[];

@@ -41,7 +41,7 @@ export class OrderFlow {
     this.#memoryMs = memoryMs;
   }
 
-  /** Adds an observation. Skips an invalid observation; the sum then restarts with the next valid one. */
+  /** Adds an observation. Skips an invalid observation; the sum then restarts with the next valid observation. */
   observe(now: TopOfBook): void {
     const isTouch = Number.isFinite(now.at) && now.bid > 0 && now.ask > now.bid && now.ask < Infinity;
     if (!(isTouch && now.bidAmount > 0 && now.askAmount > 0 && now.bidAmount + now.askAmount < Infinity)) {
@@ -62,7 +62,7 @@ export class OrderFlow {
     return this.#last === null ? Number.NaN : this.#sum;
   }
 
-  /** Start of the current observation without a gap; NaN before the first valid observation. */
+  /** Start of the current period of observations without a gap; NaN before the first valid observation. */
   get since(): Millis {
     return this.#since;
   }

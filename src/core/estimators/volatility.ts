@@ -15,7 +15,7 @@ export class EwmaVolatility {
   #at = Number.NaN;
 
   constructor(options: {
-    /** Initial volatility per square root of a second, from a longer window of prices. */
+    /** Initial volatility per square root of a second, such as an estimate from earlier prices. */
     readonly startPerRootSecond: number;
     readonly memoryMs: Millis;
     readonly sampleMs: Millis;

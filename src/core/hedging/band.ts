@@ -47,7 +47,7 @@ export type Band = {
  * - theta(q): value of q orders.
  * - p(q) = theta(q) - theta(q + 1): cost of one more order.
  * - H(p) = max over d >= 0 of lambda exp(1 - d / e) (d - p): earnings of a side per second; lambda is `fillsPerS`.
- * - h is `riskPerS`, e is `edge`, d the distance after the fee. Quotes never give more than the fair value.
+ * - h is `riskPerS`, e is `edge`, d the distance after the fee. No quote is worse for the bot than the fair value.
  *
  * The equations are:
  * - rho + h q^2 = H(p(q)) + H(-p(q - 1)) for |q| <= b,

@@ -38,11 +38,13 @@ export type PricedRoute = {
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
   /**
-   * Possible additional cost during execution, in the quote currency. The comparison of routes adds this cost to
-   * `cost`.
+   * Possible additional cost during execution, in the quote currency. The comparison of routes adds this cost to the
+   * cost at the current price.
    */
   readonly risk?: Money;
-  /** Maximum cost if the price is not firm; if absent, price plus risk. */
+  /**
+   * Maximum cost if the price is not firm, in the quote currency; if absent, the cost at the current price plus `risk`.
+   */
   readonly costMax?: Money;
   /** Reason why the route is priced only for comparison. */
   readonly comparisonOnlyReason?: string;

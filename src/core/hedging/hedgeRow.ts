@@ -4,6 +4,8 @@ import type { Millis } from '../model/units.ts';
 
 /**
  * State of a hedge.
+ * - requested: offers are being requested.
+ * - quoted: the routes are compared, but none is accepted yet.
  * - accepted: the acceptance or order may have been sent.
  * - executing: the exchange executes the hedge.
  * - unknown: may or may not have been executed.

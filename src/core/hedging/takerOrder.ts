@@ -68,8 +68,9 @@ export class TakerOrder {
   }
 
   /**
-   * Cancels live orders that conflict with the taker order. This method compares the prices of the orders, because an
-   * order kept for its queue position may be closer to the mid price than any wanted level.
+   * Returns the plan with cancels instead of kept orders that conflict with the taker order. This method compares the
+   * prices of the orders, because an order kept for its queue position may be closer to the mid price than any wanted
+   * level.
    */
   cancelBlockingOrders(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;

@@ -24,10 +24,11 @@ export type L3BookOptions = {
 
 /**
  * Result of loading a snapshot.
+ * - live: the snapshot was loaded, and the stored steps after it were applied.
  * - too old: steps are missing between the snapshot and the stored steps.
  * - no ids: the snapshot is not order by order.
  * - too large: the snapshot has more orders than the maximum.
- * - damaged: a price near the other side is unreadable.
+ * - damaged: an unreadable row may be among the best `DEPTH_LEVELS` levels of its side.
  */
 export type SeedResult = 'live' | 'too old' | 'no ids' | 'too large' | 'damaged';
 
@@ -36,7 +37,10 @@ export const L3_ORDERS_MAX = 500_000;
 /** Maximum number of oids and origin ids remembered for the bot. Includes finished orders, because the feed may lag. */
 const OWN_MAX = 10_000;
 
-/** Whether an order is the bot's. `guess`: equal to an order of the bot whose oid is unknown. */
+/**
+ * Whether an order is the bot's. `guess`: the side, price and amount equal those of an order of the bot whose oid is
+ * unknown.
+ */
 type Ownership = 'no' | 'guess' | 'yes';
 /**
  * Order in the book. `first` is its initial amount in lots, by which a partly filled order of the bot is recognized.
@@ -61,8 +65,8 @@ export class L3Book {
   readonly #options: L3BookOptions;
   #entries = new Map<string, Entry>();
   /**
-   * Entries of the previous book while a snapshot is loaded. An order that another trader already had in the previous
-   * book is never taken for an order of the bot.
+   * Entries of the previous book while a snapshot is loaded. An order that belonged to another trader in the previous
+   * book is never mistaken for an order of the bot.
    */
   #former = new Map<string, Entry>();
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
@@ -132,8 +136,8 @@ export class L3Book {
   }
 
   /**
-   * Restarts from a complete book, and applies the stored diffs that came after it. No levels are written to the book
-   * in the options until `show`.
+   * Restarts from a complete book, and applies the stored diffs that came after it. Writes no levels to `options.book`
+   * until `show`.
    */
   seed(snapshot: BookSnapshot): SeedResult {
     if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
@@ -154,15 +158,15 @@ export class L3Book {
     return 'live';
   }
 
-  /** Records lost steps: writes no more levels, and waits for a snapshot. */
+  /** Discards the stored steps, stops writing levels, and waits for a snapshot. */
   markIncomplete(): void {
     this.#steps.reset();
     this.#shown = false;
   }
 
   /**
-   * Starts writing to the book: all levels now, later every change. Returns false if already started, or without a
-   * sequence number.
+   * Starts writing to `options.book`: all levels now, later every change. Returns false if already started, or without
+   * a sequence number.
    */
   show(): boolean {
     if (this.#shown || this.#steps.at === null) return false;
@@ -244,8 +248,8 @@ export class L3Book {
   }
 
   /**
-   * Sets an order to its current state. An order keeps its queue position only if its amount fell. Skips an order with
-   * an uncountable price.
+   * Sets an order to its current state. An order keeps its queue position only if its side and price are unchanged and
+   * its amount did not rise. Skips an order with an uncountable price.
    */
   #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText | null): void {
     const before = this.#entries.get(oid);

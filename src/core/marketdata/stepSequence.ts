@@ -60,7 +60,7 @@ export class StepSequence {
     return later;
   }
 
-  /** Records lost steps, and waits for a complete book. */
+  /** Discards the sequence number and the stored steps; later steps are stored until a complete book arrives. */
   reset(): void {
     this.#at = null;
     this.#held = [];

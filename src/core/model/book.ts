@@ -237,8 +237,8 @@ class HalfBook {
 }
 
 /**
- * Subtracts the bot's amount (lots) at one price from a depth, in place, and closes the gap. Does nothing if the depth
- * has no such price.
+ * Subtracts the bot's amount (lots) at one price from a depth, in place. Removes the level if no amount remains. Does
+ * nothing if the depth has no such price.
  */
 export function subtractOwn(depth: Depth, side: Side, ownPrice: Price, ownAmount: Amount): void {
   const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;

@@ -2,14 +2,14 @@
 import { pairOf } from './bookName.ts';
 
 /**
- * One book of the chain. A chain from base to quote currency of the book multiplies by the price of the book. If
- * `divides` is true, the chain goes from quote to base currency, and divides by the price.
+ * One book of the chain. A chain that converts the book's base currency to its quote currency multiplies by the book's
+ * price. If `divides` is true, the chain converts quote to base currency, and divides by the price.
  */
 export type Leg = { readonly book: string; readonly divides: boolean };
 
 /**
- * Returns the legs from the base to the quote currency of `symbol` (<base>_<quote>) through `books`, in their order;
- * `null` if the books do not form such a chain.
+ * Returns the legs from the base to the quote currency of `symbol` (<base>_<quote>) through `books`, in the order of
+ * `books`; `null` if the books do not form such a chain.
  */
 export function legsOf(symbol: string, books: readonly string[]): readonly Leg[] | null {
   const [major, minor] = pairOf(symbol);

@@ -3,7 +3,7 @@
  * cover each kind.
  */
 
-/** Events for which a halt limits the number per time window. */
+/** Events whose number per time window has a halt limit. */
 export type CountedHalt = 'fills' | 'refusals' | 'unknown outcomes' | 'messages';
 
 type HaltTexts = {

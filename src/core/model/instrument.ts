@@ -43,7 +43,7 @@ export type Instrument = {
   /** Number of decimals of prices; `amountDecimals` is the number for amounts. */
   readonly priceDecimals: number;
   readonly amountDecimals: number;
-  /** Bounds of the book, rounded inwards to whole ticks, lots and tick-lots. */
+  /** Bounds of prices, amounts and values in the book, rounded inwards to whole ticks, lots and tick-lots. */
   readonly priceMin: Price;
   readonly priceMax: Price;
   readonly amountMin: Amount;
@@ -218,7 +218,7 @@ export const priceExact = (i: Instrument, text: DecimalText): Price | null =>
  */
 export const priceFloor = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'floor') as Price;
-/** Converts a price as `priceFloor` does, rounded up. */
+/** Converts a price as `priceFloor` does, but rounds up. */
 export const priceCeil = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'ceil') as Price;
 /** Converts an amount to lots; `null` if the amount is not a multiple of the lot. Throws as `priceExact` does. */
@@ -231,7 +231,7 @@ export const amountExact = (i: Instrument, text: DecimalText): Amount | null =>
 export const amountFloor = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'floor') as Amount;
 
-/** Converts an amount as `amountFloor` does, rounded up. */
+/** Converts an amount as `amountFloor` does, but rounds up. */
 export const amountCeil = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'ceil') as Amount;
 /**
@@ -292,7 +292,7 @@ export function rateCeil(text: DecimalText): number {
   return new Exact(text).mul(1e8).ceil().toNumber();
 }
 
-/** Converts a rate as `rateCeil` does; the rate may be negative (a rebate). */
+/** Converts a rate as `rateCeil` does, but also accepts a negative rate (a rebate). */
 export function signedRateCeil(text: DecimalText): number {
   if (!isDecimalText(text.replace(/^-/, '')))
     throw new RangeError(`expected a rate like "0.0065" or "-0.0001", found ${JSON.stringify(text)}`);

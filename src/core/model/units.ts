@@ -26,7 +26,9 @@ export const signOf = (side: Side): 1 | -1 => (side === 'buy' ? 1 : -1);
 /** Returns the other side. Orders of one side trade with orders of the other. */
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
-/** Types a number as ticks. Like the next three functions it checks nothing; the caller ensures whole units. */
+/**
+ * Types a number as ticks. Like the next three functions, this function checks nothing; the caller ensures whole units.
+ */
 export const price = (ticks: number): Price => ticks as Price;
 /** Types a number as lots. */
 export const amount = (lots: number): Amount => lots as Amount;

@@ -5,8 +5,8 @@
 import type { Millis } from '../model/units.ts';
 
 /**
- * Number of reads within one minute that must each show new orphan orders. A single delayed request appears as new in
- * only one read.
+ * Number of reads within one minute that must each show new orphan orders. The orders of a single delayed request
+ * appear as new in only one read.
  */
 const READS_MIN = 3;
 const WITHIN_MS: Millis = 60_000;
@@ -25,7 +25,7 @@ export class DuplicateInstance {
 
   /**
    * Records a read of open orders with `orders` new orphan orders. Returns whether another process is certain to trade
-   * under the bot's name; from then on always true.
+   * under the bot's name. Once true, the result stays true.
    */
   recordRead(orders: number, at: Millis): boolean {
     this.#reads = this.#recent(at);

@@ -13,7 +13,7 @@ export class FinishedOrders<Order extends Ended> {
   readonly #inTurn: Order[] = [];
   #ends = 0;
 
-  /** `most` is the number of ends to remember. */
+  /** `most` is the number of most recent ends whose orders are remembered. */
   constructor(most: number) {
     this.#most = most;
   }

@@ -38,7 +38,7 @@ export type Order = {
   readonly level?: number;
 };
 
-/** The strategy's levels merged into one order: index of the first, and how many (default: one). */
+/** The strategy's levels merged into one order: index of the first level, and number of levels (default: 1). */
 export type LevelMakeup = { readonly index: number; readonly parts?: number };
 
 type Live = {
@@ -53,8 +53,9 @@ type Live = {
   /** Sum of applied trades. `filled` is the larger of this sum and `reportedFilled`, so that nothing counts twice. */
   traded: number;
   /**
-   * Time from which reads count as evidence: the time of the intent, later of the placement's answer, of the first
-   * sighting, or of a sighting after the order's end. Reads that started earlier may show an older state.
+   * Time from which reads count as evidence. Initially the time of the intent; later the time of the placement's
+   * answer, of the first report of the order, or of a report after its end. Reads that started earlier may show an
+   * older state.
    */
   answeredAt: Millis;
   closedAt: Millis;
@@ -294,8 +295,9 @@ export class Orders {
   /**
    * Applies a read of open orders. A listed order is proven to be live.
    *
-   * Absence counts only in a complete read that started late enough. For unknown orders, the read must start after
-   * `requestDelayMaxMs`; for others, after the placement's answer or the first sighting.
+   * Absence counts only in a complete read that started late enough. For unknown orders, the read must start
+   * `requestDelayMaxMs` or more after the placement's answer was lost; for others, after the placement's answer or the
+   * first report.
    */
   read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
     const answer = ++this.#answers;
@@ -556,7 +558,7 @@ export class Orders {
     return this.#live.get(id) ?? this.#finished.get(id);
   }
 
-  /** Returns the order with this id, or else with this oid. */
+  /** Returns the order with this id; if there is none, the order with this oid. */
   #find(id: string | null | undefined, oid: string): Live | undefined {
     // No map holds an order without an id.
     return this.#known(id as string) ?? this.#byOid.get(oid);

@@ -14,8 +14,8 @@ export class UnknownOrderResolver {
   }
 
   /**
-   * Returns one cancel request per unknown order, so that a non-empty answer can only mean that order. Adds other due
-   * cancels to `cancels`.
+   * Returns one cancel request per unknown order, so that a non-empty answer can only refer to that order. Adds other
+   * due cancels to `cancels`.
    */
   cancels(at: Millis, cancels: string[]): readonly Approved<Command>[] {
     const alone: Approved<Command>[] = [];

@@ -20,8 +20,8 @@ export type Meaning =
   | 'person';
 
 /**
- * Result of a request. `done`: answered with success. `refused`: certainly not executed, with a code of the exchange or
- * of the client. `unknown`: may or may not have been executed.
+ * Result of a request. `done`: answered with success. `refused`: this request was certainly not executed, with a code
+ * of the exchange or of the client. `unknown`: may or may not have been executed.
  */
 export type Outcome<T> =
   | {

@@ -251,8 +251,8 @@ export type ConversionOffer = {
 
 export type ConversionState = {
   /**
-   * Conversion id. If the conversion was found by its quote, the older API may return the quote id instead. Only RFQ
-   * conversions are polled by this id.
+   * Conversion id. If the conversion was found by its quote, the `conversion` API may return the quote id instead. Only
+   * RFQ conversions are polled by this id.
    */
   readonly id: string;
   readonly status: 'pending' | 'completed' | 'failed';
@@ -334,7 +334,7 @@ export interface StreamListener {
 export interface StreamConnection {
   /** Sends a frame; does nothing before `open` or after `closed`. */
   send(frame: string): void;
-  /** Closes the connection; `closed` still follows. */
+  /** Closes the connection; the listener still receives `closed`. */
   close(): void;
 }
 
@@ -375,8 +375,8 @@ export type StreamNews =
   /** One step of an order-by-order book. */
   | { readonly kind: 'diff'; readonly diff: BookDiff }
   /**
-   * Complete book by levels, from a venue without steps. `updatedAt` is the book's send time; `sequence` grows with
-   * each book.
+   * Complete book by levels, from an exchange that sends no steps. `updatedAt` is the book's send time; `sequence`
+   * grows with each book.
    */
   | { readonly kind: 'book'; readonly snapshot: BookSnapshot }
   | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }
@@ -393,7 +393,8 @@ export interface MarketStream {
 }
 
 /**
- * A request without a complete answer. If `sent` is false, no byte was sent, so the request was certainly not executed.
+ * Error of a request without a complete answer. If `sent` is false, no byte was sent, so the request was certainly not
+ * executed.
  */
 export class TransportFailure extends Error {
   readonly sent: boolean;

@@ -47,8 +47,8 @@ export type Refundable = {
   readonly refunded: boolean;
   readonly error?: { readonly code: string; readonly message: string };
   /**
-   * Refund of the transaction, independent of the transaction's `status`. The refund's own `status` is present only
-   * after the refund was triggered.
+   * Refund of the transaction; absent until the refund is triggered. The refund's `status` is independent of the
+   * transaction's `status`.
    */
   readonly refund?: { readonly status: TransactionStatus; readonly steps: readonly RefundStep[] };
 };

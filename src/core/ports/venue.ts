@@ -16,11 +16,11 @@ import type {
 } from './port.ts';
 import type { TransactionEvent } from './transactionEvents.ts';
 
-/** Everything specific to one exchange. */
+/** Name, functions and data that are specific to one exchange. */
 export type ExchangeVenue = {
   /** Value of `exchange.venue` in a configuration. */
   readonly name: string;
-  /** Completes the configured address to the full REST URL. */
+  /** Returns the full REST URL for the configured address. */
   readonly restUrl: (address: string) => string;
   /** Creates a client without sending anything. */
   readonly connect: (to: Connection) => VenueClient;
@@ -146,7 +146,7 @@ export type WebhookCheck = (header: (name: string) => string | undefined, body: 
 
 /**
  * Verdict on a signature. `later` means that the key was not available yet. `says` is the signed content; two
- * deliveries with equal content are one delivery, even if their envelopes differ.
+ * deliveries with equal content count as one delivery, even if their envelopes differ.
  */
 export type SignatureVerdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
 

@@ -103,5 +103,5 @@ export class VirtualClock implements Clock {
 
 const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.order < b.order);
 
-/** Waits for one turn of the event loop. During this turn, all promises settle that wait for no timer. */
+/** Waits for one turn of the event loop. During this turn, all promises that do not depend on a timer settle. */
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve));

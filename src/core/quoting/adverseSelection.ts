@@ -13,7 +13,10 @@ export type AdverseSelectionOptions = {
   readonly horizonMs: Millis;
   /** Half-life of the weight of a fill, in ms. */
   readonly halfLifeMs: Millis;
-  /** Minimum effective number of fills before any widening. All fills of one minute count as one. */
+  /**
+   * Minimum effective number of fills before any widening. All fills within one minute, or within one horizon if
+   * longer, count as one fill.
+   */
   readonly minFills: number;
   /**
    * Number of standard errors by which adverse selection must exceed `toleratedBps`; a smaller excess counts as chance.
@@ -36,8 +39,8 @@ export type WidenBps = Readonly<Record<Side, number>>;
 export const NOT_WIDENED: WidenBps = { buy: 0, sell: 0 };
 
 /**
- * Maximum number of fills that wait for a horizon, enough for five minutes. Above this number, the oldest fill loses
- * its longest horizon.
+ * Maximum number of fills that wait for a horizon, enough for the fills of five minutes. Above this number, the oldest
+ * fill loses its unsettled horizons.
  */
 const WAITING_MAX = 512;
 /**
@@ -149,7 +152,10 @@ export class AdverseSelection {
     };
   }
 
-  /** Continues from an earlier run. Drops waiting fills if the tick changed, and means if the horizon changed. */
+  /**
+   * Restores the state of an earlier run. If the tick changed, discards the fills that wait for a horizon. If the
+   * horizon of the widening changed, discards the means of adverse selection.
+   */
   restore({ tick, horizonMs, markouts, adverse }: AdverseSelectionState): void {
     this.#markouts.restore(tick === this.#tick ? markouts : { ...markouts, waiting: [] });
     if (horizonMs !== this.#options.horizonMs) return;

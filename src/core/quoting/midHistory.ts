@@ -3,7 +3,10 @@ import type { Millis } from '../model/units.ts';
 
 /** Number of mid prices kept; a power of two. */
 const MIDS_MAX = 4_096;
-/** Maximum time between two updates of market data. During a longer gap, the mid price is unknown. */
+/**
+ * Maximum time, in ms, between two updates that confirm one mid price, and between an update and a fill that uses its
+ * mid price.
+ */
 const GAP_MS = 5_000;
 
 /** Stores the most recent mid prices, so that a fill that is reported late uses the mid price of its own time. */
@@ -37,7 +40,10 @@ export class MidHistory {
     this.#mid[i] = mid;
   }
 
-  /** Returns the mid price at a past time; in a gap, the first mid price after that time. Returns 0 if unknown. */
+  /**
+   * Returns the mid price at a past time. If the last update was more than `GAP_MS` before that time, returns the first
+   * mid price within `GAP_MS` after that time. Returns 0 if unknown.
+   */
   at(time: Millis): number {
     const oldest = Math.max(0, this.#count - this.#size);
     let low = oldest;

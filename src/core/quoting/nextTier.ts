@@ -1,6 +1,6 @@
 /**
- * Quotes that count progress towards the next fee tier. A strategy quotes as if its maker fee were lower by the value
- * of that progress.
+ * Quotes that include the value of progress towards the next fee tier. A strategy quotes as if its maker fee were lower
+ * by the value of that progress.
  */
 import type { Level, Step, Strategy, View } from './strategy.ts';
 

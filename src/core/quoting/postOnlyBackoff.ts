@@ -1,6 +1,7 @@
 /**
- * Backoff after a post-only rejection. The bot sends no similar order until the book shows the cause or a pause ends.
- * The pause doubles with each rejection.
+ * Backoff after a post-only rejection. The bot sends no order at the rejected price or nearer to the other side. The
+ * backoff ends when the book shows the cause, when a book read after the rejection arrives, or when the pause ends. The
+ * pause doubles with each rejection.
  */
 import { bestOf, type Depth } from '../model/book.ts';
 import { opposite, type Millis, type Price, type Side } from '../model/units.ts';
@@ -29,8 +30,8 @@ type Hold = {
  */
 export class PostOnlyBackoff {
   /**
-   * Quotes that have not appeared in the read book and that the bot has not canceled. `nearest` is the best price of
-   * the other side that came nearest to the quote.
+   * Quotes that the exchange has not yet reported in the book and that the bot has not canceled. `nearest` is the best
+   * price of the other side that came nearest to the quote.
    */
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
   /** Latest best price of the other side, for each side of the bot's quotes. */
@@ -42,20 +43,24 @@ export class PostOnlyBackoff {
     this.#new.set(id, { side, nearest: side === 'buy' ? Infinity : 0 });
   }
 
-  /** Records that the book showed a quote, or that the bot is canceling it. The end of such a quote is no rejection. */
+  /**
+   * Records that the exchange reported a quote in the book, or that the bot is canceling it. The later end of such a
+   * quote is no rejection.
+   */
   onSeenOrCanceled(id: string): void {
     this.#new.delete(id);
   }
 
   /**
    * Returns true if the exchange accepted the order and canceled it on arrival (public facts 16.1). Several such
-   * rejections before the bot's next attempt count as one.
+   * rejections during one pause count as one.
    */
   onOrderEnd({ id, side, price, filled }: Order, ending: Ending, at: Millis): boolean {
     const quote = this.#new.get(id);
     this.#new.delete(id);
     const isRefused = quote !== undefined && filled === 0 && (ending === 'canceled' || ending === 'vanished');
-    // The book that caused the rejection may have been read before the rejection.
+    // If a book since the placement has shown a price that the order would trade with, the cause is known, so no pause
+    // is needed.
     const isShown = quote !== undefined && (side === 'buy' ? quote.nearest <= price : quote.nearest >= price);
     if (isRefused && !isShown) this.#refused(side, price, at);
     return isRefused;
@@ -72,7 +77,9 @@ export class PostOnlyBackoff {
     this.#holds[side] = { price, at, until: at + pause, refusals, rowEndsAt: at + 2 * pause };
   }
 
-  /** Applies the current book. `startedAt` is the start of its read; `null` if unknown. */
+  /**
+   * Applies the current book. `startedAt` is the start of the book's read; `null` for a book without the bot's orders.
+   */
   onBook(depth: Depth, startedAt: Millis | null): void {
     for (const side of ['buy', 'sell'] as const) {
       const best = bestOf(depth, opposite(side));
@@ -93,8 +100,8 @@ export class PostOnlyBackoff {
   }
 
   /**
-   * Whether the pause after a rejection applies to the price: it is at least as near to the other side as the rejected
-   * price.
+   * Whether a pause after a rejection blocks the price. A pause blocks the rejected price and prices nearer to the
+   * other side.
    */
   holds(side: Side, price: Price, at: Millis): boolean {
     const hold = this.#holds[side];

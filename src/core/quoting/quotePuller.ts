@@ -1,6 +1,6 @@
 /**
- * Immediate cancellation of a side's quotes if the leader moved past them, or if a large trade suggests better-informed
- * traders.
+ * Immediate cancellation of a side's quotes if the leader (the reference price) moved past them, or if a large trade
+ * suggests better-informed traders.
  */
 import { Basis } from '../estimators/basis.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
@@ -131,7 +131,7 @@ export class QuotePuller {
   }
 
   #updateLeader(at: Millis, price: number, mid: number): void {
-    // The data of a read that started before a suspension may be older than its start.
+    // The data of a read that started before a suspension may be older than the start of the read.
     if (this.#basis === null || !(at >= this.#sleptAt && price > 0 && price < Infinity && mid > 0)) return;
     this.#mid = mid;
     this.#gap = price * this.#basis.ratio(at, mid / price) - mid;

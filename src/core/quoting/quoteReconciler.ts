@@ -10,7 +10,10 @@ import type { Millis, Side } from '../model/units.ts';
 export type RequoteTolerance = {
   /** Maximum distance of an order from its wanted price, in basis points of that price, to keep its queue position. */
   readonly priceBps: number;
-  /** Minimum remaining share of the wanted amount to keep an order; the maximum is 2 minus this share. */
+  /**
+   * Minimum remaining amount with which an order is kept, as a share of the wanted amount; the maximum share is 2 minus
+   * this share.
+   */
   readonly amountShare: number;
   /** Maximum age of an order; an older order is replaced even if its price fits. */
   readonly maxAgeMs: Millis;
@@ -36,9 +39,9 @@ export type QuotePlan = {
 /**
  * Plans one side; a wanted level has at most one possibly live order.
  *
- * First, as many orders as possible keep a level that they still fit. The others are paired to leave the fewest levels
- * empty, then with the smallest sum of price differences. A level whose order is being canceled or unknown waits.
- * Levels without an order are placed; orders without a level are canceled.
+ * First, as many orders as possible keep a level that they still fit. The other orders are paired to leave the fewest
+ * levels empty, then with the smallest sum of price differences. A level whose order is being canceled or unknown
+ * waits. Levels without an order are placed; orders without a level are canceled.
  */
 export function reconcileSide(
   side: Side,
@@ -111,7 +114,7 @@ function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
   return quotes;
 }
 
-/** Returns the levels of a side, best price first. Levels at one price keep the order that they have in `wanted`. */
+/** Returns the levels of a side, best price first. Levels at one price keep their sequence in `wanted`. */
 function levelsOf(side: Side, wanted: readonly NormalizedLevel[]): readonly NormalizedLevel[] {
   let count = 0;
   for (const level of wanted) if (level.side === side) count++;
@@ -141,8 +144,8 @@ function allFit(
 }
 
 /**
- * Returns the order index per level, or -1. Maximizes the number of pairs, then the number of fitting pairs that do not
- * cross.
+ * Returns the order index per level; -1 for a level without an order. Maximizes the number of pairs, then the number of
+ * fitting pairs that do not cross.
  */
 function pair(
   levels: readonly NormalizedLevel[],
@@ -183,8 +186,8 @@ let choice = new Int8Array(64);
 let cost = new Float64Array(64);
 
 /**
- * Returns the largest set of fitting pairs that do not cross; among equally large sets, the set with the smallest sum
- * of price differences. Uses dynamic programming over prefixes.
+ * Returns the order index per level, or -1, for the largest set of fitting pairs that do not cross. Among equally large
+ * sets, chooses the set with the smallest sum of price differences. Uses dynamic programming over prefixes.
  */
 function bestKeptPairs(
   levels: readonly NormalizedLevel[],
@@ -199,7 +202,8 @@ function bestKeptPairs(
     away = new Float64Array(2 * size);
     choice = new Int8Array(2 * size);
   }
-  // First row and column pair nothing. All other cells are written before they are read.
+  // The first row and the first column are empty prefixes, without pairs. All other cells are written before they are
+  // read.
   for (let j = 0; j < width; j++) kept[j] = away[j] = 0;
   for (let c = width; c < size; c += width) kept[c] = away[c] = 0;
   for (let i = 1; i <= levels.length; i++) {

@@ -17,8 +17,8 @@ export type RfqReferenceRules = {
   /** Maximum distance between the mid price of a thin book and the mid price of RFQ, in bps. */
   readonly withinBps: number;
   /**
-   * Action if the distance exceeds `withinBps`. `stop` quotes nothing; `widen` moves quotes outward by the distance.
-   * Without an RFQ price, both actions quote nothing.
+   * Action if the distance exceeds `withinBps`. `stop` quotes nothing; `widen` moves the bids down or the asks up by
+   * the distance, towards the RFQ price. Without an RFQ price, both actions quote nothing.
    */
   readonly beyond: 'stop' | 'widen';
   /** Whether the cost of an RFQ hedge limits the skew. */

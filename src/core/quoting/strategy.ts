@@ -103,7 +103,8 @@ export type View = {
 export interface Strategy {
   quote(view: View): Quote;
   /**
-   * Receives each public trade between two quotes. Strategies that estimate values from trades implement this method.
+   * Receives each public trade, between two calls of `quote`. Strategies that estimate values from trades implement
+   * this method.
    */
   trade?(trade: SeenTrade): void;
 }

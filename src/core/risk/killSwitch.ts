@@ -5,11 +5,11 @@ import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 export type HaltLimits = {
   /** Maximum fall of the profit from its peak since the last resume, in the quote currency. */
   readonly drawdownMax: Money;
-  /** Maximum loss since the start of the UTC day, in the quote currency. */
+  /** Maximum loss since the start of the UTC day or, if later, the last resume, in the quote currency. */
   readonly dayLossMax: Money;
   /** Maximum number of executions in ten minutes, against repeated automated execution (RTS 6 Art. 15(3)). */
   readonly fillsPer10Min: number;
-  /** Maximum number of placements per minute that the exchange rejected. */
+  /** Maximum number of placements rejected by the exchange, per minute. */
   readonly refusalsPerMinute: number;
   /** Maximum number of requests per minute without a usable answer. */
   readonly unknownsPerMinute: number;
@@ -29,7 +29,7 @@ export type KillSwitchState = {
   readonly dayLoss: Money;
 };
 
-/** Limits on the number of events within a time window. */
+/** Names of the limits on the number of events within a time window. */
 type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
 
 const MINUTE = 60_000;

@@ -101,7 +101,7 @@ export type RiskContext = {
   readonly majorFunds: Money;
   readonly minorFunds: Money;
   readonly unknownMax: number;
-  /** Whether only orders that reduce inventory pass. */
+  /** Whether the gate approves only orders that reduce inventory. */
   readonly reduceOnly: boolean;
 };
 

@@ -25,8 +25,8 @@ export type RegimeRules = Hysteresis & {
     /** Factor by which the spread widens. */
     readonly factor: number;
     /**
-     * Standard deviation of the price over an hour, in bps, at which the spread widens. `memoryMs` is the memory of the
-     * estimate.
+     * Standard deviation of the price over an hour, in bps, at which the spread widens. `memoryMs` is the time constant
+     * of the estimate.
      */
     readonly volatility?: { readonly bps: number; readonly memoryMs: Millis };
     /** Spread of the market's best prices, in bps of the mid price, at which the bot's spread widens. */
@@ -35,14 +35,17 @@ export type RegimeRules = Hysteresis & {
     readonly thin?: { readonly lots: number; readonly withinBps: number };
   } | null;
   readonly reduceOnly: {
-    /** Share of the maximum position above which the bot is reduce-only. */
+    /** Share of the maximum position at and above which the bot is reduce-only. */
     readonly positionShare?: number;
     /** Fall of the profit from its peak that causes reduce-only until a resume. */
     readonly drawdown?: Money;
   } | null;
 };
 
-/** Rules without triggers: the spread never widens, and only the operator sets reduce-only. */
+/**
+ * Rules without triggers: the market never widens the spread, and neither inventory near its limit nor losses cause
+ * reduce-only.
+ */
 const NO_RULES: RegimeRules = { leaveShare: 0.8, calmMs: 0, wide: null, reduceOnly: null };
 const SAMPLE_MS = 2_000;
 const CHANGES_MAX = 50;
@@ -73,7 +76,7 @@ export class RegimeWatch {
     return isReduceOnly(this.#state);
   }
 
-  /** Recent changes, oldest first. */
+  /** Recent regime changes, oldest first. */
   get changes(): readonly RegimeState[] {
     return this.#changes;
   }

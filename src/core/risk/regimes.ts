@@ -33,7 +33,7 @@ export type RegimeState = {
   readonly halt: string | null;
   /** Reason for the operator's pause; `null` if not paused. The reason is cleared only at the end of the pause. */
   readonly pause: string | null;
-  /** Reason for reduce-only until a resume; null if none. */
+  /** Reason for reduce-only until a resume or a `reduced` event; null if none. */
   readonly reduce: string | null;
   /** Reason why balances are unknown; null if they are known. Until the next successful read the bot is reduce-only. */
   readonly unread: string | null;
@@ -93,7 +93,7 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
     case 'halt':
       return state.halt === null ? withRegime({ ...state, halt: event.reason }, event.at) : state;
     case 'pause':
-      // A new pause replaces the first, because it may end at another time.
+      // A new pause replaces the first, because the new pause may end at another time.
       return state.pause === event.reason ? state : withRegime({ ...state, pause: event.reason }, event.at);
     case 'pause over':
       return state.pause === null ? state : withRegime({ ...state, pause: null }, event.at);

@@ -76,8 +76,8 @@ export class RiskSupervisor {
   }
 
   /**
-   * Checks losses, counts and inventory before each decision, and halts the bot if one exceeds its limit. Returns true
-   * if a limit was exceeded.
+   * Checks losses, counts and inventory before each decision, and halts the bot if one of them exceeds its limit.
+   * Returns true if the check halted the bot.
    */
   check(at: Millis): boolean {
     if (this.killSwitch === null || this.haltedBecause !== null || !this.#inventory.isOpen) return false;
