@@ -36,7 +36,7 @@ export function actionableMeaning(code: string): Meaning | undefined {
   return meaningOf(code)?.advice === 'halt' ? 'person' : undefined;
 }
 
-/** Whether the code may only mean a repeated nonce or a wrong clock. */
+/** Whether the cause of the code can be a repeated nonce or a wrong clock. */
 const isAboutNonce = (code: string): boolean => NONCE_CODES.has(code);
 
 /** Codes that, as the answer to an order, show that the book no longer exists or its tick or bounds have changed. */
