@@ -118,7 +118,7 @@ export class Dialogs {
       this.#dialog.querySelector<HTMLElement>(step.kind === 'ask' ? 'input' : '.told, input')?.focus();
   }
 
-  /** Requests the cost first, so that the user sees it before typing a maximum. */
+  /** Requests the cost of a flatten first, so that the user sees the cost before typing a maximum. */
   async #readCost(): Promise<void> {
     this.#cost = null;
     try {
