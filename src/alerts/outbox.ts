@@ -130,7 +130,7 @@ export class Outbox {
     this.#pump();
   }
 
-  /** Returns and resets the counts. */
+  /** Returns the counts of events since the previous call, and resets them. */
   takeCounts(): ReadonlyMap<AlertEvent, Readonly<Count>> {
     const counts = this.#counts;
     this.#counts = new Map();
@@ -154,7 +154,7 @@ export class Outbox {
     await Promise.race([last, late]);
     (deadline as Timer | null)?.stop();
     await channel.close();
-    // A message still undelivered now fails and is logged.
+    // A message that is still undelivered fails because the channel is closed, and is logged.
     await last;
   }
 
