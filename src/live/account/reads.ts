@@ -1,6 +1,6 @@
 /**
- * Reads from the exchange. The result of each read is an engine event with the start time of the read, and with its
- * completeness where a read can be incomplete.
+ * Reads from the exchange. The result of each read is an engine event with the start time of the read. If a read can be
+ * incomplete, its event states whether the read was complete.
  */
 import {
   amountFloor,
