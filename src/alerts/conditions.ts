@@ -185,8 +185,8 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
 }
 
 /**
- * Returns a cause if, within five minutes, the count `all` rose by at least 20 and the count `which` rose by more than
- * the share `most` of the rise of `all`.
+ * Returns a cause if, within five minutes, the count `all` rose by at least 20. The count `which` must also have risen
+ * by more than the share `most` of that rise.
  */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {

@@ -79,7 +79,7 @@ export class MarketDataSupervisor {
     this.#options.stream?.start(news => this.#guard(() => this.#onNews(news)));
   }
 
-  /** Stops all reports. Resolves when a pending read has ended. */
+  /** Stops the stream, the polls and all callbacks to the user. Resolves when a pending read has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#resyncTimer?.stop();
@@ -360,14 +360,14 @@ export class MarketDataSupervisor {
       if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }
-    // The stream may have received later steps than the answer contains.
+    // The stepped book has later steps than the answer, so the answer is outdated.
     if (stepped !== null && stepped > snapshot.sequence) return;
     const shows = stepped === null || !this.#waits;
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);
     const unfit = shows ? user.takeBook(snapshot, whole) : null;
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
-    // Even a recent confirmation by the stream no longer counts, because the polled book, which contains the bot's
-    // orders, is newer.
+    // A recent confirmation by the stream no longer counts, because the polled book is newer. The polled book contains
+    // the bot's orders.
     this.#freshAt = -Infinity;
     this.#newest = snapshot.sequence;
     if (stepped !== null) this.#behindSince ??= clock.elapsed();

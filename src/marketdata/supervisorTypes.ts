@@ -68,7 +68,7 @@ export type MarketDataUser = {
   /** Called if a complete book did not match the steps; the read counts as a poll. */
   readonly onMisfit?: (why: SeedResult) => void;
   readonly onUnread: (why: UnreadBook) => void;
-  /** Additional poll after each poll of the book. */
+  /** Reads other data after each poll of the book. */
   readonly alsoPoll?: () => Promise<unknown>;
 };
 
@@ -88,8 +88,8 @@ export type MarketDataSupervisorOptions = {
   /** Kind of polls while the stepped book is unavailable: by levels, or complete by orders. */
   readonly polls: 'levels' | 'orders';
   /**
-   * Handling of a polled book that is newer than the stream. `show` applies it immediately, for quoting. `wait` waits
-   * for the stream, for users that need each execution before the levels that it changed.
+   * Handling of a polled book that is newer than the stream. `show` applies the polled book immediately, for quoting.
+   * `wait` waits for the stream, for users that need each execution before the levels that it changed.
    */
   readonly ahead: 'show' | 'wait';
   /** Returns time that never goes back. */

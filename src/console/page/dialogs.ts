@@ -113,7 +113,7 @@ export class Dialogs {
     this.#step = step;
     this.show();
     if (step.kind === 'preview') this.#counting = window.setInterval(() => this.show(), 500);
-    // The confirm button never receives the focus, so that a key meant for the previous step confirms nothing.
+    // The confirm button never receives the focus, so that a key press meant for the previous step confirms nothing.
     if (before !== undefined && before !== step.kind)
       this.#dialog.querySelector<HTMLElement>(step.kind === 'ask' ? 'input' : '.told, input')?.focus();
   }

@@ -94,7 +94,10 @@ export function orders(ask: SendRequest) {
      */
     replace: (of: Id, by: Replacement) =>
       buildAndSend(ask, () => accepting('PATCH v3 orders', 'PATCH', `/v3/orders${idPath(of)}`, replacementBody(by))),
-    /** Changes the order in place (v4). If only the price changes, a buy changes its amount too (public facts 6). */
+    /**
+     * Changes the order in place (v4). If a request changes only the price of a buy, the exchange changes its amount
+     * too (public facts 6).
+     */
     modify: (of: Id, by: OrderModification) =>
       buildAndSend(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
 

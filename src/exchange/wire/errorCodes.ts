@@ -3,7 +3,8 @@ import type { Meaning } from '../../core/index.ts';
 
 /**
  * Reaction to a code. `look it up`: the outcome of the request is unknown or pending; look it up before acting.
- * `already done`: the requested state exists already. `never`: not relevant to a trading bot, or pointless to repeat.
+ * `already done`: the requested state exists already. `never`: the code does not concern a trading bot, or a repeated
+ * request cannot succeed.
  */
 export type Advice = 'never' | 'look it up' | 'halt' | 'back off' | 'fix request' | 'funds' | 'already done';
 
