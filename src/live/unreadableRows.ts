@@ -127,7 +127,10 @@ export type RowJudgment = Omit<OwnOrders, 'book'> & {
   readonly onLeftOut: (text: string) => void;
 };
 
-/** Returns rules for judging rows that use the engine's orders and ledger, with warnings about omitted rows. */
+/**
+ * Returns the data for judging rows from the engine's orders and ledger. Reports about omitted rows become warnings in
+ * the log.
+ */
 export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
   instance,
   ownsOid: oid => ownsOid(engine.liveOrders, oid),

@@ -75,7 +75,9 @@ export class BalanceReads {
    * transfer lists are read often while balances equal the ledger.
    */
   #linesMayComeUntil: Millis;
-  /** Whether balances differed from the ledger at the last comparison. */
+  /**
+   * Whether balances differed from the ledger at the last comparison, and no transfer was booked since that comparison.
+   */
   #isUnbooked = false;
   /**
    * Time of the first failed read after the last successful read of the balances; `null` if the last read succeeded.

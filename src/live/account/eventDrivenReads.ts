@@ -6,13 +6,13 @@ import { CANCEL_CHUNK, sleep, type Clock, type Engine, type Exchange, type Milli
 import type { Reads } from './reads.ts';
 
 /**
- * News about the bot's orders from the stream, or about transfers from a webhook. The news is unconfirmed and only
+ * News about the bot's orders from the stream, or about transactions from a webhook. The news is unconfirmed and only
  * triggers a read of the account.
  */
 export type OwnSeen =
   | { readonly kind: 'traded'; readonly tid: string | null }
   | { readonly kind: 'gone'; readonly oid: string }
-  /** A webhook reported a transfer. */
+  /** A webhook reported a transaction, which may have moved money. */
   | { readonly kind: 'moved' };
 
 export type EventDrivenReadsOptions = {

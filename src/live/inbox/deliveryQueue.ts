@@ -52,8 +52,8 @@ export class DeliveryQueue {
   #waiting: Waiting[] = [];
   #scheduled = false;
   /**
-   * Current problem: the reason why deliveries are not stored, the time of the last report, and the number of times
-   * that the problem occurred again since that report.
+   * Current problem: the reason why deliveries are not stored, and the time of its last report. `untold`: number of
+   * times that the problem occurred again since that report.
    */
   #problem: { readonly why: string; readonly of: 'room' | 'disk'; toldAt: Millis; untold: number } | null = null;
 

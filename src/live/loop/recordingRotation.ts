@@ -96,7 +96,7 @@ export class RecordingRotation {
     return (rotation = new RecordingRotation(watched, await openRun(watched)));
   }
 
-  /** Use `RecordingRotation.open`. */
+  /** Called only by `RecordingRotation.open`. */
   private constructor(options: RotationOptions, run: Run) {
     this.#options = options;
     this.#journal = options.state.journal;

@@ -120,7 +120,7 @@ export class Run {
     }
   }
 
-  /** Use `Run.open`. */
+  /** Called only by `Run.open`. */
   private constructor(options: LoopOptions) {
     this.#options = options;
     this.#origin = options.clock.now() - options.clock.elapsed();

@@ -92,7 +92,7 @@ export class MarketData {
     await Promise.all([this.#prompt.stop(), this.#reference?.stop()]);
   }
 
-  /** Reads the account after a webhook reported a transfer. */
+  /** Reads the balances after a webhook reported a transaction. */
   moved(): void {
     this.#prompt.seen({ kind: 'moved' });
   }

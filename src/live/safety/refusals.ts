@@ -30,7 +30,7 @@ export class Refusals {
     this.#count = 0;
   }
 
-  /** Logs the outcome of a request. Returns why trading must stop; `null` if trading may continue. */
+  /** Logs a failed request. Returns why trading must stop; `null` if trading may continue. */
   failed(what: string, failed: Failed): string | null {
     this.#connectivity.failed(what, failed);
     if (failed.kind !== 'refused' || !this.#isFinal(failed.meaning)) return null;

@@ -1,7 +1,7 @@
 /** Detection of a suspended process or machine. Data that waited in the sockets during the suspension is outdated. */
 import type { Clock, Millis } from '../../core/index.ts';
 
-/** Interval of checks if there are no other events. */
+/** Interval of the checks for a suspension while no other event triggers a check. */
 export const LOOK_EVERY_MS: Millis = 500;
 /** Duration of a suspension after which the bot must read the book and the account again before it quotes. */
 const SLEPT_MS = 10_000;
