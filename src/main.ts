@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Entry point: checks the limits of this process with the few modules that can always be loaded, then loads the command
- * line.
+ * Entry point: checks the process limits for open files and memory with the few modules that can always be loaded, then
+ * loads the command line.
  */
 import { writeSync } from 'node:fs';
 import { smallLimitOf } from './wiring/processLimits.ts';

@@ -108,7 +108,7 @@ export class Alerts {
     turn();
   }
 
-  /** Sends pending alerts and the stop summary; waits at most four seconds. */
+  /** Adds the stop summary `lastWord`, if given, and sends all pending alerts; waits at most four seconds. */
   async close(lastWord?: string): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -176,7 +176,7 @@ function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
   return words.length === 0 ? 'no alerts' : words.join(', ');
 }
 
-/** Returns when a time of day (UTC) comes next after `now`; both in epoch ms. */
+/** Returns the next time after `now` at which the time of day `time` (UTC) occurs, in epoch ms. */
 export function nextAt(time: string, now: Millis): Millis {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   const today = Math.floor(now / DAY_MS) * DAY_MS + (hours * 60 + minutes) * 60_000;

@@ -12,8 +12,8 @@ import { cut, messageText, type Message } from './message.ts';
 import type { AlertChannel, SendOutcome } from './outbox.ts';
 
 /**
- * Deadline of a request, in ms: with a wait of two seconds before the request, an alert still arrives within five
- * seconds of its cause.
+ * Deadline of a request, in ms. If the request also waits two seconds before it is sent, its alert still arrives within
+ * five seconds of the cause.
  */
 const DEADLINE_MS = 3_000;
 /** Maximum length of a Telegram message, in UTF-16 units. */

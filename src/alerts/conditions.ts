@@ -38,13 +38,13 @@ type Condition = {
 };
 
 const MINUTE = 60_000;
-/** Minimum duration of a reported pause, in ms. */
+/** Minimum duration in ms of a pause, or of a similar condition, that is reported. */
 const BLINK = 1_000;
-/** Time that a start or a change of runs may take, in ms. */
+/** Maximum duration in ms of a normal start or change of runs. */
 const START = 30_000;
 const causeOfText = (text: string): Cause => ({ key: text, text });
 
-/** Pause reasons that have alert events of their own. */
+/** Pause reasons that have their own alert events. */
 const OWN_PAUSES = ['book stale', 'ledger differs from the balances', 'sentinel is missing', 'halted'];
 
 const pause = (reason: Snapshot['quoting']) => (look: Look) =>
@@ -185,8 +185,8 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
 }
 
 /**
- * Returns a cause if, within five minutes, `all` rose by at least 20 and `which` by more than the share `most` of that
- * number.
+ * Returns a cause if, within five minutes, the count `all` rose by at least 20. The count `which` must also have risen
+ * by more than the share `most` of that rise.
  */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {

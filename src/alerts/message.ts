@@ -9,7 +9,10 @@ import type { Millis } from '../core/index.ts';
 export type Entry = {
   /** Alert event, or `test` for a message of the test command. */
   readonly event: AlertEvent | 'test';
-  /** State of the event. `over`: a lasting event has ended; `once`: the event does not last. */
+  /**
+   * State of the event. `begins`: a lasting event has started. `over`: a lasting event has ended. `once`: the event
+   * does not last.
+   */
   readonly state: 'begins' | 'over' | 'once';
   readonly text: string;
   /** Time of the last occurrence or of the end, in ms since 1970. */

@@ -1,8 +1,8 @@
 /**
  * Pending alerts of one channel: events are grouped, none is lost, and the rates of lines and messages are limited.
- * There is no queue, so a flood needs no space: one record per event has its last reported state and the number of
- * occurrences since that report. One message is sent at a time. Failed messages are retried with a growing delay;
- * abandoned messages are logged and counted.
+ * There is one record per event instead of a queue, so a flood of events needs no further space. The record has the
+ * last reported state and the number of occurrences since that report. One message is sent at a time. Failed messages
+ * are retried with a growing delay; abandoned messages are logged and counted.
  */
 import type { Clock, Millis, Timer } from '../core/index.ts';
 import { ALERT_EVENT_NAMES, alertKind, type AlertEvent, type AlertMode } from '../config.ts';
@@ -15,7 +15,7 @@ export type SendOutcome =
   | { readonly kind: 'later'; readonly why: string; readonly afterMs?: Millis }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Channel to the operator. */
+/** Channel that delivers alert messages to the operator. */
 export interface AlertChannel {
   /** Name for display, without secrets. */
   readonly name: string;
@@ -130,7 +130,7 @@ export class Outbox {
     this.#pump();
   }
 
-  /** Returns and resets the counts. */
+  /** Returns the counts of events since the previous call, and resets them. */
   takeCounts(): ReadonlyMap<AlertEvent, Readonly<Count>> {
     const counts = this.#counts;
     this.#counts = new Map();
@@ -154,7 +154,7 @@ export class Outbox {
     await Promise.race([last, late]);
     (deadline as Timer | null)?.stop();
     await channel.close();
-    // A message still undelivered now fails and is logged.
+    // A message that is still undelivered fails because the channel is closed, and is logged.
     await last;
   }
 

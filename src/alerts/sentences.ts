@@ -1,4 +1,4 @@
-/** Texts for the operator about a day and about the end of a bot. */
+/** Texts for the operator: the daily digest and the summary of a stop. */
 import { money, textOfMoney, type Instrument, type Money, type Snapshot } from '../core/index.ts';
 import { isAllGone, unverified, type StopReport } from '../live/loop/loopOptions.ts';
 import { profitSentence } from '../messages/shownProfit.ts';

@@ -18,7 +18,7 @@ export type ConsoleAccess = {
   readonly onEvent: (event: AccessEvent) => void;
 };
 
-/** Event of the access log; `from` is the address of the connection. */
+/** Event of the access log; `from` is the address of the caller, as reported by the TLS proxy if there is one. */
 export type AccessEvent =
   | { readonly kind: 'wrong token'; readonly from: string }
   | { readonly kind: 'too many'; readonly from: string }
@@ -28,7 +28,7 @@ export type Login = {
   readonly role: Role;
   /** Name that the user gave; empty for a viewer without a name. */
   readonly name: string;
-  /** Key that each acting request must send. Only the page that logged in has the key; no cookie contains it. */
+  /** Key that each request for an action must send. Only the page that logged in has the key; no cookie contains it. */
   readonly key: string;
   readonly endsAt: number;
 };
@@ -120,7 +120,7 @@ export class Sessions {
     this.#pools[role].delete(digest);
   }
 
-  /** Returns the times of a sender's wrong tokens in the last minute. */
+  /** Returns the record of a sender's wrong tokens, with only the times of the last minute. */
   #wrongOf(sender: string, now: number): { at: number[]; isTold: boolean } {
     const wrong = this.#wrong.get(sender) ?? { at: [], isTold: false };
     wrong.at = wrong.at.filter(at => now - at < MINUTE_MS);

@@ -10,7 +10,7 @@ import type { ShownSession } from './page/view.ts';
 
 export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confirm'] as const;
 
-/** Access check of requests. */
+/** Checks which requests may read. */
 export type Doorkeeper = {
   /**
    * Returns `null` if the sender may not read. Otherwise returns a function that repeats this check, because a stream
@@ -175,7 +175,7 @@ async function replyWithProgress(
   return reply;
 }
 
-/** Returns the request, or a message for the operator if it is invalid. */
+/** Returns the action request, or a message for the operator if a field is invalid. */
 function requestOf(fields: Fields, names: readonly string[], by: string): ActionRequest | string {
   const { action, reason, minutes = null, costMax = null } = fields;
   if (typeof action !== 'string' || !names.includes(action)) return `expected one of ${names.join(', ')}`;
@@ -204,7 +204,7 @@ function shownSession(
     mustLogIn: access.viewerToken !== null && session === null,
     role: session?.role ?? null,
     name: session?.name ?? '',
-    // Names of the actions that this page can execute.
+    // Only a page that has the key of an operator's login can execute actions.
     actions: isKeyed && session.role === 'operator' ? (actions?.names ?? []) : [],
     whyNot: accessBlockedReason(request, access),
   };

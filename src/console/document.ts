@@ -2,7 +2,7 @@
 
 const panel = (id: string, title: string): string =>
   `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2><div class="body" id="${id}"></div></section>`;
-/** Entry of a legend: color, name, and optionally a sign that replaces the line. */
+/** Entry of a chart's legend: color, name, and optionally a sign that is shown instead of a line. */
 type Key = readonly [colour: string, name: string, sign?: string];
 const legend = (keys: readonly Key[]): string =>
   keys

@@ -1,13 +1,13 @@
 /**
- * Streams to open pages, in a bounded pool for each role. A slow page skips views, and never delays other pages or uses
- * more memory.
+ * Streams of views to open pages, in a bounded pool for each role. A slow page skips views. It neither delays other
+ * pages nor uses more memory.
  */
 import type { ServerResponse } from 'node:http';
 import { Pool, senderOf, type CallerRole } from '../guard/index.ts';
 
 /**
- * Maximum number of pages of each role. A further page closes the oldest page of the sender with the most pages; the
- * browser then reconnects.
+ * Maximum number of open pages of each role. A further page closes the oldest page of the sender with the most pages;
+ * the browser then reconnects.
  */
 const PAGES_MAX: Readonly<Record<CallerRole, number>> = { anonymous: 200, viewer: 100, operator: 32 };
 

@@ -20,8 +20,8 @@ export type ConsoleSource = {
   /** Returns points and fills of the current run as JSON, or null before the first run. */
   history(): string | null;
   /**
-   * Resolves to JSON on one line: a past view and history, or `null` if there is no view at that time. Rejects if the
-   * recording cannot be read.
+   * Resolves to a past view and its history as JSON on one line, or to the JSON `null` if there is no view at that
+   * time. Rejects if the recording cannot be read.
    */
   past(at: number, signal: AbortSignal, onProgress: (share: number) => void): Promise<string>;
 };
@@ -51,8 +51,8 @@ export type ConsoleOptions = {
 };
 
 /**
- * Maximum number of connections of each role: open pages plus requests. Only another operator's connection can replace
- * an operator's connection.
+ * Maximum number of connections of each role, for open pages and for requests. Only another operator's connection can
+ * replace an operator's connection.
  */
 const CONNECTIONS = { anonymous: { all: 264 }, viewer: { all: 164 }, operator: { all: 96 } };
 
@@ -116,7 +116,10 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Rejects pages of other sites with 403, and POSTs without an Origin header, which every browser sends. */
+/**
+ * Rejects requests from other sites, and POSTs without the Origin header that every browser sends, with 403. Rejects
+ * POSTs that are not JSON with 415.
+ */
 function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null): void {
   server.addHook('onRequest', async ({ headers, method }, reply) => {
     const { origin, host = '' } = headers;

@@ -1,4 +1,7 @@
-/** Client of the exchange, with every endpoint of both interface documents. Each call resolves to an Outcome. */
+/**
+ * Client of the exchange, with every endpoint of the REST document and of the RFQ and webhook document. Each call
+ * resolves to an Outcome.
+ */
 import type { Clock, Exchange, TransferLists, NonceSource, Random, Transport } from '../core/index.ts';
 import { account, type AccountEndpoints } from './rest/account.ts';
 import { requestSender, type AskOptions, type ApiEndpoint } from './transport/requestSender.ts';
@@ -28,7 +31,7 @@ export type Client = Exchange &
 export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
   readonly clock: Clock;
   readonly random: Random;
-  /** Transport to the REST address. The client closes its transports. */
+  /** Transport to the REST address. `close` of the client closes this transport. */
   readonly transport: Transport;
   /** Prefix of every REST path. Default: `/api`. */
   readonly basePath?: string;

@@ -48,7 +48,9 @@ function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to 
   });
 }
 
-/** Returns the client with the optional features of a venue. */
+/**
+ * Adds the optional features of a venue to the client: conversion desk, transfer lists, account checks and webhooks.
+ */
 export const venueClient = (client: Client): VenueClient => ({
   ...client,
   desk: conversionDesk(client),

@@ -59,12 +59,15 @@ export class ConnectivityLog {
     this.#log.warn({ what, reason, since: at }, text);
   }
 
-  /** Logs a consequence of failed requests at most once per minute. Logs nothing while an outage is already logged. */
+  /**
+   * Logs a consequence of failed requests, at most once per minute for each `kind`. Logs nothing while an outage is
+   * logged.
+   */
   also(kind: string, known: object, text: string): void {
     if (this.#saidAt === null) this.say(kind, known, text);
   }
 
-  /** Logs a line. Repeats within a minute are counted and not logged. */
+  /** Logs a line. Further lines of an equal `kind` within a minute are counted and not logged. */
   say(kind: string, known: object, text: string, level: 'warn' | 'error' = 'warn'): void {
     const now = this.#clock.elapsed();
     const before = this.#kinds.get(kind);

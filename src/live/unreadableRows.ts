@@ -1,4 +1,4 @@
-/** Judgment of unreadable rows: whether they concern the bot. */
+/** Checks of unreadable rows: whether a row concerns the bot. */
 import {
   describeRow,
   pairOrNull,
@@ -11,7 +11,7 @@ import {
 import type { Log } from './log.ts';
 import type { Failed } from './failedRequest.ts';
 
-/** Whether a row concerns the bot. `possibly`: the row lacks the id that would decide. */
+/** Whether a row concerns the bot. `possibly`: the readable fields of the row do not decide. */
 export type Concern = 'yes' | 'no' | 'possibly';
 
 /** Data that identifies the bot's orders. */
@@ -19,15 +19,15 @@ export type OwnOrders = {
   readonly book: string;
   /** Prefix of the bot's origin ids, without its dash. */
   readonly instance: string;
-  /** Whether an oid belongs to an order of the bot; absent if no oid is known. */
+  /** Returns whether an oid belongs to an order of the bot. If absent, the answer is `possibly` for every oid. */
   readonly ownsOid?: (oid: string) => Concern;
   /** Returns the oid of the bot's order with an origin id; `null` if unknown. */
   readonly oidOf?: (originId: string) => string | null;
 };
 
 /**
- * Whether a row in a list of orders is an order of the bot. A row in the bot's book that lacks one of its two ids is
- * `possibly` an order of the bot. The bot does not know the oid of an order whose answer was lost.
+ * Whether a row in a list of orders is an order of the bot. `possibly`: the row may be in the bot's book, and its ids
+ * do not decide. An oid may not decide, because the bot does not know the oid of an order whose answer was lost.
  */
 export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrders): Concern {
   if (originId?.startsWith(`${own.instance}-`) === true) return 'yes';
@@ -114,17 +114,23 @@ class RowWarnings {
   };
 }
 
-/** Rules for judging unreadable rows, and the report of omitted rows. */
+/** Data for judging unreadable rows, and the receiver of reports about omitted rows. */
 export type RowJudgment = Omit<OwnOrders, 'book'> & {
   /** Returns whether the ledger has no amount of a currency, so that the exchange need not list it. */
   readonly isZero?: (currency: string) => boolean;
-  /** Returns whether the account may have a currency; absent if unknown. */
+  /**
+   * Returns whether the ledger contains a currency; `true` before the ledger is opened. If absent, every currency is
+   * accepted as a fee currency.
+   */
   readonly hasCurrency?: (currency: string) => boolean;
   /** Called for each omitted row, at every read. */
   readonly onLeftOut: (text: string) => void;
 };
 
-/** Returns rules for judging rows that use the engine's orders and ledger, with warnings about omitted rows. */
+/**
+ * Returns the data for judging rows from the engine's orders and ledger. Reports about omitted rows become warnings in
+ * the log.
+ */
 export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
   instance,
   ownsOid: oid => ownsOid(engine.liveOrders, oid),

@@ -6,7 +6,7 @@ import type { Millis } from '../core/index.ts';
 
 export class ClockOffset {
   #minimum = Infinity;
-  /** Offset of the previous connection. */
+  /** Offset of the previous connection in ms, used until a message of the current connection arrives. */
   #before = Infinity;
 
   /**

@@ -15,7 +15,7 @@ export type TradeListener = {
   readonly trade: (trade: PublicTrade | StreamTrade, way: TradeWay) => void;
   /** Called when reads of pages start. Every trade that happens before this call is reported before `closed`. */
   readonly opened?: () => void;
-  /** Called if a row of a page was unreadable, so that its execution is missing. */
+  /** Called for each unreadable row of a page; the trade in that row is not reported. */
   readonly unreadable?: (row: string) => void;
   /** Called when the gap is closed: no trade from before `opened` is missing. */
   readonly closed?: () => void;
@@ -28,11 +28,13 @@ export type PublicTradeTailOptions = {
 };
 
 /**
- * Maximum number of pages per call: about an hour of trades in a busy book. The next call reads the remaining pages.
+ * Maximum number of pages that one call of `fill` reads: about an hour of trades in a busy book. The next call reads
+ * the remaining pages.
  */
 const PAGES_MAX = 20;
 /**
- * Maximum number of resting orders whose executions in the stream are remembered, and of trades that wait for pages.
+ * Maximum number of remembered ids of resting orders that the stream reported as filled; also the maximum number of
+ * stream trades that wait for pages.
  */
 const KEPT_MAX = 10_000;
 
@@ -80,7 +82,8 @@ export class PublicTradeTail {
       if (this.#source === 'stream') this.#tell(trade, 'live');
       else this.#early?.push(trade);
     }
-    // The pages of the next read contain the dropped trades too, because a page contains all trades before the read.
+    // The next read of pages returns the dropped trades, because pages contain all trades that happened before the
+    // read.
     if (this.#early !== null && this.#early.length > KEPT_MAX) this.#early = this.#early.slice(-KEPT_MAX / 2);
     if (this.#makers.size <= KEPT_MAX) return;
     for (const old of [...this.#makers].slice(0, KEPT_MAX / 2)) this.#makers.delete(old);

@@ -1,9 +1,13 @@
 /**
- * Detection of an exchange that restarted the sequence numbers of its book, as opposed to occasional outdated answers.
+ * Detects that the exchange has restarted the sequence numbers of its book. A few outdated answers do not count as a
+ * restart.
  */
 import type { Millis } from '../core/index.ts';
 
-/** Minimum time for which all reads must have lower numbers. Delayed or cached answers are outdated for less time. */
+/**
+ * Minimum time for which every read must return a sequence number below the current book's number. A delayed or cached
+ * answer is outdated for less time.
+ */
 const RESET_AFTER_MS = 60_000;
 const READS_MIN = 5;
 
@@ -11,8 +15,8 @@ export class SequenceReset {
   #low: { readonly since: Millis; last: bigint; reads: number } | null = null;
 
   /**
-   * Records the sequence number of a read book; `shown` is the number of the current book. Returns true if all reads of
-   * the last minute had numbers below `shown`, and these numbers increased at least five times and never decreased.
+   * Records the sequence number of a read book; `shown` is the number of the current book. Returns true if, for at
+   * least a minute, all reads had numbers below `shown` that never decreased and that increased at least five times.
    */
   recordRead(sequence: bigint, shown: bigint, now: Millis): boolean {
     if (sequence >= shown) {

@@ -79,7 +79,7 @@ export class MarketDataSupervisor {
     this.#options.stream?.start(news => this.#guard(() => this.#onNews(news)));
   }
 
-  /** Stops all reports. Resolves when a pending read has ended. */
+  /** Stops the stream, the polls and all callbacks to the user. Resolves when a pending read has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#resyncTimer?.stop();
@@ -136,7 +136,7 @@ export class MarketDataSupervisor {
   }
 
   #pollWhenDue(): void {
-    // The end of the read calls this method again.
+    // A pending read calls this method again when the read ends.
     if (!this.#keepsPolling || this.#stopped || this.#reading) return;
     const { clock, onBroken, pollMs, trades } = this.#options;
     const since = this.isFresh && !trades?.needsPages ? this.#freshAt : this.#readAt;
@@ -239,7 +239,7 @@ export class MarketDataSupervisor {
     this.#options.user.onCurrent(this.#heard(), polledAt);
   }
 
-  /** Records that the stream confirmed its book. Returns the previous source. */
+  /** Records that the stream confirmed its book. Returns the source of the book before this confirmation. */
   #heard(): BookSource {
     const was = this.#source;
     this.#freshAt = this.#options.clock.elapsed();
@@ -261,12 +261,15 @@ export class MarketDataSupervisor {
     user.onLost(reason, was);
   }
 
-  /** Whether the stream sends steps, but no book exists yet to which they can be applied. */
+  /** Whether the stream sends steps and a complete book is needed before the steps can be applied. */
   get #needsWhole(): boolean {
     return this.#isUp && !this.#sendsBooks && this.#stepped !== NO_STEPS && this.#stepped.sequence === null;
   }
 
-  /** Schedules the read of a complete book, as soon as the rate limit allows. */
+  /**
+   * Schedules the read of a complete book if the steps need one. The interval between these reads doubles after each
+   * read.
+   */
   #resyncSoon(): void {
     if (this.#resyncTimer !== null || this.#stopped || !this.#needsWhole) return;
     const { clock, onBroken } = this.#options;
@@ -339,7 +342,7 @@ export class MarketDataSupervisor {
   #wholeBook(snapshot: BookSnapshot, startedAt: Millis): void {
     const { clock, user } = this.#options;
     const isOld = this.#waits && snapshot.sequence < this.#newest;
-    // The connection may have been lost during the read.
+    // A connection that was lost during the read no longer needs a complete book.
     const seeding = this.#needsWhole && !isOld ? this.#stepped.seed(snapshot) : null;
     if (seeding === 'live') {
       if (this.#stepped.sequence! >= this.#newest) this.#confirm();
@@ -357,14 +360,14 @@ export class MarketDataSupervisor {
       if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }
-    // The stream may have received later steps than the answer contains.
+    // The stepped book has later steps than the answer, so the answer is outdated.
     if (stepped !== null && stepped > snapshot.sequence) return;
     const shows = stepped === null || !this.#waits;
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);
     const unfit = shows ? user.takeBook(snapshot, whole) : null;
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
-    // Even a recent confirmation by the stream no longer counts, because the polled book, which contains the bot's
-    // orders, is newer.
+    // A recent confirmation by the stream no longer counts, because the polled book is newer. The polled book contains
+    // the bot's orders.
     this.#freshAt = -Infinity;
     this.#newest = snapshot.sequence;
     if (stepped !== null) this.#behindSince ??= clock.elapsed();

@@ -26,11 +26,11 @@ export interface SteppedBook {
   readonly sequence: bigint | null;
   take(diff: BookDiff): L3Step;
   /**
-   * Restarts from a complete book and the steps received since the last loss of steps. Any result except `live` means
-   * that nothing changed.
+   * Rebuilds the book from a complete book and the steps received since the last loss of steps. If the result is not
+   * `live`, the book is unchanged.
    */
   seed(whole: BookSnapshot): SeedResult;
-  /** Records a loss of steps; waits for a complete book. */
+  /** Marks the book as incomplete after a loss of steps, until `seed` receives a complete book. */
   markIncomplete(): void;
 }
 
@@ -38,7 +38,9 @@ export interface SteppedBook {
 export type MarketDataUser = {
   /** Called with each piece of news before its processing. */
   readonly onNews?: (news: StreamNews) => void;
-  /** Called after a step of the stepped book; `onCurrent` reports whether that book is current. */
+  /**
+   * Called after each step that the stepped book has applied. `onCurrent` reports whether the stepped book is current.
+   */
   readonly onStep?: (diff: BookDiff) => void;
   /**
    * Called whenever a step, frame or poll confirms the stepped book as current. `was` is the previous source.
@@ -66,7 +68,7 @@ export type MarketDataUser = {
   /** Called if a complete book did not match the steps; the read counts as a poll. */
   readonly onMisfit?: (why: SeedResult) => void;
   readonly onUnread: (why: UnreadBook) => void;
-  /** Additional poll after each poll of the book. */
+  /** Reads other data after each poll of the book. */
   readonly alsoPoll?: () => Promise<unknown>;
 };
 
@@ -86,15 +88,18 @@ export type MarketDataSupervisorOptions = {
   /** Kind of polls while the stepped book is unavailable: by levels, or complete by orders. */
   readonly polls: 'levels' | 'orders';
   /**
-   * Handling of a polled book that is newer than the stream. `show` applies it immediately, for quoting. `wait` waits
-   * for the stream, for users that need each execution before the levels that it changed.
+   * Handling of a polled book that is newer than the stream. `show` applies the polled book immediately, for quoting.
+   * `wait` waits for the stream, for users that need each execution before the levels that it changed.
    */
   readonly ahead: 'show' | 'wait';
   /** Returns time that never goes back. */
   readonly time: () => Millis;
   /** Returns whether current input may have been queued while the process was suspended. */
   readonly isWaking?: () => boolean;
-  /** Public trades. Gaps in the stream's trades are closed between the read of a book and its report. */
+  /**
+   * Public trades of the book. After a stream gap, the missing trades are read after each book and reported before that
+   * book.
+   */
   readonly trades?: PublicTradeTail;
   readonly user: MarketDataUser;
   /** Called with an error that only a defect in this program can cause. */

@@ -1,6 +1,6 @@
 /**
- * Construction of a bot from a checked configuration. The embedded exchange and a remote one differ only by address and
- * key.
+ * Construction of a bot from a checked configuration. For the bot, an embedded and a remote exchange differ only in
+ * address and key.
  */
 import {
   amountFloor,
@@ -64,12 +64,12 @@ export type VenueAccess = {
 };
 
 /**
- * Minimum deadline of a request, in wall time. On an accelerated clock, deadlines shrink with the maximum request
- * delay, but a busy machine must still be able to answer.
+ * Minimum deadline of a request, in wall time. On an accelerated clock, the configured request timeout is divided by
+ * the speed, but a busy machine must still be able to answer.
  */
 const DEADLINE_MIN_MS = 500;
 
-/** Returns a client for the venue. With a journal, its nonces are higher than those of earlier runs. */
+/** Returns a client for the venue. With a journal, the nonces of the client are higher than those of earlier runs. */
 export function clientOf(
   config: Config,
   at: VenueAccess,
@@ -135,8 +135,8 @@ export function marketStreamOf(
 }
 
 /**
- * Returns the sources of the configured reference price, with a function that closes its feeds; `undefined` if not
- * configured.
+ * Returns the sources of the configured reference price, with a function that closes their feeds; `undefined` if no
+ * reference price is configured.
  */
 export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
   const elsewhere = externalReferenceOf(config);
@@ -175,7 +175,7 @@ export function engineOf(
   }
 }
 
-/** Paths of amounts that would round to zero if they were below one lot. */
+/** Configuration paths of amounts. An amount below one lot would round to zero. */
 const AMOUNTS: readonly (readonly string[])[] = [
   ['strategy', 'amount'],
   ['strategy', 'levelAmountStep'],
@@ -269,7 +269,10 @@ function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
   throw new UsageError(`${key}: this exchange has no conversions; remove the key`);
 }
 
-/** Maximum inventory of the band model, in orders; a larger inventory has the same effect. */
+/**
+ * Maximum inventory of the band model, in multiples of the order amount; a larger inventory has the same effect on the
+ * band.
+ */
 const ORDERS_MAX = 10_000;
 
 /** Returns the hedge setup without a desk; `undefined` if hedging is not configured. */

@@ -64,14 +64,14 @@ let warn: (line: string) => void = () => undefined;
 const warned = new Set<string>();
 
 /**
- * Sets the receiver of warnings about configurations, such as old names of keys, one line each. Earlier warnings are
- * dropped.
+ * Sets the receiver of warnings about configurations, such as old names of keys, one line each. Warnings before this
+ * call are dropped.
  */
 export function warnOfConfigs(to: (line: string) => void): void {
   warn = to;
 }
 
-/** Warns once per line, because some commands read their file twice. */
+/** Warns only once with equal text, because some commands read their file twice. */
 function warnOnce(line: string): void {
   if (!warned.has(line)) warn(line);
   warned.add(line);

@@ -7,7 +7,7 @@ import type { DeliveryPort } from '../sandbox/index.ts';
 const DEADLINE_MS = 5_000;
 /** Maximum number of connected callback hosts; the least recently used one is dropped. */
 const HOSTS_MAX = 16;
-/** Maximum number of bytes that are read of a callback's answer, of which only the status is used. */
+/** Maximum number of bytes that are read from a callback's answer. Only the status of the answer is used. */
 const BODY_MAX = 64 * 1024;
 
 /**
@@ -18,7 +18,7 @@ export function httpDeliveries(): DeliveryPort & { close(): Promise<void> } {
   const hosts = new Map<string, Transport>();
 
   function transportTo(origin: string): Transport {
-    // The exchange has already checked which hosts are allowed.
+    // The embedded exchange has already checked that the host is allowed.
     const limits = { deadlineMs: DEADLINE_MS, connections: 8, bodyMax: () => BODY_MAX };
     const found = hosts.get(origin) ?? httpTransport({ origin, ...limits, plainHttp: true });
     hosts.delete(origin);

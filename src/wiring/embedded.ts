@@ -129,14 +129,14 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
 }
 
 /**
- * Starts markets in the books of the configured reference. The first book is linked, so that the price through all
- * these books equals the traded book's recent price. Each of the other books has its own flow.
+ * Starts markets in the books of the configured reference price. Without feeds, the first book is linked, so that the
+ * price through all these books equals the traded book's recent price. Each of the other books has its own flow.
  */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
   const reference = externalReferenceOf(config);
   const [first, ...others] = reference?.legs ?? [];
   if (reference === null || first === undefined) return [];
-  // External prices of feeds cannot depend on this book, so the other books are independent too.
+  // The prices of feeds cannot depend on the traded book, so the other books have independent flows too.
   if (reference.feeds.size > 0) {
     return reference.read.map((book, i) => {
       const flow = flowOf(book, seed + 1 + i);
@@ -164,7 +164,7 @@ function startReference(config: Config, venue: EmbeddedExchange, seed: number): 
   return markets.map(([, market]) => market);
 }
 
-/** Starts flows in the books that have none yet. */
+/** Starts flows in the built-in books other than the traded book and the books of the reference price. */
 function startOthers(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
   const taken = [config.book, ...(externalReferenceOf(config)?.read ?? [])];
   return Object.keys(FLOW_PROFILES).flatMap((book, i) => {

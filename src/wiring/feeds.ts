@@ -31,7 +31,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
       const mark = `${seen.dev} ${seen.ino} ${seen.size} ${seen.mtimeMs}`;
       if (known?.mark === mark) return known;
       const text = readOpenFile(fd, BYTES_MAX);
-      // The file changed during the read, so its text may be incomplete; the next read reads the file again.
+      // The file changed during the read, so its text may be incomplete. The next call of `read` reads the file again.
       if (fstatSync(fd).size !== seen.size) return 'the file is being written';
       known = { mark, text, changedAt: seen.mtimeMs };
       return known;

@@ -1,6 +1,6 @@
 /**
- * Bot's side of the webhook inbox: starts its thread, and converts deliveries to reads of the account. The content of a
- * delivery changes no amount.
+ * Bot's side of the webhook inbox: starts the thread of the inbox, and reads the account after deliveries. The content
+ * of a delivery changes no amount.
  */
 import { Worker } from 'node:worker_threads';
 import { readWebhookTokens, type Config, type WebhookSettings } from '../config.ts';
@@ -18,15 +18,15 @@ export type InboxSide = {
 };
 
 export type InboxLooks = {
-  /** Called when a delivery indicates a transfer. */
+  /** Called when a delivery changes a transaction, which may have moved money. */
   readonly moved: () => void;
-  /** Called with the quote id when a delivery is about a conversion. */
+  /** Called with the quote id when a delivery changes a conversion. */
   readonly converted?: (quoteId: string) => void;
 };
 
 /**
- * Returns the secret path from the environment.
- * @throws UsageError with the missing variable.
+ * Returns the tokens of the secret path from the environment or a file.
+ * @throws UsageError that names the missing or invalid variable.
  */
 export function webhookTokens(): readonly string[] {
   const read = readWebhookTokens(process.env, readSecretFile);
@@ -92,7 +92,7 @@ const NOTHING: InboxState = {
  */
 const LINES_PER_SECOND = 5;
 
-/** Returns a handler that converts news of deliveries to log lines and reads. `elapsed` returns ms. */
+/** Returns a handler that logs news of deliveries and triggers reads. `elapsed` returns ms. */
 export function inboxHearing(
   log: Log,
   { moved, converted }: InboxLooks,

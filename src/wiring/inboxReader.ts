@@ -43,8 +43,8 @@ function transactions(): (event: TransactionEvent) => TransactionState | null {
 }
 
 /**
- * Returns the stage of a transaction and its refund. Deliveries that do not change the stage are repeats
- * (rfq-and-webhooks 6, rule 3).
+ * Returns the stage of a transaction and of its refund as comparable text. Deliveries that do not change the stage are
+ * repeats (rfq-and-webhooks 6, rule 3).
  */
 function stageOf({ kinds, status, finals, refund }: TransactionState): string {
   const steps = [...(refund?.steps ?? [])].map(([step, { status: at }]) => `${step}=${at.value}`).sort();
@@ -53,8 +53,8 @@ function stageOf({ kinds, status, finals, refund }: TransactionState): string {
 }
 
 /**
- * Returns a reader of deliveries in sequence. The reader returns `null` for a delivery about another subject or without
- * news.
+ * Returns a reader of deliveries, which must be passed in the order of arrival. The reader returns `null` for a
+ * delivery that is not about a transaction or changes nothing.
  */
 export function inboxReader(read: VenueWebhooks['read']): (body: Buffer) => InboxNews | null {
   const join = transactions();

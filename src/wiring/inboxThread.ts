@@ -81,7 +81,7 @@ async function listen({ venue, dir, settings, tokens }: ThreadData, tell: (news:
       void inbox
         .close()
         .then(() => store.close())
-        // The disk is full. SQLite's log nevertheless has all acknowledged deliveries.
+        // The database cannot be closed on a full disk. Its log nevertheless has all acknowledged deliveries.
         .catch((error: unknown) =>
           tell({ kind: 'problem', sentence: `the inbox could not be closed: ${textOfError(error)}` }),
         )

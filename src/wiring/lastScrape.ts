@@ -1,5 +1,6 @@
 /**
- * Delay of a run's end until Prometheus has scraped its final metrics. Waits only for clients that scrape regularly.
+ * Delays the end of a run until Prometheus has scraped the final metrics of the run. Waits only for clients that scrape
+ * regularly.
  */
 import type { Clock, Millis } from '../core/index.ts';
 
@@ -8,7 +9,7 @@ const WAIT_MAX_MS = 15_000;
 /** Maximum relative difference between intervals of regular scrapes. Less regular scrapes count as manual. */
 const REGULAR_SHARE = 0.5;
 /**
- * Interval in ms of wall time within which scrapes count as one, because a process that was suspended answers all
+ * Interval in ms of wall time within which scrapes of a client count as one. After a suspension, a process answers all
  * abandoned requests together.
  */
 const AT_ONCE_MS = 250;
@@ -46,7 +47,7 @@ export class LastScrape {
     this.#waiting.get(asker)?.();
   }
 
-  /** Resolves when each expected client has scraped again or is no longer expected. */
+  /** Resolves when each client that scrapes regularly has scraped again or its wait is over. */
   async next(): Promise<void> {
     await Promise.all(
       [...this.#askers].map(async ([asker, times]) => {

@@ -67,10 +67,10 @@ export const volumeOf = ({ major, minor }: Fill, instrument: Instrument): Volume
 ];
 type Volume = Parameters<Metrics['fill']>[1];
 
-/** Returns the state of the bot's sentinel and disk. */
+/** Function that returns the age of the sentinel's heartbeat and the free disk space. */
 export type Beside = () => Omit<Monitored['limits'], 'uses'>;
 
-/** Returns a function that reads the state of sentinel and disk from the state directory. */
+/** Returns a function that reads the sentinel's heartbeat and the free space of the disk from the state directory. */
 export function besideOf(config: () => Config, clock: Clock): Beside {
   const { dir } = config().state;
   const watch = new Watch(

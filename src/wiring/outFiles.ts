@@ -30,7 +30,7 @@ export function writePage(page: string, json: string, value: unknown, html: () =
   writeOut(page, html);
 }
 
-/** Returns the path of the JSON next to a page. */
+/** Returns the path of the JSON file next to a page: the path of the page with the extension `.json`. */
 export const jsonBeside = (page: string): string => page.replace(/\.html?$/i, '.json');
 
 /** Returns the installed chart library and the built script of the page. Throws if either is missing. */

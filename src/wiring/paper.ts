@@ -57,8 +57,8 @@ export type Paper = {
 const READY_WITHIN_MS = 15_000;
 const READS_SHARE = 0.9;
 /**
- * Volume bound of the single fee tier that is used if the exchange lists no tiers; no account reaches it (public facts
- * 4.1).
+ * Volume bound of the single fee tier that is used if the exchange lists no tiers. No account reaches this volume
+ * (public facts 4.1).
  */
 const NO_BOUND = '9999999999';
 
@@ -153,8 +153,8 @@ const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock:
     clock,
     seed,
     books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
-    // The latency covers both directions. Market data is delayed by its transport, and an order must be delayed by at
-    // least the same time. Cancels take as long as orders.
+    // Market data arrives with the delay of its real transport, so orders are delayed by the configured latency.
+    // Cancels are delayed like orders.
     switches: {
       engineDelayMinMs: paper.latencyMs,
       engineDelayMaxMs: paper.latencyMs,
@@ -177,7 +177,7 @@ export function banner(config: Config): string {
 /** Prefix of each line in paper trading. */
 export const PAPER_PREFIX = 'paper: ';
 
-/** Returns a log that marks every line as paper. */
+/** Returns a log that adds `PAPER_PREFIX` to every line. */
 export const onPaper = (log: Log): Log => ({
   debug: (known, text) => log.debug(known, `${PAPER_PREFIX}${text}`),
   info: (known, text) => log.info(known, `${PAPER_PREFIX}${text}`),
@@ -244,8 +244,8 @@ function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: Pap
 }
 
 /**
- * Returns the number of reads of the complete book per minute, at least 6. The number is a share of the public requests
- * that reads of reference books do not use.
+ * Returns the number of reads of the complete book per minute, at least 6. Reads of reference books use the budget of
+ * public requests first, and this number is a share of the rest.
  */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));

@@ -20,10 +20,10 @@ export const HEAP_MIN_MB = 120;
 /** Commands that need less memory, because they read little or cancel orders. */
 const SMALL = ['status', 'pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume', 'sentinel', 'alert', 'help'];
 
-/** Limits of this process; `Infinity` if they cannot be read. */
+/** Limits of this process. `openFiles` is `Infinity` if the limit cannot be read. */
 export type ProcessLimits = { readonly openFiles: number; readonly heapMb: number };
 
-/** Reads the limits of this process; the number of open files only on Linux. */
+/** Reads the limits of this process. The limit of open files can be read only on Linux. */
 export const ownLimits = (): ProcessLimits => ({
   openFiles: openFilesIn(limitsText()),
   heapMb: getHeapStatistics().heap_size_limit / 1_048_576,

@@ -20,9 +20,9 @@ export function closeToDebuggers(): void {
 }
 
 /**
- * Rejects an open inspector (`--inspect`, also in NODE_OPTIONS, or SIGUSR1 at the start), because its port has no
- * password and executes any code.
- * @throws UsageError if it is open.
+ * Rejects an open inspector (`--inspect`, also in NODE_OPTIONS, or SIGUSR1 at the start), because the port of the
+ * inspector has no password and executes any code.
+ * @throws UsageError if an inspector is open.
  */
 export function refuseOpenInspector(): void {
   const url = inspectorUrl();

@@ -9,12 +9,12 @@ const MOUNTED = /^(\/var)?\/run\/secrets\//;
  * Returns the text of a key file of at most 64 kB. Throws a one-line error with the remedy in three cases:
  * - The path is not a regular file.
  * - The owner is neither this user nor root.
- * - Other users can read the file. A mounted secret of root is exempt: other users only must not be able to write it.
+ * - Other users have access to the file. A mounted secret of root is rejected only if other users can write to it.
  */
 export function readSecretFile(path: string): string {
   const fd = openRegularFile(path);
   try {
-    // Checks the opened file, because the name may now refer to another file.
+    // Checks the opened file, because the path may already refer to another file.
     const seen = fstatSync(fd);
     const user = process.geteuid?.();
     if (user !== undefined) {

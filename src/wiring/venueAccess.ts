@@ -1,4 +1,4 @@
-/** Exchange and key of a command, set up and cleaned up uniformly. */
+/** Setup and cleanup of the exchange and the API key of a command. */
 import { readSecrets, type Config, type RemoteSettings } from '../config.ts';
 import { Secret, type Clock } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
@@ -24,8 +24,8 @@ export type VenueChoice = {
 };
 
 /**
- * Work on a venue. In paper trading, the configuration of the run that the work receives differs from the configuration
- * of the command.
+ * Work that uses a venue. In paper trading, the work receives the configuration of the run, which differs from the
+ * configuration of the command.
  */
 type VenueWork<T> = (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<T>;
 
@@ -130,7 +130,7 @@ export const hasKey = (): boolean =>
     name => process.env[name] !== undefined,
   );
 
-/** Returns the exchange as `remoteVenue` does, with every configured address. */
+/** Returns the access to a remote exchange as `remoteVenue` does, with all configured addresses. */
 export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
   ...remoteVenue(exchange),
   ...(exchange.streamUrl !== undefined && { streamUrl: exchange.streamUrl }),
@@ -139,7 +139,7 @@ export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
 });
 
 /**
- * Returns the configured exchange with the key from the environment.
+ * Returns the access to the configured exchange with the key from the environment.
  * @throws UsageError if the key is missing, or if other users can read its file.
  */
 export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {

@@ -11,14 +11,14 @@ export type ShownPreview = {
   readonly minutes: number | null;
   readonly costMax: string | null;
 };
-/** Inputs of the user in the dialog, except the reason. */
+/** Values that the user typed in the dialog, except the reason. */
 type Typed = { readonly minutes: number | null; readonly costMax: string | null };
 type OnShare = (share: number) => void;
 export type ShownOutcome = { readonly end: 'under way' | 'done' | 'refused'; readonly lines: readonly string[] };
 
 /**
- * Name under which the page's own session storage has the key of the login. A cookie would be sent to every port of the
- * host.
+ * Name of the item in the page's session storage that has the key of the login. Unlike a cookie, the item is not sent
+ * to every port of the host.
  */
 const KEPT = 'puntas-key';
 const ASK_AGAIN_MS = 400;

@@ -3,7 +3,7 @@ import { div, h, none, small, signedSum, tableOf, type Node, type Panel } from '
 import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
 import type { ShownHour, ShownProfit } from './view.ts';
 
-/** Profit of each hour and day, net of fees, including earlier runs. */
+/** Profit of each hour and day, after fees, including earlier runs. */
 export const profitPanel: Panel = ({ hours, days, minor, profit, unknown }) => {
   const rows = (of: readonly ShownHour[], isDay: boolean) =>
     [...of]

@@ -96,7 +96,7 @@ export class Charts {
         legend: { show: false },
         cursor: { sync: { key: 'console' }, drag: { x: false, y: false }, points: { size: 5 } },
         tzDate: utc,
-        // The range has some margin, and never zero height.
+        // The range has a margin above and below the values, and its height is never zero.
         scales: { y: { range: (_, min, max) => roomy(min, max, lines === INVENTORY ? this.#limit() : null) } },
         axes: axes(),
         series: [

@@ -113,12 +113,12 @@ export class Dialogs {
     this.#step = step;
     this.show();
     if (step.kind === 'preview') this.#counting = window.setInterval(() => this.show(), 500);
-    // The confirm button never receives the focus, so that a key meant for the previous step confirms nothing.
+    // The confirm button never receives the focus, so that a key press meant for the previous step confirms nothing.
     if (before !== undefined && before !== step.kind)
       this.#dialog.querySelector<HTMLElement>(step.kind === 'ask' ? 'input' : '.told, input')?.focus();
   }
 
-  /** Requests the cost first, so that the user sees it before typing a maximum. */
+  /** Requests the cost of a flatten first, so that the user sees the cost before typing a maximum. */
   async #readCost(): Promise<void> {
     this.#cost = null;
     try {

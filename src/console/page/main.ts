@@ -53,7 +53,10 @@ const dialogs = new Dialogs(place('actions'), place('dialog') as HTMLDialogEleme
 
 const LOOK_AGAIN_MS = 2_000;
 let looking: number | undefined;
-/** Schedules the next request of the session after a pause, to spare a console that is down or full. */
+/**
+ * Schedules the next request of the session after a pause, so that the page does not overload a console that is down or
+ * full.
+ */
 function scheduleRetry(): void {
   window.clearTimeout(looking);
   looking = window.setTimeout(() => void refreshSession(), LOOK_AGAIN_MS);

@@ -99,7 +99,7 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
   const low = Math.min(0, ...bars.map(({ to }) => to));
   const wide = Math.max(0, ...bars.map(({ to }) => to)) - low || 1;
   const place = (from: number, to: number) => ({
-    // The limit keeps even a thin bar within the track.
+    // With these limits, a bar of minimum width stays within the track.
     left: `${Math.min(99.4, (100 * (Math.min(from, to) - low)) / wide)}%`,
     width: `${Math.max(0.6, (100 * Math.abs(to - from)) / wide)}%`,
   });

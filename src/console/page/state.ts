@@ -6,7 +6,7 @@ export type Waiting = { readonly kind: 'waiting'; readonly bot: ConsoleView['bot
 
 type Moment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
-/** Maximum number of recent points, one per second. */
+/** Maximum number of recent chart points, one per second. */
 const RECENT_MAX = 900;
 /** Time without movement of the slider before a request, in ms. */
 const RESTS_MS = 120;
@@ -17,7 +17,7 @@ export class State {
   past: Moment | null = null;
   /** Requested past time, and the replayed share of its recording; `null` without a request. */
   asked: { readonly at: number; readonly share: number } | null = null;
-  /** Error of the last request for a past view; null if it succeeded. */
+  /** Error of the last request for a past view; `null` without an error. */
   problem: string | null = null;
   /** Whether the stream from the console is connected. */
   isUp = false;
@@ -118,7 +118,7 @@ export class State {
     }
     if (at <= last) return;
     const { run, recent, whole, fills } = this.#history;
-    // Fills of the view that are already in the history are among its newest fills.
+    // The history may already have fills of the view, but only among its newest fills.
     const known = new Set(fills.slice(-view.fills.last.length).map(String));
     const fresh = view.fills.last
       .map(({ at: filledAt, side, price }) => [filledAt, side === 'bid' ? 1 : -1, Number(price)])

@@ -152,7 +152,7 @@ export const regimePanel: Panel = ({ decision: { regime: now, changes, figures }
       ),
 ];
 
-/** Use of each limit. */
+/** Panel of the limits: used amount, maximum and a meter for each limit. */
 export const limitsPanel: Panel = ({ limits: all }) =>
   h(
     'ul',

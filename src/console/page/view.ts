@@ -176,7 +176,9 @@ export type SideMarkout = {
   readonly bps: number | null;
 };
 
-/** Values from the bot's metrics page. */
+/**
+ * Remaining requests per minute, amounts ahead of the bot's orders, and event loop delay, from the bot's metrics page.
+ */
 export type ShownBudgets = {
   readonly public: number | null;
   readonly private: number | null;

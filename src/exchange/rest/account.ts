@@ -1,4 +1,4 @@
-/** Account endpoints: balances, fees, status. */
+/** Account endpoints: balances, fees and account status. */
 import * as replies from '../wire/accountReplies.ts';
 import type { SendRequest, ApiRequest } from '../transport/requestSender.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Conversions of the v4 interface: request a quote, execute it within its 30 seconds, poll the conversion. v3 finds a
- * conversion by its quote.
+ * Conversions of the v4 interface: request a quote, execute the quote within 30 seconds, poll the conversion. Only v3
+ * can look up a conversion by the id of its quote.
  */
 import type { DecimalText, Millis } from '../../core/index.ts';
 import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/requestSender.ts';

@@ -1,4 +1,4 @@
-/** Both conversion interfaces as one desk: offers, acceptance, results. */
+/** Conversion desk with one interface for v4 conversions and RFQ: pairs, offers, acceptance and results. */
 import {
   describeRow,
   mapOutcome,
@@ -14,9 +14,9 @@ import type { Rfq, RfqConversion } from './rfq.ts';
 const PAGES_MAX = 200;
 
 /**
- * Returns the desk. Currencies are in lower case, amounts are decimal text. Rejected and unknown outcomes are returned
- * unchanged. For `find`, codes 1401 and 0345 mean that there is no conversion; after 200 pages of 100, the outcome is
- * `unknown`.
+ * Returns the conversion desk. Currencies are in lower case, amounts are decimal text. Rejected and unknown outcomes of
+ * the client are returned unchanged. For `find`, codes 1401 and 0345 mean that no conversion exists. If 200 pages of
+ * 100 conversions do not contain the conversion, the outcome of `find` is `unknown`.
  */
 export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq }): ConversionDesk {
   const { rfq } = client;

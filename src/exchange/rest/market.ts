@@ -1,4 +1,4 @@
-/** Public endpoints: books, order books, trades, tickers and candles. */
+/** Public endpoints: rules of all books, orders of one book, trades, tickers and candles. */
 import type { Millis, Outcome, Page } from '../../core/index.ts';
 import { buildAndSend, type SendRequest, type ApiRequest } from '../transport/requestSender.ts';
 import * as replies from '../wire/marketReplies.ts';
@@ -18,8 +18,8 @@ const CANDLE_SECONDS = [60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_
 export type MarketEndpoints = ReturnType<typeof market>;
 
 /**
- * Returns the public endpoints, which need no key (rest-api 4.6, 4.7, 4.8, public-facts 4). A wrong book, page, width
- * or span is rejected as `not-sent`. `orderBook` is aggregated by price unless `aggregate` is false.
+ * Returns the public endpoints, which need no key (rest-api 4.6, 4.7, 4.8, public-facts 4). An invalid book, page,
+ * candle width or time range is rejected as `not-sent`. `orderBook` is aggregated by price unless `aggregate` is false.
  */
 export function market(ask: SendRequest) {
   return {

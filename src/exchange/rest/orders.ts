@@ -89,12 +89,15 @@ export function orders(ask: SendRequest) {
       })),
     placeOrder: (order: OrderRequest) => buildAndSend(ask, () => placing(order)),
     /**
-     * Replaces an order by a new one (v3), even if the old order fills meanwhile. A bot should cancel and place
-     * instead.
+     * Replaces an order by a new one (v3). The new order is placed even if the old order fills meanwhile, so a bot
+     * should cancel and place instead.
      */
     replace: (of: Id, by: Replacement) =>
       buildAndSend(ask, () => accepting('PATCH v3 orders', 'PATCH', `/v3/orders${idPath(of)}`, replacementBody(by))),
-    /** Changes the order in place (v4). If only the price changes, a buy changes its amount too (public facts 6). */
+    /**
+     * Changes the order in place (v4). If a request changes only the price of a buy, the exchange changes its amount
+     * too (public facts 6).
+     */
     modify: (of: Id, by: OrderModification) =>
       buildAndSend(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
 
@@ -273,9 +276,9 @@ const idQuery = (of: Ids, ids: readonly string[]): string =>
 const NOT_FOUND: readonly string[] = ['0312', '0357'];
 
 /**
- * Requests orders by id. An id without an order may cause a rejection of the request, instead of being omitted (public
- * facts 7 and 8). The ids are then requested again in halves, so that this id does not hide the state of the other
- * orders.
+ * Requests orders by id. The exchange may reject the request because of an id without an order, instead of omitting
+ * that id (public facts 7 and 8). The ids are then requested again in halves, so that one id does not hide the state of
+ * the other orders.
  */
 async function requestByIds<T>(
   ids: readonly string[],

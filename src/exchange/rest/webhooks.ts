@@ -18,8 +18,8 @@ export type WebhookEndpoints = ReturnType<typeof webhooks>;
 export function webhooks(ask: SendRequest) {
   return {
     /**
-     * Registers for TRANSACTION, the only kind of event. The exchange rejects a second registration with an error text
-     * but no code.
+     * Registers the callback URL for TRANSACTION, the only kind of event. The exchange rejects a second registration
+     * with an error text but no code.
      */
     registerWebhook: (callbackUrl: string) =>
       buildAndSend(ask, () => ({

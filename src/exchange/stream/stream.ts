@@ -23,9 +23,12 @@ export type StreamOptions = {
   readonly book: string;
   /** Time without any frame after which the connection counts as lost. The exchange sends a `ka` frame every 20 s. */
   readonly silenceMs?: Millis;
-  /** Minimum pause before a reconnect. Each pause is twice the previous pause, minus a random part of up to half. */
+  /**
+   * Pause before the first reconnect. The pause doubles with each further reconnect, and is then shortened by a random
+   * share of up to half.
+   */
   readonly backoffMinMs?: Millis;
-  /** Maximum pause before a reconnect. */
+  /** Maximum pause before a reconnect, before the random share is subtracted. */
   readonly backoffMaxMs?: Millis;
 };
 
@@ -39,14 +42,14 @@ export type StreamCounts = {
 };
 
 const CHANNELS = ['diff-orders', 'trades'] as const;
-/** Duration of a connection after which the next reconnect pause is short again. */
+/** Duration of a connection after which the next reconnect pause starts again at `backoffMinMs`. */
 const GOOD_AFTER_MS = 60_000;
 const CHECKS_PER_SILENCE = 12;
 
 /**
  * Creates the stream of trades and diff-orders of one book. The stream connects at `start`, which throws if called
- * twice. By default, a connection counts as lost after 60 s without a frame, and pauses before a reconnect are 1 s to
- * 30 s.
+ * twice. By default, a connection counts as lost after 60 s without a frame. The pauses before reconnects grow from 1 s
+ * to 30 s by default, each shortened by a random share of up to half.
  */
 export function marketStream(options: StreamOptions): MarketStream & { counts(): StreamCounts } {
   return new Subscription(options);

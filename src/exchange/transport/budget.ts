@@ -123,8 +123,8 @@ export class Budget {
     const due = this.#clock.elapsed() < this.#pausedUntil ? this.#pausedUntil : oldest;
     // If pending requests use all slots, a waiting request gets its slot when a pending request ends.
     if (due === Infinity) return;
-    // Rounding may free a slot slightly after its time. The minimum of 1 ms prevents an endless loop of timers without
-    // delay.
+    // Because of rounding, the timer may fire slightly before the slot is free. The minimum of 1 ms prevents an endless
+    // loop of timers without delay.
     this.#wake = this.#clock.after(Math.max(1, due - this.#clock.elapsed()), () => this.#serve());
   }
 

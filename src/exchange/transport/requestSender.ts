@@ -218,7 +218,7 @@ function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefine
 
 /** Adds the meaning of the exchange's code and the operator's remedy to a rejection. */
 function withRemedy<T>(outcome: Outcome<T>): Outcome<T> {
-  // The sender's own codes have no meaning and no remedy.
+  // Only rejections have a code. The sender's own codes have neither meaning nor remedy.
   if (outcome.kind !== 'refused') return outcome;
   const [meaning, remedy] = [actionableMeaning(outcome.code), remedyOf(outcome.code)];
   return { ...outcome, ...(meaning === undefined ? {} : { meaning }), ...(remedy === null ? {} : { remedy }) };

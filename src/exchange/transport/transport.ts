@@ -6,8 +6,8 @@ export type HttpOptions = {
   /** Scheme, host and port, such as `https://api.bitso.com`. */
   readonly origin: string;
   /**
-   * Time from `send` to the last byte of the answer, in wall-clock milliseconds, even if the injected clock runs
-   * faster.
+   * Maximum time from `send` to the last byte of the answer, in wall-clock milliseconds, even if the injected clock
+   * runs faster.
    */
   readonly deadlineMs: number;
   /**

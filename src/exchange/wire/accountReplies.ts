@@ -150,7 +150,8 @@ function ownTrade(element: unknown): TradeDetails {
   const majorCurrency = wire.optional(of, 'major_currency', wire.currencyName);
   const minorCurrency = wire.optional(of, 'minor_currency', wire.currencyName);
   const [major, minor] = book.split('_');
-  // The row names its currencies twice. If the two versions differ, the row is rejected.
+  // The row has its currencies in `book` and in two fields of their own. If the two versions differ, the row is
+  // rejected.
   if (majorCurrency !== undefined && majorCurrency.toLowerCase() !== major)
     throw wire.fault('major_currency', `that of ${book}`, majorCurrency);
   if (minorCurrency !== undefined && minorCurrency.toLowerCase() !== minor)
@@ -219,9 +220,9 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
   );
 
 /**
- * Reads fees as fractions, only from the `_decimal` rates. Clients disagree on the meaning of the deprecated rates,
- * which name no side (public facts 9.1). The next tier's percentage becomes an exact fraction. Throws a WireFault if
- * the shape is wrong.
+ * Reads fees as fractions, only from the `_decimal` rates. The deprecated rates do not state whether they apply to
+ * makers or takers, and clients interpret them differently (public facts 9.1). The next tier's percentage becomes an
+ * exact fraction. Throws a WireFault if the shape is wrong.
  */
 export function fees(payload: unknown, unreadable?: UnreadableRow[]): AccountFees {
   const whole = wire.row(payload);

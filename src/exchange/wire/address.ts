@@ -1,4 +1,4 @@
-/** Addresses of the exchange, four per environment (public facts 1). */
+/** Parser of the exchange's API addresses (public facts 1). */
 import { trimmedEnd } from '../../core/index.ts';
 
 /**

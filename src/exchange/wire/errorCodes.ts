@@ -3,7 +3,8 @@ import type { Meaning } from '../../core/index.ts';
 
 /**
  * Reaction to a code. `look it up`: the outcome of the request is unknown or pending; look it up before acting.
- * `already done`: the requested state exists already. `never`: not relevant to a trading bot, or pointless to repeat.
+ * `already done`: the requested state exists already. `never`: the code does not concern a trading bot, or a repeated
+ * request cannot succeed.
  */
 export type Advice = 'never' | 'look it up' | 'halt' | 'back off' | 'fix request' | 'funds' | 'already done';
 
@@ -36,7 +37,7 @@ export function actionableMeaning(code: string): Meaning | undefined {
   return meaningOf(code)?.advice === 'halt' ? 'person' : undefined;
 }
 
-/** Whether the code may only mean a repeated nonce or a wrong clock. */
+/** Whether the cause of the code can be a repeated nonce or a wrong clock. */
 const isAboutNonce = (code: string): boolean => NONCE_CODES.has(code);
 
 /** Codes that, as the answer to an order, show that the book no longer exists or its tick or bounds have changed. */

@@ -137,7 +137,7 @@ export const orderBook =
 
 /**
  * Reads one side, best price first, from an aggregated or a complete book (public facts 4.3). Only the check of the
- * sort order uses floats, which preserve the order of decimals.
+ * sort order uses floats, because a conversion to float never reverses the order of two decimals.
  */
 function bookSide(
   of: Row,
@@ -171,7 +171,7 @@ function bookSide(
     }
     entries.push(entry);
   }
-  // No row of the side was readable, so the reply is not this book's.
+  // Without a readable row, nothing shows that the reply describes this book.
   if (entries.length === 0 && damage !== undefined) throw new wire.WireFault(damage.why);
   return { entries, damage };
 }

@@ -1,4 +1,4 @@
-/** Remedies for rejections, for the operator: clauses for single codes, and for all codes with an advice. */
+/** Remedies for rejections, as clauses for the operator, by error code or by `Advice`. */
 import { meaningOf } from './errorCodes.ts';
 
 const CODE_REMEDIES: Readonly<Record<string, string>> = {

@@ -9,8 +9,8 @@ const SIGNATURE = 'x-bitso-webhook-event-signature';
 const KEY_ID = 'x-bitso-key-id';
 
 /**
- * Creates a check of signatures. `learn` adds keys; `onUnknown` requests unknown keys, at most once per ten seconds,
- * even if a sender invents key ids.
+ * Creates a check of signatures. `learn` adds keys. `onUnknown` is called for an unknown key id, at most once per ten
+ * seconds, even if a sender invents key ids.
  */
 export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, onUnknown) => {
   const known = new Map<string, KeyObject>();
@@ -59,8 +59,8 @@ const AGE_MAX_MS = 61 * 86_400_000;
 const AHEAD_MAX_MS = 86_400_000;
 
 /**
- * Returns the signed text as `payload`, and with the event's name as `says`. Returns `null` if parsers could read the
- * text differently, or if the time of the delivery is outside the allowed range.
+ * Returns the signed text as `payload`, and the event's name followed by the signed text as `says`. Returns `null` if
+ * parsers could read the text differently, or if the time of the delivery is outside the allowed range.
  */
 function signedIn(text: string, now: Millis): { readonly payload: string; readonly says: string } | null {
   const body = parsed(text);

@@ -11,7 +11,7 @@ import { isFailed, type Failed } from '../failedRequest.ts';
 import type { Reads } from './reads.ts';
 import { TransferReads, type Booking, type FoundTransfers, type ListedTransfer } from './transferReads.ts';
 
-/** Sources that can explain a difference of the balances. */
+/** Sources that can explain a difference between the balances and the ledger. */
 export type Explanations = {
   /** Transfer lists. If absent, only the operator's bookings explain a difference. */
   readonly lists?: TransferLists | undefined;
@@ -35,8 +35,8 @@ export type BalanceReadsOptions = {
 };
 
 /**
- * Pause between reads of the transfer lists while balances equal the ledger. Reads at that time find transfers that
- * cancel each other out.
+ * Pause between reads of the transfer lists while balances equal the ledger. These reads find transfers that cancel
+ * each other out and therefore change no balance.
  */
 const LOOK_ANYWAY_MS = 600_000;
 /**
@@ -54,7 +54,7 @@ const LOOK_EVERY_MS = 5_000;
  * short, so that a slightly late list does not lead to a cancel.
  */
 const LOOK_SOON_MS = 1_500;
-/** Time without usable balances after which the bot is reduce-only. */
+/** Time for which reads of the balances must fail before the bot becomes reduce-only. */
 const UNREAD_AFTER_MS = 60_000;
 const UNREAD = 'the balances cannot be read';
 const TRIES = 10;
@@ -66,7 +66,7 @@ export class BalanceReads {
   readonly #taken = new Set<string>();
   /** Time of the next read of the transfer lists while balances equal the ledger. */
   #lookAt: Millis = -Infinity;
-  /** Time of the last read of the transfer lists that a difference of the balances caused. */
+  /** Time of the last read of the transfer lists that was caused by a difference between balances and ledger. */
   #lookedAt: Millis = -Infinity;
   /** Result of the last read of the transfer lists; stored until the next comparison of balances. */
   #shown: FoundTransfers | null = null;
@@ -75,7 +75,9 @@ export class BalanceReads {
    * transfer lists are read often while balances equal the ledger.
    */
   #linesMayComeUntil: Millis;
-  /** Whether balances differed at the last comparison and nothing was booked since. */
+  /**
+   * Whether balances differed from the ledger at the last comparison, and no transfer was booked since that comparison.
+   */
   #isUnbooked = false;
   /**
    * Time of the first failed read after the last successful read of the balances; `null` if the last read succeeded.
@@ -146,8 +148,8 @@ export class BalanceReads {
   }
 
   /**
-   * Whether the balances equal the ledger; `null` if the balances could not be read. Retries after a difference,
-   * because trades may be recorded late.
+   * Whether the balances equal the ledger; `null` if the balances could not be read. Reads again after a difference,
+   * because the exchange may record trades late.
    */
   async match(): Promise<boolean | null> {
     const { engine } = this.#o;
@@ -199,7 +201,10 @@ export class BalanceReads {
     }
   }
 
-  /** Reads the lists before the balances, if a read is due. Books new transfers that together change no balance. */
+  /**
+   * Reads the transfer lists before the balances, if a read is due. Books the new transfers if together they change no
+   * balance.
+   */
   async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.run.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
@@ -237,7 +242,9 @@ export class BalanceReads {
     this.#take(found, booked);
   }
 
-  /** Logs a new difference immediately, then once per minute while it remains. */
+  /**
+   * Logs a new difference between balances and ledger immediately, then once per minute while the difference remains.
+   */
   #sayUnexplained(): void {
     const { engine, connectivity } = this.#o;
     const { time } = this.#o.run;

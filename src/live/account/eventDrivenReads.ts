@@ -6,13 +6,13 @@ import { CANCEL_CHUNK, sleep, type Clock, type Engine, type Exchange, type Milli
 import type { Reads } from './reads.ts';
 
 /**
- * News about the bot's orders from the stream, or about transfers from a webhook. The news is unconfirmed and only
+ * News about the bot's orders from the stream, or about transactions from a webhook. The news is unconfirmed and only
  * triggers a read of the account.
  */
 export type OwnSeen =
   | { readonly kind: 'traded'; readonly tid: string | null }
   | { readonly kind: 'gone'; readonly oid: string }
-  /** A webhook reported a transfer. */
+  /** A webhook reported a transaction, which may have moved money. */
   | { readonly kind: 'moved' };
 
 export type EventDrivenReadsOptions = {
@@ -21,7 +21,7 @@ export type EventDrivenReadsOptions = {
   readonly readTrades: () => Promise<unknown>;
   /** Reads the balances between two reads of the trades and passes the balances to the engine. */
   readonly readBalances: () => Promise<unknown>;
-  /** Source of the id of the newest trade that was read. */
+  /** Object whose `newest` is the id of the newest trade in the ledger. */
   readonly reads: Pick<Reads, 'newest'>;
   /** Looks up the bot's orders by origin id and passes the result to the engine. */
   readonly look: (ids: readonly string[]) => Promise<unknown>;
@@ -32,12 +32,12 @@ export type EventDrivenReadsOptions = {
 };
 
 /**
- * Maximum number of reads in a burst, such as when a large trade fills all levels. The allowance grows by 60 reads per
- * minute.
+ * Maximum number of reads in a burst, such as when a large trade fills all levels. After a burst, one further read is
+ * allowed per second.
  */
 const BURST = 30;
 const REFILL_MS: Millis = 1_000;
-/** Number of requests reserved for placements and periodic reads. */
+/** Number of private requests in the rate budget that triggered reads leave for placements and periodic reads. */
 const BUDGET_RESERVE = 60;
 /**
  * Number of attempts to read a trade that the stream reported. The pauses double, because the exchange may record the
@@ -72,7 +72,7 @@ export class EventDrivenReads {
     if (seen.kind === 'gone') {
       if (this.#gone.size < GONE_MAX) this.#gone.add(seen.oid);
     } else if (seen.kind === 'moved') {
-      // One read every few seconds suffices, because the periodic read also finds transfers.
+      // One read per `BALANCES_EVERY_MS` suffices, because the periodic read of the balances also finds transfers.
       const now = this.#options.clock.elapsed();
       if (now - this.#balancesAt < BALANCES_EVERY_MS) return;
       this.#balancesAt = now;

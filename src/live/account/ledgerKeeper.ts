@@ -1,6 +1,6 @@
 /**
- * Passes the ledger to the journal: entries, balances, marker and live orders as of one point in time. Runs on every
- * change, and periodically because losses change with the market price.
+ * Passes the ledger to the journal: entries, balances, marker and live orders as of one point in time. Passes it after
+ * every change, and also periodically, because losses change with the market price.
  */
 import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
@@ -45,7 +45,7 @@ export class LedgerKeeper {
   /**
    * Passes the ledger to the journal, whose next write makes the ledger durable. Must not be called after an internal
    * error: the ledger may contain half an event, and a restart must continue from the last complete event. With
-   * `isLast`, also runs if only the profit has changed.
+   * `isLast`, also passes a ledger of which only the profit has changed.
    */
   keep(isLast = false): void {
     const { uncounted } = this.#reads;

@@ -1,6 +1,6 @@
 /**
- * Reads from the exchange. The result of each read is an engine event with the start time of the read, and with its
- * completeness where a read can be incomplete.
+ * Reads from the exchange. The result of each read is an engine event with the start time of the read. If a read can be
+ * incomplete, its event states whether the read was complete.
  */
 import {
   amountFloor,
@@ -32,7 +32,7 @@ import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGES_MAX = 50;
 
-/** Judgment without data about the bot: every unreadable row of the book may be the bot's. */
+/** Judgment without data about the bot: every unreadable row of the book may concern the bot. */
 const NO_JUDGMENT: RowJudgment = { instance: '', onLeftOut: () => undefined };
 
 type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;

@@ -26,7 +26,7 @@ export type ListedTransfer = Booking & { readonly id: string };
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
 const PAGES_MAX = 10;
-/** Maximum number of remembered ids: one page of each list plus the ids of recent lines. */
+/** Maximum number of remembered line ids: one page of each list, and recent lines of earlier pages. */
 const KNOWN_MAX = 500;
 
 export class TransferReads {
@@ -81,15 +81,15 @@ export class TransferReads {
     return { transfers, ids };
   }
 
-  /** Whether the transfer was listed while balances equaled the ledger. */
+  /** Whether the transfer was already listed at a time when the balances equaled the ledger. */
   isEarly({ id }: ListedTransfer): boolean {
     return this.#early.has(id);
   }
 
   /**
    * Records that the ledger equals balances that were read after this read of the transfer lists. The balances include
-   * transfers whose lines were first read more than `aheadMaxMs` ago; the balances may not include later transfers. At
-   * the first call, all lines count as older than the ledger.
+   * transfers whose lines were first read more than `aheadMaxMs` ago. The balances might not include later transfers
+   * yet. At the first call, all lines count as older than the ledger.
    */
   seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
@@ -125,7 +125,7 @@ export class TransferReads {
     this.#known = new Set(this.#list);
   }
 
-  /** Reads one list, newest line first, until a line whose transfer is in the ledger. */
+  /** Reads one list, newest line first, up to the page with a line whose transfer is in the ledger. */
   async #newest(list: TransferList): Promise<readonly TransferLine[] | Failed> {
     const all: TransferLine[] = [];
     let marker: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Selection of the listed transfers that explain a difference. A list may show a transfer before or after the balances
- * do.
+ * Selection of the listed transfers that explain a difference between the balances and the ledger. A list may show a
+ * transfer before or after the balances include it.
  */
 import { money, type Money } from '../../core/index.ts';
 import type { ListedTransfer } from './transferReads.ts';
@@ -14,8 +14,9 @@ const CHOICES_MAX = 10;
 /**
  * Returns the transfers to book. `differences`: reported balances minus ledger, by currency. `isEarly`: whether a
  * transfer was listed while balances equaled the ledger. The balances may already include early transfers, so these are
- * booked only if they close the difference of their currency exactly. Other transfers are booked if there is any
- * difference in their currency, because a further transfer may not be listed yet.
+ * booked only if they close the difference of their currency exactly. Other transfers are booked if their currency has
+ * any difference, because a further transfer may not be listed yet. Without a difference, they are booked only if they
+ * cancel each other out.
  */
 export function explaining(
   transfers: readonly ListedTransfer[],
@@ -29,7 +30,7 @@ export function explaining(
     const difference = differences.get(currency) ?? money(0n);
     const choices = [late, ...(difference === 0n ? [] : [all, ...choicesOf(all)])];
     const exact = choices.find(choice => transferred(choice) === difference);
-    // Without a difference, the balance already includes the transfers or will include them later.
+    // Without a difference, the transfers are left for later, because the balance may or may not include them already.
     for (const each of exact ?? (difference === 0n ? [] : late)) chosen.add(each);
   }
   return transfers.filter(each => chosen.has(each));

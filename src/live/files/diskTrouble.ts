@@ -17,8 +17,8 @@ export function diskTroubleOf(error: unknown): DiskTrouble | null {
 }
 
 /**
- * Tests the disk by a write, because some errors do not name their cause. SQLite reports many causes as an I/O error or
- * as a file that cannot be opened.
+ * Tests the disk with a write, because some errors do not show their cause. SQLite reports many causes as an I/O error
+ * or as a file that cannot be opened.
  */
 export function tryDisk(dir: string): DiskTrouble | null {
   try {
@@ -62,12 +62,12 @@ function onTrial(dir: string, work: (fd: number) => void): void {
   }
 }
 
-/** Page size of the state file. */
+/** Page size of the state file, in bytes. */
 const PAGE_BYTES = 4_096;
 
 /**
- * Size of a test write, in bytes: enough for the largest durable write before orders are sent, with its rows, their
- * pages and the recording.
+ * Size of a test write, in bytes. The size is sufficient for the largest write that must be durable before orders are
+ * sent, including the recording.
  */
 const TRIAL_BYTES = 256 * 1024;
 

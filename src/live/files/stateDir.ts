@@ -5,7 +5,7 @@ import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
 /**
  * Creates the state directory if it does not exist. Throws a one-line error if the directory cannot be created or
- * trusted. The files in the directory decide whether the bot trades, and with which ledger.
+ * trusted. Its files decide whether the bot trades, and from which ledger the bot starts.
  */
 export function claimStateDir(dir: string): void {
   make(dir);
@@ -58,7 +58,7 @@ const WRITE_BY_OTHERS = 0o022;
  */
 export function ownershipFlaw(seen: Stats, path: string): string | null {
   const user = process.geteuid?.();
-  // Systems without user ids have no owners and permissions that could be checked.
+  // On a system without user ids, a file has no owner and no permissions to check.
   if (user === undefined) return null;
   if (seen.isSymbolicLink())
     return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;

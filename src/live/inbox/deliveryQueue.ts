@@ -36,7 +36,10 @@ const WAITING_MAX = 2_000;
  * must retry later.
  */
 const WAITING_MAX_MS = 2_000;
-/** Maximum number of deliveries in one transaction, which bounds the wait of its last delivery. */
+/**
+ * Maximum number of deliveries in one transaction. The limit bounds the time until the last delivery of the transaction
+ * is acknowledged.
+ */
 const BATCH_MAX = 500;
 const BATCH_MAX_BYTES = 1_000_000;
 
@@ -49,8 +52,8 @@ export class DeliveryQueue {
   #waiting: Waiting[] = [];
   #scheduled = false;
   /**
-   * Current problem: the reason why deliveries are not stored, the time of the last report, and the number of
-   * deliveries rejected since then.
+   * Current problem: the reason why deliveries are not stored, and the time of its last report. `untold`: number of
+   * times that the problem occurred again since that report.
    */
   #problem: { readonly why: string; readonly of: 'room' | 'disk'; toldAt: Millis; untold: number } | null = null;
 
@@ -141,7 +144,7 @@ export class DeliveryQueue {
     return false;
   }
 
-  /** Reports a problem immediately, then once per minute. */
+  /** Reports a problem immediately, then at most once per minute. */
   #failed(of: 'room' | 'disk', why: string): void {
     const now = this.#options.elapsed();
     const { toldAt, untold } = this.#problem ?? { toldAt: -Infinity, untold: 0 };

@@ -1,6 +1,6 @@
 /**
- * Store of raw deliveries. Each delivery is stored once, on disk before it is acknowledged. Above the limit, the oldest
- * deliveries of the largest sender are deleted.
+ * Store of raw deliveries. Each delivery is stored once, on disk before it is acknowledged. Above the size limits of
+ * the store, the oldest deliveries of the largest sender are deleted.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';

@@ -12,13 +12,16 @@ export type EventSteps = {
    */
   readonly step: (event: EngineEvent) => void;
   /**
-   * Called once per drain, after `EVENTS_MAX` events. Events that `onEndless` adds are processed next; up to
-   * `EVENTS_MAX` more events may follow.
+   * Called when one call of `put` has processed `EVENTS_MAX` events. Events that `onEndless` adds are processed next.
+   * After another `EVENTS_MAX` events, `put` throws.
    */
   readonly onEndless: () => void;
 };
 
-/** Number of events in one drain that counts as endless. A step adds at most a few events for each order of the bot. */
+/**
+ * Number of events processed in one call of `put` that counts as endless. A step adds at most a few events for each
+ * order of the bot.
+ */
 export const EVENTS_MAX = 10_000;
 
 type Waiting = { readonly event: EngineEvent; readonly isPrepared: boolean };

@@ -63,11 +63,11 @@ export type LoopTiming = {
 
 /** Observers of the run. */
 export type Watchers = {
-  /** Called after each complete and successful private read. */
+  /** Called after each complete read of the open orders and the account's trades. */
   readonly onReconciled?: () => void;
   /**
-   * Called every two seconds, for the heartbeat. `isKeptOut`: the bot cannot send private requests, because of a
-   * lockout or an exhausted budget.
+   * Called at least every two seconds, to write the heartbeat. `isKeptOut`: the bot cannot send private requests,
+   * because of a lockout or an exhausted budget.
    */
   readonly onTurn?: (isKeptOut: boolean) => void;
   /** Called after every step of the engine, with the duration of the step. */

@@ -41,7 +41,7 @@ export type Reloaded =
       readonly kind: 'taken';
       readonly run: number;
       readonly ms: Millis;
-      /** Origin ids of the previous run whose end was not verified; the next run looks them up. */
+      /** Origin ids of the previous run's orders whose end was not verified; the next run looks up these orders. */
       readonly left: readonly string[];
       /** Reason why the open orders could not be read; absent if they were read. */
       readonly unread?: string;
@@ -57,7 +57,7 @@ type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end:
 const LOOK_EVERY_MS = 5_000;
 /** Interval of checks while a change of runs waits until the state of every order is known. */
 const ASKED_LOOK_EVERY_MS = 250;
-/** Maximum wait of a request to change runs. With the default timing, no order stays unknown for this time. */
+/** Maximum wait of a request to change runs. With the default timing, every order becomes known in less time. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
 const OTHER = 'another run change is in progress; retry when it has ended';
@@ -79,7 +79,7 @@ export class RecordingRotation {
   #whyNotNext: string | null = null;
   /** Whether the last read of the rules failed. */
   #isUnread = false;
-  /** Aborted to end the pause before the next check. */
+  /** Ends the pause before the next check when it is aborted. */
   #wake = new AbortController();
   #isOver = false;
 
@@ -96,7 +96,7 @@ export class RecordingRotation {
     return (rotation = new RecordingRotation(watched, await openRun(watched)));
   }
 
-  /** Use `RecordingRotation.open`. */
+  /** Called only by `RecordingRotation.open`. */
   private constructor(options: RotationOptions, run: Run) {
     this.#options = options;
     this.#journal = options.state.journal;
@@ -206,7 +206,7 @@ export class RecordingRotation {
     const why = this.#refusalOf(this.#options, rules);
     const isTold = why === this.#whyNotNext;
     this.#whyNotNext = why;
-    // A next run starts in any case if this run cannot quote any more, or if its recording exceeds twice the limit.
+    // A run that can no longer quote, or whose recording has twice the size limit, always ends.
     if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
     if (!isTold)
       log.error({ run: this.#journal.run }, `the next run could not start, so the current run continues: ${why}`);
@@ -260,7 +260,8 @@ export class RecordingRotation {
           ? 'ends because the operator canceled every order'
           : 'ends for a new configuration';
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}; the next run takes over`);
-    // The next run compares the balances before it quotes.
+    // With an outdated tick, the ended run does not compare its ledger with the balances. The next run does so before
+    // it quotes.
     this.#ended = await ended.stop(ended.engine.isOutdated);
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
@@ -323,7 +324,7 @@ export class RecordingRotation {
   }
 }
 
-/** Whether the next run can find the order, or its end, at the exchange without waiting. */
+/** Whether the next run can learn the state of the order from the exchange without waiting. */
 const isFound = ({ state, ending }: Order): boolean =>
   state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
 

@@ -15,13 +15,13 @@ const AGAIN_MS = 15_000;
 const SOON_MS = 2_000;
 
 /**
- * Wait after a read that did not explain an unexpected fee. The wait doubles after each further read without an
- * explanation, up to `EVERY_MS`.
+ * Initial time for which unexpected fees cause no read, after a read that did not explain an unexpected fee. The time
+ * doubles after each further read without an explanation, up to `EVERY_MS`.
  */
 const IN_VAIN_MIN_MS = SOON_MS;
 /**
- * Maximum number of remembered trades whose fees were checked. The trades are remembered because pages repeat the
- * newest trades.
+ * Maximum number of remembered trades whose fees were checked. Pages repeat the newest trades, whose fees must not be
+ * checked again.
  */
 const CHARGED_MAX = 1_000;
 
@@ -134,8 +134,8 @@ export class RulesReads {
   }
 
   /**
-   * Delays the next read if unchanged fees do not explain the unexpected rate. The cause is then rounding, or a rate
-   * that the exchange does not list.
+   * If a read after an unexpected rate found no change, unexpected rates cause no further read for some time. The cause
+   * is then rounding, or a rate that the exchange does not list.
    */
   #settleCharged(hasChanged: boolean): void {
     if (hasChanged) this.#inVainMs = IN_VAIN_MIN_MS;

@@ -120,7 +120,7 @@ export class Run {
     }
   }
 
-  /** Use `Run.open`. */
+  /** Called only by `Run.open`. */
   private constructor(options: LoopOptions) {
     this.#options = options;
     this.#origin = options.clock.now() - options.clock.elapsed();
@@ -229,9 +229,9 @@ export class Run {
   }
 
   /**
-   * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is open. Takes at most
-   * `shutdownMs` plus the requests then in flight. `isFollowed`: whether another run follows, which then compares the
-   * balances. Call `stop` once.
+   * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is open. Starts no such
+   * read after `shutdownMs`, then completes the requests in flight. `isFollowed`: whether a next run compares the
+   * balances with the ledger, so that this run need not. Call `stop` once.
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
@@ -239,7 +239,7 @@ export class Run {
     this.#stopping.abort();
     await Promise.all([...this.#tasks, this.market.stop()]);
     const verified = new AbortController();
-    // The engine must decide even while a read hangs.
+    // The engine continues to decide while a read waits for its answer.
     const deciding = this.#decide(verified.signal);
     const deadline = clock.elapsed() + timing.shutdownMs;
     let left: readonly string[] = engine.liveOrders.map(order => order.id);
@@ -265,8 +265,8 @@ export class Run {
   }
 
   /**
-   * Returns the interval until the next read of the balances. The interval is short after a first difference, because
-   * the exchange may still record a missing trade.
+   * Returns the interval until the next read of the balances. The interval is short until the balances first equal the
+   * ledger. It is also short after a first difference, because the exchange may record a missing trade late.
    */
   readonly #balancesEveryMs = (): Millis => {
     const { account } = this.#options.engine;
@@ -396,8 +396,8 @@ export class Run {
   }
 
   /**
-   * Applies requests in the state directory from the operator and other processes: halts, pauses, resumes, bookings,
-   * settlements.
+   * Applies requests in the state directory from the operator and the sentinel: halts, reduce-only, pauses, resumes,
+   * holds, bookings and settlements.
    */
   #watchLatch(): void {
     const { log, state } = this.#options;

@@ -33,7 +33,9 @@ export async function send(
     readonly time: () => Millis;
     /** Returns whether orders may still be placed. Called just before an order is sent. */
     readonly mayPlace: () => boolean;
-    /** Source of the oids of looked-up orders. */
+    /**
+     * Engine that knows the oids of the bot's orders. A row of a look-up that contradicts a known oid is unreadable.
+     */
     readonly engine?: Pick<Engine, 'order'>;
   },
 ): Promise<Sent> {

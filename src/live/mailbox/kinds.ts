@@ -81,14 +81,17 @@ export const MAIL = {
   },
   /**
    * Request to reload the configuration. `digest`: SHA-256 (hex) of the file that the operator read; `null` accepts any
-   * content. `isPreview`: whether to show the effect without applying it.
+   * content. `isPreview`: whether to only show the effect of the configuration.
    */
   reload: {
     ...request,
     file: 'reload.json',
     fields: { id: idField, ...said, digest: nullableField(textField), isPreview: flagField },
   },
-  /** Answer to `reload`. `kept`: the bot continues with its old configuration. */
+  /**
+   * Answer to `reload`. `taken`: the new configuration is in use. `shown`: the request was a preview. `kept`: the bot
+   * continues with its old configuration.
+   */
   reloadAnswer: {
     ...answer,
     file: 'reload-answer.json',
@@ -126,8 +129,8 @@ export const MAIL = {
     fields: { ...latched, until: nullableField(numberField) },
   },
   /**
-   * Hold by the sentinel, which ends it when the bot reads the exchange again. `born` (start time) and `reads` (number
-   * of complete reads) are from the bot's heartbeat at the time of the hold.
+   * Hold by the sentinel, which the sentinel ends when the bot reads the exchange again. `born` (start time) and
+   * `reads` (number of complete reads) are from the bot's heartbeat at the time of the hold.
    */
   hold: { ...latch, file: 'HELD', fields: { ...latched, born: numberField, reads: countField } },
   /**

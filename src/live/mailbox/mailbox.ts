@@ -157,7 +157,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
       try {
         this.take();
       } catch {
-        // The removal fails if the path is a folder, or if the disk accepts no writes.
+        // A folder at this path, or a disk that accepts no writes, prevents the removal.
       }
     });
   }

@@ -41,7 +41,7 @@ export class Executions implements TradeListener {
   readonly #options: ExecutionsOptions;
   /** Serial number of the time up to which every trade was reported. */
   #mark = 0;
-  /** Serial number of the time when the current read started. */
+  /** Serial number of the time when the current read of trade pages started. */
   #opened = 0;
   /** Taker of the last execution, or its time if the exchange does not report the taker. */
   #taker: string | number = '';

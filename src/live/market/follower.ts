@@ -30,7 +30,7 @@ export interface MarketSink extends TradeSink {
 export type Queues = {
   /** Returns the arrival number of the newest order; `null` while the stream does not report single orders. */
   arrivals(): number | null;
-  /** Returns the lots at a price from orders that arrived up to `arrival`. */
+  /** Returns the lots at a price from orders with an arrival number of at most `arrival`. */
   lotsUpTo(side: Side, price: Price, arrival: number): number;
 };
 
@@ -45,7 +45,7 @@ export type FollowerOptions = {
   /** Pause between two reads of the book; longer if `readsPerMinute` requires it. */
   readonly pollMs: Millis;
   readonly readsPerMinute: number;
-  /** Called when the receiver's market becomes current or stale. */
+  /** Called when the market data in `sink` becomes current or stale. */
   readonly onFresh: (isFresh: boolean) => void;
   /** Called with an error if an internal invariant is broken. */
   readonly onBroken: (error: unknown) => void;
@@ -113,7 +113,9 @@ export class Follower {
     return Math.max(pollMs, ((this.#trades.needsPages ? 2 : 1) * 60_000) / readsPerMinute);
   }
 
-  /** Returns the queues of the stream's book, for simulated orders that are not in that book. */
+  /**
+   * Returns access to the queues of the stream's book, from which the queue positions of simulated orders are computed.
+   */
   get queues(): Queues {
     const isKnown = () => this.#supervisor.source === 'stream' && this.#feed.sequence !== null;
     return {
@@ -162,7 +164,7 @@ export class Follower {
       onCurrent: (was, polledAt) => {
         if (this.#feed.show()) sink.flush();
         this.#freshAt = Math.max(this.#freshAt, polledAt ?? clock.elapsed());
-        // After a poll, trades that happened since the poll's answer may be missing. Trades of the stream arrive in
+        // After a poll, trades that happened since the poll's answer may be missing. The stream reports all trades in
         // order.
         if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);

@@ -1,6 +1,6 @@
 /**
  * Market data for the engine, from the stream, or from polled books while the stream is silent, behind or down. At any
- * time, only one of the two provides the book.
+ * time, the book of the engine comes either from the stream or from polls.
  */
 import {
   mayLive,
@@ -41,7 +41,7 @@ export class MarketData {
   #tradeAt: Millis = -Infinity;
   /**
    * Change of the book that was not reported to the engine yet; `null` if none. `startedAt` is the start time of the
-   * read of the book, or `null` for a book without the bot's orders.
+   * read of the book, or `null` for the stepped book of the stream, from which the bot's orders are removed.
    */
   #untold: { readonly startedAt: Millis | null } | null = null;
   #toldAt: Millis = -Infinity;
@@ -92,7 +92,7 @@ export class MarketData {
     await Promise.all([this.#prompt.stop(), this.#reference?.stop()]);
   }
 
-  /** Reads the account after a webhook reported a transfer. */
+  /** Reads the balances after a webhook reported a transaction. */
   moved(): void {
     this.#prompt.seen({ kind: 'moved' });
   }
@@ -117,8 +117,8 @@ export class MarketData {
   }
 
   /**
-   * Updates the market data from an event. Call `learn` before the engine handles the event. The engine then decides
-   * with the newest book, from which the bot's orders in the event are removed.
+   * Removes the bot's orders in an event from the book. Call `learn` before the engine handles the event, so that the
+   * engine decides with the newest book without these orders.
    */
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;

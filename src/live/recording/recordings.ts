@@ -187,7 +187,7 @@ function* linesOf(path: string, run: number): Generator<string, undefined> {
 export const followRecording = (dir: string, run: number): RecordingPieces =>
   new RecordingPieces(join(dir, recordingName(run)), run);
 
-/** Pieces of a recording in order, even while it is being written. */
+/** Reader of the pieces of a recording, in order, even while the recording is being written. */
 export class RecordingPieces {
   readonly #file: number;
   readonly #run: number;

@@ -59,7 +59,7 @@ export function replayRun(
   return replaying.end();
 }
 
-/** Returns a parser for lines of this recording format. The parser throws as `lineOf` does. */
+/** Returns a parser for lines of the given recording format. The parser throws as `lineOf` does. */
 export const lineReader =
   (format: 2 | undefined, meaningOf: (code: string) => Meaning | undefined) =>
   (text: string): RecordingLine =>

@@ -42,8 +42,8 @@ const EMPTY_READS = 2;
 type Page = { readonly live: readonly ListedOrder[]; readonly isCut: boolean };
 
 /**
- * Returns the open orders of the instance; `null` if the read was incomplete. If the list is truncated, returns the
- * listed orders and the known orders that are live.
+ * Returns the open orders of the instance. If the list is truncated, returns the listed orders and the known orders
+ * that are live. Returns `null` if the exchange did not answer, or if the list is truncated and no live order is known.
  */
 export async function found(options: CancelAllOptions): Promise<readonly ListedOrder[] | null> {
   const page = await pageOf(options, options.known ?? []);

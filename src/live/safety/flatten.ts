@@ -1,4 +1,4 @@
-/** Operator's request to hedge all inventory, with its total cost limit and its end. */
+/** Operator's request that the hedger close all inventory, as a file in the state directory. */
 import { appendLine } from '../../guard/index.ts';
 import { Mailbox } from '../mailbox/mailbox.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
@@ -14,13 +14,13 @@ export interface FlattenFile {
   /** Stores the request, durable on return. */
   set(flatten: Flatten): void;
   /**
-   * Ends the request, and logs the reason in the file of ended halts. Returns `false` if the disk accepts no write; the
+   * Ends the request, and logs the reason in the log of ended halts. Returns `false` if the disk accepts no write; the
    * caller must retry.
    */
   end(why: string, at: Millis): boolean;
 }
 
-/** Returns the flatten request of a state directory. */
+/** Returns access to the flatten request in a state directory. */
 export function flattenIn(dir: string): FlattenFile {
   const box = new Mailbox(dir, 'flatten');
   return {

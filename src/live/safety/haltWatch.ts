@@ -1,6 +1,6 @@
 /**
- * Synchronization of halts between the state directory and the engine. The operator or another process sets a halt;
- * only the operator ends it.
+ * Synchronization of halts between the state directory and the engine. The operator, the bot or another process sets a
+ * halt; only the operator ends it.
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Halt, Latch } from './latch.ts';

@@ -19,13 +19,13 @@ export interface Latch {
   read(): Halt | null;
   /** Sets the halt, durable on return. Keeps an existing halt unchanged. */
   set(halt: Halt): void;
-  /** Returns the reduce-only state that lasts until the operator resumes, or `null`. */
+  /** Returns the latched reduce-only state with its reason, or `null`. */
   readReduce(): Halt | null;
   /** Sets reduce-only, durable on return. Keeps an existing reduce-only state unchanged. */
   setReduce(reduce: Halt): void;
   /**
-   * Ends reduce-only for the bot, and logs the reason; halt, hold and pause stay. Returns `false` if the disk does not
-   * accept the change; the caller must retry.
+   * Ends reduce-only on behalf of the bot, and logs the reason; halt, hold and pause stay. Returns `false` if the disk
+   * does not accept the change; the caller must retry.
    */
   liftReduce(reason: string, at: Millis): boolean;
   /**
@@ -45,19 +45,25 @@ export interface Latch {
   /** Sets the hold, durable on return. Keeps an existing hold unchanged. */
   setHold(hold: Hold): void;
   /**
-   * Ends the hold for the sentinel, and logs the reason and the time together with the ended hold. Throws if the disk
-   * does not accept the change.
+   * Ends the hold on behalf of the sentinel, and logs the reason and the time together with the ended hold. Throws if
+   * the disk does not accept the change.
    */
   liftHold(lifted: { readonly reason: string; readonly at: Millis; readonly by: 'sentinel' }): void;
-  /** Ends the halt, the hold and reduce-only for the operator; a pause stays. Logs the reason with the ended state. */
+  /**
+   * Ends the halt, the hold and reduce-only on behalf of the operator; a pause stays. Logs the reason with the ended
+   * state.
+   */
   lift(reason: string, at?: Millis, who?: string): void;
-  /** Returns `true` at the first call after the operator ended a halt, even if the bot was not running at that time. */
+  /**
+   * Returns `true` at the first call after the operator ended a halt or reduce-only, even if the bot was not running at
+   * that time.
+   */
   takeLifted(): boolean;
   /** Reserves disk space for a halt, in case the disk is full later. Throws if there is no space. */
   reserve(): void;
 }
 
-/** File name of the log with one line for each ended halt. */
+/** File name of the log with one line for each ended halt, hold, pause, reduce-only state and flatten request. */
 export const LIFTED_FILE = 'resumed.jsonl';
 /** File that becomes the latch if the disk is full, because a rename needs no space. */
 const RESERVE_FILE = 'HALTED.reserve';
@@ -187,7 +193,7 @@ export function latchIn(dir: string): Latch {
       // The end of a hold resets no loss and books no balance, so the engine does not receive it as a resume.
       if (halt !== null || reduce !== null) writeDurably(join(dir, TAKE_UP_FILE), reason);
       new Mailbox(dir, 'flatten').remove();
-      // The files are removed after RESUMED is written, so that a resume that is killed in between can be repeated.
+      // The files are removed only after RESUMED is written, so that the operator can repeat an interrupted resume.
       for (const box of [reducing, held, halted]) box.remove();
     },
     takeLifted: () => {
@@ -198,10 +204,13 @@ export function latchIn(dir: string): Latch {
   };
 }
 
-/** Maximum size of the last part of the log that is read. */
+/** Maximum size of the part at the end of the log that is read. */
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
-/** Returns the latest ended halts, oldest first, with time, operator and reason of the end. Omits unreadable lines. */
+/**
+ * Returns the newest lines of the log of ended halts and other states, oldest first, with time, actor and reason of the
+ * end. Omits unreadable lines.
+ */
 export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
   const file = join(dir, LIFTED_FILE);
   if (!existsSync(file)) return [];
@@ -215,8 +224,8 @@ export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt 
 }
 
 /**
- * Returns the latch of a bot. If the disk does not accept a halt, this process still obeys the halt and retries the
- * write at each check.
+ * Returns the latch of a bot. If the disk does not accept a halt, this process still obeys the halt, and retries the
+ * write at each `read`.
  */
 export function retryingLatch(latch: Latch, log: Log): Latch {
   let unwritten: Halt | null = null;
@@ -235,7 +244,7 @@ export function retryingLatch(latch: Latch, log: Log): Latch {
   };
   return {
     ...latch,
-    // The bot retries at every check.
+    // No retry is needed here, because the bot sets reduce-only again at every check.
     setReduce: reduce => {
       try {
         latch.setReduce(reduce);

@@ -20,7 +20,7 @@ export class LatchWatch {
     this.#latch = latch;
   }
 
-  /** Applies the latch before the first decision. */
+  /** Applies a resume, reduce-only and a pause that started before the run, before the first decision. */
   begin(): void {
     const { step, time } = this.#run;
     applyPendingReduce(this.#latch, time(), step);
@@ -46,8 +46,8 @@ export class LatchWatch {
     const { step, time } = this.#run;
     watchHalt(this.#engine, this.#latch, time(), isBroken, step);
     watchReduce(this.#engine, this.#latch, time(), step);
-    // A halt may have been set and resumed between two calls. The resume of that halt ends no state of this engine, and
-    // must not end a later state.
+    // A halt may have been set and resumed between two calls. Its resume ends no state of this engine, so the marker is
+    // removed; otherwise it would end a later state.
     if (!isBroken && this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)
       this.#latch.takeLifted();
     this.#watchPause();

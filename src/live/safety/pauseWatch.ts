@@ -16,7 +16,7 @@ export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | nu
 
 /**
  * Applies a pause, or its end, to the engine. Call `watchPause` before the first decision, before each order, and
- * periodically. If a write to disk fails, the next call retries it.
+ * periodically. If the end of a pause cannot be written to disk, the next call retries the write.
  */
 export function watchPause(
   { pausedBecause: before }: Pick<Engine, 'pausedBecause'>,

@@ -13,13 +13,12 @@ export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly requestDelayMaxMs: Millis;
   /** Time limit of the recovery, after `requestDelayMaxMs`. */
   readonly withinMs: Millis;
-  /** Whether to stop if retries cannot help, such as with a wrong key. */
+  /** Whether to stop early if retries cannot succeed, such as with a wrong key. */
   readonly givesUp?: boolean;
 };
 
 /**
- * Number of consecutive rejections that stop the recovery if retries cannot help. A single rejection may be about a
- * nonce.
+ * Number of consecutive rejections after which `givesUp` stops the recovery. A single rejection may be about a nonce.
  */
 const FATAL_IN_A_ROW = 3;
 
@@ -38,7 +37,7 @@ export type Recovered = {
   readonly isCut: boolean;
 };
 
-/** Cancels the orders and verifies the result. Never rejects because of the exchange. */
+/** Cancels all orders of the instance and verifies that none is open. Never rejects because of the exchange. */
 export async function recoverAndCancel(options: RecoverOptions): Promise<Recovered> {
   const { clock, log, requestDelayMaxMs, withinMs, instance } = options;
   const began = clock.elapsed();

@@ -9,7 +9,7 @@ import type { Failed } from '../failedRequest.ts';
 
 /** Time for which rejections with a possibly temporary cause do not halt the bot. */
 const PASSES_WITHIN_MS = 60_000;
-/** Minimum number of rejections with a possibly temporary cause that halt the bot. */
+/** Number of rejections with a possibly temporary cause that halt the bot after `PASSES_WITHIN_MS`. */
 const PASSES_WITHIN = 3;
 
 export class Refusals {
@@ -30,7 +30,7 @@ export class Refusals {
     this.#count = 0;
   }
 
-  /** Logs the outcome of a request. Returns why trading must stop; `null` if trading may continue. */
+  /** Logs a failed request. Returns why trading must stop; `null` if trading may continue. */
   failed(what: string, failed: Failed): string | null {
     this.#connectivity.failed(what, failed);
     if (failed.kind !== 'refused' || !this.#isFinal(failed.meaning)) return null;

@@ -51,8 +51,8 @@ export type SentinelSight =
   | {
       readonly kind: 'look';
       /**
-       * Reason why the bot looks dead; `null` if it runs or stopped normally. If the bot's process still exists, the
-       * reason is reported well before the sentinel cancels orders.
+       * Reason why the bot looks dead; `null` if it runs or stopped normally. If the bot's process no longer exists,
+       * the reason is reported immediately, before `ttlMs` has passed and the sentinel cancels orders.
        */
       readonly gone: string | null;
       /** Whether the bot is halted or on hold. */
@@ -83,7 +83,10 @@ const KEPT_OUT_MAX_MS = 150_000;
  */
 const OUTAGE_MS = 15_000;
 
-/** Time for the bot's next read after a lockout: one round of reads, each of which may be lost once. */
+/**
+ * Time that the bot has for its next read after a lockout. The time is sufficient for one round of reads in which each
+ * read fails once.
+ */
 const READ_ROUND_MS = 15_000;
 
 /** Watches the bot until the signal aborts. Never rejects. */
@@ -143,8 +146,8 @@ class Sentinel {
   }
 
   /**
-   * Returns the reason why no order of the bot may be live; `null` if orders may be live. Sets at most one halt each
-   * time the bot dies, so that a resume by the operator is final.
+   * Returns the reason why the sentinel must cancel the bot's orders; `null` if orders are allowed. Sets at most one
+   * halt each time the bot dies, so that a resume by the operator is final.
    */
   #look(): string | null {
     const { heartbeat, watch, latch } = this.#options;
@@ -212,8 +215,8 @@ class Sentinel {
 
   /**
    * Holds the bot's quotes, because the exchange answers the sentinel but the bot reads nothing. Returns `null` if the
-   * hold was written. If the disk does not accept the hold, returns its reason, and the caller cancels orders
-   * nevertheless.
+   * hold was written. If the disk does not accept the hold, returns the reason of the hold, and the caller cancels the
+   * bot's orders.
    */
   #hold(): string | null {
     const { clock, latch, watch } = this.#options;

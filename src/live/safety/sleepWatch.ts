@@ -1,13 +1,13 @@
 /** Detection of a suspended process or machine. Data that waited in the sockets during the suspension is outdated. */
 import type { Clock, Millis } from '../../core/index.ts';
 
-/** Interval of checks if there are no other events. */
+/** Interval of the checks for a suspension while no other event triggers a check. */
 export const LOOK_EVERY_MS: Millis = 500;
-/** Duration of a suspension after which earlier reads, also of the account, no longer count. */
+/** Duration of a suspension after which the bot must read the book and the account again before it quotes. */
 const SLEPT_MS = 10_000;
 /**
- * Difference between wall clock and monotonic clock that counts as a suspension of the machine. A change of the
- * machine's clock also causes such a difference, and interrupts the quotes for a second.
+ * Difference between wall clock and monotonic clock that counts as a suspension of the machine. An adjustment of the
+ * machine's clock also causes such a difference, and then interrupts the quotes for about a second.
  */
 const UNSEEN_MS = 2_000;
 /** Duration of a suspension after which received data may be outdated, even if it arrives immediately afterwards. */

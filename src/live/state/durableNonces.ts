@@ -6,7 +6,7 @@ import type { Journal } from './journal.ts';
 const PER_MS = 1_000_000n;
 /**
  * Number of nonces in a reserved block, enough for 70 s. The next block is reserved when `SPARE` nonces remain, about
- * once per minute. The spare nonces last long on a full disk.
+ * once per minute. On a full disk, requests use the spare nonces.
  */
 const BLOCK = 70_000n * PER_MS;
 const SPARE = 10_000n * PER_MS;
@@ -43,7 +43,7 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
       try {
         reserve(wanted);
       } catch {
-        // If the disk is full, cancels must still be sent, with the remaining nonces of the reserved block.
+        // If the disk is full, cancels are still sent, with the remaining nonces of the reserved block.
       }
       // After a failed reservation, the remaining nonces of the block are used one by one. A nonce beyond the durable
       // bound follows only after half a million requests.

@@ -69,8 +69,8 @@ export type Journal = {
   /** Adds one line to the recording: an input of the engine, or its commands. Durable after the next flush. */
   record(line: string): void;
   /**
-   * Adds the current ledger and its new entries. The next write makes them durable together with ends of orders, so
-   * that a durable end never precedes its fills.
+   * Adds the current ledger and its new entries. The next write makes ledger and entries durable together with the ends
+   * of orders, so that the durable end of an order never precedes its fills.
    */
   keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
   /** Makes everything durable, including the ledger if `mark` is present. Throws if the disk accepts no write. */
@@ -150,7 +150,8 @@ export function openJournal(
  */
 export const ENDED_MAX = 100_000;
 /**
- * Maximum number of lines that are buffered while the disk accepts no line. If there are more, the recording has a gap.
+ * Maximum number of recording lines that are buffered while the disk accepts no line. If there are more, all buffered
+ * lines are replaced by a gap.
  */
 const LINES_MAX = 10_000;
 
@@ -172,7 +173,8 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let lines: string[] = [];
   let endings: Ending[] = [];
   /**
-   * Ledger as text, made at the time of the call, because the objects may change while a full disk delays the write.
+   * Ledger as text. `keep` creates the text immediately, because the objects may change while a full disk delays the
+   * write.
    */
   let standing: string | undefined;
   let booked: readonly LedgerEntry[] = [];

@@ -1,6 +1,6 @@
 /**
- * Number of the last known commit of the state file, in a separate small file. The number shows that an empty, lost or
- * truncated state file does not belong to a new account.
+ * Number of the last known commit of the state file, in a separate small file. The number distinguishes an empty, lost
+ * or truncated state file from the state file of a new account.
  */
 import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
@@ -78,8 +78,8 @@ export function stalenessOf(dir: string, commits: number | null, lastRun: number
 }
 
 /**
- * Returns the files that only a bot with a state file creates. A sentinel's heartbeat and an operator's halt are
- * omitted, because they may exist before the first run.
+ * Returns the files in the directory that only a bot with a state file creates. A sentinel's heartbeat and an
+ * operator's halt are omitted, because they may exist before the first run.
  */
 function tracesIn(dir: string): string[] {
   const names = existsSync(dir) ? readdirSync(dir) : [];

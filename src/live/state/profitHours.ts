@@ -22,7 +22,7 @@ export function writeHours(db: Database.Database, account: string, ended: readon
   ).run(account, account, HOURS_MAX);
 }
 
-/** Returns the profit at the end of each hour, oldest first. */
+/** Returns the profit since the opening at the end of each UTC hour, oldest first. */
 export function hoursIn(db: Database.Database, account: string): readonly ProfitSinceOpening[] {
   const rows = db.prepare('SELECT hour, profit FROM hours WHERE account = ? ORDER BY hour').all(account);
   return (rows as { hour: Millis; profit: string }[]).map(row =>

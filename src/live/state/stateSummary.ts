@@ -1,6 +1,6 @@
 /**
- * Read-only summary of a state directory: owner, orders that may be live, halt. Used by starts and checks that do not
- * open the state.
+ * Read-only summary of a state directory: owner, orders that may be live, halt. Checks use the summary, because they
+ * must not lock the state file.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

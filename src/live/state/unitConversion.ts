@@ -22,9 +22,9 @@ export type StateUnits = { readonly tick: DecimalText; readonly lot: DecimalText
 type Left = { readonly orders: readonly RestoredOrder[]; readonly ledger: RestoredLedger | null };
 
 /**
- * Converts the state of an earlier run to the current units of the book. Prices are rounded against the bot, and
- * amounts are rounded up; filled amounts stay exact. `written` is `null` for a state of an older Puntas, whose amounts
- * are in units of 10^-8.
+ * Converts the state of an earlier run to the current units of the book. Prices are rounded up for buys and down for
+ * sells, and amounts are rounded up; filled amounts stay exact. `written` is `null` for a state of an older Puntas,
+ * whose amounts are in units of 10^-8.
  * @throws RangeError with the order or target that the book's units cannot represent.
  */
 export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | null, to: Instrument): T {
