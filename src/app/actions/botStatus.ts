@@ -48,7 +48,7 @@ export type BotStatus = {
   readonly run: RunStatus | null;
   /** Last entry of `actions.jsonl`; `null` if there is none. */
   readonly lastAction: ActionEntry | null;
-  /** Note that limits the reliability of the figures; `null` if there is none. */
+  /** Note on why the figures may be unreliable; `null` if there is none. */
   readonly note: string | null;
 };
 
@@ -133,7 +133,7 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
 
 /**
  * Returns the newest evidence of open orders. While the bot runs and after a normal stop, the evidence is the bot's own
- * data; otherwise, the evidence is a later read by another process, if there was such a read.
+ * data. Otherwise, the evidence is a later read by another process, if there was such a read.
  */
 function openOrdersOf(
   dir: string,

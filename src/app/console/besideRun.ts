@@ -1,4 +1,7 @@
-/** Read-only data outside the recordings: ledger, heartbeats, current and past halts, and the bot's metrics. */
+/**
+ * Data that the console reads from outside the recordings: ledger, heartbeats, current and past halts, and the bot's
+ * metrics.
+ */
 import { readBody } from '../../guard/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';

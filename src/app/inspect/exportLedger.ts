@@ -58,7 +58,7 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
 
 function fillsOf(file: LedgerFile, entries: readonly LedgerEntry[], book: string | undefined) {
   const own = file.book ?? book;
-  // Without a known book, the currencies stay empty, because each trade in such a ledger names its book.
+  // If the state names no book, every trade in the ledger names its book, so no default currencies are needed.
   const [major, minor] = own === undefined ? ['', ''] : pairOf(own);
   return entries
     .flatMap(entry => bookedFill(entry, { book: own ?? '', major, minor }) ?? [])

@@ -123,7 +123,7 @@ export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageE
   new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
 
 /**
- * Appends a record, durable on return.
+ * Appends a record, which is on disk when the function returns.
  * @throws Error if the record is not valid in this state, UsageError if the write fails.
  */
 export function noteInJournal(dir: string, record: PromotionRecord): PromotionState {
