@@ -102,7 +102,7 @@ function problemsOfTheRest(
   };
   omit(issues.filter(({ path }) => givenAtPath(value, path) !== undefined));
   const again = configSchema.safeParse(rest);
-  // An intended key may have a wrong value.
+  // The value of an intended key can also be wrong.
   if (!again.success) omit(again.error.issues);
   const parsed = again.success ? again : configSchema.safeParse(rest);
   return parsed.success ? crossProblems(withoutValues(parsed.data, wrong), venues) : [];
