@@ -53,14 +53,17 @@ export type MakerScale = {
 
 type Slot = { id: number; price: number; left: number; meant: number };
 
-/** Maximum distance of a quote from its target, in half spreads. A closer quote stays and keeps its queue position. */
+/**
+ * Maximum distance of a quote from its target, as a share of the maker's half spread in calm markets. A quote within
+ * this distance stays and keeps its queue position.
+ */
 const TOLERANCE = 0.25;
 /** Minimum distance of quotes from the best opposite price, in half spreads of the book. */
 const CLEARANCE = 0.7;
 /** Share of a quote's amount below which the maker may replace the quote, with probability `REPLENISH` per refresh. */
 const EATEN = 0.5;
 const REPLENISH = 0.6;
-/** Standard deviation of a maker's price error, in half spreads. */
+/** Standard deviation of a maker's price error, as a share of the maker's half spread in calm markets. */
 const ERROR = 0.22;
 /** Time constant of a maker's price error, in seconds. */
 const ERROR_S = 25;

@@ -4,7 +4,7 @@
 import { exponential, normal, type Random } from '../../core/index.ts';
 
 /**
- * Share of the efficient price's variance that news causes. Diffusion causes the part that is due to neither news nor
+ * Share of the efficient price's variance that news causes. Diffusion causes the share that remains after news and
  * order imbalance.
  */
 const NEWS_SHARE = 0.55;

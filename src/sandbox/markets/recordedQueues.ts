@@ -82,7 +82,10 @@ export class RecordedQueues {
     return filled;
   }
 
-  /** Limits the queue ahead of each order to the recorded amount, once all recorded rows are applied. */
+  /**
+   * Limits the queue ahead of each order to the recorded amount at the order's price. Skips orders behind all recorded
+   * levels.
+   */
   #seen(): void {
     for (const side of SIDES)
       for (const order of this.#own[side])
