@@ -23,7 +23,7 @@ export class RowBuffer {
   #number = 0;
   #start = { n: 0, last: -Infinity };
   #last = -Infinity;
-  /** Time up to which rows have been passed on. */
+  /** Time of the last row that `take` has yielded; -Infinity before the first. */
   #handedOn = -Infinity;
   /** Index before which the rows are in order of time. */
   #sorted = 0;

@@ -267,8 +267,8 @@ function quotes(files: readonly string[], own: Own, reading: ImportReading): Asy
 }
 
 /**
- * Reads trades. The side is the taker's ("aggressor"), or `unknown` if the exchange does not state it. Ids are kept if
- * they are numbers.
+ * Reads trades. The side is the taker's ("aggressor"), or `unknown` if the exchange does not state it. Ids are stored
+ * only if they are numbers.
  */
 function tradeRows(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;

@@ -85,7 +85,7 @@ export async function* parquetGroups(
 
 type Part = { readonly from: number; readonly data: ArrayLike<unknown> };
 
-/** Returns the text of a column's cells, from consecutive parts. */
+/** Returns a function that returns the text of a column's cell by row number. `parts` must cover all rows. */
 function cellsOf(
   parts: readonly Part[],
   rows: number,
