@@ -29,7 +29,7 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
-  /** Time of the request. */
+  /** Time at which the status was requested. */
   readonly at: Millis;
   /** End of the latest recording; `null` without a recording. */
   readonly recordedTo: Millis | null;

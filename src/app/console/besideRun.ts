@@ -35,7 +35,9 @@ export class BesideRun {
   /** Error of the last read of the ledger; `null` if the read succeeded. */
   trouble: string | null = null;
 
-  /** Creates the reader. `told` returns further events, such as logins, in any order. */
+  /**
+   * Creates a reader of the data outside the recordings. `told` returns further events, such as logins, in any order.
+   */
   constructor(config: BesideConfig, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
     this.#config = config;
     this.#told = told;

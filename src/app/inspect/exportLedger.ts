@@ -36,8 +36,8 @@ export async function ledgerAt(dir: string, clock: Clock): Promise<LedgerFile> {
 }
 
 /**
- * Writes the export. An existing file is replaced only when the new file is complete. Resolves to a summary, which also
- * says what is unknown.
+ * Writes the export of a ledger. An existing file is replaced only when the new file is complete. Resolves to a
+ * summary, which also says what is unknown.
  */
 export async function exportLedger(dir: string, asked: LedgerExport, path: string, clock: Clock): Promise<string> {
   const bytes = path.endsWith('.parquet') ? parquetOf : path.endsWith('.csv') ? csvOf : null;

@@ -64,7 +64,7 @@ export type ProfitReport = BookNames & {
 export type DaysAsked = { readonly from?: Millis; readonly to?: Millis };
 
 /**
- * Computes the report. `book` is used if the state does not contain its name.
+ * Computes a profit report. `book` is used if the state does not contain its name.
  * @throws UsageError if there is nothing to report.
  */
 export function profitReport(

@@ -18,7 +18,7 @@ import { tradingDigest } from './tradingDigest.ts';
 import { scaledSizes, smallestAmount, type SmallestAmount } from './smallestSizes.ts';
 
 export type Candidate = {
-  /** Absolute path of the candidate. */
+  /** Absolute path of the candidate file. */
   readonly file: string;
   readonly config: Config;
   readonly text: string;

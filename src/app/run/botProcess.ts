@@ -101,7 +101,7 @@ export class BotProcess {
     }
   }
 
-  /** Creates the process. `ends` receives all calls that must run at the end, even if the start fails. */
+  /** Creates a bot process. `ends` receives all calls that must run at the end, even if the start fails. */
   private constructor(options: RunOptions, journal: Journal, ends: Ends) {
     const { config, venue, clock, seed } = options;
     this.#options = options;

@@ -44,8 +44,8 @@ type Recording = {
 };
 
 /**
- * Records until stopped. Rejects with one line if the recording cannot start. A later error ends the recording and is
- * part of the result.
+ * Records books until stopped. Rejects with one line if the recording cannot start. A later error ends the recording
+ * and is part of the result.
  */
 export async function record(options: RecordOptions): Promise<Recorded> {
   const { clock, out, onProgress } = options;
