@@ -13,7 +13,7 @@ export type MakerKind = {
   readonly spacing: number;
   /** Factor by which the amount grows from one level to the next. */
   readonly growth: number;
-  /** Amount of the best level, in typical amounts. */
+  /** Amount of the best level, as a multiple of the typical amount. */
   readonly amount: number;
   /** Lag of the maker's view behind the public price, as a time constant in seconds. */
   readonly lagS: number;
@@ -67,7 +67,7 @@ const REPLENISH = 0.6;
 const ERROR = 0.22;
 /** Time constant of a maker's price error, in seconds. */
 const ERROR_S = 25;
-/** Standard deviation of the logarithm of amounts. */
+/** Standard deviation of the logarithm of a quote's amount. */
 const AMOUNT_DEVIATION = 1;
 
 export class FlowMaker {

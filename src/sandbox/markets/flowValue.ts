@@ -39,8 +39,8 @@ export class EfficientPrice {
   #mood = 0;
 
   /**
-   * Creates the price. `volatilityBps` is the root mean square move per minute; `driftBpsPerHour` is an additional
-   * trend.
+   * Starts the efficient price at the start price. `volatilityBps` is the root mean square move per minute;
+   * `driftBpsPerHour` is an additional trend.
    */
   constructor(random: Random, volatilityBps: number, driftBpsPerHour = 0) {
     this.#random = random;

@@ -82,8 +82,8 @@ export class FollowedMarket {
   };
 
   /**
-   * Creates the market. With `queues`, queue positions and fills are exact while individual orders are published; the model
-   * applies at other times.
+   * Creates a market that follows another exchange. With `queues`, queue positions and fills are exact while individual
+   * orders are published; the model applies at other times.
    */
   constructor(place: FollowedPlace, model: FillModel, queues: FollowedQueues | null = null) {
     this.#place = place;
@@ -148,7 +148,7 @@ export class FollowedMarket {
     if (rest > 0) this.#house.take(side, price, rest, (id, amount) => this.#place.hit(id, amount));
   }
 
-  /** Shows the levels received since the last flush. */
+  /** Makes the levels received since the last flush visible in the simulated book. */
   flush(): void {
     this.#look();
     const [bid, ask] = [this.#told.best('buy'), this.#told.best('sell')];

@@ -20,7 +20,7 @@ export class RecordedQueues {
   /** Whether the last book row was a snapshot, which does not include orders that were placed later. */
   #isSnapshot = false;
 
-  /** Creates the queues. `depth` is the number of levels per side in the recording. */
+  /** Creates the queues of account orders. `depth` is the number of levels per side in the recording. */
   constructor(place: FollowedPlace, book: RecordedBook, depth: number) {
     this.#place = place;
     this.#book = book;
