@@ -14,7 +14,7 @@ import {
 import { logSecondsOf, type LogSeconds } from './seconds.ts';
 import type { Tape } from '../model/tape.ts';
 
-/** Horizons in seconds. */
+/** Prediction horizons, in seconds. */
 export const LEADER_HORIZONS = [1, 5, 15, 60, 300] as const;
 
 export type Leader = {

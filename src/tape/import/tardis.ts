@@ -92,8 +92,8 @@ export async function symbolsIn(path: string, onBytes: (count: number) => void):
 const symbolOf = (line: string): string => line.split(',', 2)[1] ?? '';
 
 /**
- * Opens the files. Microseconds become ms with three decimals. More than 10 minutes without a row of the book are a
- * gap. A note reports missing trades.
+ * Opens Tardis files of one instrument. Microseconds become ms with three decimals. More than 10 minutes without a row
+ * of the book are a gap. A note reports missing trades.
  */
 export function tardis(files: TardisFiles, instrument: Instrument, notes: readonly string[]): Recording {
   const { kind, books, trades } = files;

@@ -10,7 +10,7 @@ export function rulesOf(row: AvailableBook): BookRules {
   return { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue };
 }
 
-/** Reads the rules; `null` if they are unchanged or cannot be read at present. */
+/** Reads the rules of a recorded book; `null` if the rules are unchanged or cannot be read at present. */
 export async function changedRules(
   exchange: Pick<Exchange, 'availableBooks'>,
   known: BookRules,

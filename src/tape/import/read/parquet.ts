@@ -52,7 +52,10 @@ const compressors: Compressors = {
   ZSTD: (packed, length) => decompress(packed, new Uint8Array(length)),
 };
 
-/** Yields the row groups. `columnsOf` selects from the columns of the file. Error messages do not name the file. */
+/**
+ * Yields the row groups of a Parquet file. `columnsOf` selects from the columns of the file. Error messages do not name
+ * the file.
+ */
 export async function* parquetGroups(
   path: string,
   columnsOf: (names: readonly string[]) => readonly string[],
