@@ -1,6 +1,5 @@
 /**
- * Parser of a YAML configuration: returns the checked configuration, or all errors together. Reads no file and no
- * environment variable.
+ * Parser of the YAML text: a checked configuration, or all errors together. Reads no file and no environment variable.
  */
 import { isPair, isScalar, visit, type Node } from 'yaml';
 import { crossProblems, isSection, withoutValues } from './config/crossFieldChecks.ts';
@@ -78,9 +77,9 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
 }
 
 /**
- * Returns the problems that the cross-field checks find in the valid part of an invalid file. Values of unknown keys
- * are moved to the keys that were probably meant. A check that would read a wrong value is omitted. Returns no problem
- * if a required key is missing.
+ * Returns the problems that the cross-field checks find in the valid part of an invalid file. Unknown keys count as the
+ * keys that were probably meant. A check that would read a wrong value is omitted. Returns no problem if a required key
+ * is missing.
  */
 function problemsOfTheRest(
   value: unknown,
@@ -103,7 +102,7 @@ function problemsOfTheRest(
   };
   omit(issues.filter(({ path }) => givenAtPath(value, path) !== undefined));
   const again = configSchema.safeParse(rest);
-  // A value that was moved to the intended key may be wrong.
+  // The value of an intended key can also be wrong.
   if (!again.success) omit(again.error.issues);
   const parsed = again.success ? again : configSchema.safeParse(rest);
   return parsed.success ? crossProblems(withoutValues(parsed.data, wrong), venues) : [];
@@ -124,7 +123,7 @@ function takeOut(value: unknown, path: readonly PropertyKey[]): unknown {
   return taken;
 }
 
-/** Adds a value at a path, unless the section is missing or already has the key. */
+/** Adds a value to a section that does not have it. */
 function putIn(value: unknown, path: readonly string[], given: unknown): void {
   const above = givenAtPath(value, path.slice(0, -1));
   const key = path.at(-1);

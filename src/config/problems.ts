@@ -165,7 +165,7 @@ function inUnitOf(key: string, issue: Issue, found: string): string | null {
   return null;
 }
 
-/** Returns the allowed words, if there are few. For a union, zod's type lacks the field with the words. */
+/** Returns the allowed values, if there are few. For a union, zod's type lacks the field with the values. */
 function optionsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   return issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)

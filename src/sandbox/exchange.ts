@@ -26,7 +26,7 @@ export type EmbeddedExchange = {
   /** Public stream; `inProcessStream` turns it into a transport. */
   readonly stream: Stream;
   openAccount(options?: AccountOptions): { readonly key: string; readonly secret: string; readonly id: string };
-  /** Returns a book for a market actor. Throws a RangeError if the book is not listed. */
+  /** Returns the interface of a book for a market simulator. Throws a RangeError if the book is not listed. */
   marketplace(book: string): FollowedPlace;
   /** Returns the complete true state, for test oracles. */
   truth(): Truth;

@@ -13,13 +13,13 @@ export type ActionEntry = ActionEnd & {
   readonly reason: string;
   /** Expiry time of a pause, in epoch ms. */
   readonly untilMs?: Millis;
-  /** Maximum cost of a flatten, in the quote currency. */
+  /** Maximum cost of a flatten action, in the quote currency. */
   readonly costMax?: string;
 };
 
 const FILE = 'actions.jsonl';
 
-/** Writes an entry, durable on return. Throws if the entry cannot be written to disk. */
+/** Writes an entry, which is on disk when the function returns. Throws if the entry cannot be written to disk. */
 export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, lines }: ActionEnd): void {
   const { id, by, via, action, reason } = ask;
   const until = ask.action === 'pause' && ask.untilMs !== undefined ? { untilMs: ask.untilMs } : {};

@@ -45,10 +45,7 @@ export type ActionAsk = {
 /** Lines for the operator: the orders that would be canceled, and the quotes after the action. */
 export type ActionPreview = { readonly lines: readonly string[] };
 
-/**
- * Result of an action. `refused`: the action was not executed, or only in part; the lines have the reason and the state
- * in effect.
- */
+/** Result of an action. `refused`: the action was not executed, or only in part; `lines` then states the reason. */
 export type ActionEnd = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
 
 /**

@@ -29,7 +29,7 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
-  /** Time of the request. */
+  /** Time at which the status was requested. */
   readonly at: Millis;
   /** End of the latest recording; `null` without a recording. */
   readonly recordedTo: Millis | null;
@@ -48,7 +48,7 @@ export type BotStatus = {
   readonly run: RunStatus | null;
   /** Last entry of `actions.jsonl`; `null` if there is none. */
   readonly lastAction: ActionEntry | null;
-  /** Note that limits the reliability of the figures; `null` if there is none. */
+  /** Note on why the figures may be unreliable; `null` if there is none. */
   readonly note: string | null;
 };
 
@@ -133,7 +133,7 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
 
 /**
  * Returns the newest evidence of open orders. While the bot runs and after a normal stop, the evidence is the bot's own
- * data; otherwise, the evidence is a later read by another process, if there was such a read.
+ * data. Otherwise, the evidence is a later read by another process, if there was such a read.
  */
 function openOrdersOf(
   dir: string,

@@ -57,7 +57,9 @@ function inventoryText(fromTarget: string, holdings: Readonly<Record<string, str
   return `${shortDecimal(fromTarget)} ${currency} from its target; holds ${held.join(', ')}`;
 }
 
-/** Returns a named row. The text is wrapped at words and indented after the name. */
+/**
+ * Returns rows that start with a name, followed by the text. The text is wrapped at words and indented after the name.
+ */
 function statusRow(name: string, text: string): readonly string[] {
   return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
 }

@@ -26,7 +26,7 @@ import { fileOf } from './previewAction.ts';
 import { resumed, resumeOnce } from './resumeOnce.ts';
 
 /**
- * Executes an action: writes the request, waits for the bot's answer if the bot gives one, and writes the journal.
+ * Executes an action: writes the request, waits for the bot's answer to a cancel or reload, and writes the journal.
  * Rejects with `UsageError`, without a journal entry, if the request is invalid.
  */
 export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
@@ -46,8 +46,8 @@ export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock)
 }
 
 /**
- * Executes a reload as `executeAction` does, but returns the bot's own answer. Rejects with `UsageError` if the bot does not
- * answer; the journal gets an entry nevertheless.
+ * Executes a reload as `executeAction` does, but returns the bot's own answer. Rejects with `UsageError` if the bot
+ * does not answer; the journal gets an entry even then.
  */
 export async function executeReload(
   bot: WhichBot,
@@ -104,8 +104,8 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
 }
 
 /**
- * Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns one line for each stop in
- * effect.
+ * Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns lines about the pause, a
+ * replaced pause, and a halt or reduce-only state that outlasts the pause.
  */
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
   const latch = latchIn(bot.stateDir);
@@ -128,7 +128,8 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
 
 /**
  * Returns the expiry time of a pause on the bot's clock.
- * @throws UsageError if the bot's clock differs from the machine's and no running bot shows its time.
+ * @throws UsageError if the last run was accelerated and no bot is running, because the clock of the next run is
+ * unknown.
  */
 function endOfPause(
   { stateDir }: WhichBot,

@@ -13,7 +13,7 @@ import type { FlattenAsk } from './actions.ts';
 
 /**
  * Returns lines about the inventory beyond the target, and about the cost of closing it according to the last recorded
- * book. Prices of the desk are requested only on execution.
+ * book. Prices of the RFQ desk are requested only when the action is executed.
  */
 export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Millis): readonly string[] {
   const plan = hedgePlanOf(setup);
@@ -56,7 +56,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (lastConfigOf(dir).hedge === undefined) throw new UsageError(NO_HEDGER);
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
-  // Reduce-only is set first, so that the hedger does not close inventory that quotes open.
+  // Reduce-only is set first, so that the hedger does not close inventory that new quotes would open.
   latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
   // An identical request continues the earlier request: the costs so far count toward costMax, even if the earlier
   // command was killed.

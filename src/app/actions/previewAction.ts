@@ -15,8 +15,8 @@ import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPre
 import { costOfFlatten } from './flatten.ts';
 
 /**
- * Returns the preview. Reads only the state directory, or the bot's answer for a reload. `onInput` receives the time of
- * each replayed input. Rejects with `UsageError` if the action would have no effect.
+ * Returns the preview of an action. Reads only the state directory, or the bot's answer for a reload. `onInput`
+ * receives the time of each replayed input. Rejects with `UsageError` if the action would have no effect.
  */
 export async function previewAction(
   bot: WhichBot,

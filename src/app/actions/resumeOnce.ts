@@ -12,8 +12,8 @@ import { resume } from '../inspect/stateCommands.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 
 /**
- * Resumes and returns a description. A repetition after a kill ends at most the pause that the first run had found.
- * Throws as `resume` does.
+ * Resumes a bot and returns a description of the result. A repetition after a kill ends at most the pause that was in
+ * effect at the first attempt. Throws as `resume` does.
  */
 export function resumeOnce(
   bot: WhichBot,

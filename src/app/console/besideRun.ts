@@ -1,4 +1,7 @@
-/** Read-only data outside the recordings: ledger, heartbeats, current and past halts, and the bot's metrics. */
+/**
+ * Data that the console reads from outside the recordings: ledger, heartbeats, current and past halts, and the bot's
+ * metrics.
+ */
 import { readBody } from '../../guard/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
@@ -32,7 +35,9 @@ export class BesideRun {
   /** Error of the last read of the ledger; `null` if the read succeeded. */
   trouble: string | null = null;
 
-  /** Creates the reader. `told` returns further events, such as logins, in any order. */
+  /**
+   * Creates a reader of the data outside the recordings. `told` returns further events, such as logins, in any order.
+   */
   constructor(config: BesideConfig, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
     this.#config = config;
     this.#told = told;

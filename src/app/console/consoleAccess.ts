@@ -59,13 +59,13 @@ export class LoginEvents {
   #all: readonly ShownEvent[] = [];
   #wrong: { readonly since: Millis; readonly last: Millis; readonly count: number } | null = null;
 
-  /** Creates the record. `onLine` receives a line for each login and wrong token. */
+  /** Creates an empty record of logins. `onLine` receives a line for each login and wrong token. */
   constructor(clock: Clock, onLine: (line: string) => void) {
     this.#clock = clock;
     this.#onLine = onLine;
   }
 
-  /** Returns the events, oldest first. */
+  /** Returns the recorded logins and failed attempts, oldest first. */
   get shown(): readonly ShownEvent[] {
     return this.#all;
   }

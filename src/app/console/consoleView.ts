@@ -51,7 +51,7 @@ export type OutsideRun = Pick<ConsoleView, 'kind' | 'bot' | 'runs' | 'catchingUp
   readonly note: string | null;
 };
 
-/** Returns the view; `null` before the run has read the rules of its book. */
+/** Returns the console view of a run; `null` before the run has read the rules of its book. */
 export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView | null {
   const { now, ended } = replay;
   const at = now?.seen.at ?? null;

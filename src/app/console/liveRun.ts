@@ -32,7 +32,7 @@ export class LiveRun {
     this.#clock = clock;
   }
 
-  /** Returns the replay; `null` if there is no run yet. */
+  /** Returns the replay of the current run; `null` if there is no run yet. */
   get replay(): RunReplay | null {
     return this.#chain.replay;
   }
@@ -51,7 +51,7 @@ export class LiveRun {
     return this.#grewAt === null ? null : Math.round(this.#clock.elapsed() - this.#grewAt);
   }
 
-  /** Starts periodic reads. */
+  /** Starts periodic reads of the recording. */
   start(): void {
     const turn = () => {
       const isMore = this.#look();

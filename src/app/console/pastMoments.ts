@@ -93,7 +93,9 @@ export class PastMoments {
     return this.#first(at, runs);
   }
 
-  /** Returns the first available view, for a time at which the first run was still reading its initial data. */
+  /**
+   * Returns the first view of the first run, for a requested time at which this run was still reading its initial data.
+   */
   #first(at: Millis, runs: ConsoleView['runs']): PastMoment | null {
     const [run] = runs;
     if (run === undefined || at < run.from) return null;

@@ -22,7 +22,7 @@ export type FromReplays =
 
 type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'close'>;
 
-/** Returns the replayer. `file` is the compiled script of the threads. */
+/** Returns the replayer of a bot's recordings. `file` is the compiled script of the threads. */
 export function replaysOf(
   of: ReplayedBot,
   clock: Clock,

@@ -13,7 +13,9 @@ const BACK_MS = 86_400_000;
 /** Maximum number of runs in a chain. */
 const RUNS_MAX = 20;
 
-/** Returns the runs that a page of the last run covers, oldest first. */
+/**
+ * Returns the runs that the page shows, oldest first: the last run, and earlier runs within `BACK_MS` and `RUNS_MAX`.
+ */
 export function chainOf(runs: Runs): Runs {
   const last = runs.at(-1);
   return last === undefined ? [] : runs.filter(({ from }) => from >= last.from - BACK_MS).slice(-RUNS_MAX);
@@ -36,7 +38,7 @@ export class RunChain {
     return this.#replay;
   }
 
-  /** Returns why the next run cannot be shown yet. */
+  /** Returns why the next run cannot be shown yet; `null` if the replay of the next run has no error. */
   get trouble(): string | null {
     return this.#next?.ended?.difference ?? null;
   }

@@ -52,7 +52,7 @@ export class RunHistory {
   #startedAt: Millis | null = null;
   /** Totals of earlier runs: counts, profit and shares of time. */
   #earlier = new RunTotals();
-  /** Smallest amount of other traders at an order's price since the order was live, in lots, by origin id. */
+  /** Smallest amount of other traders at an order's price since the order became live, in lots, by origin id. */
   readonly #ahead = new Map<string, number>();
   readonly #log: Log;
 

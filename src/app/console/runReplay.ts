@@ -38,13 +38,13 @@ export class RunReplay {
   #now: Replayable | null = null;
   #ended: Replayed | null = null;
 
-  /** Opens the recording. Throws if a file of the recording is missing. */
+  /** Opens the recording of a run. Throws if a file of the recording is missing. */
   constructor(dir: string, run: number) {
     this.run = run;
     this.#pieces = followRecording(dir, run);
   }
 
-  /** Returns the state; `null` before the rules were read. */
+  /** Returns the state of the replayed run; `null` before the rules were read. */
   get now(): Replayable | null {
     return this.#now;
   }

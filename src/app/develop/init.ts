@@ -53,7 +53,7 @@ import {
 
 export type InitOptions = {
   readonly file: string;
-  /** Answers given by flags. */
+  /** Answers that flags give, by the name of the question. */
   readonly given: Readonly<Partial<Record<QuestionName, string>>>;
   /** Stream address, if the exchange is given by its address; if absent, books are polled. */
   readonly stream?: string;

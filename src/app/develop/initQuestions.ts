@@ -92,7 +92,7 @@ export const placeQuestions = {
           ? null
           : `${answer} is not traded at this exchange; expected one of ${books.join(', ')}`,
   }),
-  /** Returns the question about the name. `isFree` returns whether a name has no state yet. */
+  /** Returns the question about the bot's name. `isFree` returns whether a name has no state yet. */
   instance: (isFree: (name: string) => boolean): InitQuestion => ({
     name: 'instance',
     text: 'name of this bot in its order ids; must differ from the names of other bots of the account',

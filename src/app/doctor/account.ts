@@ -100,7 +100,10 @@ export function bookFindings(
   return found;
 }
 
-/** Compares the amounts of all configured levels with the available balances, which exclude locks of other programs. */
+/**
+ * Compares the amounts of all configured levels with the available balances. Amounts that other programs lock are not
+ * available.
+ */
 export function balanceFindings({ preview, riskContext }: PreviewNow): readonly Finding[] {
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);

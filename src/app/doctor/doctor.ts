@@ -45,7 +45,8 @@ export type Diagnosis = {
 };
 
 /**
- * Runs all checks. A check that cannot run also gives a finding. Problems outside the program never cause a rejection.
+ * Runs all checks of `puntas doctor`. A check that cannot run also gives a finding. Problems outside the program never
+ * cause a rejection.
  */
 export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   const { config, clock } = options;

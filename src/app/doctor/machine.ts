@@ -20,8 +20,8 @@ import { checkAborted, finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 
 /**
- * Returns findings about the state directory: whether another bot uses it, whether other users can write to it, and
- * whether it blocks the bot.
+ * Returns findings about the state directory: whether another bot uses it, other users can write to it, or stops in the
+ * directory limit quoting.
  */
 export async function stateFindings(config: Config, which: WhichBot, clock: Clock): Promise<readonly Finding[]> {
   const { dir } = config.state;

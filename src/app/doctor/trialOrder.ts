@@ -35,8 +35,8 @@ const CHECK = 'order';
 /** Distance of the order from the mid price (10%). At this distance, an order is accepted and does not trade. */
 const FAR_BPS = 1_000;
 /**
- * Divisor of the minimum value of an order. The quotient is added to the order, in case the price moves before it
- * arrives.
+ * Divisor of the minimum value of an order. The quotient is added to the value, in case the price moves before the
+ * order arrives.
  */
 const ROOM_SHARE = 20n;
 /** Margin added to the price collar, because the market may move between decision and risk gate. */
@@ -140,8 +140,8 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
 }
 
 /**
- * Returns the bot's configuration with this order as its strategy and a sufficient collar. Sections that do not concern
- * orders are removed.
+ * Returns the bot's configuration with this order as its strategy and a sufficient price collar. Sections that do not
+ * concern orders are removed.
  */
 const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config => ({
   ...config,

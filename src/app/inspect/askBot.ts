@@ -17,7 +17,7 @@ export type AskBox<Request, Answer> = {
 /** Time for the bot to accept the request, in ms. */
 const HEARD_WITHIN_MS = 10_000;
 /**
- * Maximum wait for the answer, in ms. The wait exceeds the time in which a bot waits for the end of unknown orders and
+ * Maximum wait for the answer, in ms. The maximum exceeds the time in which a bot resolves unknown order outcomes and
  * then changes runs.
  */
 const ANSWERED_WITHIN_MS = 240_000;

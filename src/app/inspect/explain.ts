@@ -70,14 +70,20 @@ export type RegimeChange = { readonly regime: string; readonly since: Millis; re
 
 export type ExplainedLevel = {
   readonly side: 'bid' | 'ask';
-  /** Number of the level from 1, best first; `null` for a complete side, or for an order that belongs to no level. */
+  /**
+   * Number of the level from 1, best first. `null` if the decision concerns the whole side, or an order that belongs to
+   * no level.
+   */
   readonly level: number | null;
   readonly decision: string;
   readonly reason: string;
   readonly detail: string | null;
   readonly price: string | null;
   readonly amount: string | null;
-  /** Steps from fair value to price, in ticks; their sum is the distance. */
+  /**
+   * Steps from the fair value to the price, in ticks. The sum of the steps is the distance of the price from the fair
+   * value.
+   */
   readonly steps: readonly Step[];
   readonly order: {
     readonly id: string;
@@ -235,7 +241,7 @@ function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean)
   return `the bot was not running at ${timeText(asked)}; this is its state when it last stopped`;
 }
 
-/** Data of a replay that the engine does not keep. */
+/** Replayed data that the engine does not store. */
 export class Seen {
   at: Millis | null = null;
   /** Last reference price. */

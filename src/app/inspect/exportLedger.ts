@@ -36,8 +36,8 @@ export async function ledgerAt(dir: string, clock: Clock): Promise<LedgerFile> {
 }
 
 /**
- * Writes the export. An existing file is replaced only when the new file is complete. Resolves to a summary, which also
- * says what is unknown.
+ * Writes the export of a ledger. An existing file is replaced only when the new file is complete. Resolves to a
+ * summary, which also says what is unknown.
  */
 export async function exportLedger(dir: string, asked: LedgerExport, path: string, clock: Clock): Promise<string> {
   const bytes = path.endsWith('.parquet') ? parquetOf : path.endsWith('.csv') ? csvOf : null;
@@ -58,7 +58,7 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
 
 function fillsOf(file: LedgerFile, entries: readonly LedgerEntry[], book: string | undefined) {
   const own = file.book ?? book;
-  // Without a known book, the currencies stay empty, because each trade in such a ledger names its book.
+  // If the state names no book, every trade in the ledger names its book, so no default currencies are needed.
   const [major, minor] = own === undefined ? ['', ''] : pairOf(own);
   return entries
     .flatMap(entry => bookedFill(entry, { book: own ?? '', major, minor }) ?? [])

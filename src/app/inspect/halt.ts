@@ -81,7 +81,7 @@ export function nothingToCancel({ exchange }: Config, stateDir: string): string 
 
 /**
  * Cancels every order of the bot and verifies the result; returns lines for the operator. Orders in the state are
- * canceled first, without a read. Reads count as proof only after the request delay of the bot's own requests.
+ * canceled first, without a read. A read counts as proof only when the bot's own requests can no longer be in transit.
  */
 export async function cancelOwn(
   config: Config,

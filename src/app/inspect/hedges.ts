@@ -49,7 +49,7 @@ export function hedgesIn(dir: string): readonly ListedHedge[] {
 const BEGINS = 'i{"event":{"kind":"hedge"';
 
 /**
- * Returns the lines to print.
+ * Returns the hedges as lines to print.
  * @throws UsageError if there is no recording.
  */
 export function hedges(dir: string, json: boolean): readonly string[] {

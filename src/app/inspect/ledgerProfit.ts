@@ -54,7 +54,7 @@ export type ProfitSums = {
   /** Gain from trades, plus the change in value of the inventory. */
   trading: Money;
   fees: Money;
-  /** Gain of conversions against the price at which inventory is valued. */
+  /** Gain of conversions relative to the price at which inventory is valued. */
   hedging: Money;
   /**
    * Price at which the inventory is valued: the price of the last fill up to the end of the period; `null` before the
@@ -154,9 +154,9 @@ export type EarnedSums = Readonly<ProfitSums> & {
 
 /**
  * Returns profit by the start of each hour or day, oldest first. The profit of a period is the change of the profit
- * since the opening, valued at the recorded mid price. Periods of an older Puntas, before the first recorded moment,
- * use `byFills`. The first recorded period includes the difference between the two valuations, so that the sum is the
- * profit since the opening. Fills and volume are from the ledger. `moments` are in order of time.
+ * since the opening, valued at the recorded mid price. Periods before the first of the `moments` are from an older
+ * Puntas and use `byFills`. The first recorded period includes the difference between the two valuations, so that the
+ * sum is the profit since the opening. Fills and volume are from the ledger. `moments` are in order of time.
  */
 export function earnedBy(
   period: 'hour' | 'day',

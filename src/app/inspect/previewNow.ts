@@ -51,8 +51,8 @@ function unlocked(balance: Balance, own: readonly OrderReport[]): Balance {
 }
 
 /**
- * Returns the preview. Rejects with one line for the operator if the exchange cannot be read, or if the quotes cannot
- * earn the account's fees.
+ * Returns a preview of the quotes. Rejects with one line for the operator if the exchange cannot be read, or if the
+ * quotes cannot earn the account's fees.
  */
 export async function previewNow(
   config: Config,

@@ -27,7 +27,7 @@ export const printedProfit = (of: ProfitNow | null, minor: string): PrintedProfi
   of === null || of.unknown !== null ? null : shownProfit(of.booked, of.run, minor);
 
 /**
- * Returns the last recorded moment of a state directory, or the error if the recording cannot be replayed; `null`
+ * Returns the replayed state at the end of the last recording, or the error if the recording cannot be replayed; `null`
  * without a recording.
  */
 export function lastMoment(dir: string, onInput?: (at: Millis) => void): ReplayedMoment | UsageError | null {

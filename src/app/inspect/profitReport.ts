@@ -56,7 +56,7 @@ export type ProfitReport = BookNames & {
   readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
   /** Kinds of ledger entries outside the profit, with the number of entries of each kind. */
   readonly leftOut: readonly { readonly what: string; readonly count: number }[];
-  /** Profit since the opening at the last recorded moment, and profit of the last run; `null` if not recorded. */
+  /** Latest known profit since the opening, and profit of the last run; `null` if not recorded. */
   readonly profit: ProfitNow | null;
 };
 
@@ -64,7 +64,7 @@ export type ProfitReport = BookNames & {
 export type DaysAsked = { readonly from?: Millis; readonly to?: Millis };
 
 /**
- * Computes the report. `book` is used if the state does not contain its name.
+ * Computes a profit report. `book` is used if the state does not contain its name.
  * @throws UsageError if there is nothing to report.
  */
 export function profitReport(
@@ -262,7 +262,7 @@ function profitNote({ booked, run, unknown }: ProfitNow, minor: string): string 
   return `Profit at ${booked.at === null ? 'the last checkpoint' : secondOf(booked.at)}: ${profitSentence(booked, run, minor)}.`;
 }
 
-/** Returns the note that days of an older Puntas have no recorded mid price. */
+/** Returns a note about days that an older Puntas recorded without mid prices; empty if there are none. */
 function byFillsNote(days: readonly ProfitDay[]): string {
   const last = days.findLast(({ marked }) => marked === 'last fill');
   return last === undefined

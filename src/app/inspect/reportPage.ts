@@ -19,7 +19,9 @@ import {
 import { approximately, textOfMoney, type Money } from '../../core/index.ts';
 import { dayText, minuteOf, notesOf, daysText, type ProfitDay, type ProfitReport } from './profitReport.ts';
 
-/** Returns the HTML, which includes library, style and script. All texts of the ledger are escaped. */
+/**
+ * Returns the HTML of a profit report, which includes library, style and script. All texts of the ledger are escaped.
+ */
 export function profitPage(report: ProfitReport, parts: PageParts): string {
   const { book, days } = report;
   const title = `Profit by day: ${book}`;

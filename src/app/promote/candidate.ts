@@ -18,7 +18,7 @@ import { tradingDigest } from './tradingDigest.ts';
 import { scaledSizes, smallestAmount, type SmallestAmount } from './smallestSizes.ts';
 
 export type Candidate = {
-  /** Absolute path of the candidate. */
+  /** Absolute path of the candidate file. */
   readonly file: string;
   readonly config: Config;
   readonly text: string;
@@ -119,7 +119,7 @@ export const paperFile = (dir: string, promotion: number): string => join(dir, S
 
 /**
  * Returns the configuration of the paper runs.
- * @throws UsageError if its file no longer trades like the candidate.
+ * @throws UsageError if a trading key of the file differs from the candidate.
  */
 export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   const file = paperFile(dir, started.promotion);
@@ -132,7 +132,7 @@ export function paperConfig(dir: string, { started }: OpenPromotion): Config {
 }
 
 /**
- * Returns the candidate's text for a file in the folder `to`, with all sizes reduced in proportion. Its orders are then
+ * Returns the candidate's text for a file in the folder `to`, with all sizes reduced in proportion. The orders are then
  * the smallest that the book accepts.
  */
 export function smallestText(

@@ -250,7 +250,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
       ]);
     }
     const { pending } = standing;
-    // A rollback that was decided but not completed comes first, whatever the file contains now.
+    // A rollback that was decided but not completed is completed first, whatever the file contains now.
     if (pending?.isBack === true) {
       const said = 'completed an interrupted rollback';
       return restorePrevious(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);

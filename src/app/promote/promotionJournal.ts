@@ -73,7 +73,7 @@ function assertPromotionsTrusted(dir: string): void {
 }
 
 /**
- * Reads the journal; without a promotion, it is empty.
+ * Reads the promotion journal in a folder; without a promotion, the journal is empty.
  * @throws UsageError if the journal was changed or the folder is not trusted.
  */
 export function promotionJournal(dir: string): PromotionJournal {
@@ -108,7 +108,7 @@ export function promotionJournal(dir: string): PromotionJournal {
 }
 
 /**
- * Returns the journal. `instead` is a second remedy, which is appended to the error message.
+ * Returns the promotion journal of a live file. `instead` is a second remedy, which is appended to the error message.
  * @throws UsageError if neither the live file nor a promotion exists, because the name is then probably mistyped.
  */
 export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJournal {
@@ -123,7 +123,7 @@ export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageE
   new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
 
 /**
- * Appends a record, durable on return.
+ * Appends a record, which is on disk when the function returns.
  * @throws Error if the record is not valid in this state, UsageError if the write fails.
  */
 export function noteInJournal(dir: string, record: PromotionRecord): PromotionState {

@@ -38,8 +38,8 @@ export type PromotionState = {
 };
 
 /**
- * Decision that may not be in the live file yet. `to` and `from` are the new and the old digest. `null` means that
- * there is no live file after or before the decision.
+ * Decision that may not be in the live file yet. `to`: digest of the new text, `null` if the file is deleted. `from`:
+ * digest of the old text, `null` if there was no file.
  */
 export type Pending = {
   readonly promotion: number;

@@ -45,7 +45,7 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
 
 /**
  * Keys that are reduced in proportion to the order size. Sizes of the market (a wall, a depth) or of the account (a
- * target) are omitted.
+ * target) are not reduced.
  */
 const SIZES: readonly { readonly path: readonly string[]; readonly round: 'up' | 'down' }[] = [
   { path: ['strategy', 'amount'], round: 'down' },

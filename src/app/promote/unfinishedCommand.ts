@@ -20,7 +20,7 @@ export type UnfinishedCommand = {
 const fileOf = (dir: string): string => join(dir, 'command.json');
 
 /**
- * Records the start of a command, durable on return. `asked` is the complete request.
+ * Records the start of a command. The record is on disk when the function returns. `asked` is the complete request.
  *
  * Returns the record. `isRepeated`: whether the command repeats a killed command. The journal records after the first
  * `records` are then records of the killed command.

@@ -101,7 +101,7 @@ export class BotProcess {
     }
   }
 
-  /** Creates the process. `ends` receives all calls that must run at the end, even if the start fails. */
+  /** Creates a bot process. `ends` receives all calls that must run at the end, even if the start fails. */
   private constructor(options: RunOptions, journal: Journal, ends: Ends) {
     const { config, venue, clock, seed } = options;
     this.#options = options;
@@ -201,7 +201,7 @@ export class BotProcess {
       ...{ clock, log, source },
       client: this.#client,
       box: new ReloadBox(this.#config.state.dir),
-      // The market that paper trading follows takes its poll interval only at startup.
+      // In paper trading, the followed market reads its poll interval only at startup.
       onlyAtStart: venue.paper === undefined ? [] : ['timing.bookPollMs'],
       engine: () => rotation.run.engine,
       time: () => rotation.run.time(),
@@ -413,7 +413,7 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 
 const SENTINEL_STILL_MAX_MS = 60_000;
 
-/** Starts the console if configured. Returns the call that stops it. */
+/** Starts the console if configured. Returns the function that stops the console. */
 function startConsole({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {
   if (config.console?.besideRun !== true || args === undefined) return async () => undefined;
   const beside = superviseChild({ name: 'console', args, environment: process.env, clock: realClock(), log });

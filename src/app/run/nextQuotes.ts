@@ -24,8 +24,8 @@ import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 
 /**
- * Returns the likely first decision of the next run. Data that only time provides is missing: other traders' trades,
- * RFQ prices, volatility. `reference` is the reference price. Throws as `engineOf` does.
+ * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'
+ * trades, RFQ prices, volatility. `reference` is the reference price. Throws as `engineOf` does.
  */
 export function nextPreview(
   config: Config,

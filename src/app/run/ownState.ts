@@ -13,8 +13,8 @@ import { sentenceOf } from '../../messages/exits.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /**
- * Opens the state. Rejects with one line for the operator if the state belongs to another bot, or if a permission is
- * missing.
+ * Opens the state of a bot. Rejects with one line for the operator if the state belongs to another bot, or if a
+ * permission is missing.
  */
 export async function openOwnState({ config, venue, clock, seed }: RunOptions): Promise<Journal | DamagedState> {
   const account = accountName(venue);
@@ -38,7 +38,7 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
 }
 
 /**
- * Opens the state. Throws if a permission is missing, because the operator must fix it; returns the error of a damaged
+ * Opens a state. Throws if a permission is missing, because the operator must fix it; returns the error of a damaged
  * state.
  */
 function openState(open: () => Journal): Journal | DamagedState | OtherKey {

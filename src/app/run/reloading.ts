@@ -23,7 +23,7 @@ export type ConfigSource = {
   /** Configuration as read at the start, before flags changed it. */
   readonly given: Config;
   /**
-   * Reads the file.
+   * Reads the configuration file.
    * @throws UsageError with all errors.
    */
   read(): { readonly config: Config; readonly text: string };
@@ -136,7 +136,7 @@ export class Reloading {
   }
 
   /**
-   * Returns the comparison of quotes.
+   * Returns lines that compare the current quotes with the quotes of the next configuration.
    * @throws UsageError if the bot would not quote, or if trading would halt immediately.
    */
   async #quotes(next: Config): Promise<readonly string[]> {

@@ -26,7 +26,10 @@ export type RunOptions = {
   readonly onOpened?: () => void;
   /** Receives the engine's news as it happens, after the log. */
   readonly onNews?: (news: EngineNews, instrument: Instrument) => void;
-  /** Called with a function that ends the run for a given reason. */
+  /**
+   * Called when quoting starts. `stop` ends the run for a given reason; `broke` halts trading and ends the run after an
+   * unhandled error.
+   */
   readonly onStarted: (
     stop: (why: string) => void,
     broke: (error: unknown) => void,

@@ -23,8 +23,8 @@ export class RunTotals {
   }
 
   /**
-   * Returns the snapshot of the current run, which started `ms` ago. Earlier runs are added to its counts, profit and
-   * shares of time.
+   * Returns the snapshot of the current run, which started `ms` ago. Counts, profit and shares of time include the
+   * earlier runs.
    */
   with(now: Snapshot, ms: Millis): Snapshot {
     if (this.#ended === null) return now;

@@ -44,8 +44,8 @@ type Recording = {
 };
 
 /**
- * Records until stopped. Rejects with one line if the recording cannot start. A later error ends the recording and is
- * part of the result.
+ * Records books until stopped. Rejects with one line if the recording cannot start. A later error ends the recording
+ * and is part of the result.
  */
 export async function record(options: RecordOptions): Promise<Recorded> {
   const { clock, out, onProgress } = options;
@@ -121,7 +121,10 @@ function startInTurn(recordings: readonly Recording[], { clock, config }: Record
   }
 }
 
-/** Returns the duration of a round of polls, which has two reads per book. A tenth of the rate budget is a reserve. */
+/**
+ * Returns the duration in ms of a round of polls, which has two reads per book. A tenth of the rate budget is a
+ * reserve.
+ */
 const roundMs = (books: number, config: Config): number => (2.2 * 60_000 * books) / publicPerMinute(config);
 
 const publicPerMinute = ({ exchange }: Config): number => exchange.budgets.publicPerMinute;

@@ -138,8 +138,8 @@ class RunReader {
   }
 
   /**
-   * Reads a line. Returns its time, and whether it is the first line with market data; `null` for a line without market
-   * data.
+   * Reads a line. Returns the time of a book, and whether it is the first book of the run; `null` for a line without a
+   * book.
    */
   read(line: RecordingLine, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
     if (line.kind !== 'input') return null;

@@ -44,8 +44,8 @@ export const MONEY_COMMANDS: readonly string[] = [
 ];
 
 /**
- * Whether a command places, cancels or watches orders. An output failure never ends such a command, and its exit code
- * depends only on orders.
+ * Whether a command is one of `MONEY_COMMANDS`. An output failure never ends such a command, and its exit code does not
+ * depend on the output.
  */
 export const guardsMoney = (command: string | undefined): boolean =>
   command !== undefined && MONEY_COMMANDS.includes(command);

@@ -47,7 +47,8 @@ export async function selectedInputs(
 }
 
 /**
- * Returns the book of the configuration or, without a configuration, the book of --book; `undefined` without both.
+ * Returns the book of the configuration or, without a configuration, the book of --book; `undefined` if neither is
+ * given.
  * @throws UsageError if the configuration and --book name different books.
  */
 export function bookOf(given: Config | null, asked: string | undefined): string | undefined {

@@ -5,8 +5,9 @@ import { basename, delimiter, dirname, sep } from 'node:path';
 type Process = { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string | undefined>> };
 
 /**
- * Returns `puntas` if that command is on the PATH, else `npx puntas`. The variable `PUNTAS_COMMAND` overrides both, for
- * places where neither works, such as a container. `{hostname}` in its value becomes the name of the machine.
+ * Returns `puntas` if that command is on the PATH, or if the program was started neither by npm nor from the build;
+ * otherwise `npx puntas`. The variable `PUNTAS_COMMAND` overrides both, for places where neither works, such as a
+ * container. In the value of the variable, `{hostname}` stands for the name of the machine.
  */
 export function commandNameOf({ argv, env }: Process): string {
   const said = env['PUNTAS_COMMAND'];

@@ -4,8 +4,8 @@ import { isDecimalText, type Millis } from '../../core/index.ts';
 import { sessionOf } from '../../tape/index.ts';
 
 /**
- * Parses a multiple of real time: above 0, at most 1000, without sign or exponent. Like all parsers here, throws
- * `InvalidArgumentError` on any other text.
+ * Parses the speed of a clock as a multiple of real time: above 0, at most 1000, without sign or exponent. Like all
+ * parsers here, throws `InvalidArgumentError` on any other text.
  */
 export function speed(text: string): number {
   const n = Number(text);

@@ -75,7 +75,7 @@ function linesTo(stream: Out, now: () => number): Progress {
   };
 }
 
-/** Returns the remaining time as text; `seconds` is a word if the time is unknown. */
+/** Returns the remaining time as text; `seconds` is text such as `NULL` or `INF` if the time is unknown. */
 export function timeLeft(seconds: number | string): string {
   const s = Number(seconds);
   if (!(s >= 0 && s < 360_000)) return 'time left unknown';

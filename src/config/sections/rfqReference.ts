@@ -1,6 +1,6 @@
 /**
- * Keys of RFQ prices that the bot reads but never accepts: the amount per price request, and the limits that follow
- * from the prices.
+ * Keys of RFQ prices that the bot reads but never accepts: the amount per price request, and the effect of the prices
+ * on the quotes.
  */
 import { z } from 'zod';
 import { aboveZero } from '../../../strategies/index.ts';

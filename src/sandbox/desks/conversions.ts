@@ -239,5 +239,5 @@ export function nextRecurrentEvents(now: Millis): { DAILY: Millis; WEEKLY: Milli
 
 /** Formats a fraction with four decimals, for example "0.0153". */
 export const fractionText = (fraction: Money): string => textOfMoney(money(fraction - (fraction % 10n ** 14n)), 4);
-/** Fraction from which slippage is reported as high. */
+/** Minimum slippage that is reported as high, as a fraction of the best price. */
 export const HIGH_SLIPPAGE = moneyOf('0.02');

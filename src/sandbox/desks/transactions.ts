@@ -80,7 +80,7 @@ export type Transaction = {
   readonly locks: boolean;
   readonly externalRef: string | null;
   readonly createdAt: Millis;
-  /** Time of the last change. Increases with every change, even if the clock does not. */
+  /** Time of the last change. Increases with every change, even if the clock has not advanced. */
   updatedAt: Millis;
   status: TransactionStatus;
   failure: Failure | null;

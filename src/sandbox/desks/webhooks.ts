@@ -58,7 +58,7 @@ export class Webhooks {
   #nextId = 1;
   #closed = false;
 
-  /** Creates the webhooks. Nothing is delivered if `port` is `null`. */
+  /** Creates the webhooks of a venue. Nothing is delivered if `port` is `null`. */
   constructor(venue: Venue, random: Random, port: DeliveryPort | null) {
     this.#venue = venue;
     this.#random = random;

@@ -247,7 +247,7 @@ function orderFieldsOf(body: string, { orderNumbers }: Switches): Verdict<Fields
   return done({ ...fields.value, ...Object.fromEntries(texts) });
 }
 
-/** Parses price, major or minor, stop and cancel of a PATCH. */
+/** Parses the changes that a PATCH requests: `price`, `major` or `minor`, `stop`, and `cancel`. */
 function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: Switches): Verdict<Modification> {
   const given = CHANGES.filter(name => fields[name] !== undefined && fields[name] !== null);
   if (given.length === 0) return refused('0360', 'expected price, major, minor or stop');

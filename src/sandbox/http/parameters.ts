@@ -60,8 +60,8 @@ const TAKES: Readonly<Record<string, Parameters>> = {
 export const parametersOf = (method: string, pattern: string): Parameters => TAKES[`${method} ${pattern}`] ?? {};
 
 /**
- * Parameter names that narrow a call. A cancel must not ignore such a parameter, because the cancel would apply to more
- * than requested.
+ * Parameter names that narrow a call. A cancel must not ignore such a parameter, because the cancel would then apply to
+ * more orders than requested.
  */
 const NARROWING = new Set(Object.values(TAKES).flatMap(({ query = [], body = [] }) => [...query, ...body]));
 

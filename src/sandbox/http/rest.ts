@@ -85,7 +85,7 @@ export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = RO
   };
 }
 
-/** Returns the key of the rate limit that a private request uses, or `null` if no limit applies. */
+/** Returns the key under which a private request counts against a rate limit, or `null` if no limit applies. */
 function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudget }: Switches): string | null {
   if (route.exempt === true) return null;
   if (route.face !== 'rfq' || rfqBudget === 'shared') return `account:${account}`;

@@ -104,9 +104,9 @@ function conversions({ venue, account, rfq, pageTokens, query }: PrivateRequest)
 }
 
 /**
- * Checks a quote request in the order of rfq 4.2: source, target, number formats, both amounts missing, provided
- * amount, precisions. An amount is text; `null` and empty text count as missing. A number of zero or less, or of more
- * than 20 digits, is an incorrect amount.
+ * Checks a quote request in the order of rfq 4.2: source, target, number formats, presence of an amount, value of the
+ * amount, number of decimals. An amount is text; `null` and empty text count as missing. A number of zero or less, or
+ * of more than 20 digits, is an incorrect amount.
  */
 function checkedRequest(
   fields: Fields,

@@ -39,7 +39,7 @@ export class Arrivals {
   #tilt = 0;
   #last: Side = 'buy';
 
-  /** Creates the arrivals. `ratePerSecond` includes the triggered orders. */
+  /** Creates the arrivals of uninformed takers. `ratePerSecond` includes the orders that other orders trigger. */
   constructor(random: Random, ratePerSecond: number) {
     this.#random = random;
     this.#baseRate = ratePerSecond * (1 - FAST.children - SLOW.children);
@@ -78,7 +78,7 @@ export class Arrivals {
     return this.#random.next() * 2 - 1 < this.imbalance ? 'buy' : 'sell';
   }
 
-  /** Returns a random order size in typical amounts. */
+  /** Returns a random order size, as a multiple of the typical amount. */
   size(): number {
     return Math.min(SIZE_MAX, Math.exp(SIZE_DEVIATION * normal(this.#random)));
   }

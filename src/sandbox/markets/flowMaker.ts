@@ -13,7 +13,7 @@ export type MakerKind = {
   readonly spacing: number;
   /** Factor by which the amount grows from one level to the next. */
   readonly growth: number;
-  /** Amount of the best level, in typical amounts. */
+  /** Amount of the best level, as a multiple of the typical amount. */
   readonly amount: number;
   /** Lag of the maker's view behind the public price, as a time constant in seconds. */
   readonly lagS: number;
@@ -53,18 +53,21 @@ export type MakerScale = {
 
 type Slot = { id: number; price: number; left: number; meant: number };
 
-/** Maximum distance of a quote from its target, in half spreads. A closer quote stays and keeps its queue position. */
+/**
+ * Maximum distance of a quote from its target, as a share of the maker's half spread in calm markets. A quote within
+ * this distance stays and keeps its queue position.
+ */
 const TOLERANCE = 0.25;
 /** Minimum distance of quotes from the best opposite price, in half spreads of the book. */
 const CLEARANCE = 0.7;
 /** Share of a quote's amount below which the maker may replace the quote, with probability `REPLENISH` per refresh. */
 const EATEN = 0.5;
 const REPLENISH = 0.6;
-/** Standard deviation of a maker's price error, in half spreads. */
+/** Standard deviation of a maker's price error, as a share of the maker's half spread in calm markets. */
 const ERROR = 0.22;
 /** Time constant of a maker's price error, in seconds. */
 const ERROR_S = 25;
-/** Standard deviation of the logarithm of amounts. */
+/** Standard deviation of the logarithm of a quote's amount. */
 const AMOUNT_DEVIATION = 1;
 
 export class FlowMaker {

@@ -4,7 +4,7 @@
 import { exponential, normal, type Random } from '../../core/index.ts';
 
 /**
- * Share of the efficient price's variance that news causes. Diffusion causes the part that is due to neither news nor
+ * Share of the efficient price's variance that news causes. Diffusion causes the share that remains after news and
  * order imbalance.
  */
 const NEWS_SHARE = 0.55;
@@ -39,8 +39,8 @@ export class EfficientPrice {
   #mood = 0;
 
   /**
-   * Creates the price. `volatilityBps` is the root mean square move per minute; `driftBpsPerHour` is an additional
-   * trend.
+   * Starts the efficient price at the start price. `volatilityBps` is the root mean square move per minute;
+   * `driftBpsPerHour` is an additional trend.
    */
   constructor(random: Random, volatilityBps: number, driftBpsPerHour = 0) {
     this.#random = random;

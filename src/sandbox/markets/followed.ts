@@ -24,14 +24,17 @@ export type FollowedQueues = {
   lotsUpTo(side: Side, price: Price, arrival: number): number;
 };
 
-/** Context of an execution. */
+/** Data that determine which account orders an execution can fill. */
 export type ExecutionContext = {
   /**
    * Time that identifies a sweep. In one sweep, lots that filled account orders are not available again at worse
    * prices. If omitted, each execution is its own sweep.
    */
   readonly sweepTime?: number;
-  /** Result of `mark` before the execution. The execution can fill only account orders that existed at that mark. */
+  /**
+   * Result of `mark` before the execution. The execution can fill only account orders that existed when `mark` was
+   * called.
+   */
   readonly mark?: number;
   /** Arrival number of the order that the execution filled; 0 if no longer known, absent if orders are not numbered. */
   readonly maker?: number;
@@ -39,7 +42,7 @@ export type ExecutionContext = {
 
 /**
  * Account order in the followed market. `joined`: arrival number of the first order behind the account order, Infinity
- * while unknown. `seen`: serial number, compared with marks.
+ * while unknown. `seen`: serial number, which is compared with results of `mark`.
  */
 type Own = Queued & { readonly id: number; readonly place: Price; joined: number; readonly seen: number };
 const byNumber = exactOrders(maker => maker);
@@ -79,8 +82,8 @@ export class FollowedMarket {
   };
 
   /**
-   * Creates the market. With `queues`, queue positions and fills are exact while individual orders are published; the model
-   * applies at other times.
+   * Creates a market that follows another exchange. With `queues`, queue positions and fills are exact while individual
+   * orders are published; the model applies at other times.
    */
   constructor(place: FollowedPlace, model: FillModel, queues: FollowedQueues | null = null) {
     this.#place = place;
@@ -115,8 +118,8 @@ export class FollowedMarket {
   }
 
   /**
-   * Returns the serial number of the newest account order. With this mark, `trade` ignores account orders that arrive
-   * later.
+   * Returns the serial number of the newest account order. If `trade` receives this number, it ignores account orders
+   * that arrive later.
    */
   mark(): number {
     this.#look();
@@ -145,7 +148,7 @@ export class FollowedMarket {
     if (rest > 0) this.#house.take(side, price, rest, (id, amount) => this.#place.hit(id, amount));
   }
 
-  /** Shows the levels received since the last flush. */
+  /** Makes the levels received since the last flush visible in the simulated book. */
   flush(): void {
     this.#look();
     const [bid, ask] = [this.#told.best('buy'), this.#told.best('sell')];

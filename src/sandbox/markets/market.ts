@@ -1,7 +1,10 @@
 /** Market simulators of the embedded exchange: actors without accounts that make and take liquidity in a book. */
 import type { Amount, Clock, Instrument, Millis, Price, Random, Side } from '../../core/index.ts';
 
-/** Delays of a book's public data, in addition to the stream switches. */
+/**
+ * Delays of a book's public data. A stream frame waits for the longer of this delay and the delay that the stream
+ * switches set.
+ */
 export type MarketFeed = {
   /** Minimum time between an event and its stream frames, in ms. */
   delayMs: Millis;
@@ -36,7 +39,7 @@ export interface Marketplace {
   cancel(id: number): Amount;
   /**
    * Reduces a simulator order by `by` lots without loss of queue position. Removes the order if nothing remains.
-   * Returns the open amount.
+   * Returns the remaining open amount.
    */
   reduce(id: number, by: Amount): Amount;
   /** Best bid of all orders, including account orders; 0 if there is none. */
@@ -45,7 +48,7 @@ export interface Marketplace {
   bestAsk(): Price;
   /** Returns the total amount of all orders at a price. */
   amountAt(side: Side, price: Price): Amount;
-  /** Delays of the public data; the book's market may change them. */
+  /** Delays of the public data; the market simulator of the book can change these delays. */
   readonly feed: MarketFeed;
   /** Registers a call after each cancel of an account order, outside of any match. */
   onCancel(call: () => void): void;

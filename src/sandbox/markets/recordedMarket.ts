@@ -36,9 +36,9 @@ const SKIP_MS = 600_000;
  * is a taker order whose limit is the price of the trade. Recorded levels at better prices are removed first, except
  * for amounts that account orders took from the same sweep.
  *
- * If the tape has snapshots or limited depth, unrecorded orders may be ahead of account orders, so `RecordedQueues`
- * decides their fills. Time intervals equal those of the recording. Throws if the tape has no amounts, or if its tick
- * or lot differs from the book's.
+ * If the tape has snapshots or limited depth, unrecorded orders may be ahead of account orders. `RecordedQueues` then
+ * decides which account orders fill. Time intervals equal those of the recording. Throws if the tape has no amounts, or
+ * if its tick or lot differs from the book's.
  */
 export function tapeMarket(tape: Tape, options: { readonly loop: boolean }): Market & { counts(): ReplayCounts } {
   return new Replay(tape, options.loop);

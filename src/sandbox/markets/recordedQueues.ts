@@ -20,7 +20,7 @@ export class RecordedQueues {
   /** Whether the last book row was a snapshot, which does not include orders that were placed later. */
   #isSnapshot = false;
 
-  /** Creates the queues. `depth` is the number of levels per side in the recording. */
+  /** Creates the queues of account orders. `depth` is the number of levels per side in the recording. */
   constructor(place: FollowedPlace, book: RecordedBook, depth: number) {
     this.#place = place;
     this.#book = book;
@@ -82,7 +82,10 @@ export class RecordedQueues {
     return filled;
   }
 
-  /** Limits the queue ahead of each order to the recorded amount, once all recorded rows are applied. */
+  /**
+   * Limits the queue ahead of each order to the recorded amount at the order's price. Skips orders behind all recorded
+   * levels.
+   */
   #seen(): void {
     for (const side of SIDES)
       for (const order of this.#own[side])

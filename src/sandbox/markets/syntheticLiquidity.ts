@@ -113,7 +113,7 @@ export class SyntheticLiquidity {
     }
   }
 
-  /** Cancels all orders. */
+  /** Cancels all simulator orders. */
   clear(): void {
     for (const id of this.#orders.keys()) this.#place.cancel(id);
     this.#orders.clear();

@@ -21,8 +21,8 @@ export class EngineQueue {
   }
 
   /**
-   * Runs a command after `delay`, never before an earlier command. Runs it immediately if the delay is 0 and the queue
-   * is empty.
+   * Runs a command after `delay`, never before an earlier command. Runs the command immediately if the delay is 0 and
+   * the queue is empty.
    */
   submit(delay: Millis, run: () => void): void {
     const last = this.#waiting.newest();

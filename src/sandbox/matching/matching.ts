@@ -6,8 +6,8 @@ import type { Amount, Millis, Price, Side, Value } from '../../core/index.ts';
 import { PriceLevels } from './priceLevels.ts';
 
 /**
- * Treatment of an order's unmatched amount: it stays in the book (GTC) or is dropped (IOC). FOK requires a full match,
- * postOnly no match.
+ * Treatment of an order's unmatched amount: it stays in the book (GTC) or is dropped (IOC). FOK requires a full match;
+ * postOnly forbids any match.
  */
 export type EngineTimeInForce = 'GTC' | 'IOC' | 'FOK' | 'postOnly';
 
@@ -116,7 +116,7 @@ export class MatchingBook {
     return id;
   }
 
-  /** Removes an order. Returns its open amount, or 0 if the order does not exist. */
+  /** Removes an order. Returns the open amount that was removed, or 0 if the order does not exist. */
   cancel(id: number): Amount {
     const slot = this.#slotOf(id);
     if (slot < 0) return 0 as Amount;
@@ -128,8 +128,8 @@ export class MatchingBook {
   }
 
   /**
-   * Reduces an order by `by` lots without loss of queue position. Returns its open amount, or 0 if the order does not
-   * exist.
+   * Reduces an order by `by` lots without loss of queue position. Removes the order if nothing remains. Returns the
+   * remaining open amount, or 0 if the order does not exist.
    */
   reduce(id: number, by: Amount): Amount {
     if (!(by > 0)) throw new RangeError(`reduce by ${by}: expected whole lots above 0`);

@@ -56,8 +56,8 @@ type Session = {
 };
 
 /**
- * Creates the stream. `random` sets the feed delays. Close codes: 1001 when the stream ends, 1008 on too many frames,
- * 1011 without a book (public-facts 12.1), 1013 at the maximum number of sessions.
+ * Creates the public stream of a venue. `random` sets the feed delays. Close codes: 1001 when the stream ends, 1008 on
+ * too many frames, 1011 without a book (public-facts 12.1), 1013 at the maximum number of sessions.
  */
 export const streamOf = (venue: Venue, random: Random): Stream => new PublicStream(venue, random);
 

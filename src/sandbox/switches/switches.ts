@@ -176,8 +176,8 @@ const RANGES = [
 ] as const;
 
 /**
- * Returns the default switches with overrides. Throws a RangeError with the switch, the value found and the values
- * allowed.
+ * Returns `base`, or the default switches if `base` is absent, with the overrides. Throws a RangeError with the switch,
+ * the value found and the values allowed.
  */
 export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): Switches {
   const found = new Map<string, unknown>(Object.entries(overrides));

@@ -19,7 +19,9 @@ export type BookSetup = BookRules & {
 /** Upper bound of the last tier in replies (public-facts 4.1). */
 export const NO_BOUND = '9999999999';
 
-/** Builds tiers from rows of upper bound, maker fee and taker fee; fees in thousandths of a percent. */
+/**
+ * Builds tiers from rows of upper bound, maker fee and taker fee. The fees in a row are in thousandths of a percent.
+ */
 const tiers = (rows: readonly (readonly [string, number, number])[]): FeeTier[] =>
   rows.map(([volume, maker, taker]) => ({ volume, maker: fraction(maker), taker: fraction(taker) }));
 const fraction = (thousandths: number): string => `0.${String(thousandths).padStart(5, '0')}`;

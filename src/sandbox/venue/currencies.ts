@@ -1,4 +1,4 @@
-/** Currencies of the exchange, taken from its listed books. */
+/** Base and quote currencies of the books that the exchange lists. */
 import type { Instrument } from '../../core/index.ts';
 
 /** Returns all currencies of the listed books, sorted. */

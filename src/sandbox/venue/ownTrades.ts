@@ -19,7 +19,9 @@ export type OwnTradeRecord = {
 export const OWN_TRADES_MAX = 20_000;
 
 export class OwnTrades {
-  /** Trades in ascending order of trade id. The first `#gone` entries are dropped. */
+  /**
+   * Trades in ascending order of trade id. The first `#gone` elements are dropped trades that are still in the array.
+   */
   #all: OwnTradeRecord[] = [];
   #gone = 0;
   readonly #byOid = new Map<string, OwnTradeRecord[]>();

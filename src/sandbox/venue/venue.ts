@@ -43,7 +43,10 @@ export type AccountOptions = {
   readonly country?: string;
 };
 
-/** Maximum number of stored finished orders per account, however recent. */
+/**
+ * Maximum number of stored finished orders per account. Beyond this number, the oldest orders are dropped even if they
+ * have not expired.
+ */
 export const FINISHED_MAX = 10_000;
 export const ACCOUNTS_MAX = 10_000;
 export const KEYS_MAX = 10_000;

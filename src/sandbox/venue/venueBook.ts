@@ -203,7 +203,7 @@ export class VenueBook implements ExecutionSink {
     this.#runStops();
   }
 
-  /** Removes an order, whether resting or waiting. Does nothing if the order has finished. */
+  /** Removes an order that rests in the book or waits for its stop. Does nothing if the order has finished. */
   remove(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (isWaiting(order)) this.#stops = this.#stops.filter(o => o !== order);

@@ -57,9 +57,10 @@ const SAMPLES_MIN = 1_000;
 type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number; readonly away: number };
 
 /**
- * Calibrates a model. Arrivals are counted at eight distances over windows of 20 s (formulas E4). Volatility is the
- * two-scale estimate from one price per second (E6). The micro-price (E5) needs amounts and 1,000 samples. Standard
- * errors come from ten time blocks of equal length. `onShare` receives the processed share, from 0 to 1.
+ * Calibrates the market model with a tape. Arrivals are counted at eight distances over windows of 20 s (formulas E4).
+ * Volatility is the two-scale estimate from one price per second (E6). The micro-price (E5) needs amounts and 1,000
+ * samples. Standard errors come from ten time blocks of equal length. `onShare` receives the processed share, from 0 to
+ * 1.
  */
 export function calibrationOf(tape: Tape, onShare: (share: number) => void = () => undefined): Calibration {
   const { columns } = tape;

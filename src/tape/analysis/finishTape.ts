@@ -15,7 +15,7 @@ export type Imported = {
   readonly flaws?: readonly DataFlaw[];
 };
 
-/** Builds the tape. Counts flaws of the books and drops trades before the first book. */
+/** Builds a tape from an import. Counts flaws of the books and drops trades before the first book. */
 export function finishTape(imported: Imported): Tape {
   const { columns, ...found } = inspected(imported);
   return {

@@ -17,7 +17,7 @@ export class Inspection {
   #changed = false;
   #begun = false;
 
-  /** Creates the check. `fromOrders`: whether per-order rows define the book instead of levels. */
+  /** Creates a check of a tape's rows. `fromOrders`: whether per-order rows define the book instead of levels. */
   constructor(fromOrders: boolean, found: OnFlaw) {
     this.#book = new RowBook(fromOrders);
     this.#firstKind = fromOrders ? KIND.add : KIND.level;

@@ -14,12 +14,12 @@ import {
 import { logSecondsOf, type LogSeconds } from './seconds.ts';
 import type { Tape } from '../model/tape.ts';
 
-/** Horizons in seconds. */
+/** Prediction horizons, in seconds. */
 export const LEADER_HORIZONS = [1, 5, 15, 60, 300] as const;
 
 export type Leader = {
   readonly horizons: readonly { readonly seconds: number; readonly foretold: Prediction | null }[];
-  /** Longest horizon with a valid prediction, which determines the weight; `null` if there is none. */
+  /** Longest horizon with a valid prediction, in seconds, which determines the weight; `null` if there is none. */
   readonly chosen: number | null;
   /** Weight of the reference in the fair value, from 0 to 1; 0 if the reference predicts nothing. */
   readonly weight: number;
@@ -84,7 +84,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
       missed++;
       continue;
     }
-    // After a long time without both prices, the means restart.
+    // If a price was missing for more than `basisMemoryS` seconds, the means restart.
     if (missed > basisMemoryS) seen = 0;
     missed = 0;
     known++;

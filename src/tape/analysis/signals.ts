@@ -19,12 +19,15 @@ import { walk, type Touch } from '../model/walk.ts';
 
 /** Slopes of the mid price's move over the next `aheadMs`, in bps; `null` if there is too little data. */
 export type Signals = {
-  /** Slope on the order flow, per unit of the base currency. The flow decays with `memoryMs`. */
+  /**
+   * Slope of the move on the order flow, in bps per unit of the base currency. The flow decays with the time constant
+   * `memoryMs`.
+   */
   readonly orderFlow: Prediction | null;
   readonly memoryMs: Millis;
   /**
-   * Slopes on the imbalance within each `depthBps` (0: best prices only), per standard deviation. The imbalance decays
-   * with `imbalanceMemoryMs`.
+   * Slopes of the move on the imbalance within each `depthBps` (0: best prices only), in bps per standard deviation.
+   * The imbalance decays with the time constant `imbalanceMemoryMs`.
    */
   readonly imbalances: readonly Imbalance[];
   readonly imbalanceMemoryMs: Millis;

@@ -1,6 +1,6 @@
 /**
  * Encoding of a column of integers. A constant column is written once. Other columns become small steps in planes of
- * one byte per number, deflated if this saves enough.
+ * one byte per number. Planes are deflated if deflating saves enough space.
  */
 import { deflateRawSync } from 'node:zlib';
 

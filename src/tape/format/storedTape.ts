@@ -65,7 +65,7 @@ export type StoredTape = {
   /** Number of levels per side that the source can show. */
   readonly statedDepth: number;
   readonly quotesOnly: boolean;
-  /** Session that was requested, as text. */
+  /** Requested market hours, as text. */
   readonly session?: string;
   readonly kinds: ReadonlySet<Kind>;
   /**
@@ -74,7 +74,8 @@ export type StoredTape = {
    */
   readonly prices: PriceRange | null;
   /**
-   * Lowest and highest price of trades, in ticks, also computed from complete blocks; `null` if there are no trades.
+   * Lowest and highest price of trades, in ticks; `null` if there are no trades. Computed from complete blocks, like
+   * `prices`.
    */
   readonly traded: PriceRange | null;
   /**

@@ -92,8 +92,8 @@ export class TapeWriter extends RowSink {
   #closed = false;
 
   /**
-   * Opens the tape. Throws an Error of one line if the folder has another instrument, or if its data is damaged before
-   * the end.
+   * Opens a tape for appending rows. Throws an Error of one line if the folder has another instrument, or if its data
+   * is damaged before the end.
    */
   constructor(options: TapeWriterOptions) {
     super();

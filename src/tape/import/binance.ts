@@ -187,7 +187,10 @@ class DiffBook {
 
 const heardAt = (local: number, at: number): number => (Number.isNaN(local) ? at : local);
 
-/** Reads the trades. If single and aggregated trades are both present, only the kind that appears first is read. */
+/**
+ * Reads the trades of a Binance recording. If single and aggregated trades are both present, only the kind that appears
+ * first is read.
+ */
 function trades(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let kind: Trade['e'] | null = null;
   const check = oneSymbol();

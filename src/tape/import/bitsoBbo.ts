@@ -11,8 +11,8 @@ const GAP_MS = 10_000;
 const HEADER = 'orderbook_timestamp,book,bid,ask,spread';
 
 /**
- * Opens the recording. Every amount is a placeholder of one lot, and the tape is marked as quotes only, so that replays
- * reject it.
+ * Opens a recording of Bitso's best prices. Every amount is a placeholder of one lot, and the tape is marked as quotes
+ * only, so that replays reject it.
  */
 export function bitsoBbo({ books: files }: BookFiles, instrument: Instrument): Recording {
   return {

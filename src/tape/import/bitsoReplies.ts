@@ -191,7 +191,7 @@ function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<
   return levels;
 }
 
-/** Reads the trades. Replies overlap, so each trade id is used once. */
+/** Reads the trades from recorded replies. Replies overlap, so each trade id is used once. */
 function trades(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   let last = -1;

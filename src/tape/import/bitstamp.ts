@@ -26,9 +26,9 @@ const ORDER_KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * Opens the log. Only the recorder's times have milliseconds, so they are also used as exchange times. The side of a
- * trade is inferred from the orders that were reduced just before at the trade's price. The oldest of these orders was
- * resting, so the taker was on the other side.
+ * Opens a Bitstamp log. Only the recorder's times have milliseconds, so they are also used as exchange times. The side
+ * of a trade is inferred from the orders that were reduced just before at the trade's price. The oldest of these orders
+ * was resting, so the taker was on the other side.
  */
 export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Recording {
   return {

@@ -219,7 +219,7 @@ const binanceBook = (symbol: string) => {
   return name === null ? { name, called: symbol } : { name };
 };
 
-/** Ticks of two coins. The ticks of other coins change with the price, so they are not listed. */
+/** Ticks of two coins on Hyperliquid. The ticks of other coins change with the price, so they are not listed. */
 const HYPERLIQUID_TICKS: Readonly<Record<string, DecimalText>> = { BTC: '1', ETH: '0.1' };
 const CENT: { readonly tick: DecimalText } = { tick: '0.01' };
 
@@ -320,7 +320,8 @@ const SHAPES: readonly Shape[] = [
         /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
         ([base, quote, end]) => ({
           name: `${base}_${quote}`.toLowerCase(),
-          // The exchange rounds depth to 0.1 but prints trades to 0.01; the finer tick represents both exactly.
+          // The exchange rounds prices in the book to 0.1, but prices of trades to 0.01. The finer tick represents both
+          // exactly.
           ...(base === 'BTC' && CENT),
           trades: `trades_${base}-${quote}_${end}`,
         }),
@@ -337,7 +338,8 @@ const SHAPES: readonly Shape[] = [
         ([book, where]) => ({
           name: where === 'production' ? book! : `${book}-sandbox`,
           symbol: book!,
-          // Production prices are multiples of the book's tick; the sandbox has finer prices than any published tick.
+          // Prices in production are multiples of the book's tick; prices in Bitso's sandbox are finer than any
+          // published tick.
           tick: book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01',
           trades: null,
         }),

@@ -18,9 +18,10 @@ const TRADE_HEADER = 'time_seconds,price,size,is_buyer_maker';
 type Top = { readonly bid: readonly [string, string]; readonly ask: readonly [string, string] };
 
 /**
- * Opens the recording. A row applies to the full second of its timestamp, so it precedes that second's trades. A second
- * without a row means that the best prices did not change. After a second with trades, the unchanged prices are written
- * again, so that a replay restores them. Seconds with trades are therefore kept in memory, at most 86,400 per day.
+ * Opens a Gemini recording. A row applies to the full second of its timestamp, so it precedes that second's trades. A
+ * second without a row means that the best prices did not change. After a second with trades, the unchanged prices are
+ * written again, so that a replay restores them. Seconds with trades are therefore kept in memory, at most 86,400 per
+ * day.
  */
 export function gemini(files: BookFiles, instrument: Instrument): Recording {
   return {

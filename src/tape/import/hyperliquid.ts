@@ -15,7 +15,8 @@ const BOOK_HEADER = 'timestamp,sequence,exchange_timestamp,bid_price_0,bid_size_
 const TRADE_HEADER = 'timestamp,price,size,side,trade_id,exchange_timestamp';
 
 /**
- * Opens the recording. Times of receipt are in seconds, exchange times in ms. More than 10 s without a book are a gap.
+ * Opens a Hyperliquid recording. Times of receipt are in seconds, exchange times in ms. More than 10 s without a book
+ * are a gap.
  */
 export function hyperliquid({ books: of, trades: by }: BookFiles, instrument: Instrument): Recording {
   return {

@@ -7,7 +7,7 @@ import type { Recording } from './recording.ts';
 
 export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };
 
-/** Number of prices from which a tick coarser than the last decimal can be inferred. */
+/** Minimum number of prices for inferring a tick that is coarser than the last decimal. */
 const PRICES_MIN = 1_000;
 const DECIMALS_MAX = 12;
 

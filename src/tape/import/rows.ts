@@ -23,7 +23,7 @@ export class RowBuffer {
   #number = 0;
   #start = { n: 0, last: -Infinity };
   #last = -Infinity;
-  /** Time up to which rows have been passed on. */
+  /** Time of the last row that `take` has yielded; -Infinity before the first. */
   #handedOn = -Infinity;
   /** Index before which the rows are in order of time. */
   #sorted = 0;
@@ -39,7 +39,9 @@ export class RowBuffer {
   #id = new Float64Array(FIRST_ROWS);
   #line = new Float64Array(FIRST_ROWS);
 
-  /** Creates the buffer. `sortMs`: maximum delay of late rows that are sorted into order of time. Default: 0. */
+  /**
+   * Creates an empty row buffer. `sortMs`: maximum delay of late rows that are sorted into order of time. Default: 0.
+   */
   constructor(findings: Findings, sortMs: Millis = 0) {
     this.#findings = findings;
     this.#sortMs = sortMs;
@@ -68,7 +70,7 @@ export class RowBuffer {
     return this.#n;
   }
 
-  /** Returns the current place, as file:line. */
+  /** Returns the location of the current line, as file:line. */
   get place(): string {
     return `${this.#file}:${this.#number}`;
   }

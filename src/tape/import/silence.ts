@@ -9,8 +9,8 @@ export class Silence {
   #before = Number.NaN;
 
   /**
-   * Creates the detection. More than `maxMs` between two times is a gap. `what` names the missing data in the reason of
-   * the gap.
+   * Creates a gap detector. More than `maxMs` between two times is a gap. `what` names the missing data in the reason
+   * of the gap.
    */
   constructor({ gap }: Pick<ImportReading, 'gap'>, maxMs: Millis, what: string) {
     this.#gap = gap;

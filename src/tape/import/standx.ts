@@ -13,7 +13,7 @@ const LATE_MS = 1_000;
 const BOOK_HEADER = 'timestamp_ms,received_ms,bids,asks';
 const TRADE_HEADER = 'timestamp_ms,received_ms,price,quantity,side,is_buyer_taker';
 
-/** Opens the recording. Times are in ms. More than 10 s without a book are a gap. */
+/** Opens a StandX recording. Times are in ms. More than 10 s without a book are a gap. */
 export function standx(files: BookFiles, instrument: Instrument): Recording {
   return {
     source: sourceOf(files.books),

@@ -92,8 +92,8 @@ export async function symbolsIn(path: string, onBytes: (count: number) => void):
 const symbolOf = (line: string): string => line.split(',', 2)[1] ?? '';
 
 /**
- * Opens the files. Microseconds become ms with three decimals. More than 10 minutes without a row of the book are a
- * gap. A note reports missing trades.
+ * Opens Tardis files of one instrument. Microseconds become ms with three decimals. More than 10 minutes without a row
+ * of the book are a gap. A note reports missing trades.
  */
 export function tardis(files: TardisFiles, instrument: Instrument, notes: readonly string[]): Recording {
   const { kind, books, trades } = files;
@@ -267,8 +267,8 @@ function quotes(files: readonly string[], own: Own, reading: ImportReading): Asy
 }
 
 /**
- * Reads trades. The side is the taker's ("aggressor"), or `unknown` if the exchange does not state it. Ids are kept if
- * they are numbers.
+ * Reads trades. The side is the taker's ("aggressor"), or `unknown` if the exchange does not state it. Ids are stored
+ * only if they are numbers.
  */
 function tradeRows(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;

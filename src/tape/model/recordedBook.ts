@@ -8,7 +8,7 @@ export class RecordedSide {
   #amounts = new Float64Array(64);
   #length = 0;
 
-  /** Creates a side. `sign` is +1 if the lowest price is best (asks), -1 if the highest is (bids). */
+  /** Creates an empty side of a book. `sign` is +1 if the lowest price is best (asks), -1 if the highest is (bids). */
   constructor(sign: 1 | -1) {
     this.#sign = sign;
   }

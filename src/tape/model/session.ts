@@ -11,7 +11,7 @@ import { timeZoneOf, type TimeZone } from './timeZone.ts';
 type Hours = { readonly days: ReadonlySet<number>; readonly from: number; readonly to: number };
 
 export type MarketSession = {
-  /** Session as written in the configuration. */
+  /** Text of the session, as the operator wrote it. */
   readonly text: string;
   readonly zone: TimeZone;
   readonly hours: readonly Hours[];

@@ -54,7 +54,7 @@ export class SessionRows {
     this.#book.forget();
   }
 
-  /** Handles the close, the open, or both, that happened since the previous row. */
+  /** Handles the closing and opening times between the previous row and this row. */
   #turned(time: Millis): SessionTurn {
     const rows = new TapeBuilder();
     if (time >= this.#open[1]) {

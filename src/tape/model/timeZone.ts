@@ -75,7 +75,8 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 /**
- * Returns `offsetAt` with a cache for the last two quarter hours, because consecutive rows usually have close times.
+ * Returns `offsetAt` with a cache for the last two quarter hours, because the times of consecutive rows are usually
+ * close together.
  */
 function remembered(offsetAt: (utc: Millis) => Millis): (utc: Millis) => Millis {
   let [quarter, offset, before, offsetBefore] = [Number.NaN, 0, Number.NaN, 0];

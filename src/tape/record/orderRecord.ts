@@ -66,8 +66,8 @@ export class OrderRecord {
   }
 
   /**
-   * Changes the record to a complete book and returns the number of rows that this needed. Throws a RangeError, without
-   * changes, on a book of levels.
+   * Changes the record to a complete book and returns the number of rows written. Throws a RangeError, without changes,
+   * on a book of levels.
    */
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {
     const seen = new Set<string>();
@@ -123,7 +123,7 @@ export class OrderRecord {
       this.#orders.set(oid, { ...before, lots });
       return;
     }
-    // An order whose price changed, or whose amount grew, moves to the end of a queue.
+    // An order whose price changed, or whose amount grew, moves to the end of the queue at its price.
     if (before) this.#remove(oid, row);
     const price = this.#ticks(side, priceText);
     if (price === null || price <= 0 || lots === 0) return;

@@ -4,13 +4,13 @@ import type { AvailableBook, BookRules, Exchange } from '../../core/index.ts';
 /** Interval between two reads of the rules, in ms. */
 export const RULES_EVERY_MS = 10 * 60_000;
 
-/** Returns the rules from a row of the exchange: bounds and tick. */
+/** Returns the rules in a row of the exchange's list of books: bounds and tick. */
 export function rulesOf(row: AvailableBook): BookRules {
   const { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue } = row;
   return { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue };
 }
 
-/** Reads the rules; `null` if they are unchanged or cannot be read at present. */
+/** Reads the rules of a recorded book; `null` if the rules are unchanged or cannot be read at present. */
 export async function changedRules(
   exchange: Pick<Exchange, 'availableBooks'>,
   known: BookRules,

@@ -240,8 +240,8 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
 }
 
 /**
- * Yields the chunks, and checks the words of the mapping after the last chunk. If a wrong word makes rows unreadable,
- * the error lists the words that occur in the column.
+ * Yields the chunks unchanged, and checks the words of the mapping after the last chunk. If a wrong word makes rows
+ * unreadable, the error lists the words that occur in the column.
  */
 async function* checked(
   chunks: AsyncGenerator<Chunk>,

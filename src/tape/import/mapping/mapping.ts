@@ -20,7 +20,7 @@ const NO_TIME = {
   ...{ hour: undefined, clock: undefined, clockDigits: undefined, zone: undefined, order: undefined, day: false },
 };
 
-/** Schema of text that `read` accepts. The message of an error of `read` becomes the issue. */
+/** Schema of text that `read` accepts. If `read` throws, the message of the error becomes the message of the issue. */
 const textFor = (read: (text: string) => unknown) =>
   z.string().superRefine((text, context) => {
     try {

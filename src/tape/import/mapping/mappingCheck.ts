@@ -49,8 +49,8 @@ export class MappingCheck {
   /**
    * Checks the mapping after the last row. If only some words of a meaning occur, and the column has words that the
    * mapping lacks, the missing words become a finding.
-   * @throws WrongFile if a column is empty in every row. Also if no word of a meaning occurs and the column has words
-   * that the mapping lacks.
+   * @throws WrongFile if a column is empty in every row.
+   * @throws WrongFile if no word of a meaning occurs and the column has words that the mapping lacks.
    */
   check(findings: Findings): void {
     const failure = this.failure(() => true);

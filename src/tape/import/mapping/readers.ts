@@ -78,7 +78,7 @@ function quotes(table: TableOf<'quotes'>, { price, lots }: Numbers): RowReader {
 
 /**
  * Returns the column names of both sides. Each side has alternating columns of prices and amounts, or one column with
- * the complete side.
+ * all its levels.
  */
 function bookColumns(table: TableOf<'books'>): readonly [readonly string[], readonly string[]] {
   const side = (price: string, size: string | undefined) =>

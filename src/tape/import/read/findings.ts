@@ -35,8 +35,8 @@ export class Findings {
   #firstUnread = '';
 
   /**
-   * Creates the findings. With `since`, the flaws of a line are counted only if the line has a row later than `since`.
-   * An earlier import has reported the flaws of other lines.
+   * Creates an empty list of findings. With `since`, the flaws of a line are counted only if the line has a row later
+   * than `since`. An earlier import has reported the flaws of other lines.
    */
   constructor(since: Millis = -Infinity) {
     this.#since = since;
@@ -64,7 +64,7 @@ export class Findings {
     else this.#kinds.set(what, { count, first: place, done });
   }
 
-  /** Counts a line. */
+  /** Counts a line that was read. */
   line(): void {
     this.#lines++;
   }

@@ -99,7 +99,7 @@ export async function openEntry(
   const fd = openRegularFile(path);
   const options = { lazyEntries: true, autoClose: false };
   const zip = await promisify<number, yauzl.Options, ZipFile>(yauzl.fromFd)(fd, options).catch((error: unknown) => {
-    // A damaged archive leaves the descriptor open.
+    // If the archive is damaged, yauzl leaves the descriptor open.
     closeSync(fd);
     throw error;
   });

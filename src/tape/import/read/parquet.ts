@@ -52,7 +52,10 @@ const compressors: Compressors = {
   ZSTD: (packed, length) => decompress(packed, new Uint8Array(length)),
 };
 
-/** Yields the row groups. `columnsOf` selects from the columns of the file. Error messages do not name the file. */
+/**
+ * Yields the row groups of a Parquet file. `columnsOf` selects from the columns of the file. Error messages do not name
+ * the file.
+ */
 export async function* parquetGroups(
   path: string,
   columnsOf: (names: readonly string[]) => readonly string[],
@@ -85,7 +88,7 @@ export async function* parquetGroups(
 
 type Part = { readonly from: number; readonly data: ArrayLike<unknown> };
 
-/** Returns the text of a column's cells, from consecutive parts. */
+/** Returns a function that returns the text of a column's cell by row number. `parts` must cover all rows. */
 function cellsOf(
   parts: readonly Part[],
   rows: number,

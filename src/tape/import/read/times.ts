@@ -168,7 +168,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
       throw new RangeError(`expected a time in text with a zone, found ${shown(text)}; set \`zone\` in the mapping`);
     const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
-    // The zone's offset is found with whole milliseconds, so that the microseconds stay exact.
+    // The zone's offset is looked up with whole milliseconds, so that the microseconds stay exact.
     const whole = Math.floor(micros / 1_000);
     return (moment(midnight + whole, written) * 1_000 + (micros - whole * 1_000)) / 1_000;
   };
