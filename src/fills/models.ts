@@ -16,8 +16,8 @@ export const LEVEL_MODELS = [...BOUNDS, 'power1', 'power2', 'power3', 'log'] as 
 export type LevelModelName = (typeof LEVEL_MODELS)[number];
 
 /**
- * Returns a fill model by name. The queue formulas are in source E7; `expected` equals `power2` except for its name. In
- * all models except `optimistic`, orders share the volume of an execution.
+ * Returns a fill model by name. The queue formulas are in docs/sources/formulas.md, E7; `expected` equals `power2`
+ * except for its name. In all models except `optimistic`, orders share the volume of an execution.
  */
 export function levelModel(name: LevelModelName): FillModel {
   const shared = (queue: QueueModel): FillModel => ({ name, queue, rule: sharedVolume(queue) });

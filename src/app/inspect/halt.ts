@@ -22,7 +22,10 @@ import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
-/** Writes the halt into a state directory. The cancels continue even if the write fails. */
+/**
+ * Writes the halt into a state directory. A failed write is returned, not thrown, so that the caller can still cancel
+ * the orders.
+ */
 export function latchHalt(which: WhichBot, said: string, at: Millis, who?: string): Halted {
   const { stateDir } = which;
   const reason = checkedReason(said);

@@ -104,7 +104,7 @@ export async function runPromoteCommand<T extends object = never>(
     onEnd?.(promoted);
     return promoted;
   } finally {
-    // Only a killed process does not reach this line; its record then stays.
+    // Only a killed process does not reach this line; the record of the started command then remains.
     if (command !== null) endCommand(dir, command);
   }
 }

@@ -96,7 +96,7 @@ export class State {
     });
   }
 
-  /** Shows the price steps of another level. */
+  /** Selects another level, whose price is then explained step by step. */
   choose(level: string): void {
     this.#set(() => (this.chosen = level));
   }

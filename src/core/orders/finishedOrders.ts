@@ -34,7 +34,7 @@ export class FinishedOrders<Order extends Ended> {
     const oldest = this.#inTurn[place];
     this.#inTurn[place] = order;
     this.#byId.set(order.id, order);
-    // An order that was reopened and ended again has a newer end number, so its older entry does not remove it.
+    // An order that was reopened and ended again has a newer end number, so it stays when its older entry expires.
     if (oldest?.endNumber !== order.endNumber - this.#most || !this.#byId.delete(oldest.id)) return null;
     return oldest;
   }

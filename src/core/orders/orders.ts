@@ -409,7 +409,8 @@ export class Orders {
       if (order.state !== 'closed-unsettled') continue;
       if (
         this.#tradesReadAt - order.closedAt >= this.#delays.tradeReportDelayMaxMs &&
-        // A trade of an adopted order may be part of the amount reported at adoption, so only time settles the order.
+        // The amount that was reported at the adoption of an order may contain its trades, so their sum proves nothing, and
+        // the order is settled after the delay alone.
         (order.finalFilled === null || order.reportedFilled > 0)
       ) {
         this.#end(order, 'settle');

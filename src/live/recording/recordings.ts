@@ -44,9 +44,7 @@ const recordingName = (run: number): string => `run-${run}.rec`;
 
 /** Size of the length and the checksum before each compressed piece of a recording, in bytes. */
 const HEAD_BYTES = 8;
-/**
- * Maximum uncompressed size of a separately compressed piece of a recording. More lines are split into several pieces.
- */
+/** Maximum uncompressed size of a separately compressed piece of a recording. Lines beyond it go into further pieces. */
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Size of the deflate window, in bytes. The window includes earlier pieces, because pieces are small and similar. In a

@@ -287,7 +287,8 @@ function checkPageV2(
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
   const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
-  // The decoder reads indices of zero bits as runs in pages of version 2, but skips them in pages of version 1.
+  // If indices have a width of 0 bits, the decoder still reads their runs in a page of version 2; in a page of version 1
+  // it skips the runs.
   if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
   else checkPage(body, encoding, count - nulls, 0, element);
 }
