@@ -1684,4 +1684,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/loop/ruleChange.test.ts',
     title: 'that are read for a next run apply at once to the run that goes on',
   },
+  {
+    name: 'the time of the first failed read of the balances is never cleared',
+    file: 'src/live/account/balanceReads.ts',
+    from: '    this.#failingSince = null;\n',
+    to: '',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'balances count as unread from a minute after the first failure in a row, whatever came before',
+  },
 ];

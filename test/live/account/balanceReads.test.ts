@@ -125,6 +125,28 @@ describe('a read of the balances', () => {
   });
 });
 
+test('balances count as unread from a minute after the first failure in a row, whatever came before', async () => {
+  const reading = fc.record({ afterMs: fc.integer({ min: 1, max: 70_000 }), fails: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(reading, { minLength: 2, maxLength: 12 }), async readings => {
+      let fails = false;
+      const failed = { kind: 'unknown', reason: 'no answer' } as const;
+      const { balances, clock, events } = readsOver([], () => (fails ? failed : null));
+      let since: number | null = null;
+      for (const next of readings) {
+        await clock.advance(next.afterMs);
+        fails = next.fails;
+        since = fails ? (since ?? clock.elapsed()) : null;
+        const before = events.length;
+        await balances.read();
+        const isUnread = events.slice(before).some(({ kind }) => kind === 'balances unread');
+        expect(isUnread).toBe(since !== null && clock.elapsed() - since >= 60_000);
+      }
+    }),
+    runsOf(300, 60),
+  );
+});
+
 test('a booking of an operator is waiting or on disk, over full disks and crashes, and in the ledger once', () => {
   const op = fc.oneof(
     fc.record({ what: fc.constant('request'), units: fc.integer({ min: -9, max: 9 }).filter(units => units !== 0) }),
