@@ -27,7 +27,7 @@ export type Part = {
   /** Weight in the mean of the prices; if absent, the part is added to that mean. */
   readonly weight?: number;
   look(view: View): number | string;
-  /** Whether, at the time `at`, the part has run for less than its memory. */
+  /** Whether, at the time `at`, the part has run for less time than its memory covers. */
   isNew?(at: Millis): boolean;
   trade?(trade: SeenTrade): void;
 };

@@ -21,7 +21,7 @@ export function roundTripShare(makerRate: number): number {
 
 /**
  * Returns the distance from a bid up to an ask that exactly pays both maker fees, as a share of the bid. A step of a
- * grid must be at least as long.
+ * grid must be at least as long as this distance.
  */
 export const roundTripRise = (makerRate: number): number => 1 / keptOf(makerRate) - 1;
 

@@ -38,10 +38,10 @@ type Piece = {
 const NOTHING: Best = { distance: Infinity, worth: 0, slope: 0 };
 
 /**
- * Curve that interpolates log rates and adverse moves linearly between the distances. An order nearer to the price is
- * filled at least as often. Therefore, if a rate exceeds the rate at a smaller distance, both become their geometric
- * mean. Below the first distance, rates grow at the average decay, and the adverse move is constant. The curve ends at
- * the last distance; no quote is beyond it.
+ * Curve that interpolates log rates and adverse moves linearly between the distances. An order nearer to the fair value
+ * is filled at least as often as an order farther away. Therefore, if a rate exceeds the rate at a smaller distance,
+ * both rates are replaced by their geometric mean. Below the first distance, rates grow at the average decay, and the
+ * adverse move is constant. The curve ends at the last distance; no quote is beyond it.
  */
 export class FillCurve {
   readonly #pieces: readonly Piece[];

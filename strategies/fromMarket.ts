@@ -20,8 +20,8 @@ export type MarketTerms = {
   /** Accepted loss at a price move of one standard deviation over an hour, as decimal text in the quote currency. */
   readonly riskPerHour: string;
   /**
-   * Best measured distance of a quote from the mid price, with the fee. If absent, the distance follows from arrivals
-   * and the adverse move.
+   * Best measured distance of a quote from the mid price, including the fee. If absent, the distance is derived from
+   * arrivals and the adverse move.
    */
   readonly distanceBps?: number;
   /** Fills of one side and adverse moves by distance, as in `market.profile`; absent with too few fills. */

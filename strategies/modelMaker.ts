@@ -140,7 +140,7 @@ type Maker = {
   readonly instrument: Instrument;
   /** Amount of one order, in lots. */
   readonly lots: Amount;
-  /** Cost of one standard deviation at full inventory over `perS` seconds, in ticks times lots. */
+  /** Cost, in ticks times lots, of a price move of one standard deviation over `perS` seconds at full inventory. */
   readonly budget: number;
   readonly perS: number;
   /** Minimum distance between levels, as a share of the price. */

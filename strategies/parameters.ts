@@ -73,7 +73,7 @@ type Levels = {
   readonly amountTolerance?: number | undefined;
 };
 
-/** Returns the differences up to which the quote reconciler keeps a live order. */
+/** Returns the differences in price, amount and age up to which the quote reconciler keeps a live order. */
 export const toleranceOf = (
   p: Pick<Levels, 'refreshToleranceBps' | 'maxOrderAgeMs' | 'amountTolerance'>,
 ): RequoteTolerance => ({

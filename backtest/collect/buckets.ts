@@ -16,8 +16,8 @@ export class Buckets<Name extends string> {
   readonly #from: number;
   readonly #keeps: Readonly<Record<Name, Keep>>;
   /**
-   * Values of each column by bucket. Callers may also write at the index that `stretchAt` returns: set a `last`, or add
-   * to a `sum`.
+   * Values of each column by bucket. Callers may also write to a column at the index that `stretchAt` returns. They set
+   * the value in a `last` column, and add to the value in a `sum` column.
    */
   readonly columns: Readonly<Record<Name, Float64Array>>;
   #width: number;
@@ -58,7 +58,7 @@ export class Buckets<Name extends string> {
     return this.columns[name].subarray(0, this.#length);
   }
 
-  /** Returns the index of the bucket of a time; valid until the next call with a later time. */
+  /** Returns the index of the bucket that contains the time `at`; valid until the next call with a later time. */
   stretchAt(at: number): number {
     let index = Math.floor((at - this.#from) / this.#width);
     if (!(index >= 0 && Number.isSafeInteger(index)))

@@ -1,6 +1,6 @@
 /**
- * Collector of the figures in the report of a replay, by the exchange's clock. The profit is exact; the other figures
- * take bounded memory.
+ * Collector of the figures in the report of a replay, by the exchange's clock. The profit is exact; distributions and
+ * series are approximated in bounded memory.
  */
 import {
   amount as lotsOf,
@@ -192,7 +192,10 @@ export class Collector implements Watcher {
     this.dueAt = from;
   }
 
-  /** Whether `explain` must be called, because a side is missing, or was missing for a time without a reason yet. */
+  /**
+   * Whether `explain` must be called: at the last sample a side had no live order, or a time without an order has no
+   * reason yet.
+   */
   get isMissing(): boolean {
     return this.#absence.isOpen;
   }

@@ -1,5 +1,6 @@
 /**
- * Time without a live order of the bot, per side and by reason. The reason is taken from the engine's next decision.
+ * Time without a live order of the bot, per side and by reason. The engine gives the reason at its
+ * next decision.
  */
 import type { Millis } from '../../src/core/index.ts';
 
@@ -40,7 +41,7 @@ export class Absence {
     this.#lookedAt = from;
   }
 
-  /** Whether a side is missing, or was missing for a time that has no reason yet. */
+  /** Whether a side had no live order at the last sample, or a time without an order has no reason yet. */
   get isOpen(): boolean {
     return this.#noBid || this.#noAsk || this.#bid > 0 || this.#ask > 0;
   }

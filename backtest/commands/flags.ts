@@ -1,4 +1,7 @@
-/** Parsers for flags of research commands. They return a checked value, or throw one line with the expected format. */
+/**
+ * Parsers for flags of research commands. They return a checked value, or throw an error that states the expected
+ * format.
+ */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { QueuePlace } from '../app/queue/queuePlace.ts';
 import type { FeesAsked } from '../app/scout/scout.ts';

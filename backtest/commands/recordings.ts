@@ -1,4 +1,4 @@
-/** Recordings of a research command that its flags select. */
+/** Recordings that the flags of a research command select. */
 import type { Config } from '../../src/config.ts';
 import { isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';

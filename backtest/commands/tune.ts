@@ -34,7 +34,8 @@ type TuneFlags = {
 
 /**
  * Adds the command `tune`. It exits with 0 even if not trading is at least as good as every trial. Rejects with
- * `UsageError` for invalid flags, studies and recordings, and if the holdout rule forbids trials or the opening.
+ * `UsageError` for invalid flags, studies and recordings. Also rejects if the holdout rule forbids trials or the
+ * opening of the holdout.
  */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))

@@ -100,8 +100,8 @@ export type Measured = Pick<Calibration, 'seconds' | 'trades' | 'volatilityBps' 
   readonly arrivalsPerMinute: Calibration['volatilityBps'];
   readonly decayPerBps: Calibration['volatilityBps'];
   /**
-   * Slope of the mid price's next move on the imbalance down to `depthBps`, in bps per standard deviation. `null` if
-   * the imbalance does not predict the move.
+   * Predicted next move of the mid price, in bps per standard deviation of the imbalance of the levels within
+   * `depthBps`. `null` if the imbalance does not predict the move.
    */
   readonly imbalanceSlope?: { readonly depthBps: number; readonly slope: number } | null;
   /**
@@ -133,7 +133,7 @@ export type ComparedRun = {
   /** Reason why the profit of the run is not scored; `null` if it is scored. */
   readonly unscored: string | null;
   /**
-   * Volume of the bot, scaled to 30 days, and the tier that it reaches at the exchange; `null` if the bot did not run.
+   * Volume of the bot, scaled to 30 days, and the exchange's fee tier for that volume; `null` if the bot did not run.
    */
   readonly pace: Pace | null;
   /** Results of later starts under the main model; empty except at the first tier. */

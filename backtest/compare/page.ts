@@ -449,7 +449,7 @@ function startsText({ staggered }: ComparedRun, minor: string): string {
   return nets.length === 0 ? '–' : `${gainText(Math.min(...nets), minor)} … ${gainText(Math.max(...nets), minor)}`;
 }
 
-/** Formats the lowest and the highest value, if they differ. */
+/** Formats the range from the lowest to the highest value; empty if both have the same text. */
 function spanOf(values: readonly number[], decimals: number): Html {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const texts = [low, high].map(value => groupedNumber(value, decimals));

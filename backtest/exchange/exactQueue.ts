@@ -3,8 +3,8 @@ import { exactOrders, type FillRule, type QueueModel } from '../../src/fills/ind
 import type { MarketRows } from '../rows/rows.ts';
 
 /**
- * Returns a queue model for tapes with single orders: earlier orders are ahead, so that no position is estimated. Used
- * with `exactFills`.
+ * Returns a queue model for tapes with single orders. The earlier orders at a price are known, so no queue position is
+ * estimated. Used with `exactFills`.
  */
 export function exact(rows: MarketRows): QueueModel {
   const orders = rows.orders;

@@ -16,7 +16,7 @@ import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 export type Resident = {
   readonly bids: OwnSide;
   readonly asks: OwnSide;
-  /** Called for each taker execution; `sell` is the taker's side. */
+  /** Called for each execution by a taker; `sell` is true if the taker sold. `place` is the price index. */
   traded(row: number, sell: boolean, place: number, lots: number): void;
   /**
    * Called if a level with a replay's order changes. Also called if a growing level locks or crosses the best order of
@@ -27,7 +27,10 @@ export type Resident = {
   seen(): void;
 };
 
-/** Flags of plain rows of a bid level; nearly all rows are plain. `PLAIN_ASK`: flags of plain rows of an ask level. */
+/**
+ * Flags of a row that only sets the amount of a bid level, as nearly all rows do. `PLAIN_ASK`: flags of such a row for
+ * an ask level.
+ */
 const PLAIN_BID = 0;
 const PLAIN_ASK = FLAG.sell;
 
@@ -60,7 +63,7 @@ export class ExchangeBook {
   #crossed = 0;
   /** Time at which the recorded book became crossed; Infinity if the book is not crossed. */
   #crossedSince = Infinity;
-  /** Whether a row with plain flags needs no more than setting its level. */
+  /** Whether a row with plain flags needs no processing except that its level is set. */
   #isPlain = true;
   /** Price index of the best bid at the last check; `#ask` is the price index of the best ask. */
   #bid = 0;

@@ -22,7 +22,7 @@ export type MessageKind = (typeof MESSAGE)[keyof typeof MESSAGE];
 
 const SIZE_MAX = 1 << 16;
 
-/** Messages in order of sending: a later message never arrives before an earlier one, as on one connection. */
+/** Messages in order of sending. As on one connection, a later message never arrives before an earlier message. */
 export class MessageRing {
   /** Arrival time of the oldest message; Infinity without messages. */
   headAt = Infinity;

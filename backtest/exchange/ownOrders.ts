@@ -39,7 +39,7 @@ export class OwnOrder {
   // State known to the bot. Only the bot writes this field and the fields below.
   state: LocalState = LOCAL.sent;
   filled = 0;
-  /** Number of messages about the order in transit. The object is reused only if there are none. */
+  /** Number of messages about the order that are in transit. The object is reused only if this number is 0. */
   messages = 0;
 }
 

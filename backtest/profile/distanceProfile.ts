@@ -38,7 +38,7 @@ export type DistancePoint = {
   readonly distanceBps: number;
   /** Value-weighted distance from the mid price just before the fill, in bps; `null` without fills. */
   readonly edgeBps: number | null;
-  /** Number of fills of both sides. A taker counts once per order. */
+  /** Number of fills of both sides. Executions of one order by one taker count as one fill. */
   readonly fills: number;
   readonly fillsPerHour: number;
   /** Filled value per hour of both sides together, in the quote currency. */

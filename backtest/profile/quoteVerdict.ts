@@ -13,9 +13,9 @@ export type VerdictOptions = {
 };
 
 /**
- * Verdict on quoting. `netPerHour` is in the quote currency: filled value per hour, times remaining edge minus fee. Its
- * 95% interval accounts for the choice of the best distance and for the volume. `breakEvenFeeBps` is the highest fee at
- * which quoting pays, rounded down to 0.01 bps; it is negative if a rebate is needed.
+ * Verdict on quoting. `netPerHour`, in the quote currency, is the filled value per hour times the margin: remaining
+ * edge minus fee. Its 95% interval accounts for the choice of the best distance and for the volume. `breakEvenFeeBps`
+ * is the highest fee at which quoting pays, rounded down to 0.01 bps; it is negative if a rebate is needed.
  */
 export type QuoteVerdict =
   | {
@@ -123,7 +123,7 @@ type Part = {
   readonly moves: readonly [Float64Array, Float64Array];
   /**
    * One value per bootstrap sample. `perHour`: filled value per hour. `left`: remaining edge. `off`: first-order
-   * deviation of the sample's edge from the estimate, `left` of this part.
+   * deviation of the sample's edge from the estimate over the recording.
    */
   readonly sampled: { readonly perHour: Float64Array; readonly left: Float64Array; readonly off: Float64Array };
 };

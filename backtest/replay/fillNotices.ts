@@ -7,7 +7,10 @@ import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { Travel } from '../rows/latency.ts';
 import type { Millis } from '../../src/core/index.ts';
 
-/** Maximum delay of a notice, in ms, so that every notice arrives in the time after the end of a tape. */
+/**
+ * Maximum delay of a notice, in ms. It is shorter than the time that a replay waits for answers after the end of the
+ * tape, so that every notice arrives.
+ */
 const NOTICE_MAX_MS = 60_000;
 
 type Told = { readonly kind: MessageKind; readonly order: OwnOrder; readonly sent: Millis };

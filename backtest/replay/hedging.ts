@@ -72,7 +72,7 @@ export type ReplayedHedge = {
   readonly gaveCurrency: string | null;
   readonly got: string | null;
   readonly gotCurrency: string | null;
-  /** Cost of the offer against the mid price at the decision, in bps. */
+  /** Cost of the chosen route against the mid price, as computed at the decision, in bps. */
   readonly weighedBps: number | null;
   readonly acceptedAt: Millis | null;
   /**

@@ -53,8 +53,8 @@ export type ReplayOptions = {
   readonly model: FillModel;
   readonly latency: Latency;
   /**
-   * Delay from an execution to the bot's receipt of its notice. The delay of an answer applies if this field is absent
-   * or its delay is shorter.
+   * Delay from an execution until the bot receives the fill notice. If this field is absent, or its delay is shorter
+   * than the latency of answers, the latency of answers applies.
    */
   readonly fillNotice?: Travel | undefined;
   readonly fees: FeeOptions;
@@ -65,8 +65,8 @@ export type ReplayOptions = {
   /** Limit of private requests in any 60 s that the bot applies to itself; cancels are exempt. */
   readonly privatePerMinute: number;
   /**
-   * Limit that the exchange applies, and its reaction to excess requests. Default: limit and reaction of the embedded
-   * exchange.
+   * Limit of private requests at the exchange, and the exchange's reaction to excess requests. Default: limit and
+   * reaction of the embedded exchange.
    */
   readonly exchangeLimits?: Partial<Pick<Switches, 'privatePerMinute' | 'lockoutMs' | 'rateWindow'>>;
   /** Creates the engine for this run at the given fee rates. The engine must report its news to `onNews`. */
@@ -85,8 +85,8 @@ export type ReplayOptions = {
   /** Reference price from other recordings. If absent, the bot has no reference price. */
   readonly elsewhere?: ExternalReferenceOptions | undefined;
   /**
-   * Whether each growth of the volume towards the next fee tier is reported. If false, only a change of the tier is
-   * reported.
+   * Whether the engine receives the fee tier and the volume up to the next tier at fills, at most once per
+   * `RATES_EVERY_MS`. If false, the engine receives them only when the tier changes.
    */
   readonly followsTier?: boolean;
   readonly sink?: ReplaySink;
@@ -168,8 +168,8 @@ export type ReplayResult = {
 /** Time after the tape for answers to the last cancels, in ms. */
 const STOP_MS = 120_000;
 /**
- * Time after the tape with a hedger, in ms: enough to resolve an acceptance with a lost answer. It includes the request
- * delay, the quote's life and the settlement.
+ * Time after the tape in a replay with a hedger, in ms: enough to resolve an acceptance with a lost answer. It includes
+ * the request delay, the quote's life and the settlement.
  */
 const HEDGES_END_MS = 3_600_000;
 /**
@@ -230,8 +230,8 @@ const NO_LEVELS: readonly ConsumedLevel[] = [];
 type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
 
 /**
- * One replay, which its caller advances. First `exchange` advances to the target of the replay, then `turn` processes
- * that time at the bot.
+ * One replay, which its caller advances. First `exchange` advances to the target of the replay, then `turn` runs the
+ * bot at that time.
  */
 export class TapeReplay {
   readonly #options: ReplayOptions;
@@ -254,7 +254,7 @@ export class TapeReplay {
   /** Orders by client id, until they have ended at the exchange and at the bot. */
   readonly #byId = new Map<string, Placed>();
   readonly #byOrder = new Map<OwnOrder, Placed>();
-  /** Levels of the placements that the engine has just decided, by client id. */
+  /** Strategy level of each order that the engine has just decided to place, by client id. */
   readonly #levels = new Map<string, number>();
   /** Answers to look-ups, to reads of the reference, and to requests in a lockout, in order of arrival. */
   readonly #later: Later[] = [];
@@ -399,8 +399,8 @@ export class TapeReplay {
   }
 
   /**
-   * Processes the time `now` at the bot, after the exchange. Returns the time of the hedger's next event; `null` if no
-   * event is due.
+   * Delivers to the bot everything that arrives by `now`, and lets the bot act. The exchange must have reached `now`.
+   * Returns the time of the hedger's next event; `null` if no event is due.
    */
   turn(now: Millis): Millis | null {
     this.#hearRows(now);

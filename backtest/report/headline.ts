@@ -69,8 +69,8 @@ export type Headline = {
     readonly returnPct: number | null;
   };
   /**
-   * Gain, without fees, of buying `amount` at the first known mid price and holding it to the last. `amount` is the
-   * largest position of the run.
+   * Gain, without fees, of buying `amount` at the first known mid price and holding it until the last known mid price.
+   * `amount` is the largest position of the run.
    */
   readonly hold: { readonly amount: number; readonly total: number | null };
 };

@@ -466,6 +466,7 @@ const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
   everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;
 
 /**
- * Whether all values are zero. Without a given range, the library would draw them at the edge of a plot from 0 to 100.
+ * Whether all values are zero. Without a given range, the library would draw a line of zeros at the edge of a plot from
+ * 0 to 100.
  */
 const isFlat = (values: readonly (number | null)[]): boolean => values.every(value => value === null || value === 0);

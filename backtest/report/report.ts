@@ -96,7 +96,10 @@ export type ReplayReport = Headline & {
   readonly feesBps: number | null;
   /** Maximum fall of the profit below its previous peak, and the time of that fall. */
   readonly drawdown: { readonly most: string; readonly at: string | null };
-  /** Ratios of the gains per minute, annualized; `null` for fewer than `RATIO_DAYS` days or without deviation. */
+  /**
+   * Annualized Sharpe ratio of the gains per minute; `null` for fewer than `RATIO_DAYS` days, or if all gains are
+   * equal. `sortino` is the Sortino ratio, `null` also without a loss.
+   */
   readonly sharpe: number | null;
   readonly sortino: number | null;
   /** Amount of the base currency beyond the target at the end. */
@@ -201,8 +204,9 @@ export const sweptLatency = (
 });
 
 /**
- * Builds a report. Money becomes exact decimal text, numbers have nine digits, uptimes four decimals. `instrument` must
- * be the instrument of the run, because its tick and lot convert prices and amounts to currency.
+ * Builds a report. Money becomes exact decimal text, numbers have nine significant digits, and uptimes have four
+ * decimals. `instrument` must be the instrument of the run, because its tick and lot convert prices and amounts to
+ * currency.
  */
 export function reportOf(instrument: Instrument, result: ReplayResult): ReplayReport {
   const { snapshot, collected } = result;

@@ -35,7 +35,7 @@ export type SeriesColumn =
   | 'sold'
   | 'soldAt';
 
-/** Converts the series to numbers of nine digits; converts prices and amounts to currency by tick and lot. */
+/** Converts the series to numbers of nine significant digits, with prices and amounts in currency. */
 export function seriesOf(instrument: Instrument, fromMs: number, { series }: Collected): Series {
   const tick = approximately(instrument.tickMoney);
   const lot = approximately(instrument.lotMoney);

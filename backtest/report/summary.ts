@@ -10,7 +10,7 @@ import { mainOf } from './mainModel.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 
 const FEW_FILLS = 30;
-/** Share above which a part counts as most of the result. */
+/** Minimum share of a result that counts as "most of the result" in the text. */
 const MOSTLY = 0.6;
 
 /** Returns the summary as paragraphs of plain text; the first is the verdict. */
@@ -176,7 +176,7 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
  */
 const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
 
-/** Minimum share of time with quotes; below it, the verdict mentions the reason. */
+/** Minimum share of time with quotes. Below this share, the verdict mentions the reason for missing quotes. */
 const QUOTED_MIN = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {

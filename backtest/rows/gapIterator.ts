@@ -1,4 +1,4 @@
-/** Check whether a time is in a gap of the recording. The checked times must not decrease. */
+/** Lookup of whether a time is in a gap of a recording. The times must not decrease. */
 import type { Millis } from '../../src/core/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 

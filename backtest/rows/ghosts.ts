@@ -55,7 +55,8 @@ export class Ghosts {
   }
 
   /**
-   * Drops the removed levels that a snapshot of their side does not contain, so that a later row can add them again.
+   * Forgets the removed levels that a snapshot of their side does not contain, so that a later row can add such levels
+   * again.
    */
   pictured(side: SideIndex, isShown: (place: number) => boolean): void {
     for (const place of this.#ghosts[side].keys()) if (!isShown(place)) this.#ghosts[side].delete(place);

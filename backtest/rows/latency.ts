@@ -24,8 +24,8 @@ export interface Latency {
 }
 
 /**
- * Returns the function for transit times. Random times use `random` in the order of the calls. Throws a RangeError for
- * an invalid latency.
+ * Returns a function that computes transit times. Random times use `random` in the order of the calls. Throws a
+ * RangeError for an invalid latency.
  */
 export function travel(spec: LatencySpec, random: Random): Travel {
   switch (spec.kind) {
@@ -111,7 +111,7 @@ const NO_RANDOM: Random = { next: () => 0, integer: from => from };
 
 /**
  * Parses a latency flag, in ms: `25`, `exponential:5,20` (minimum and mean), `lognormal:20,0.5` (median, and standard
- * deviation of the logarithm), or a file of recorded requests. Throws an Error with one line.
+ * deviation of the logarithm), or a file of recorded requests. Throws an Error with a one-line message.
  */
 export function latencySpecOf(text: string, read: (path: string) => LatencySpec): LatencySpec {
   const drawn = /^(exponential|lognormal):([\d.]+),([\d.]+)$/.exec(text);
@@ -150,8 +150,8 @@ export function recordedLatencies(csv: string, source: string): LatencySpec {
 }
 
 /**
- * Converts recorded requests, in any order and with times in epoch ms, to a latency. Throws an Error with one line if
- * there are no requests.
+ * Converts recorded requests, in any order and with times in epoch ms, to a latency. Throws an Error with a one-line
+ * message if there are no requests.
  */
 export function requestsTook(
   requests: readonly { readonly sent: number; readonly answered: number }[],

@@ -15,7 +15,7 @@ export type LevelRowsOptions = {
   readonly places: number;
   /** Maximum number of levels per side in a snapshot. */
   readonly depth: number;
-  /** Minimum delay from the exchange to the bot at a time, in the unit of the rows. */
+  /** Minimum delay from the exchange to the bot, in the unit of the rows, as a function of the exchange time. */
   readonly feed: Travel;
   /** Whether there may be snapshots of the book. */
   readonly hasSnapshots: boolean;

@@ -29,7 +29,7 @@ export const avellanedaStoikov = defineStrategy({
   tuning: { ...modelTuning, horizon: among('infinite', '4h', '1d') },
   fromMarket: modelFromMarket,
   // An infinite horizon uses formulas E2, a finite horizon formulas E1. Sessions have the length of the horizon; the
-  // first session starts with 1970 UTC.
+  // first session starts at the beginning of 1970 (UTC).
   make: (p, instrument) =>
     modelMaker(p, instrument, p.horizon === 'infinite' ? withoutEnd : toTheEndOf(millisOf(p.horizon))),
   edgeProblem: feeInside,

@@ -26,7 +26,7 @@ import { withProgress, type OnShare, type Progress } from '../../../src/messages
 
 export type BacktestOptions = {
   readonly config: Config;
-  /** Text of the configuration, and the program's version, for the report. */
+  /** Text of the configuration, for the report. `version` is the version of Puntas. */
   readonly configText: string;
   readonly version: string;
   /** Recording to replay; if `null`, the backtest first records the seeded flow of the configured book. */

@@ -74,7 +74,10 @@ export type RowSource =
  */
 const ROWS_KEPT = 4_000_000;
 
-/** Returns the source for `jobs`, which have one feed latency and one seed. */
+/**
+ * Returns the source for `jobs` with equal feed latency and seed. For several jobs, decodes a stored tape of at most
+ * `ROWS_KEPT` rows into memory.
+ */
 export function sourceFor(jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[], source: RowSource): RowSource {
   const [first, second] = jobs;
   if (source.kind === 'memory' || source.count > ROWS_KEPT || first === undefined || second === undefined)
@@ -174,14 +177,14 @@ export function simulatedDeskOf({ backtest: { desk }, exchange }: Config, seed: 
 }
 
 /**
- * Returns the delay from the exchange to the bot, in ms. The random draws are the same for every model and thread.
- * Throws a RangeError for an invalid latency.
+ * Returns the delay of market data from the exchange to the bot, in ms, as a function of the send time. The random
+ * draws are the same for every model and thread. Throws a RangeError for an invalid latency.
  */
 export const feedTravel = ({ feed }: Latencies, seed: number) => travel(feed, randomOf(seed ^ 0xfe));
 
 /**
- * Builds the rows. `from`: rows that define the book; if omitted, levels, or orders if there are no levels. Throws a
- * RangeError on a tape of best prices without amounts.
+ * Converts a tape to rows in memory. `from` selects the rows that define the book; if omitted, levels, or orders if
+ * there are no levels. Throws a RangeError on a tape of best prices without amounts.
  */
 export function rowsInMemory(
   tape: Tape,

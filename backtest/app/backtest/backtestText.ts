@@ -11,7 +11,7 @@ import {
   type Comparison,
 } from '../../index.ts';
 
-/** Maximum number of days with a line each. A longer run lists no days. */
+/** Maximum number of days in the output, one line per day. For a longer run, no day is listed. */
 const DAYS_SHOWN = 31;
 
 /**

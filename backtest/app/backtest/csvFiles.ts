@@ -16,7 +16,7 @@ export type CsvPaths = { readonly fills: string; readonly orders: string; readon
 
 export type CsvOutput = {
   readonly sink: ReplaySink;
-  /** Completes the files under their final names. */
+  /** Writes the remaining rows and gives the files their final names. */
   finish(): void;
   /** Removes the unfinished files. */
   discard(): void;

@@ -17,7 +17,10 @@ import { digits, fairValueText, type ReferenceFound } from './fairValueText.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 
-/** Recordings of the reference's books, in the order of the conversion, and the age of the reference in seconds. */
+/**
+ * Recordings of the reference's books, in the order of the conversion. `ageS` is the age of the reference price when
+ * the bot uses it, in seconds.
+ */
 export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };
 
 /**

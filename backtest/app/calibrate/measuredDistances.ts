@@ -52,7 +52,7 @@ export function distancesIn(tape: Tape, asked: DistancesAsked, onShare: (share: 
   };
 }
 
-/** Formats comments of at most 80 columns: the table, its limits, and a verdict per fee. */
+/** Formats comments of at most 80 columns: the table of fills, the limits of the measurement, and a verdict per fee. */
 export function distancesText({ profile, verdicts }: MeasuredDistances, minor: string): readonly string[] {
   const { points, limits, cadenceMs, latencyMs, orderValue, horizonsS, seconds } = profile;
   const at = horizonsS.indexOf(HORIZON_S);

@@ -55,7 +55,7 @@ export type CompareOptions = {
   readonly configs: readonly string[];
   readonly paths: readonly string[];
   readonly tiers: readonly TierName[];
-  /** Fees of another exchange, which replace every tier. */
+  /** Fees of another exchange, which replace every fee tier. */
   readonly venueFees?: VenueFees;
   /** Whether to run bots even if the first part of a recording advises against quoting. */
   readonly anyway: boolean;

@@ -59,7 +59,7 @@ export async function findTapes(
   return { found, leftOut };
 }
 
-/** Returns `path` if it contains recordings, otherwise every folder in it. */
+/** Returns `path` if it is a recording, otherwise the paths of all folders in it. */
 function placesIn(path: string): readonly string[] {
   if (!statSync(path).isDirectory() || isStoredTape(path)) return [path];
   const inside = readdirSync(path, { withFileTypes: true });

@@ -1,5 +1,6 @@
 /**
- * Check of a promotion stage: collects its evidence and compares it with the criteria that were fixed before its start.
+ * Check of a promotion stage: collects the evidence of the stage, and compares the evidence with the criteria that were
+ * fixed before the promotion started.
  */
 import type { Config } from '../../../src/config.ts';
 import { readConfigText } from '../../../src/wiring/configFile.ts';
@@ -66,5 +67,5 @@ function placedConfigOf({ liveFile, dir }: Looking, { live }: PromotionState): C
   return readConfigText(liveFile).config;
 }
 
-/** Judge of promotions, whose evidence is replays of recordings and of the bot's own runs. */
+/** Checks of promotion stages by replays of recordings and of the bot's own runs. */
 export const promotionJudge: PromotionJudge = { defaultCriteria: DEFAULT_CRITERIA, readCriteria, checkStage };

@@ -85,7 +85,10 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
   };
 }
 
-/** Returns the keys that decide how orders on paper are filled, as text. Fills by other terms are other evidence. */
+/**
+ * Returns the settings that determine the fills of paper orders, as text. Runs with other settings are not evidence for
+ * the stage.
+ */
 const fillTerms = ({ paper: { fills, fees, volume30d, latencyMs } }: Config): string =>
   JSON.stringify([fills, fees?.maker, fees?.taker, volume30d, latencyMs]);
 

@@ -23,7 +23,8 @@ export type RunSums = {
   /** Time, in ms, during which the bot had a bid and an ask in the book. */
   readonly bothMs: number;
   /**
-   * Number of fills of the bot. `judged` counts the fills older than 60 s; volume and blocks include only such fills.
+   * Number of fills of the bot. `judged` counts the fills with a known markout after 60 s; volume and blocks include
+   * only such fills.
    */
   readonly fills: number;
   readonly judged: number;

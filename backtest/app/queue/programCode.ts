@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 const PROGRAM_FOLDERS = ['src', 'strategies', 'backtest'];
 
 /**
- * Returns the SHA-256 of every file of the program and of its dependencies' versions. Compiled and uncompiled code have
- * different hashes.
+ * Returns one SHA-256 over all files of the program and the versions of its dependencies. Compiled and uncompiled code
+ * have different hashes.
  */
 export function programCode(): string {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';

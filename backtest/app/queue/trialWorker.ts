@@ -44,10 +44,10 @@ export type WorkerOptions = {
   readonly stop: AbortSignal;
 };
 
-/** Time in ms without a heartbeat after which other workers run a worker's trials. */
+/** Time in ms without a heartbeat after which other workers take over the trials of a worker. */
 const LOCK_MS = 15_000;
 const STALLED_LOOK_MS = 5_000;
-/** Maximum number of worker deaths after which a trial is still retried. */
+/** Maximum number of times that a trial is restarted because its worker died. */
 export const STALLED_MAX = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;

@@ -55,7 +55,10 @@ export type TrialQueue = {
 /** Maximum number of attempts to run a trial whose worker lacks the recordings or enough memory. */
 const ATTEMPTS = 8;
 const RETRY_MS = 3_000;
-/** Polling interval for unfinished trials, as a share of the elapsed time, within bounds. */
+/**
+ * Polling interval for unfinished trials, as a share of the time since the batch started, from `LOOK_MIN_MS` to
+ * `LOOK_MAX_MS`.
+ */
 const LOOK_SHARE = 0.02;
 const LOOK_MIN_MS = 25;
 const LOOK_MAX_MS = 1_000;

@@ -2,8 +2,9 @@
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /**
- * Loads optional packages by `load`, an import. `place` names the queue or the bucket that needs the packages. Rejects
- * with `UsageError` and the install command if a package is missing. Rejects with any other error of `load` unchanged.
+ * Loads optional packages with `load`, which imports them. `place` names the queue or the bucket that needs the
+ * packages. Rejects with `UsageError` and the install command if a package is missing. Rejects with any other error of
+ * `load` unchanged.
  */
 export async function loadOptional<T>(place: string, load: () => Promise<T>): Promise<T> {
   try {

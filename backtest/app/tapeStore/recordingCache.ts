@@ -197,7 +197,10 @@ export class RecordingCache {
     return true;
   }
 
-  /** Returns the size of a recording, measured once, because its hash fixes the content. */
+  /**
+   * Returns the size of a recording, in bytes. The size is measured only once, because the hash of a recording fixes
+   * its content.
+   */
   #bytesOf({ name }: Entry): number {
     const bytes = this.#bytes.get(name) ?? bytesBelow(join(this.#options.dir, name));
     this.#bytes.set(name, bytes);

@@ -35,10 +35,7 @@ export function bestConfig(study: Study, best: TrialRecord, tuning: Tuning, to: 
   return `${[...header, '#', tunedLine(best, tuning, body)].join('\n')}\n\n${body}`;
 }
 
-/**
- * Sets a value and removes the comment above it, which may no longer be true. The comment next to the old value goes
- * with its node.
- */
+/** Sets a value and removes the comments above and next to the old value, which may no longer be true. */
 function set(document: Document, path: readonly string[], value: unknown): void {
   const above = document.getIn(path.slice(0, -1));
   const pair = isMap(above) ? above.items.find(({ key }) => isScalar(key) && key.value === path.at(-1)) : undefined;

@@ -31,7 +31,7 @@ export type EvidenceTerms = {
   readonly pieces: readonly Piece[];
   readonly embargoMs: number;
   readonly objective: MeasureName;
-  /** Trials around the best trial. */
+  /** Trials around the best trial, each with one parameter changed. */
   readonly neighbours: readonly NeighbourRecord[];
 };
 
@@ -143,7 +143,7 @@ export function spansInTime(pieces: readonly Piece[]): {
   return { spans: order.map(at => spans[at]!), order };
 }
 
-/** Maximum loss of a stable neighbor, as a share of the best trial's value. */
+/** Maximum amount by which a stable neighbor is worse than the best trial, as a share of the best trial's value. */
 const WITHIN_SHARE = 0.25;
 
 function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: EvidenceTerms): Evidence['stability'] {
@@ -164,7 +164,10 @@ function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: E
   };
 }
 
-/** Returns the values of the objective by one parameter, for the feasible trials and for the best trial's neighbors. */
+/**
+ * Returns the values of the objective against the values of one parameter, for the feasible trials and for the best
+ * trial's neighbors.
+ */
 function along(
   parameter: SpaceParameter,
   feasible: readonly TrialRecord[],

@@ -66,7 +66,10 @@ export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> 
   return made;
 }
 
-/** Checks that a registered trial has the requested point. If not, another program version wrote the trial. */
+/**
+ * Returns the registered trial `record` if it has the requested point. Otherwise throws, because another program
+ * version wrote the trial.
+ */
 function same(record: TrialRecord | undefined, point: Point, { registry }: StudyRun): TrialRecord {
   if (record === undefined) throw new Error(`${registry.file}: a finished trial is missing`);
   if (textOfPoint(record.point) !== textOfPoint(point))

@@ -64,7 +64,7 @@ export type Tuned = { readonly tuning: Tuning; readonly yaml: ((to: string) => s
 
 /**
  * Runs the missing trials of the study, then evaluates it. Rejects with `UsageError` for errors that the operator can
- * fix, and if the holdout rule forbids trials or the opening.
+ * fix. Also rejects if the holdout rule forbids trials or the opening of the holdout.
  */
 export async function tune(options: TuneOptions): Promise<Tuned> {
   const { version, by, now, progress } = options;
@@ -150,13 +150,17 @@ function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registr
   });
 }
 
-/** Returns the digest of the study's first record, which contains its time, operator and file. */
+/**
+ * Returns the id of the study in this registry: the digest of the study's first record. The time and operator in that
+ * record make the id unique.
+ */
 const runOf = (registry: Registry, study: string): string =>
   digestOfData(registry.records().find(record => record.kind === 'study' && record.study === study) ?? study);
 
 /**
  * Opens the holdout. The opening is recorded before the holdout is read, so that after a crash between the two steps
- * the holdout counts as opened. This process runs the holdout, with `here`, even if workers run the trials.
+ * the holdout counts as opened. The executor `here` runs the best trial on the holdout in this process, even if workers
+ * run the other trials.
  */
 async function openHoldout(
   run: StudyRun,

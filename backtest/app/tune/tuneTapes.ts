@@ -221,7 +221,7 @@ function marketsOf(parts: readonly Part[], seed: number, latencies: Latencies): 
 const BLOCK_MIN_MS = 60_000;
 const BLOCKS_MAX = 40;
 
-/** Returns the number of time blocks, each of which must have at least one minute in the shortest run. */
+/** Returns the number of time blocks, so that each block has at least one minute in the shortest run. */
 function blocksIn(from: number, to: number, starts: readonly number[]): number {
   const shortest = to - from - 1_000 * Math.max(...starts);
   if (shortest < PIECE_MIN_MS)

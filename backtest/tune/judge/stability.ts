@@ -73,8 +73,8 @@ export type Stability = {
   /** Share of the neighbors that ran and were at most `within` worse than the optimum; NaN without neighbors. */
   readonly share: number;
   /**
-   * Results per parameter: the share among the neighbors along the parameter, and the largest loss of these neighbors;
-   * Infinity if a neighbor failed.
+   * Results per parameter, from the neighbors in which that parameter differs. `worstLoss` is how far the worst of
+   * these neighbors is below the optimum; Infinity if a neighbor failed.
    */
   readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number }[];
 };

@@ -55,7 +55,10 @@ export function combinatorialSplits(spans: readonly ResultSpan[], options: Combi
 }
 
 export type WalkForwardOptions = {
-  /** Number of consecutive test folds. The spans are divided into one more group, which precedes the first fold. */
+  /**
+   * Number of consecutive test folds. The spans are divided into `folds` + 1 groups; the first group is only for
+   * training.
+   */
   readonly folds: number;
   /** Number of groups before a fold that are used for training. Default: all. */
   readonly window?: number;

@@ -53,7 +53,10 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
-/** Returns a sentence that compares the profit of one half's best trial in that half and in the other half. */
+/**
+ * Returns a sentence about the trial that is best in one half of the time: its profit in the other half, relative to
+ * its profit in the first half.
+ */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0)) return ' The best trial of one half of the time lost money in the other half.';

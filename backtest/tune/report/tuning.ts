@@ -105,14 +105,17 @@ export type Evidence = {
   /** Profits of walk-forward choices, in order of time; `chosen` is the number of the trial. */
   readonly walkForward: readonly { readonly chosen: number; readonly net: number }[];
   /**
-   * Results of the best trial's neighbors, each with one parameter changed. A `share` of the neighbors lost at most
-   * `within` of the best value. `null` if no neighbor ran.
+   * Results of the best trial's neighbors, each with one parameter changed. `share` is the share of neighbors that are
+   * worse than the best value by at most the share `within` of that value. `null` if no neighbor ran.
    */
   readonly stability: {
     readonly share: number;
     readonly within: number;
     readonly neighbours: number;
-    /** Results per parameter. `worstLoss` is a loss in the first objective; `null` if a neighbor cannot run. */
+    /**
+     * Results per parameter. `worstLoss` is how much worse the worst neighbor is than the best trial in the first
+     * objective; `null` if a neighbor cannot run.
+     */
     readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number | null }[];
   } | null;
   readonly parameters: readonly TunedParameter[];

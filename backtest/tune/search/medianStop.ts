@@ -13,7 +13,9 @@ export type MedianStopOptions = {
   readonly stepsMin?: number;
 };
 
-/** Returns the value that a trial must have reached after `step` steps; `null` if no trial is stopped there. */
+/**
+ * Returns the value that a trial must have reached after `step` steps; `null` if no trial is stopped after that step.
+ */
 export function medianAfter(
   step: number,
   others: readonly Course[],

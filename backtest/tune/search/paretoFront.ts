@@ -9,7 +9,7 @@ export const dominates = (a: readonly number[], b: readonly number[]): boolean =
 
 /**
  * Returns the indices of the points that no other point dominates, in order. A point with a NaN value is not on the
- * front; equal points are all on it.
+ * front. If one of several equal points is on the front, all are.
  */
 export function paretoFront(values: readonly (readonly number[])[]): readonly number[] {
   return values.flatMap((own, i) =>

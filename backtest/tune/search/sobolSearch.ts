@@ -20,8 +20,8 @@ export function sobolSearch(space: Space, { seed }: SearchOptions): Search {
 }
 
 /**
- * Returns a function for the points of a scrambled sequence, by their index from 0. Dimensions beyond the table are
- * uniformly random.
+ * Returns a function that computes the coordinates of a point of a scrambled sequence from its index, starting at 0.
+ * Dimensions beyond the table are uniformly random.
  */
 export function scrambledSobol(dimensions: number, seed: number): (index: number) => readonly number[] {
   const tables = Array.from({ length: Math.min(dimensions, SOBOL_DIMENSIONS) }, (_, i) => directionNumbers(i));
