@@ -19,7 +19,7 @@ export const RFQ_SWITCHES = {
   rfqSpreadPips: quantity(20, 0, 5000, 'RFQ spread.', 'rfq 2.2'),
   rfqBothAmounts: choice(
     ['invalid_provided_amount', 'source', 'target'],
-    'Handling of a quote request with both amounts.',
+    'Answer to quote requests with both amounts.',
     'rfq 4.2, facts 14',
   ),
   rfqCapacityPips: quantity(
@@ -40,22 +40,16 @@ export const RFQ_SWITCHES = {
   ),
   rfqConversionId: choice(['own', 'quote id'], 'Ids of conversions.', 'facts 14'),
   rfqDelayMinMs: quantity(200, 0, 600_000, 'Minimum time in PENDING.', 'rfq 3'),
-  rfqDelayMaxMs: quantity(
-    2000,
-    0,
-    600_000,
-    'Maximum time in PENDING. If minimum and maximum are 0, the reply has the outcome.',
-    'rfq 3',
-  ),
+  rfqDelayMaxMs: quantity(2000, 0, 600_000, 'Maximum time in PENDING. 0: the reply has the outcome.', 'rfq 3'),
   rfqFailurePips: quantity(0, 0, 10_000, 'Share of conversions that fail.', 'rfq 3'),
   rfqFunds: choice(
     ['moved at the end', 'locked at once'],
-    'Handling of the source amount of a PENDING conversion.',
+    'When PENDING conversions take their source amount.',
     'rfq 3',
   ),
   rfqListOrder: choice(['newest first', 'oldest first', 'by id'], 'Order of the conversion list.', 'rfq 4.6, facts 14'),
   rfqPageSizeMax: quantity(500, 1, 10_000, 'Maximum page_size.', 'rfq 8, facts 14'),
-  rfqLastToken: choice(['omitted', 'empty'], 'Form of next_page_token on the last page.', 'rfq 4.6'),
+  rfqLastToken: choice(['omitted', 'empty'], 'next_page_token of the last page.', 'rfq 4.6'),
   rfqPageTokens: choice(
     ['encrypted', 'failed_creating_page_token', 'failed_creating_page_token_placeholder', 'unexpected'],
     'Form of page tokens, or error 500.',
@@ -69,13 +63,7 @@ export const WEBHOOK_SWITCHES = {
   webhookRefusalStatus: choice(['400', '409', '200'], 'HTTP status of a rejected registration.', 'rfq 4.7, 7'),
   webhookTimeForm: choice(['milliseconds', 'seconds'], 'Resolution of created_at and updated_at in events.', 'rfq 2.5'),
   webhookDelayMinMs: quantity(20, 0, 600_000, 'Minimum delay of a delivery.', 'rfq 6'),
-  webhookDelayMaxMs: quantity(
-    1500,
-    0,
-    600_000,
-    'Maximum delay of a delivery. If minimum and maximum are 0, deliveries are in order.',
-    'rfq 6',
-  ),
+  webhookDelayMaxMs: quantity(1500, 0, 600_000, 'Maximum delay of a delivery. 0: deliveries in order.', 'rfq 6'),
   webhookSkipPips: quantity(1000, 0, 10_000, 'Share of lost PENDING and IN_PROGRESS events.', 'rfq 3, 6'),
   webhookRepeatPips: quantity(500, 0, 10_000, 'Share of repeated deliveries.', 'rfq 6'),
   webhookDeadlineMs: quantity(5000, 1, 60_000, 'Timeout of the callback.', 'rfq 8'),
@@ -88,7 +76,7 @@ export const WEBHOOK_SWITCHES = {
     'facts 15, 18.12',
   ),
   webhookBackOffMaxMs: quantity(300_000, 1, 86_400_000, 'Maximum wait before a retry.', 'facts 15, 18.12'),
-  webhookRefused: choice(['final', 'retried'], 'Handling of a delivery answered with 3xx or 4xx.', 'facts 15'),
+  webhookRefused: choice(['final', 'retried'], 'Deliveries answered with 3xx or 4xx.', 'facts 15'),
   webhookSignature: choice(['off', 'rsa'], 'Signature headers of deliveries.', 'facts 15, 18.12'),
   transactionStepMs: quantity(500, 0, 3_600_000, 'Time between two changes of a transaction.', 'rfq 3'),
   withdrawalTotal: choice(
@@ -97,5 +85,5 @@ export const WEBHOOK_SWITCHES = {
     'rest-api 2.9',
   ),
   transferListDelayMs: quantity(1000, 0, 86_400_000, 'Delay until a transfer is listed.', 'rest-api 2.9, facts 9.4'),
-  refundStepId: choice(['later', 'with the status'], 'Time of the webhook with the id of a refund step.', 'rfq 2.6'),
+  refundStepId: choice(['later', 'with the status'], 'Time of the webhook with the refund step id.', 'rfq 2.6'),
 } as const;
