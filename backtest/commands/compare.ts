@@ -59,7 +59,7 @@ export function addCompareCommand(program: Command): void {
         .argParser(partFlag)
         .default(1 / 3, 'a third'),
     )
-    .option('--anyway', 'without -c: also run bots that should not quote', false)
+    .option('--anyway', 'without -c: also run bots for which the calibration advises against quoting', false)
     .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
     .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')

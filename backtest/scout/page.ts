@@ -56,7 +56,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
     }
     ${plotted(
       'Net by distance',
-      `Net per hour, after fees, of orders at each distance from the mid price, re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. The bar is the interval from the edge that remains ${secondsText(scouting.horizonS)} after a fill, for each distance separately.`,
+      `Net per hour, after fees, of orders at each distance from the mid price, re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. The bar is the confidence interval of the net, computed from the edge that remains ${secondsText(scouting.horizonS)} after a fill; each distance has its own interval.`,
       byDistance,
     )}
     ${plotted(

@@ -638,10 +638,10 @@ export const LIVES: readonly Life[] = [
         cause: '0.05 btc too much, and the price falls by 1,800, with `drawdownShare: 0.5`',
         does: ({ market }) => market.show({ mid: 1_498_200 }),
         log: [
-          'regime: reduce only (drawdown: profit fell … from its highest, from 50 on inventory is only closed), was normal',
+          'regime: reduce only (drawdown: profit fell … from its peak; from a drawdown of 50, orders only reduce inventory), was normal',
         ],
         explain:
-          'regime: reduce only since …: drawdown: profit fell … from its highest, from 50 on inventory is only closed',
+          'regime: reduce only since …: drawdown: profit fell … from its peak; from a drawdown of 50, orders only reduce inventory',
         alerts: { PuntasDrawdownNear: 'btc_mxn: profit is … mxn below its highest' },
       },
       {

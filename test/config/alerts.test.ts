@@ -15,8 +15,8 @@ test('on, silent and off are words, and everything else has a default', () => {
 
 test.each([
   ['{}', 'expected webhook, telegram or both; omit the section to send no alerts'],
-  ['{ telegram: { chatId: "my chat" } }', 'expected the id of a chat, quoted'],
-  ['{ telegram: { chatId: "1" }, digestAt: "25:00" }', 'expected a UTC time, quoted'],
+  ['{ telegram: { chatId: "my chat" } }', 'expected the id of a chat in quotation marks'],
+  ['{ telegram: { chatId: "1" }, digestAt: "25:00" }', 'expected a UTC time in quotation marks'],
   ['{ webhook: { url: http://example.com/in } }', 'write https://example.com/in'],
   ['{ webhook: { url: https://user:word@example.com } }', 'without user, query'],
   ['{ telegram: { chatId: "1", token: "1:abc" } }', 'secrets do not belong in this file'],

@@ -40,7 +40,7 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     expect(status.text).toMatch(/held by +pause by ann since .* until [\s\S]*: a look at the feed/);
     const since = bot.heard;
     const resumed = await stage.types(['resume', '-c', bot.file, '--reason', RESUMED]);
-    expect([resumed.code, resumed.text]).toEqual([0, expect.stringMatching(/^the pause is over/)]);
+    expect([resumed.code, resumed.text]).toEqual([0, expect.stringMatching(/^the pause has ended/)]);
     await bot.hears(QUOTING, since);
     expect((await stage.stops(bot)).code).toBe(0);
   });

@@ -417,7 +417,7 @@ describe('a mapping file', () => {
     [
       'another unit than the times have',
       QUOTES.replace('ms', 's'),
-      /a\.csv: line 2: expected a time in s, found "1700000000000"/,
+      /a\.csv: line 2: expected a time from 2000 to 2099 in s, found "1700000000000"/,
     ],
     ['no zone of times without one', QUOTES.replace('unit: ms', 'unit: text'), /expected a time in text with a zone/],
     ['a tick of nothing', `tick: 0\n${QUOTES}`, /my\.yaml:1: tick: /],

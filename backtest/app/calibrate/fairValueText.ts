@@ -67,7 +67,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${predictionText(foretold)}`);
   const about = [
     `  # reference through ${books.join(', ')}, ${ageS} s old; the reference moves in ${digits(100 * moving)}% of the seconds`,
-    "  # slope of the book's next move on the distance of the reference (95%), correlation, and correlation in the last third, which was not fitted",
+    "  # for each horizon: share of the reference's distance from the book's price by which that price moves (with 95% interval), correlation r, and later the correlation in the last third, which was not used for the fit",
     ...rows,
   ];
   if (weight === 0) return [...about, '  # reference: weight 0, because it predicts no better than chance'];
@@ -75,7 +75,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
     ...about,
     ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # 1 minus the weight of the reference`]),
     `  reference: # also needs a section reference: { ${read} }`,
-    `    weight: ${weightText(weight)} # share of its distance that the book's price follows within ${chosen} s`,
+    `    weight: ${weightText(weight)} # share of the reference's distance from the book's price by which that price moves within ${chosen} s`,
     `    basisMemory: ${durationText(basisMemoryS)}`,
   ];
 }
@@ -102,7 +102,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
           `    memory: ${memoryMs / 1_000}s`,
         ]
       : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),
-    `  # imbalance, bps per deviation, ${ahead} (95%), correlation, and correlation in the last third, which was not fitted:`,
+    `  # imbalance, in bps per standard deviation: ${ahead} (with 95% interval), correlation r, and later the correlation in the last third, which was not used for the fit:`,
     ...imbalances.map(
       ({ depthBps, foretold }) =>
         `  #   ${depthBps === 0 ? 'at the best prices' : `within ${depthBps} bps`}: ${predictionText(foretold)}`,

@@ -90,7 +90,7 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   if (pause !== null && isPaused) {
     if (latch.endPause(pause, { reason, at, by: 'person', ...named }) !== true)
       throw new UsageError(`${dir}: the pause could not be ended; another command changed it, or the disk is full`, 1);
-    const over = `the pause is over: ${pause.reason}`;
+    const over = `the pause has ended (its reason was: ${pause.reason})`;
     if (lifted === null) return `${over}; a running bot quotes within seconds`;
     return `${over}; still in force: ${lifted.reason} (${halt ? 'halted' : hold ? 'held' : 'reduce only'} by ${lifted.by}); investigate, then resume with: ${ownCommand('resume', which)}`;
   }

@@ -34,7 +34,7 @@ export function readCandidate(path: string): Candidate {
   const tuned = tunedEvidenceIn(text);
   if (typeof tuned === 'string')
     throw new UsageError(
-      `${path}: ${tuned}; tune again, or remove the line to use the candidate without that evidence`,
+      `${path}: ${tuned}; tune again, or remove the line "# evidence:" to use the candidate without that evidence`,
     );
   return { file: resolve(path), config, text, tuned };
 }

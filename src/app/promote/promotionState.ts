@@ -118,7 +118,7 @@ function afterRollback(
     return { ...standing, open: null };
   }
   if (last === undefined || last.promotion !== promotion)
-    return cannot('another promotion, or none, is in the live file');
+    return cannot('the live file is from another promotion, or from none');
   if (to !== last.before) return cannot('the restored text is not the previous live file');
   const pending = { promotion, to: last.before, from, isBack: true };
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };

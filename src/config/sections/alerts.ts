@@ -80,8 +80,8 @@ const channel = {
     .strictObject({
       chatId: z
         .string()
-        .regex(/^(-?\d{1,20}|@\w{5,32})$/, 'expected the id of a chat, quoted, like "-1001234567890"')
-        .describe('Chat number, or @name of a public channel, quoted.'),
+        .regex(/^(-?\d{1,20}|@\w{5,32})$/, 'expected the id of a chat in quotation marks, like "-1001234567890"')
+        .describe('Chat number, or @name of a public channel, in quotation marks.'),
       url: httpAddress.default('https://api.telegram.org').describe('Bot API address.'),
     })
     .optional()
@@ -99,9 +99,9 @@ export const alerts = z
       .describe('Maximum messages per address; a third is reserved for critical events.'),
     digestAt: z
       .string()
-      .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a UTC time, quoted, like "07:30"')
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a UTC time in quotation marks, like "07:30"')
       .default('00:00')
-      .describe('UTC time of the daily summary, quoted.'),
+      .describe('UTC time of the daily summary, in quotation marks, like "07:30".'),
     events: z.strictObject(modes).prefault({}).describe('silent: without sound; off: only counted in the summary.'),
   })
   .refine(({ webhook, telegram }) => webhook !== undefined || telegram !== undefined, {

@@ -17,7 +17,7 @@ const requests = {
         .min(1)
         .max(100_000)
         .default(270)
-        .describe('Private requests per 60 s without cancels (exchange limit: 300 per account).'),
+        .describe('Private requests other than cancels, per 60 s (exchange limit: 300 per account).'),
     })
     .prefault({})
     .describe('Request budgets. Exceeding the limits of the exchange causes a lockout of a minute.'),

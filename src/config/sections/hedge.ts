@@ -31,7 +31,9 @@ export const hedge = z.strictObject({
     .describe('Inventory beyond which Puntas hedges (base). If omitted, computed from risk, flow and cost.'),
   residual: decimalText
     .optional()
-    .describe('Inventory left after a hedge (base), below the band. If omitted, 0 or computed.'),
+    .describe(
+      'Inventory left after a hedge (base), below the band. If omitted: 0 with a given band, otherwise computed with the band.',
+    ),
   risk: sumOfMoney
     .optional()
     .describe(

@@ -121,7 +121,7 @@ export class RegimeWatch {
           wideWhy: this.#wideWhy,
           near: share === undefined ? 0 : Math.abs(position) / (share * positionMax),
           loss: isLost
-            ? `drawdown: profit fell ${textOfMoney(drawdown)} from its highest, from ${textOfMoney(limit)} on inventory is only closed`
+            ? `drawdown: profit fell ${textOfMoney(drawdown)} from its peak; from a drawdown of ${textOfMoney(limit)}, orders only reduce inventory`
             : null,
         },
         this.#rules,

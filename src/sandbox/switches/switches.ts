@@ -90,7 +90,7 @@ export const SWITCHES = {
   modifyPriority: choice(['lost', 'kept when reduced'], 'Queue priority after v4 modify.', 'facts 6, 18.6'),
   modifyMajor: choice(
     ['original', 'remaining'],
-    'v4 modify: whether a new major includes the filled part.',
+    'v4 modify: whether the new amount (field "major") includes the filled part.',
     'facts 6, 18.6',
   ),
   cancelUnknown: choice(['omitted', '0312'], 'Answer to cancels of unknown IDs.', 'facts 8, 18.8'),

@@ -143,7 +143,10 @@ describe('inventory and losses', () => {
   it('only close from the drawdown on, in words, until a resume; without a limit or a figure never', () => {
     const { watch, look } = watched(rules({ reduceOnly: { drawdown: moneyOf('50') } }));
     expect([look({}, null), look({ position: 1e6 }, moneyOf('49.99'))]).toEqual([NORMAL, NORMAL]);
-    const lost = ['reduce only', 'drawdown: profit fell 50 from its highest, from 50 on inventory is only closed'];
+    const lost = [
+      'reduce only',
+      'drawdown: profit fell 50 from its peak; from a drawdown of 50, orders only reduce inventory',
+    ];
     expect([look({}, moneyOf('50')), look({}, moneyOf('0'))]).toEqual([lost, lost]);
     expect(watch.isReduceOnly).toBe(true);
     watch.apply({ kind: 'resume', at: T + 60_000 });

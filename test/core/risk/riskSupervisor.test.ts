@@ -124,7 +124,7 @@ describe('a look at the regime', () => {
     book.inventory.mark(28);
     risk.look(T + 3, context(100, 39), null);
     expect(risk.reducingBecause).toBe(
-      'drawdown: profit fell 300 from its highest, from 300 on inventory is only closed',
+      'drawdown: profit fell 300 from its peak; from a drawdown of 300, orders only reduce inventory',
     );
     risk.look(T + 4, context(null, 0), 'no limits');
     expect(risk.regimes.state.why).toBe('no limits');

@@ -208,7 +208,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas reduce\b(?!.* --preview)/, /quotes only to reduce inventory/],
   [/puntas reload\b.* --json/, /^\{"end":"nothing to do"/m],
   [/puntas reload\b/, /^ +now +then$|nothing has changed/m],
-  [/puntas resume\b(?!.* --preview)/, /lifted|the pause is over/],
+  [/puntas resume\b(?!.* --preview)/, /lifted|the pause has ended/],
   [/puntas pause\b(?!.* --(?:preview|json))/, /^paused: /m],
   [/puntas status\b(?!.* --json)/, /^ +regime +\w/m],
   [/puntas replay\b/, /all commands identical/],

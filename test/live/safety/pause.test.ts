@@ -59,7 +59,7 @@ describe('the file of a pause', () => {
     mkdirSync(dir, { mode: 0o700 });
     writeFileSync(join(dir, 'PAUSED'), text, { mode: 0o600 });
     expect(pauseAt(latchIn(dir), Number.MAX_SAFE_INTEGER)?.reason).toMatch(/PAUSED is there but not readable/);
-    expect(resume({ stateDir: dir }, 'looked at it', 0)).toMatch(/^the pause is over/);
+    expect(resume({ stateDir: dir }, 'looked at it', 0)).toMatch(/^the pause has ended/);
     expect(latchIn(dir).readPause()).toBeNull();
   });
 
@@ -184,7 +184,7 @@ describe('puntas pause', () => {
       expect(ours(world)).toBe(0);
       if (how === 'a resume')
         expect((await act(world, { action: 'resume' })).lines.join()).toMatch(
-          /^the pause is over: .*; still in force: closing for the night \(reduce only by person\); .* puntas resume/,
+          /^the pause has ended \(its reason was: .*\); still in force: closing for the night \(reduce only by person\); .* puntas resume/,
         );
       await world.clock.advance(15 * SECOND);
       expect(explain({ dir: world.stateDir, at: null }).regime).toMatchObject({

@@ -188,7 +188,9 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
           : (moment(day + whole, zone) * 1_000 + (micros - whole * 1_000)) / 1_000;
     }
     if (!(at >= FIRST && at < LAST))
-      throw new RangeError(`expected a time in ${unit === 'text' ? 'text with a zone' : unit}, found ${shown(text)}`);
+      throw new RangeError(
+        `expected a time from 2000 to 2099 ${unit === 'text' ? 'as text with a zone' : `in ${unit}`}, found ${shown(text)}`,
+      );
     last = at;
     return at;
   };

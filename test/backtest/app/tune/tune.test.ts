@@ -113,7 +113,7 @@ describe('a study', () => {
     });
     expect(text).toMatch(/^# Found by puntas tune \(test\), study [0-9a-f]{12}/);
     expect(text.replaceAll('\n# ', ' ')).toMatch(
-      /deflated Sharpe ratio is 0\.\d\d, with 9 configurations tried on these hours so far/,
+      /deflated Sharpe ratio is 0\.\d\d, with 9 configurations tried so far on the tuning hours/,
     );
     // Nothing of what the first file says of itself is left.
     expect(text).not.toMatch(/it earns \+|\$schema/);
