@@ -28,7 +28,7 @@ const BOTS: readonly (readonly [Bot, readonly Holding[]])[] = [
   pausedFor('private data stale', ['notQuoting', 1_000, 120_000, 'private data stale']),
   pausedFor('book crossed', ['notQuoting', 1_000, 120_000, 'book crossed']),
   pausedFor('not ready', ['notQuoting', 30_000, 120_000, 'not ready']),
-  pausedFor('stopping', ['notQuoting', 30_000, 120_000, 'stopping']),
+  pausedFor('stopping', ['notQuoting', 30_000, 120_000, 'the last run has stopped']),
   [hidden('at the cap'), [['notQuoting', 2_000, 120_000, 'at the cap']]],
   [hidden('no fair value'), [['notQuoting', 2_000, 120_000, 'no fair value']]],
   pausedFor('book stale', ['bookStale', 1_000, 30_000, 'book stale']),

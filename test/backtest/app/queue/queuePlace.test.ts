@@ -26,8 +26,8 @@ describe('the address of a queue', () => {
     ['redis://:topsecret@host/x', /another path/],
     ['postgres://u:topsecret@host', /no database/],
     ['redis:///1', /no host/],
-    ['redis://:100%topsecret@host', /write %25 for it$/],
-    ['postgres://u:100%topsecret@host/trials', /write %25 for it$/],
+    ['redis://:100%topsecret@host', /write the % as %25$/],
+    ['postgres://u:100%topsecret@host/trials', /write the % as %25$/],
   ])('%s is refused in one line without its password', (text, line) => {
     expect(() => place(text)).toThrow(line);
     expect(() => place(text)).toThrow(/^(?!.*topsecret).*$/);
@@ -40,7 +40,7 @@ describe('the address of a queue', () => {
       expect(decodeURIComponent(new URL(url).password)).toBe(odd);
       expect(shown).toBe('redis://host');
     }
-    expect(() => place('redis://:a@host', { PUNTAS_QUEUE_PASSWORD: 'b' })).toThrow(/use one of them$/);
+    expect(() => place('redis://:a@host', { PUNTAS_QUEUE_PASSWORD: 'b' })).toThrow(/use only one password$/);
     expect(() => place('redis://host', { PUNTAS_QUEUE_PASSWORD: '' })).toThrow(/PUNTAS_QUEUE_PASSWORD is empty/);
   });
 });

@@ -68,7 +68,7 @@ describe('a study', () => {
     ],
     [
       withParameters('  strategy.halfSpreadBps: { linear: [4, 9], when: { strategy.levels: 2 } }'),
-      [/only when strategy\.levels has a value; expected a parameter/],
+      [/only when strategy\.levels has a value; expected strategy\.levels earlier in the list of parameters/],
     ],
     [
       withParameters('  strategy.levels: { integer: [1, 3] }\nobjectives: [profit]'),
