@@ -165,12 +165,16 @@ export class PersonJudge {
     this.look();
   }
 
-  /** `halt --cancel` says that nothing is left. */
-  verified(): void {
-    this.#o.see('a halt with cancel was verified');
-    const live = this.#o.live();
-    if (this.#taken.halt !== null && live.length > 0)
-      this.#break('P6', `${live.join(', ')} lives after a halt that canceled and verified`);
+  /** `halt --cancel` begins; returns what to call when it says that nothing is left. `isLifted`: whether a person resumed meanwhile. */
+  canceling(): (isLifted: boolean) => void {
+    const before = new Set(this.#o.live());
+    return isLifted => {
+      this.#o.see('a halt with cancel was verified');
+      // A bot that was resumed may place anew.
+      const live = this.#o.live().filter(id => !isLifted || before.has(id));
+      if ((isLifted || this.#taken.halt !== null) && live.length > 0)
+        this.#break('P6', `${live.join(', ')} lives after a halt that canceled and verified`);
+    };
   }
 
   /** An order leaves the bot; `major` in 10^-18. */

@@ -211,11 +211,11 @@ export class Persons {
     };
     const config = { ...scenario.config, state: { ...scenario.config.state, dir: store.files!.dir } };
     const { lifts } = this;
+    const verified = judge.canceling();
     void cancelOwn(config, venue, life.clock, world.seed + life.number, log).then(({ code }) => {
       this.#isCanceling = false;
       world.trace.add(`halt with cancel ended with ${code}`);
-      // What was placed after a resume is not its matter.
-      if (code === 0 && this.lifts === lifts) judge.verified();
+      if (code === 0) verified(this.lifts !== lifts);
     });
   }
 
