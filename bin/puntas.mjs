@@ -4,9 +4,11 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const main = new URL('../dist/src/main.js', import.meta.url);
-if (existsSync(main)) await import(main.href);
+const isFailed = existsSync(new URL('../dist/failed', import.meta.url));
+if (existsSync(main) && !isFailed) await import(main.href);
 else {
   const folder = fileURLToPath(new URL('..', import.meta.url));
-  console.error(`puntas: not built yet; build it in ${folder} with: npm run build`);
+  const why = isFailed ? 'the last build failed; see the errors, then' : 'not built yet;';
+  console.error(`puntas: ${why} build it in ${folder} with: npm run build`);
   process.exitCode = 2;
 }

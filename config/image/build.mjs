@@ -1,12 +1,13 @@
 // Compiles the program to dist/ and makes it executable; says what it does while that takes more than a second.
 // Usage: node config/image/build.mjs
 import { spawn } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const { columns, isTTY } = process.stderr;
 const compiler = join(createRequire(import.meta.url).resolve('typescript-native/package.json'), '../bin/tsc');
+const FAILED = 'dist/failed';
 const began = performance.now();
 let isTold = false;
 let nextMs = 2_000;
@@ -28,6 +29,10 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(
 child.on('exit', code => {
   clearInterval(ticking);
   if (isTold && isTTY) process.stderr.write('\r\x1b[K');
-  if (code === 0) chmodSync('dist/src/main.js', 0o755);
+  // The compiler also writes code with wrong types; bin/puntas.mjs does not run it.
+  if (code === 0) {
+    rmSync(FAILED, { force: true });
+    chmodSync('dist/src/main.js', 0o755);
+  } else writeFileSync(FAILED, '');
   process.exitCode = code ?? 1;
 });

@@ -1,6 +1,6 @@
 /** What `npm start` does before the bot starts: a person sees that it works. */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -9,8 +9,10 @@ import { ROOT } from './program.ts';
 const dir = mkdtempSync(join(tmpdir(), 'puntas-build-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
+type Built = { readonly stderr: string; readonly code: number | null; readonly isFailed: boolean };
+
 /** A folder of sources whose compiler ends with the code, `after` something was said. */
-function buildOf(code: number, isLong: boolean): Promise<{ readonly stderr: string; readonly code: number | null }> {
+function buildOf(code: number, isLong: boolean): Promise<Built> {
   const at = mkdtempSync(join(dir, 'clone-'));
   for (const folder of ['config/image', 'node_modules/typescript-native/bin', 'dist/src'])
     mkdirSync(join(at, folder), { recursive: true });
@@ -28,22 +30,39 @@ function buildOf(code: number, isLong: boolean): Promise<{ readonly stderr: stri
     stderr += text;
     writeFileSync(join(at, 'said'), '');
   });
-  return new Promise(resolve => child.on('close', ended => resolve({ stderr, code: ended })));
+  return new Promise(resolve =>
+    child.on('close', code => resolve({ stderr, code, isFailed: existsSync(join(at, 'dist/failed')) })),
+  );
 }
 
 test('a build that takes long says that it builds, and ends as the compiler does', async () => {
   const [long, broken] = await Promise.all([buildOf(0, true), buildOf(2, false)]);
-  expect(long).toEqual({ code: 0, stderr: expect.stringMatching(/^building Puntas: \d+ s .*\n/) as string });
+  expect(long).toEqual({
+    code: 0,
+    isFailed: false,
+    stderr: expect.stringMatching(/^building Puntas: \d+ s .*\n/) as string,
+  });
   expect(broken.code).toBe(2);
 });
 
+test('what a failed build left is not run, until a build succeeds', async () => {
+  const [broken, mended] = [await buildOf(2, false), await buildOf(0, false)];
+  expect([broken.isFailed, mended.isFailed]).toEqual([true, false]);
+  const after = commandIn('failed', 'console.log("it runs")', true);
+  expect([after.status, after.stdout]).toEqual([2, '']);
+  expect(after.stderr).toMatch(
+    /^puntas: the last build failed; see the errors, then build it in \S+ with: npm run build\n$/,
+  );
+});
+
 /** The command in a folder whose build, if there is one, prints its arguments. */
-function commandIn(name: string, build: string | null) {
+function commandIn(name: string, build: string | null, isFailed = false) {
   const at = join(dir, name);
   mkdirSync(join(at, 'bin'), { recursive: true });
   mkdirSync(join(at, 'dist/src'), { recursive: true });
   cpSync(join(ROOT, 'bin/puntas.mjs'), join(at, 'bin/puntas.mjs'));
   if (build !== null) writeFileSync(join(at, 'dist/src/main.js'), build);
+  if (isFailed) writeFileSync(join(at, 'dist/failed'), '');
   return spawnSync(process.execPath, [join(at, 'bin/puntas.mjs'), 'run', '--json'], { encoding: 'utf8' });
 }
 
