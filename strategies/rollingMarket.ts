@@ -129,7 +129,7 @@ export class RollingMarket {
     return this.#a;
   }
 
-  /** Decay of arrivals per unit of distance, which is a share of the price. */
+  /** Decay of arrivals per unit of distance; the distance is a share of the price. */
   get k(): number {
     return this.#k;
   }

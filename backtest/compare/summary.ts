@@ -82,8 +82,8 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
 }
 
 /**
- * Returns a sentence about the verdicts at the exchange's lowest fee: how many advise to quote, and how many the rest
- * of the recording contradicts.
+ * Returns a sentence about the verdicts at the exchange's lowest fee: how many advise to quote or not to quote, and how
+ * many are contradicted by the rest of the recording.
  */
 function verdictsText(tapes: Comparison['tapes']): string {
   const verdicts = tapes.flatMap(({ verdicts: [best] }) => best ?? []);

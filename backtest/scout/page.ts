@@ -225,14 +225,14 @@ function fees(books: readonly ScoutedBook[]): Plot {
   const lines = [
     dots('half-spread', 'model-1', ({ halfSpreadBps }) => halfSpreadBps),
     dots(
-      'average maker after a minute',
+      'edge of the average maker after a minute',
       'spread',
       ({ maker }) => maker.find(({ seconds }) => seconds === 60)?.bps ?? null,
     ),
     dots('fee', 'fees', ({ feeBps }) => feeBps),
   ];
   return {
-    ...{ id: 'fees', title: 'Half-spread, average maker and fee' },
+    ...{ id: 'fees', title: 'Half-spread, edge of the average maker, and fee' },
     x: namesAxis(books),
     y: { label: 'bps', range: rangeOf([...lines.flatMap(({ values }) => values), 0]) },
     lines,

@@ -44,7 +44,8 @@ export type MarketDataUser = {
   readonly onStep?: (diff: BookDiff) => void;
   /**
    * Called whenever a step, frame or poll confirms the stepped book as current. `was` is the previous source.
-   * `polledAt` (by `time`) is the start of the confirming poll; `null` if the stream confirmed the book.
+   * `polledAt` is when the confirming poll started, measured with the option `time`; `null` if the stream confirmed the
+   * book.
    */
   readonly onCurrent: (was: BookSource, polledAt: Millis | null) => void;
   /**
@@ -53,8 +54,8 @@ export type MarketDataUser = {
    */
   readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
   /**
-   * Called when the book that `takeBook` applied is current. The book contains the bot's orders as of `startedAt` (by
-   * `time`).
+   * Called when the book that `takeBook` applied is current. The book contains the bot's orders as of `startedAt`,
+   * measured with the option `time`.
    */
   readonly onBook: (startedAt: Millis, source: BookSource) => void;
   /** Called after a loss of the stream or its data: the book is unknown until the next `onCurrent` or `onBook`. */

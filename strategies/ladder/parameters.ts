@@ -44,7 +44,7 @@ export const ladderParameters = z
       .gt(0)
       .max(100)
       .optional()
-      .describe('Distance (percent) of the reference from its slow average that stops one side.'),
+      .describe("Reference's maximum distance (percent) from its slow average. Beyond it, one side stops."),
     minEdgeBps: z
       .number()
       .min(-1_000)

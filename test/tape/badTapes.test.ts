@@ -269,7 +269,7 @@ describe('the wrong tape', () => {
   test('days with different lots are refused, and a writer does not mix them', () => {
     closed(5);
     const other = () => new TapeWriter({ dir, rules: RULES, source: 'a test', lot: '0.001' });
-    expect(other).toThrow(/has lots of 0\.00000001, expected 0\.001; record into another folder/);
+    expect(other).toThrow(/has lot size 0\.00000001, expected 0\.001; record into another folder/);
   });
 
   test('a day of another date than its folder is refused', () => {

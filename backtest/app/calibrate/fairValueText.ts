@@ -5,7 +5,10 @@
 import { shortDecimal } from '../../../src/core/index.ts';
 import { imbalanceOf, type Calibration, type Prediction, type Leader, type Signals } from '../../../src/tape/index.ts';
 
-/** Reference price that predicts the price of the book `own`, with the books of the reference. */
+/**
+ * Reference price (`leader`) that predicts the price of the book `own`. `books`: the books that make up the reference
+ * price.
+ */
 export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };
 
 /** Minimum number of samples per cell of the micro-price table; cells with fewer samples are printed as null. */

@@ -108,7 +108,7 @@ export function profileLines({ profile }: MeasuredDistances): readonly string[] 
 
 /**
  * Returns the adverse price move after fills at the best distance, in bps; `null` if nothing was measured. The best
- * distance is for the first fee at which quoting pays, or for the last fee if quoting pays at no fee.
+ * distance is that of the first fee at which quoting pays; if quoting pays at none of the fees, that of the last fee.
  */
 export function adverseAtBest({
   profile,

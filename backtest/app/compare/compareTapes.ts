@@ -112,8 +112,8 @@ export function firstPart(
 }
 
 /**
- * Returns a short name: the file name up to its first date, without a trailing book, and the book. For
- * bitstamp-btcusd-2015-05-01-books it is "bitstamp btc_usd".
+ * Returns a short name: the file name up to its first date, with the name of the book at its end removed, followed by
+ * `book`. For bitstamp-btcusd-2015-05-01-books it is "bitstamp btc_usd".
  */
 const shortName = (name: string, book: string): string => {
   const dated = name.search(/-\d/);

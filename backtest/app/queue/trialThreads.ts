@@ -1,6 +1,6 @@
 /**
- * Threads of a worker. Each thread runs one trial at a time and shares the rows with the other threads, so that the
- * main thread can answer the queue.
+ * Threads of a worker, which leave the main thread free to answer the queue. Each thread runs one trial at a time; all
+ * threads share the rows.
  */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';

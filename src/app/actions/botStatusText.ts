@@ -8,7 +8,7 @@ import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus
 const WIDTH = 80;
 const NAME = 11;
 
-/** Returns the status as text. `where` is the text that names a bot that has never run. */
+/** Returns the status as text. `where`: state directory, shown instead of the name if the bot has never run. */
 export function botStatusText(of: BotStatus, where: string): string {
   const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;

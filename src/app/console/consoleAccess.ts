@@ -43,7 +43,7 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
   }
   if (!/^[\x21-\x7e]{32,512}$/.test(text))
     throw new UsageError(
-      `${key}: expected a random token of 32 to 512 characters without blanks, found ${text.length}${text.length < 32 ? '' : ' with blanks or other characters'}; create one with openssl rand -hex 32`,
+      `${key}: expected a random token of 32 to 512 printable ASCII characters without blanks, found ${text.length} character${text.length === 1 ? '' : 's'}${/[^\x21-\x7e]/.test(text) ? ', some of them not allowed' : ''}; create one with openssl rand -hex 32`,
     );
   return text;
 }

@@ -232,7 +232,7 @@ async function portFinding(
     name,
     `${at} is free, but open to anyone who reaches this machine: plain HTTP without login`,
     name === 'metrics'
-      ? 'outside a container set metrics.host: 127.0.0.1'
+      ? 'unless the bot runs in a container, set metrics.host: 127.0.0.1'
       : 'allow only a proxy with TLS to reach it (webhooks.sources)',
   );
 }

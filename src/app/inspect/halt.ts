@@ -83,8 +83,9 @@ export function nothingToCancel({ exchange }: Config, stateDir: string): string 
 }
 
 /**
- * Cancels every order of the bot and verifies the result; returns lines for the operator. Orders in the state are
- * canceled first, without a read. A read counts as proof only when the bot's own requests can no longer be in transit.
+ * Cancels every order of the bot and verifies the result; returns lines for the operator. Orders listed in the state
+ * directory are canceled first, before the exchange is read. A read of open orders counts as proof only when the bot's
+ * own requests can no longer be in transit.
  */
 export async function cancelOwn(
   config: Config,

@@ -43,7 +43,7 @@ export async function assertNoOldState(
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
   throw new UsageError(
-    `the state directory of this bot is ${dir} (relative paths in ${file} count from the folder of the file), but an earlier state of ${ownerText(found.owner!)}, from a start with paths relative to the working directory, is in ${earlier}, with ${what}: ${isKept ? `investigate, then settle that state with ${settle}, and move it away` : `move the state with ${move}, then start again`}`,
+    `this bot's state directory is ${dir} (relative paths in ${file} start at the folder of ${file}). But an earlier start, which used the working directory, left a state of ${ownerText(found.owner!)} in ${earlier}, with ${what}: ${isKept ? `investigate, then settle that state with ${settle}, and move it away` : `move the state with ${move}, then start again`}`,
   );
 }
 

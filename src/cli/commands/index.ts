@@ -51,8 +51,8 @@ export const guardsMoney = (command: string | undefined): boolean =>
   command !== undefined && MONEY_COMMANDS.includes(command);
 
 /**
- * Adds the command that the first argument names. For the version, adds no command. Without a known command, adds all
- * commands, so that commander lists them.
+ * Adds the command that the first argument names. Adds no command for the option `--version`. Without a known command,
+ * adds all commands, so that commander lists them.
  */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;

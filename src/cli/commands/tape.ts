@@ -25,7 +25,7 @@ export function addTapeCommands(program: Command): void {
       .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
       .option('--tape <dir>', 'folder of the tape'),
   )
-    .addOption(new Option('--rows <which>', 'rows to export from a state').choices(ROWS))
+    .addOption(new Option('--rows <which>', "rows from a bot's state directory").choices(ROWS))
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, paper, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {

@@ -15,7 +15,7 @@ export const timing = z.strictObject({
     .describe('Maximum delay until a trade is listed. Ended orders stay reserved until then.'),
   transferListDelayMaxMs: millis(0, 86_400_000)
     .default(600_000)
-    .describe('Maximum delay until a transfer is listed. Then an unexplained difference halts.'),
+    .describe('Maximum delay until a transfer is listed. Later, unexplained differences halt trading.'),
   shutdownMs: millis(1_000, 600_000)
     .default(60_000)
     .describe('Maximum duration of a stop, including cancels and verification.'),

@@ -118,7 +118,7 @@ export type Snapshot = {
   /** Data that is missing before quoting, as text; `null` if complete. */
   readonly waitsFor: string | null;
   /**
-   * Empty sides with the reason from the last decision. `emptySidesText` is the reasons as text; `null` if both sides
+   * Empty sides with the reason from the last decision. `emptySidesText` has these reasons as text; `null` if both sides
    * show a quote.
    */
   readonly unshown: EmptySides;
@@ -160,7 +160,8 @@ export type Preview = {
   readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
   /**
-   * Sides without a placeable order; both `null` while the bot may not quote. `emptySidesText` is the reasons as text.
+   * For each side, why no order can be placed; `null` if one can, and for both sides while the bot may not quote.
+   * `emptySidesText` has these reasons as text.
    */
   readonly unshown: EmptySides;
   readonly emptySidesText: string | null;

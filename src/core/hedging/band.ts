@@ -30,8 +30,8 @@ export type Band = {
    */
   readonly orders: number;
   /**
-   * For each q from 0 to `ordersMax` - 1, the cost of holding one order more than q until quotes sell that order. The
-   * cost is at most the hedge cost.
+   * For each q from 0 to `ordersMax` - 1: the cost, at an inventory of q orders, of holding the amount of one more order
+   * until quotes sell that amount. At most the hedge cost.
    */
   readonly marginal: readonly number[];
   /** Earnings per second minus risk and hedge costs, as a share of the value of one order. */

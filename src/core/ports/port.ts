@@ -279,7 +279,10 @@ export interface ConversionDesk {
       { readonly give: DecimalText; readonly get?: never } | { readonly get: DecimalText; readonly give?: never }
     ),
   ): Promise<Outcome<ConversionOffer>>;
-  /** Accepts an offer. `refused` means certainly not executed, unless its meaning is `executed before`. */
+  /**
+   * Accepts an offer. If the outcome is `refused`, the offer is certainly not executed, unless the field `meaning` is
+   * `executed before`.
+   */
   accept(offer: Pick<ConversionOffer, 'way' | 'id'>): Promise<Outcome<{ readonly conversionId: string }>>;
   state(way: ConversionWay, conversionId: string): Promise<Outcome<ConversionState>>;
   /**

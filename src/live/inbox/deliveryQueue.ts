@@ -9,7 +9,7 @@ export type DeliveryQueueOptions = {
   readonly store: Pick<InboxStore, 'put'>;
   /** Returns monotonic time in ms. */
   readonly elapsed: () => Millis;
-  /** Runs the call after all deliveries that have already arrived are in the queue. */
+  /** Runs the call later, when the queue has every delivery that has arrived by now. */
   readonly soon: (call: () => void) => void;
   /** Called once for each new delivery, when it is on disk. */
   readonly onStored: (arrived: Arrived) => void;

@@ -11,8 +11,8 @@ const PER_MS = 1_000_000n;
 const BLOCK = 70_000n * PER_MS;
 const SPARE = 10_000n * PER_MS;
 /**
- * Number of nonces in a block while an earlier run's block keeps the nonces ahead of the clock. Complete blocks would
- * move the nonces further ahead at every quick restart.
+ * Number of nonces in a block while the nonces are ahead of the clock. A run starts above the nonces that earlier runs
+ * reserved; if each run reserved a full `BLOCK`, quick restarts would move the nonces further and further ahead.
  */
 const FEW = PER_MS;
 

@@ -212,7 +212,7 @@ const COMMITS = `
   CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
 `;
 
-/** Table of the profit since the opening at the end of each UTC hour. */
+/** Table of the profit at the end of each UTC hour, counted from the opening of the ledger. */
 const HOURS = `
   CREATE TABLE IF NOT EXISTS hours (
     account TEXT NOT NULL, hour INTEGER NOT NULL, profit TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (account, hour)

@@ -44,9 +44,9 @@ export function seededFlow(options: FlowOptions): Market {
 }
 
 /**
- * Parameters of informed takers. `looks`: checks of the price per expected taker order. `acts`: probability to trade if
- * the edge suffices. `edge`: minimum distance of the efficient price from the price paid, in half spreads. `size`:
- * multiple of other takers' sizes. `followed`: share of the usual follow-up orders.
+ * Parameters of informed takers. `looks`: number of price checks for each expected taker order. `acts`: probability to
+ * trade if the edge suffices. `edge`: minimum distance of the efficient price from the price paid, in half spreads.
+ * `size`: multiple of other takers' sizes. `followed`: share of the usual follow-up orders.
  */
 const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
 /** Maximum distance of an uninformed taker's limit from the best price, in half spreads. */

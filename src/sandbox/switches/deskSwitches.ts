@@ -59,7 +59,7 @@ export const RFQ_SWITCHES = {
 
 export const WEBHOOK_SWITCHES = {
   webhookHosts: choice(['loopback', 'any'], 'Allowed hosts of callback URLs.', 'facts 15'),
-  webhookEventCase: choice(['upper', 'lower'], 'Case of event in a registration.', 'facts 15, 17.19'),
+  webhookEventCase: choice(['upper', 'lower'], 'Letter case of "event" in registrations.', 'facts 15, 17.19'),
   webhookRefusalStatus: choice(['400', '409', '200'], 'HTTP status of a rejected registration.', 'rfq 4.7, 7'),
   webhookTimeForm: choice(['milliseconds', 'seconds'], 'Resolution of created_at and updated_at in events.', 'rfq 2.5'),
   webhookDelayMinMs: quantity(20, 0, 600_000, 'Minimum delay of a delivery.', 'rfq 6'),

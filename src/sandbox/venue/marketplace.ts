@@ -43,8 +43,8 @@ function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount,
     left -= Math.min(lots, left);
     return left > 0;
   });
-  // Usually, no account order was placed at or after `since`. An ordinary IOC order then has the same result as
-  // separate fills.
+  // Account orders placed at or after `since` must not be filled. Usually there are none, and one IOC order gives the
+  // same result as filling each order separately, as below.
   if (!late) return book.placeSynthetic(side, limit, amount, 'IOC').traded;
   for (const { id, lots } of met) book.hit(id, lots);
   return (amount - left) as Amount;

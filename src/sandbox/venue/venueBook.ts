@@ -71,7 +71,7 @@ export type Execution = {
   readonly price: Price;
   readonly amount: Amount;
   readonly makerSide: Side;
-  /** Maker order; `null` for a simulator. */
+  /** Maker order; `null` if it is a synthetic order, which belongs to no account. */
   readonly maker: VenueOrder | null;
   readonly taker: VenueOrder | null;
 };

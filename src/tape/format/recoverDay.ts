@@ -117,6 +117,6 @@ function eachFrame(path: string, mended: string[], call: (file: FrameFile, frame
 function checkedHead(head: Head, { book, lot }: Expected, path: string): Head {
   if (head.book !== book) throw new Error(`${path}: is a tape of ${head.book}, expected ${book}`);
   if (lot !== undefined && head.lot !== lot)
-    throw new Error(`${path}: has lots of ${head.lot}, expected ${lot}; record into another folder`);
+    throw new Error(`${path}: has lot size ${head.lot}, expected ${lot}; record into another folder`);
   return head;
 }
