@@ -40,7 +40,8 @@ export function market(ask: SendRequest) {
     candles: ({ book, seconds, from, to }: CandleQuery) =>
       buildAndSend(ask, () => {
         if (!CANDLE_SECONDS.includes(seconds)) throw fault('seconds', CANDLE_SECONDS.join(', '), seconds);
-        if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to)) {
+        if (!Number.isSafeInteger(to)) throw fault('to', 'whole milliseconds', to);
+        if (!(Number.isSafeInteger(from) && from >= 0 && from <= to)) {
           throw fault('from', 'whole milliseconds, not after `to`', from);
         }
         const span = { time_bucket: String(seconds), start: String(from), end: String(to) };
