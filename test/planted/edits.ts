@@ -1692,4 +1692,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/account/balanceReads.test.ts',
     title: 'balances count as unread from a minute after the first failure in a row, whatever came before',
   },
+  {
+    name: 'a clear forgets the levels that are hidden',
+    file: 'src/sandbox/markets/followed.ts',
+    from: 'this.#shown[side].keys(), this.#hidden[side], [...',
+    to: 'this.#shown[side].keys(), [...',
+    test: 'test/sandbox/markets/followed.test.ts',
+    title: 'after a clear shows what is told from there on, and of what it reaches nothing else, hidden levels neither',
+  },
 ];
