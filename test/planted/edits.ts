@@ -1700,4 +1700,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/sandbox/markets/followed.test.ts',
     title: 'after a clear shows what is told from there on, and of what it reaches nothing else, hidden levels neither',
   },
+  {
+    name: 'the two directions of a pair share the capacity of the RFQ desk',
+    file: 'src/sandbox/desks/rfq.ts',
+    from: 'const directionOf = ({ source, target }: DeskPair): string => `${source} ${target}`;',
+    to: "const directionOf = ({ source, target }: DeskPair): string => [source, target].sort().join(' ');",
+    test: 'test/sandbox/desks/rfq.test.ts',
+    title: 'has less for a direction by what was converted in it, for every account alike, and no less for any other',
+  },
 ];
