@@ -1708,4 +1708,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/sandbox/desks/rfq.test.ts',
     title: 'has less for a direction by what was converted in it, for every account alike, and no less for any other',
   },
+  {
+    name: 'a second modification forgets the reserve of the first',
+    file: 'src/sandbox/venue/venue.ts',
+    from: 'order.reserved = money(order.reserved + extra);',
+    to: 'order.reserved = money(extra);',
+    test: 'test/sandbox/venue/money.test.ts',
+    title:
+      'is never made or lost, never locked beyond what open orders imply, and never below zero, whatever the accounts do',
+  },
 ];
