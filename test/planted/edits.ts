@@ -1717,4 +1717,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'is never made or lost, never locked beyond what open orders imply, and never below zero, whatever the accounts do',
   },
+  {
+    name: 'the worth of a third currency is quote currency that the account holds',
+    file: 'backtest/replay/hedging.ts',
+    from: '          ? minor - this.#worth\n',
+    to: '          ? minor\n',
+    test: 'test/backtest/hedging.test.ts',
+    title: 'pays what the account holds of the currency, and nothing of what a stranded leg is worth',
+  },
 ];
