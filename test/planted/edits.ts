@@ -1725,4 +1725,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/hedging.test.ts',
     title: 'pays what the account holds of the currency, and nothing of what a stranded leg is worth',
   },
+  {
+    name: 'a modification that is done keeps its reserve',
+    file: 'src/sandbox/venue/venueBook.ts',
+    from: '    this.#host.releaseReserve(order);\n',
+    to: '',
+    test: 'test/sandbox/venue/money.test.ts',
+    title:
+      'is never made or lost, never locked beyond what open orders imply, and never below zero, whatever the accounts do',
+  },
 ];

@@ -138,6 +138,9 @@ describe('money at the embedded exchange', () => {
           check();
         }
         await clock.advance(100);
+        // No modification waits any more.
+        for (const { live } of exchange.truth().accounts.values())
+          for (const { reserved } of live) expect(reserved).toBe(0n);
         for (const trader of traders) trader.get('DELETE', '/api/v3/orders/all');
         await clock.advance(100);
         check();
