@@ -1734,4 +1734,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'is never made or lost, never locked beyond what open orders imply, and never below zero, whatever the accounts do',
   },
+  {
+    name: 'what a stranded leg holds of a third currency counts as lost',
+    file: 'backtest/replay/hedging.ts',
+    from: '    return sign * moneyOf(route.worth);',
+    to: '    return 0n;',
+    test: 'test/backtest/hedging.test.ts',
+    title: 'pays what the account holds of the currency, and nothing of what a stranded leg is worth',
+  },
 ];
