@@ -346,25 +346,31 @@ describe('a route over a third currency in a backtest', () => {
   const routes = { via: ['usd'], riskBps: 2, waitMs: 20_000 };
 
   /** Money kept a second time, from the lists, beside what the replay itself asserts. */
-  function expectKept({ result, fills, hedges }: HedgedRun): void {
-    const sums = new Map<string, bigint>([
-      ['btc', moneyOf('2')],
-      ['mxn', moneyOf('4000000')],
-    ]);
-    const add = (currency: string | null, sum: bigint) =>
-      void sums.set(currency ?? '', (sums.get(currency ?? '') ?? 0n) + sum);
-    for (const { side, amount, value, fee, feeCurrency } of fills) {
+  function expectKept({ result, fills, hedges }: HedgedRun, minor = '4000000'): void {
+    const changes: { readonly at: number; readonly currency: string; readonly sum: bigint }[] = [];
+    const add = (at: number | null, currency: string | null, sum: bigint) =>
+      void changes.push({ at: at ?? 0, currency: currency ?? '', sum });
+    add(0, 'btc', moneyOf('2'));
+    add(0, 'mxn', moneyOf(minor));
+    for (const { at, side, amount, value, fee, feeCurrency } of fills) {
       const sign = side === 'buy' ? 1n : -1n;
-      add('btc', sign * moneyOf(amount));
-      add('mxn', -sign * moneyOf(value));
-      add(feeCurrency, -moneyOf(fee));
+      add(at, 'btc', sign * moneyOf(amount));
+      add(at, 'mxn', -sign * moneyOf(value));
+      add(at, feeCurrency, -moneyOf(fee));
     }
     let cost = 0n;
-    for (const { state, gave, got, gaveCurrency, gotCurrency, cost: paid } of hedges) {
+    for (const { state, executedAt, gave, got, gaveCurrency, gotCurrency, cost: paid } of hedges) {
       if (state === 'failed') continue;
-      add(gaveCurrency, -moneyOf(gave ?? ''));
-      add(gotCurrency, moneyOf(got ?? ''));
+      add(executedAt, gaveCurrency, -moneyOf(gave ?? ''));
+      add(executedAt, gotCurrency, moneyOf(got ?? ''));
       cost += moneyOf(paid ?? '');
+    }
+    const sums = new Map<string, bigint>();
+    // At one time what came in first.
+    for (const { currency, sum } of changes.sort((a, b) => a.at - b.at || Number(b.sum - a.sum))) {
+      const left = (sums.get(currency) ?? 0n) + sum;
+      expect([currency, left < 0n]).toEqual([currency, false]);
+      sums.set(currency, left);
     }
     const { holdings } = result.snapshot.booked;
     for (const currency of ['btc', 'mxn'])
@@ -416,5 +422,25 @@ describe('a route over a third currency in a backtest', () => {
       { ...runsOf(8, 4), seed: 3 },
     );
     expect(stranded).toBeGreaterThan(0);
+  });
+
+  test('pays what the account holds of the currency, and nothing of what a stranded leg is worth', async () => {
+    const switches = { rfqSpreadPips: 300, rfqDelayMinMs: 0, rfqDelayMaxMs: 0 };
+    const run = await runHedged({
+      balances: { btc: '2', mxn: '50000' },
+      hedge: hedge(
+        { switches, beside: dollars(900), capacity: '10000000' },
+        { venues: ['rfq'], routes: { ...routes, waitMs: 1 }, rules: { ...RULES, costMaxBps: 1_000 } },
+      ),
+    });
+    expectKept(run, '50000');
+    const found = (state: string, why: RegExp) =>
+      run.hedges.filter(hedge => hedge.state === state && why.test(hedge.why ?? '')).length;
+    expect(found('stranded', /^no second leg/)).toBeGreaterThan(0);
+    // Dollars that stay are no loss: they count at their price.
+    for (const { state, cost, got } of run.hedges)
+      if (state === 'stranded') expect(Math.abs(Number(cost))).toBeLessThan(0.1 * 18.31 * Number(got));
+    expect(found('failed', /insufficient_funds/)).toBeGreaterThan(0);
+    expect(found('completed', /^$/)).toBeGreaterThan(0);
   });
 });

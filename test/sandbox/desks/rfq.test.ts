@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { moneyOf, randomOf } from '../../../src/core/index.ts';
+import { money, moneyOf, randomOf, textOfMoney } from '../../../src/core/index.ts';
 import { PageTokens } from '../../../src/sandbox/wire/pageTokens.ts';
+import { runsOf } from '../../many.ts';
 import { around, conserved, deskArena } from '../desk.ts';
 
 type Json = Record<string, unknown>;
@@ -74,6 +75,47 @@ describe('the RFQ desk', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('has less for a direction by what was converted in it, for every account alike, and no less for any other', () => {
+    const directions = TICKERS.flatMap(source =>
+      TICKERS.filter(target => target !== source).map(target => ({ source, target })),
+    );
+    const conversion = fc.record({
+      direction: fc.nat(directions.length - 1),
+      percent: fc.integer({ min: 1, max: 100 }),
+    });
+    let converted = 0;
+    fc.assert(
+      fc.property(fc.array(conversion, { minLength: 3, maxLength: 6 }), all => {
+        const { open, bob } = deskArena({ rfqDelayMinMs: 0, rfqDelayMaxMs: 0, rfqFailurePips: 0, rfqCapacityPips: 1 });
+        const rich = open({ mxn: '100000000', usd: '10000000', btc: '1000', usdt: '10000000' });
+        const free = () =>
+          directions.map(pair => {
+            const { body } = bob.call('POST', '/rfq/v1/quotes', { ...pair, source_amount: '100000000' });
+            return moneyOf((body as unknown as { max_tradable_amount: { value: string } }).max_tradable_amount.value);
+          });
+        let before = free();
+        for (const { direction, percent } of all) {
+          const unit = 10n ** (['MXN', 'USD'].includes(directions[direction]!.source) ? 16n : 10n);
+          const sum = money(((before[direction]! * BigInt(percent)) / 100n / unit) * unit);
+          const asked = { ...directions[direction], source_amount: textOfMoney(sum) };
+          const quote = rich.call('POST', '/rfq/v1/quotes', asked);
+          if (quote.status !== 200) continue;
+          const { id } = quote.body as unknown as { id: string };
+          expect(rich.call('POST', '/rfq/v1/conversions', { quote_id: id }).status).toBe(200);
+          converted++;
+          const after = free();
+          after.forEach((left, i) => {
+            const less = before[i]! - left - (i === direction ? sum : 0n);
+            expect(less >= 0n && less <= (i === direction ? unit : 0n)).toBe(true);
+          });
+          before = after;
+        }
+      }),
+      runsOf(100, 10),
+    );
+    expect(converted).toBeGreaterThan(10);
   });
 
   it('lists every conversion exactly once along any walk, even while new ones arrive', async () => {

@@ -17,6 +17,7 @@ import {
 } from '../../../src/core/index.ts';
 import { levelModel, type Bound } from '../../../src/fills/index.ts';
 import { FollowedMarket } from '../../../src/sandbox/index.ts';
+import { runsOf } from '../../many.ts';
 import { arena } from '../trader.ts';
 
 const BOOK = 'btc_mxn';
@@ -217,15 +218,54 @@ describe('a followed market', () => {
     expect([place.bestBid(), place.bestAsk()]).toEqual([BASE + 2, BASE + 3]);
   });
 
-  test('after a clear shows what is told from there on, and nothing else', () => {
-    const { followed, place } = market('pessimistic');
-    followed.set('buy', price(BASE), amount(5));
-    followed.set('buy', price(BASE + 1), amount(6));
-    followed.flush();
-    followed.clear();
-    followed.set('buy', price(BASE), amount(9));
-    expect(place.amountAt('buy', price(BASE + 1))).toBe(6);
-    followed.flush();
-    expect([place.amountAt('buy', price(BASE)), place.bestBid()]).toEqual([9, BASE]);
+  /** Both sides lie at the same three prices, so that the told book is often crossed. */
+  const update = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: place.map(({ side, depth, lots }) => ({
+        act: 'level' as const,
+        ...{ side, at: side === 'buy' ? 3 - depth : 1 + depth, lots: lots % 5 },
+      })),
+    },
+    { weight: 3, arbitrary: fc.record({ act: fc.constant('flush' as const) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        act: fc.constant('clear' as const),
+        buy: fc.constantFrom(0, BASE + 2),
+        sell: fc.constantFrom(BASE + 2, Infinity),
+      }),
+    },
+  );
+
+  test('after a clear shows what is told from there on, and of what it reaches nothing else, hidden levels neither', () => {
+    const prices = [1, 2, 3].map(i => price(BASE + i));
+    fc.assert(
+      fc.property(fc.array(update, { minLength: 5, maxLength: 40, size: 'max' }), updates => {
+        const { followed, place } = market('pessimistic');
+        const told: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
+        const pricesOf = (side: Side) => [...told[side]].flatMap(([ticks, lots]) => (lots > 0 ? [ticks] : []));
+        let shown = prices.flatMap(() => [0, 0]);
+        for (const each of [...updates, { act: 'flush' as const }]) {
+          if (each.act === 'level') {
+            followed.set(each.side, price(BASE + each.at), amount(each.lots * UNIT));
+            told[each.side].set(BASE + each.at, each.lots * UNIT);
+          } else if (each.act === 'clear') {
+            followed.clear(each);
+            for (const ticks of told.buy.keys()) if (ticks >= each.buy) told.buy.delete(ticks);
+            for (const ticks of told.sell.keys()) if (ticks <= each.sell) told.sell.delete(ticks);
+          } else {
+            followed.flush();
+            const [bid, ask] = [Math.max(0, ...pricesOf('buy')), Math.min(Infinity, ...pricesOf('sell'))];
+            shown = prices.flatMap(ticks => [
+              bid >= ask && ticks >= ask ? 0 : (told.buy.get(ticks) ?? 0),
+              bid >= ask && ticks <= bid ? 0 : (told.sell.get(ticks) ?? 0),
+            ]);
+          }
+          expect(prices.flatMap(ticks => [place.amountAt('buy', ticks), place.amountAt('sell', ticks)])).toEqual(shown);
+        }
+      }),
+      runsOf(300, 30),
+    );
   });
 });

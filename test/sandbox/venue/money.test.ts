@@ -51,6 +51,8 @@ const step = fc.oneof(
       price: fc.option(priceText, { nil: undefined }),
       major: fc.option(majorText, { nil: undefined }),
       cancel: fc.boolean(),
+      /** Further modifications, while the first may still wait in the engine. */
+      again: fc.array(fc.record({ price: priceText, major: majorText }), { maxLength: 2 }),
     }),
   },
   {
@@ -124,20 +126,21 @@ describe('money at the embedded exchange', () => {
             const trader = traders[target.who]!;
             if (s.kind === 'cancel') trader.get('DELETE', `/api/v3/orders/${target.oid}`);
             else {
-              const body = { price: s.price, major: s.major, cancel: s.cancel };
-              const reply = trader.call(
-                'PATCH',
-                `/api/${s.kind === 'modify' ? 'v4' : 'v3'}/orders/${target.oid}`,
-                body,
-              );
+              const ways = { modify: `/api/v4/orders/${target.oid}`, replace: `/api/v3/orders/${target.oid}` };
+              const { price, major, cancel } = s;
+              const reply = trader.call('PATCH', ways[s.kind], { price, major, cancel });
               if (reply.body.success && s.kind === 'replace') {
                 placed.push({ who: target.who, oid: (reply.body.payload as { oid: string }).oid });
               }
+              for (const more of s.again) trader.call('PATCH', ways.modify, more);
             }
           }
           check();
         }
         await clock.advance(100);
+        // No modification waits any more.
+        for (const { live } of exchange.truth().accounts.values())
+          for (const { reserved } of live) expect(reserved).toBe(0n);
         for (const trader of traders) trader.get('DELETE', '/api/v3/orders/all');
         await clock.advance(100);
         check();
