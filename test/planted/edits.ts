@@ -1692,4 +1692,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/account/balanceReads.test.ts',
     title: 'balances count as unread from a minute after the first failure in a row, whatever came before',
   },
+  {
+    name: 'a difference of one currency books the transfers of another',
+    file: 'src/live/account/transferSelection.ts',
+    from: 'exact ?? (difference === 0n ? [] : late)',
+    to: 'exact ?? late',
+    test: 'test/live/account/transferSelection.test.ts',
+    title:
+      'what is booked closes the difference of each currency where some of its transfers do, is all that was listed late where none do, and without a difference adds up to nothing',
+  },
 ];
