@@ -1701,4 +1701,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'what is booked closes the difference of each currency where some of its transfers do, is all that was listed late where none do, and without a difference adds up to nothing',
   },
+  {
+    name: 'a partly filled order that only the look-up shows counts as ended',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
+    from: "const isOver = status === 'completed' || status === 'cancelled';",
+    to: "const isOver = status !== 'queued' && status !== 'open';",
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
+    title: 'says empty only when none of ours lives, and takes out what is listed or known, whoever else is there',
+  },
 ];
