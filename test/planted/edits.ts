@@ -1709,4 +1709,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/safety/cancelAllAndVerify.test.ts',
     title: 'says empty only when none of ours lives, and takes out what is listed or known, whoever else is there',
   },
+  {
+    name: 'the state file is written before the recording that explains it',
+    file: 'src/live/state/journal.ts',
+    from: '    record();\n    if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);\n',
+    to: '    if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);\n    record();\n',
+    test: 'test/live/state/journal.test.ts',
+    title: 'has the recording take each line before the state file takes or refuses what came of it',
+  },
 ];
