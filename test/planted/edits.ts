@@ -1717,4 +1717,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/state/journal.test.ts',
     title: 'has the recording take each line before the state file takes or refuses what came of it',
   },
+  {
+    name: 'a reload that was kept out counts as applied for the next request',
+    file: 'src/app/run/reloading.ts',
+    from: "    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n    this.#given = given;\n",
+    to: "    this.#given = given;\n    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n",
+    test: 'test/live/loop/reload.test.ts',
+    title:
+      'that is kept out because an order stays unknown for two minutes is a change as before for the next request, which takes it',
+  },
 ];
