@@ -1724,6 +1724,6 @@ export const EDITS: readonly Edit[] = [
     to: "    this.#given = given;\n    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n",
     test: 'test/live/loop/reload.test.ts',
     title:
-      'that is kept out because an order stays unknown for two minutes is a change as before for the next request, which takes it',
+      'that is kept out, because an order stays unknown for two minutes or the rules cannot be read, is a change as before for the next request',
   },
 ];
