@@ -1742,4 +1742,38 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/hedging.test.ts',
     title: 'pays what the account holds of the currency, and nothing of what a stranded leg is worth',
   },
+  {
+    name: 'a difference of one currency books the transfers of another',
+    file: 'src/live/account/transferSelection.ts',
+    from: 'exact ?? (difference === 0n ? [] : late)',
+    to: 'exact ?? late',
+    test: 'test/live/account/transferSelection.test.ts',
+    title:
+      'what is booked closes the difference of each currency where some of its transfers do, is all that was listed late where none do, and without a difference adds up to nothing',
+  },
+  {
+    name: 'a partly filled order that only the look-up shows counts as ended',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
+    from: "const isOver = status === 'completed' || status === 'cancelled';",
+    to: "const isOver = status !== 'queued' && status !== 'open';",
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
+    title: 'says empty only when none of ours lives, and takes out what is listed or known, whoever else is there',
+  },
+  {
+    name: 'the state file is written before the recording that explains it',
+    file: 'src/live/state/journal.ts',
+    from: '    record();\n    if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);\n',
+    to: '    if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);\n    record();\n',
+    test: 'test/live/state/journal.test.ts',
+    title: 'has the recording take each line before the state file takes or refuses what came of it',
+  },
+  {
+    name: 'a reload that was kept out counts as applied for the next request',
+    file: 'src/app/run/reloading.ts',
+    from: "    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n    this.#given = given;\n",
+    to: "    this.#given = given;\n    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n",
+    test: 'test/live/loop/reload.test.ts',
+    title:
+      'that is kept out, because an order stays unknown for two minutes or the rules cannot be read, is a change as before for the next request',
+  },
 ];

@@ -8,7 +8,7 @@ import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { randomOf, type Random } from '../../../src/core/index.ts';
+import { randomOf, type Random, type WireRequest } from '../../../src/core/index.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
@@ -241,15 +241,33 @@ describe('a new configuration for a bot that runs', () => {
     await bot.end();
   });
 
-  test('waits while an order is unknown, and gives up after two minutes without a good moment', async () => {
-    let fate: Fate = 'arrives';
-    const bot = await botOf(97, { fate: () => fate });
+  test('that is kept out, because an order stays unknown for two minutes or the rules cannot be read, is a change as before for the next request', async () => {
+    let fate = (_: WireRequest): Fate => 'arrives';
+    const bot = await botOf(97, { fate: request => fate(request) });
     bot.change({ strategy: { levels: 2 } });
-    fate = 'lost';
-    expect((await bot.ask()).end).toBe('kept');
-    fate = 'arrives';
-    await bot.world.clock.advance(90 * SECOND);
-    expect((await bot.ask()).end).toBe('taken');
+    // The exchange cancels every order, and those that the bot places instead never arrive.
+    fate = ({ method }) => (method === 'POST' ? 'lost' : 'arrives');
+    const { box } = bot.world;
+    for (const order of [...box.exchange.venue.accounts.get(box.account.id)!.active.values()])
+      box.exchange.venue.cancel(order);
+    await bot.world.clock.advance(5 * SECOND);
+    for (const [lost, why] of [
+      [/\/orders/, /^the next run could not start within 120 s, because an outcome stayed unknown/],
+      [/./, /^cannot read/],
+    ] as const) {
+      fate = ({ target }) => (lost.test(target) ? 'lost' : 'arrives');
+      const answer = await bot.ask();
+      expect(answer.end).toBe('kept');
+      expect(
+        answer.lines.some(line => why.test(line)),
+        answer.lines.join('; '),
+      ).toBe(true);
+    }
+    fate = () => 'arrives';
+    await bot.world.clock.advance(60 * SECOND);
+    const { end, lines } = await bot.ask();
+    expect(end, lines.join('; ')).toBe('taken');
+    expect(lines[0]).toBe('strategy.levels: 3 -> 2');
     await bot.end();
   });
 

@@ -16,7 +16,7 @@ import {
   type Leftovers,
 } from '../../../src/live/state/journal.ts';
 import { NotOurs } from '../../../src/live/state/owner.ts';
-import { recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { ACCOUNT, AT, Folders, markOf, opened, OPENING, OWNER, place, textOf } from '../states.ts';
 import { runsOf } from '../../many.ts';
 
@@ -116,7 +116,7 @@ function full(dir: string) {
   const journal = opened(dir);
   journal.close();
   const db = openDatabase(join(dir, STATE_FILE));
-  const next = journalIn(db, { account: ACCOUNT, at: AT, setup: '{}' });
+  const next = journalIn(db, { account: ACCOUNT, at: AT, setup: '{}', recordings: { dir, earlierBytesMax: 1e9 } });
   const [{ page_count: pages }] = db.pragma('page_count') as [{ page_count: number }];
   return {
     journal: next,
@@ -142,6 +142,33 @@ describe('a disk that takes nothing', () => {
     const copy = folders.copyOf(dir);
     journal.close();
     expect(idsIn(copy)).toEqual(['a-2-2']);
+  });
+
+  test('has the recording take each line before the state file takes or refuses what came of it', () => {
+    const dir = folders.fresh();
+    const { journal, fill, free } = full(dir);
+    const told: string[] = [];
+    const intended: string[] = [];
+    for (const [i, isFull] of [false, true, true, false, true, false, true].entries()) {
+      for (let n = 0; n < 2; n++) {
+        told.push(`i${told.length}`);
+        journal.record(told.at(-1)!);
+      }
+      if (isFull) fill();
+      else free();
+      // More than the file has room for, each time.
+      journal.keep(markOf('100', big.slice(0, 20_000 * (i + 1))), []);
+      const id = `a-2-${i}`;
+      const write = i % 2 === 0 ? () => journal.flush() : () => journal.intend([place(id)], AT + i);
+      if (isFull) expect(write).toThrow(/full/);
+      else write();
+      if (!isFull && i % 2 === 1) intended.push(id);
+      const copy = folders.copyOf(dir);
+      expect([...readRecording(copy, journal.run)!.lines]).toEqual(told);
+      expect(idsIn(copy)).toEqual(intended);
+    }
+    expect(intended).toHaveLength(2);
+    journal.close();
   });
 });
 
