@@ -613,7 +613,7 @@ export const EDITS: readonly Edit[] = [
     from: 'const quiet = (await readTrades()) && newest === reads.newest;',
     to: 'const quiet = await readTrades();',
     test: 'test/live/account/balanceReads.test.ts',
-    title: 'is a quiet cut when a trade is recorded during it: false',
+    title: 'is a quiet cut unless a trade is recorded during it, whichever read of the trades takes it',
   },
   {
     name: 'a balance reply without a currency of the book counts as a read',
@@ -1174,7 +1174,8 @@ export const EDITS: readonly Edit[] = [
     from: 'last.at > acceptedAt ? last : null',
     to: 'last.at > told.at ? last : null',
     test: 'test/app/inspect/settleHedge.test.ts',
-    title: 'balances are evidence only if they were read after the last acceptance, in whichever run',
+    title:
+      'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
   },
   {
     name: 'the acceptance of the first leg taken for that of the second',
@@ -1182,7 +1183,8 @@ export const EDITS: readonly Edit[] = [
     from: "findLast(({ state }) => state === 'accepted')",
     to: "find(({ state }) => state === 'accepted')",
     test: 'test/app/inspect/settleHedge.test.ts',
-    title: 'balances are evidence only if they were read after the last acceptance, in whichever run',
+    title:
+      'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
   },
   {
     name: 'a fill is valued at the first mid price after its minute',

@@ -115,7 +115,7 @@ export class TransferReads {
 
   #know(ids: readonly string[]): void {
     const known = new Set(this.#known ?? []);
-    for (const id of ids) {
+    for (const id of newestLast(ids)) {
       this.#early.delete(id);
       known.delete(id);
       known.add(id);
@@ -148,6 +148,21 @@ export class TransferReads {
     }
     return all;
   }
+}
+
+/**
+ * Sorts ids, which are newest first within each list, so that the newest of each list come last: a bound drops the
+ * oldest of every list first.
+ */
+function newestLast(ids: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  const ranked = ids.map(id => {
+    const list = id.slice(0, id.indexOf(' '));
+    const rank = counts.get(list) ?? 0;
+    counts.set(list, rank + 1);
+    return { id, rank };
+  });
+  return ranked.sort((a, b) => b.rank - a.rank).map(({ id }) => id);
 }
 
 const isGain = ({ updates }: TransferLine): boolean => updates.every(({ amount }) => amount > 0n);

@@ -455,7 +455,13 @@ describe('every read', () => {
           }
         },
       ),
-      runsOf(60, 8),
+      {
+        ...runsOf(60, 8),
+        // More lines become settled at once than are remembered.
+        examples: [
+          [Array.from({ length: 12 }, (_, i) => ({ lines: [100, 0], then: 'equal', ms: i === 7 ? 1_000 : 0 })), 1_000],
+        ],
+      },
     );
   });
 });
