@@ -39,6 +39,7 @@ export class RulesReads {
   #inVainMs: Millis = IN_VAIN_MIN_MS;
   #askAgainAt: Millis = -Infinity;
   readonly #charged = new Set<string>();
+  #reading: Promise<Rules | null> | null = null;
 
   /** Creates the reads; `first` has the rules that were read before the run. */
   constructor(
@@ -101,8 +102,16 @@ export class RulesReads {
     if (this.#run.clock.elapsed() >= this.#dueAt) await this.read();
   }
 
-  /** Reads the rules and applies them to the run. Returns `null` if they cannot be read. */
-  async read(): Promise<Rules | null> {
+  /**
+   * Reads the rules and applies them to the run. Returns `null` if they cannot be read. A call during a read shares that
+   * read, so that no older answer is applied after a newer one.
+   */
+  read(): Promise<Rules | null> {
+    this.#reading ??= this.#readNow().finally(() => (this.#reading = null));
+    return this.#reading;
+  }
+
+  async #readNow(): Promise<Rules | null> {
     const { clock, log, step, time } = this.#run;
     const { exchange, book } = this.#of;
     this.#readAt = clock.elapsed();
