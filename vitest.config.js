@@ -178,7 +178,7 @@ const MANY = [
   'tape/times',
   'tape/window',
 ].map(name => `test/${name}.test.ts`);
-// Of these even a few seeds take seconds: they are left to the project of many, and the simulation also to its smoke in `.ci/run`.
+// Even a few seeds of these take seconds: they are left to the project of many, and the simulation also to its smoke in `.ci/run`.
 const ONLY_MANY = [
   'app/inspect/oneProfit',
   'app/promote/killed',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { ConsoleSettings } from '../../config.ts';
 import type { AccessEvent, ConsoleAccess, ShownEvent } from '../../console/index.ts';
 import { textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { counted } from '../../pages/digits.ts';
 import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -43,7 +44,7 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
   }
   if (!/^[\x21-\x7e]{32,512}$/.test(text))
     throw new UsageError(
-      `${key}: expected a random token of 32 to 512 printable ASCII characters without blanks, found ${text.length} character${text.length === 1 ? '' : 's'}${/[^\x21-\x7e]/.test(text) ? ', some of them not allowed' : ''}; create one with openssl rand -hex 32`,
+      `${key}: expected a random token of 32 to 512 printable ASCII characters without blanks, found ${counted(text.length, 'character')}${/[^\x21-\x7e]/.test(text) ? ', some of them not allowed' : ''}; create one with openssl rand -hex 32`,
     );
   return text;
 }

@@ -19,7 +19,7 @@ describe.each(TAPES)('puntas run --tape on $set', ({ set, config, book }) => {
   const isHere = existsSync(dir);
   if (!isHere) console.warn(`skipped: the recording ${dir} is not here`);
 
-  // How much it quotes and what it is filled is held in virtual time (test/live/tapeRun.test.ts).
+  // Amounts of quotes and fills are held in virtual time (test/live/tapeRun.test.ts).
   test.skipIf(!isHere)('quotes both sides and ends clean', async () => {
     const program = puntas(['run', '--tape', dir, '--speed', '20', '--json', '-c', bench.config(config)]);
     await program.sees(/bid [\d.]+ \(.*ask [\d.]+ \(/);

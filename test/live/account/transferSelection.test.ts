@@ -1,4 +1,4 @@
-/** Which of the listed transfers are booked: by currency, those that close its difference. */
+/** The selection of the listed transfers that are booked: by currency, those that close its difference. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { money } from '../../../src/core/index.ts';

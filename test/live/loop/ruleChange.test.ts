@@ -150,7 +150,7 @@ describe('other rules', () => {
     const at = world(75, { journal: { rollHours: 0.02 } });
     const running = await started(at);
     await quotesOn(at, '10', 20);
-    // Nothing is filled, so no fill shows the other fee.
+    // Without fills none shows the other fee.
     at.box.stop();
     at.box.exchange.venue.changeBook('btc_mxn', {}, { maker: '0.006', taker: '0.0078' });
     await at.clock.advance(90 * SECOND);

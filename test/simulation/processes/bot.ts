@@ -113,7 +113,7 @@ export class Bot {
     return this.#rotation?.run.engine ?? null;
   }
 
-  /** How long ago the last run began, in a new process or in the one of the run before: waits on evidence begin with it. */
+  /** Age of the last run, in a new process or in the one of the run before: waits on evidence begin with it. */
   get ageMs(): Millis {
     return this.#options.world.clock.elapsed() - this.#runBeganAt;
   }
