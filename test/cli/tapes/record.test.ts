@@ -140,7 +140,7 @@ describe('puntas import', () => {
     expect(openStoredTape(out).rows).toBe(report.rows);
     const again = await ran(args);
     expect(again.code).toBe(2);
-    expect(again.stderr).toMatch(/book=btc_mxn already exists; append to it/);
+    expect(again.stderr).toMatch(/book=btc_mxn already exists; append to this tape/);
   });
 
   test('that goes on with a tape and is killed half way leaves it as it was, and can be repeated', async () => {
