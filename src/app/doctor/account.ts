@@ -84,8 +84,8 @@ export function bookFindings(
     found.push(
       fail(
         'quotes',
-        `the bot would halt immediately after a start: ${preview.halt}`,
-        'fix the cause first; every start would halt again',
+        `the bot would halt immediately after its start: ${preview.halt}`,
+        'fix the cause before a start, because every start would halt again',
       ),
     );
   else if (preview.emptySidesText !== null)

@@ -57,7 +57,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       options.tell(one);
     }
   };
-  tell(pass('configuration', `${config.strategy.name} on ${config.book} as ${config.instance}: all keys are valid`));
+  tell(pass('configuration', `all keys of the configuration are valid (${config.strategy.name} on ${config.book} as ${config.instance})`));
   tell(await stateFindings(config, options.which, clock));
   tell(diskFindings(config, clock));
   tell(await portFindings(config));

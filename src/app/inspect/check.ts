@@ -74,7 +74,7 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
   return [
     ...(now === null ? [] : [`the bot would halt immediately after its start: ${now}`]),
     ...(halted === null ? [] : [would('not quote, because it is halted', halted)]),
-    ...(held === null ? [] : [would('not quote, because it is held', held)]),
+    ...(held === null ? [] : [would('not quote, because its quotes are blocked', held)]),
     ...(reducing === null ? [] : [would('quote only to reduce inventory, because it was set to reduce-only', reducing)]),
   ];
 }

@@ -238,7 +238,7 @@ function damaged<T>(dir: string, run: number, read: () => T): T {
 function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean): string | null {
   if (gap) return 'the recording ends early because the disk was full; the last recorded state is shown';
   if (asked === null || asked - at <= SILENT_MS || !isPast) return null;
-  return `the bot was not running at ${timeText(asked)}; its state at its last stop before is shown`;
+  return `the bot was not running at ${timeText(asked)}, so its state at the last stop before that time is shown`;
 }
 
 /** Replayed data that the engine does not store. */

@@ -76,7 +76,7 @@ export function lastConfigOf(stateDir: string): Config {
  * Returns the reason why this bot has no orders that another process could cancel; `null` if it may have such orders.
  */
 export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
-  if (isPaperState(stateDir)) return 'paper trading places no real orders; nothing to cancel';
+  if (isPaperState(stateDir)) return 'there is nothing to cancel, because paper trading places no real orders';
   if (exchange.kind === 'embedded')
     return "the embedded exchange is part of the bot's process; a running bot cancels its orders itself, and no order remains after the bot ends";
   return null;

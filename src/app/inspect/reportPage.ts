@@ -49,7 +49,7 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
 function verdictOf({ days, total, minor }: ProfitReport): string {
   const gain = (sum: Money) => `${gainText(textOfMoney(sum), minor)} ${minor}`;
   const hedging = total.hedging === 0n ? '' : `, hedging ${gain(total.hedging)}`;
-  return `${daysText(days)}: ${gain(total.net)} net. Trading earned ${gain(total.trading)}, fees ${gain(total.fees)}${hedging}.`;
+  return `${daysText(days)}: net profit ${gain(total.net)}, of which trading ${gain(total.trading)}, fees ${gain(total.fees)}${hedging}.`;
 }
 
 function tilesOf({ days, total, major, minor }: ProfitReport): Html {

@@ -48,7 +48,7 @@ export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Pr
   new NumberedMailbox(dir, 'settle').put({ ...ask, reason, by, at: clock.now() });
   return [
     ...lines,
-    `requested: ${ask.id} settled as ${ask.as} by ${by}; a running bot applies it within seconds, otherwise at its next start, before it quotes`,
+    `requested by ${by}: settle ${ask.id} as ${ask.as}; a running bot applies the request within seconds, a stopped bot at its next start, before it quotes`,
   ];
 }
 

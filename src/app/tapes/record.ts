@@ -211,7 +211,7 @@ function progressOf({ book, recorder, writer }: Recording, seconds: number): str
   const { rows, trades, gaps, gapMs, orders, source } = recorder.status;
   const rate = seconds > 0 ? (rows / seconds).toFixed(0) : '0';
   const missing = gaps === 0 ? 'no gap' : `${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s`;
-  return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders, ${source}, ${missing}`;
+  return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders in the book, ${source}, ${missing}`;
 }
 
 /** Returns the result of a recording as text. */

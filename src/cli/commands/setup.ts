@@ -32,7 +32,7 @@ type InitFlags = Readonly<Record<string, string | undefined>>;
 function addInit(program: Command): void {
   const command = program
     .command('init')
-    .description('write a configuration from answers or flags')
+    .description('ask ten questions and write a configuration')
     .argument('<file>', 'YAML file to write');
   for (const name of QUESTION_NAMES) command.option(`--${name} <answer>`, INIT_HELP[name]);
   command
@@ -91,7 +91,7 @@ const INIT_HELP: Readonly<Record<QuestionName, string>> = {
   'position-max': 'maximum distance of inventory from its target (base currency)',
   'drawdown-max': 'drawdown at which trading halts (quote currency)',
   'day-loss-max': 'loss per day at which trading halts (quote currency)',
-  target: 'target inventory (base currency); "found" means the opening holdings',
+  target: 'target inventory (base currency); "found" means holdings at the first start',
 };
 
 const rowWidth = (): number => {

@@ -54,7 +54,7 @@ const runCommand = (program: Command): Command =>
     tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify the cancels'),
   ).option(
     '--opening-zero <currency>',
-    'currency that the exchange does not list, to open at zero (repeatable)',
+    'currency whose opening balance is zero if the exchange lists none (repeatable)',
     (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 

@@ -68,7 +68,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
       );
       expect(lines).toMatch(/the balances do not show the outcome; check the account/);
       const said = await settleHedge(at.stateDir, { id, as, reason: 'seen on its web page', by: 'ana' }, clock);
-      expect(said.at(-1)).toMatch(new RegExp(`requested: ${id} settled as ${as} by ana; a running bot`));
+      expect(said.at(-1)).toMatch(new RegExp(`requested by ana: settle ${id} as ${as}; a running bot`));
       await at.clock.advance(15_000);
       const row = hedgesIn(at.stateDir).find(each => each.id === id);
       expect([row?.state, row?.why]).toEqual([
