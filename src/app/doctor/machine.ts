@@ -219,7 +219,7 @@ async function portFinding(
 ): Promise<Finding> {
   const at = `${host}:${port}`;
   const why = await listenProblem(host, port);
-  if (why === 'EADDRINUSE' && isRunning) return pass(name, `${at} is in use by the running bot`);
+  if (why === 'EADDRINUSE' && isRunning) return pass(name, `${at} is in use, as expected while the bot is running`);
   if (why !== null) {
     const todo =
       why === 'EADDRINUSE'
