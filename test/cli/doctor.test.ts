@@ -230,7 +230,9 @@ describe('the order', () => {
     proxy.close();
     const failed = told.findings.filter(({ result }) => result === 'fail');
     expect({ failed, placements }).toEqual({ failed: [], placements: 1 });
-    expect(of('order')[0]?.says).toMatch(/did not answer, and the order was not sent again; two reads found no open orders/);
+    expect(of('order')[0]?.says).toMatch(
+      /did not answer, and the order was not sent again; two reads found no open orders/,
+    );
     expect(code).toBe(0);
   });
 });

@@ -44,7 +44,9 @@ async function goneOnWith({ first, whole }: Parts, options: Partial<ImportOption
         // Once more: there is nothing newer.
         const again = await appended(all, twice, options);
         expect([again.rows, again.skipped, again.from, again.hash]).toEqual([0, rows, null, hash]);
-        expect(describeImport(again)).toContain(`${rows} rows were skipped, because they are not newer than the last row of the tape`);
+        expect(describeImport(again)).toContain(
+          `${rows} rows were skipped, because they are not newer than the last row of the tape`,
+        );
         expect(describeImport(again)).not.toMatch(/NaN|Infinity|Invalid|undefined/);
         expect(readdirSync(out)).toEqual(['once', 'twice']);
         expect(readdirSync(twice)).toEqual([expect.stringMatching(/^book=/)]);
@@ -309,7 +311,9 @@ describe('going on with a tape is refused in one line', () => {
     await withFolder(whole, from =>
       withFolder({}, async out => {
         await imported(from, out);
-        await expect(imported(from, out)).rejects.toThrow(/book=btc_usd already exists; append to this tape with --append/);
+        await expect(imported(from, out)).rejects.toThrow(
+          /book=btc_usd already exists; append to this tape with --append/,
+        );
       }),
     );
   });

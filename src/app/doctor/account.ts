@@ -94,7 +94,11 @@ export function bookFindings(
     );
   else if (refusal !== null)
     found.push(
-      warn('quotes', `no quote would be placed now: ${refusal}`, 'run puntas doctor again; for a running bot, see puntas explain'),
+      warn(
+        'quotes',
+        `no quote would be placed now: ${refusal}`,
+        'run puntas doctor again; for a running bot, see puntas explain',
+      ),
     );
   else found.push(pass('quotes', `${shown} of ${levels.length} levels would be placed now (puntas check shows them)`));
   return found;
@@ -173,7 +177,8 @@ export function budgetFindings(config: Config, levels: number): readonly Finding
   };
   const left = budgets.privatePerMinute - reads.private;
   const moves = levels === 0 ? Infinity : Math.floor(left / levels);
-  const orders = levels === 0
+  const orders =
+    levels === 0
       ? `the other ${left} are left for orders`
       : `the other ${left} allow all ${levels} quotes to be replaced ${moves} times per minute`;
   const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, and ${orders}. Without a stream, polling takes ${reads.public} of ${budgets.publicPerMinute} public requests per minute`;

@@ -57,7 +57,12 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       options.tell(one);
     }
   };
-  tell(pass('configuration', `all keys of the configuration are valid (${config.strategy.name} on ${config.book} as ${config.instance})`));
+  tell(
+    pass(
+      'configuration',
+      `all keys of the configuration are valid (${config.strategy.name} on ${config.book} as ${config.instance})`,
+    ),
+  );
   tell(await stateFindings(config, options.which, clock));
   tell(diskFindings(config, clock));
   tell(await portFindings(config));
@@ -213,7 +218,13 @@ async function orderFinding(
     return [];
   }
   if (!(await mayOrder(plan.text))) {
-    tell(warn('order', `trial order not sent: you declined ${plan.text}`, 'to place the trial order, run puntas doctor with --order --yes'));
+    tell(
+      warn(
+        'order',
+        `trial order not sent: you declined ${plan.text}`,
+        'to place the trial order, run puntas doctor with --order --yes',
+      ),
+    );
     return [];
   }
   const tried = await tryOrder(plan, { ...options, venue, log });

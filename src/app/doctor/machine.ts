@@ -33,8 +33,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   } catch (error) {
     return [checkAborted(check, error)];
   }
-  if (isPaperState(dir))
-    return [fail(check, `${dir} belongs to paper trading`, 'set another state.dir for this bot')];
+  if (isPaperState(dir)) return [fail(check, `${dir} belongs to paper trading`, 'set another state.dir for this bot')];
   const found = await lookInto(dir, clock).catch((error: unknown) => checkAborted(check, error));
   if (found !== null && 'check' in found) return [found];
   const owner = found?.owner ?? null;
@@ -128,7 +127,11 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
   const speed = `of ${SYNCS} writes, the median was durable after ${ms(median)} and the slowest after ${ms(worst)}; every order waits for a write`;
   return [
     room === null || free === null
-      ? warn('disk', 'the system does not report free disk space', `make sure that ${Math.ceil(needed / MB)} MB are free (journal.keepMb ${journal.keepMb})`)
+      ? warn(
+          'disk',
+          'the system does not report free disk space',
+          `make sure that ${Math.ceil(needed / MB)} MB are free (journal.keepMb ${journal.keepMb})`,
+        )
       : free < needed
         ? (free < (ROOM_MB / 2) * MB ? fail : warn)(
             'disk',
@@ -165,7 +168,11 @@ export async function sentinelFinding(config: Config, clock: Clock): Promise<Fin
   if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
     return pass(check, `a sentinel watches ${dir}${processOf(seen)}`);
   if (required)
-    return fail(check, 'the bot would not quote, because sentinel.required is set and no sentinel sends a heartbeat', start);
+    return fail(
+      check,
+      'the bot would not quote, because sentinel.required is set and no sentinel sends a heartbeat',
+      start,
+    );
   return warn(
     check,
     'no sentinel sends a heartbeat, so the orders of this bot stay live if the bot goes down',
@@ -227,7 +234,8 @@ async function portFinding(
         : `choose another ${name}.host and ${name}.port`;
     return fail(name, `${at} is not available: ${why}`, todo);
   }
-  if (LOOPBACK.test(host)) return pass(name, port === 0 ? `the bot will use any free port of ${host}` : `${at} is free`);
+  if (LOOPBACK.test(host))
+    return pass(name, port === 0 ? `the bot will use any free port of ${host}` : `${at} is free`);
   return warn(
     name,
     `${at} is free, but anyone who can reach this machine can use this port over plain HTTP, without a login`,

@@ -58,8 +58,7 @@ export type TrialPlan = {
 export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   const { instrument: i, depth } = riskContext;
   const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
-  if (!(bid > 0 && ask > 0))
-    return fail(CHECK, 'the book has no bid or no ask', 'run puntas doctor again');
+  if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book has no bid or no ask', 'run puntas doctor again');
   const tried = (['buy', 'sell'] as const).map(side => {
     const price = farPrice(i, side, (bid + ask) / 2);
     const lots = minimumLots(i, price);
@@ -130,7 +129,15 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
           `investigate, then resume with: ${ownCommand('resume', which)}`,
         ),
       };
-    if (failure !== null) return { left, finding: fail(CHECK, `${text}: the trial failed (${failure}); ${gone}`, 'see the log above, then run puntas doctor again') };
+    if (failure !== null)
+      return {
+        left,
+        finding: fail(
+          CHECK,
+          `${text}: the trial failed (${failure}); ${gone}`,
+          'see the log above, then run puntas doctor again',
+        ),
+      };
     return { left, finding: watch.finding(summary, gone) };
   } catch (error) {
     return { left: [], finding: checkAborted(CHECK, error) };

@@ -68,7 +68,10 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     const answer = box.answered();
     if (answer?.id === request.id) return answer;
     if (passed() > ANSWERED_WITHIN_MS)
-      throw new UsageError(`${dir}: the bot accepted the request but did not answer within ${ANSWERED_WITHIN_MS / 1000} s; see the log of the bot`, 1);
+      throw new UsageError(
+        `${dir}: the bot accepted the request but did not answer within ${ANSWERED_WITHIN_MS / 1000} s; see the log of the bot`,
+        1,
+      );
     failIfDead();
     await sleep(clock, LOOK_EVERY_MS);
   }

@@ -86,7 +86,9 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
           `  ${offer.give.amount} ${offer.give.currency} for ${offer.get.amount} ${offer.get.currency} by ${offer.way}, ${offer.id}`,
         ]),
     ...(route
-      ? [`  route over ${route.via}, leg ${route.leg} of 2; holds ${route.holds} ${route.via}, valued at ${route.worth} ${minor}`]
+      ? [
+          `  route over ${route.via}, leg ${route.leg} of 2; holds ${route.holds} ${route.via}, valued at ${route.worth} ${minor}`,
+        ]
       : []),
     `  ${row.states.map(({ at, state }) => `${state} ${new Date(at).toISOString().slice(11, 23)}`).join(', ')}`,
   ];

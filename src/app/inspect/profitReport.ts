@@ -77,7 +77,8 @@ export function profitReport(
   const name = file.book ?? book;
   const entries = sortedByTime(file.entries);
   const [first] = entries;
-  if (name === undefined || first === undefined) throw new UsageError('the ledger has no entries yet; the bot writes the first entry when it has read its balances');
+  if (name === undefined || first === undefined)
+    throw new UsageError('the ledger has no entries yet; the bot writes the first entry when it has read its balances');
   // The time can be ahead of the machine's clock, because a bot may run accelerated.
   const at = Math.max(now, entries.at(-1)!.at, current?.booked.at ?? -Infinity);
   const [major, minor] = pairOf(name);
@@ -253,7 +254,9 @@ export function notesOf(report: ProfitReport): readonly string[] {
       : `The ledger starts at ${minuteOf(knownFrom)}.`,
     ...(leftOut.length === 0
       ? []
-      : [`Ledger entries that the profit does not include: ${leftOut.map(({ what, count }) => `${what} (${count})`).join(', ')}.`]),
+      : [
+          `Ledger entries that the profit does not include: ${leftOut.map(({ what, count }) => `${what} (${count})`).join(', ')}.`,
+        ]),
   ];
 }
 

@@ -123,7 +123,13 @@ function cumulative(report: ProfitReport): Plot {
 
 function held(report: ProfitReport): Plot {
   const values = valuesOf(report.days, ({ inventory }) => inventory);
-  const line: Line = { label: 'holdings at the end of the day', colour: 'inventory', style: 'line', dots: true, values };
+  const line: Line = {
+    label: 'holdings at the end of the day',
+    colour: 'inventory',
+    style: 'line',
+    dots: true,
+    values,
+  };
   return plotOf(report, 'held', `${report.major} holdings at the end of the day`, report.major, [line]);
 }
 

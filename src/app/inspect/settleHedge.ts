@@ -62,7 +62,8 @@ async function evidenceOf(
   if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
     throw new UsageError(`hedge ${id} is ${told.state}; only a hedge with an unknown outcome can be settled manually`);
   const file = await ledgerFileIn(dir, clock);
-  if (file === null) throw new UsageError(`${dir}: no ledger yet; expected the state directory of a bot that has read its balances`);
+  if (file === null)
+    throw new UsageError(`${dir}: no ledger yet; expected the state directory of a bot that has read its balances`);
   const conversion = conversionOf(told);
   // Each leg of a route has its own acceptance; the outcome is unknown only for the last leg.
   const acceptedAt = told.states.findLast(({ state }) => state === 'accepted')?.at ?? told.at;

@@ -67,7 +67,9 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
   const before = latch.readReduce();
   const lift = ownCommand('resume', which);
   if (before !== null)
-    throw new UsageError(`${dir}: the bot is already reduce-only (${before.reason}), so nothing was changed; resume with: ${lift}`);
+    throw new UsageError(
+      `${dir}: the bot is already reduce-only (${before.reason}), so nothing was changed; resume with: ${lift}`,
+    );
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   return `reduce-only: within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so the bot does not quote'}`;
 }
@@ -89,7 +91,10 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   if (pause !== null && !isPaused) latch.endPause(pause, { reason, at, by: 'person', ...named });
   if (pause !== null && isPaused) {
     if (latch.endPause(pause, { reason, at, by: 'person', ...named }) !== true)
-      throw new UsageError(`${dir}: the pause could not be ended, because another command changed the pause or the disk is full`, 1);
+      throw new UsageError(
+        `${dir}: the pause could not be ended, because another command changed the pause or the disk is full`,
+        1,
+      );
     const over = `the pause has ended (its reason was: ${pause.reason})`;
     if (lifted === null) return `${over}; a running bot quotes within seconds`;
     return `${over}, but the bot is still ${halt ? 'halted' : hold ? 'held' : 'reduce-only'} by ${lifted.by} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;

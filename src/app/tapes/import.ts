@@ -75,7 +75,8 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   const unfinished: string[] = [];
   try {
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
-    if (isStoredTape(from)) throw new UsageError(`${from}: already a tape; to use this tape, pass the folder to --tape`);
+    if (isStoredTape(from))
+      throw new UsageError(`${from}: already a tape; to use this tape, pass the folder to --tape`);
     bar.begin('looking', bytesAt(from));
     const found = await opened(options, given, bar.add);
     const name = found.instrument.symbol;
@@ -217,7 +218,9 @@ export function describeImport(report: ImportResult): string {
   const span = from === null || to === null ? 'no rows newer than the tape' : `${time(from)} to ${time(to)}`;
   return [
     `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${span}, tick ${tick}, lot ${lot}`,
-    ...(skipped > 0 ? [`  ${skipped} rows were skipped, because they are not newer than the last row of the tape`] : []),
+    ...(skipped > 0
+      ? [`  ${skipped} rows were skipped, because they are not newer than the last row of the tape`]
+      : []),
     ...notes.map(note => `  ${note}`),
     ...dirt.map(describeFlaw),
     ...gaps

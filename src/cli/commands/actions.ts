@@ -74,9 +74,9 @@ function addReduce(program: Command): void {
 }
 
 function addCancel(program: Command): void {
-  action(program.command('cancel').description('cancel all orders of a running bot, verify the cancels, then quote again')).action(
-    (options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders),
-  );
+  action(
+    program.command('cancel').description('cancel all orders of a running bot, verify the cancels, then quote again'),
+  ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
 }
 
 function addFlatten(program: Command): void {

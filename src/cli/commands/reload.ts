@@ -26,10 +26,7 @@ type Flags = {
  * configuration. A file with errors is a `UsageError`.
  */
 export function addReloadCommand(program: Command): void {
-  ofBot(
-    program.command('reload').description('apply all changes of a configuration to a running bot, or none'),
-    'file',
-  )
+  ofBot(program.command('reload').description('apply all changes of a configuration to a running bot, or none'), 'file')
     .option('--preview', 'only show the effect', false)
     .addOption(new Option('--reason <text>', 'reason for the record').default('', 'none'))
     .option('--digest <sha256>', 'expected SHA-256 of the file', digestFlag)

@@ -114,7 +114,8 @@ function addDoctor(program: Command): void {
       const given = readConfig(options.config);
       if (given.paper.only)
         throw new UsageError('this configuration is for paper trading only (paper.only); doctor checks live trading');
-      if (options.yes && !options.order) throw new UsageError('--yes confirms only --order; add --order, or remove --yes');
+      if (options.yes && !options.order)
+        throw new UsageError('--yes confirms only --order; add --order, or remove --yes');
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       const asked = terminal();
       if (options.order && !options.yes && !asked.isThere)

@@ -31,7 +31,9 @@ export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
   if (options.paper && options.tape !== undefined)
-    throw new UsageError('--tape needs the embedded exchange, but --paper follows a remote exchange; remove --tape or --paper');
+    throw new UsageError(
+      '--tape needs the embedded exchange, but --paper follows a remote exchange; remove --tape or --paper',
+    );
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
@@ -41,7 +43,9 @@ export async function selectedInputs(
   });
   if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
-    throw new UsageError('--tape needs the embedded exchange, but this configuration has a remote exchange; remove --tape');
+    throw new UsageError(
+      '--tape needs the embedded exchange, but this configuration has a remote exchange; remove --tape',
+    );
   const tape = await tapeOf(dir, bookOf(given, options.book), options.session);
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }

@@ -29,7 +29,8 @@ export function addTapeCommands(program: Command): void {
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, paper, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
-        if (rows === undefined) throw new UsageError('--rows: missing; pass --rows fills, --rows ledger, or a tape with --tape');
+        if (rows === undefined)
+          throw new UsageError('--rows: missing; pass --rows fills, --rows ledger, or a tape with --tape');
         const where = { paper, ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
         print(await exportLedger(folderToRead(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || paper || rows !== undefined)

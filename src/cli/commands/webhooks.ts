@@ -37,7 +37,9 @@ export function addWebhookCommands(program: Command): void {
         throw new UsageError('webhooks register needs a remote exchange; the embedded exchange ends with the bot');
       const base = config.webhooks?.callbackUrl;
       if (base === undefined)
-        throw new UsageError('webhooks.callbackUrl is missing; set it to the address at which the exchange reaches this bot');
+        throw new UsageError(
+          'webhooks.callbackUrl is missing; set it to the address at which the exchange reaches this bot',
+        );
       const [token = ''] = webhookTokens();
       const venue = remoteVenue(config.exchange);
       const { webhookUrl } = config.exchange;

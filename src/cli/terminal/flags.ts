@@ -42,7 +42,8 @@ export function durationFlag(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
   const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
-  if (!(ms > 0 && ms <= 2_147_483_647)) throw new InvalidArgumentError('expected a duration above 0 and at most 24 days.');
+  if (!(ms > 0 && ms <= 2_147_483_647))
+    throw new InvalidArgumentError('expected a duration above 0 and at most 24 days.');
   return ms;
 }
 
@@ -91,7 +92,8 @@ function isoTime(text: string): number {
 
 /** Checks decimal text above zero and returns it unchanged. */
 export function decimalFlag(text: string): string {
-  if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected a decimal number above 0, like 0.01.');
+  if (!(isDecimalText(text) && Number(text) > 0))
+    throw new InvalidArgumentError('expected a decimal number above 0, like 0.01.');
   return text;
 }
 

@@ -134,7 +134,9 @@ describe('after a paper run', () => {
     expect([shown.code, shown.stderr, shown.stdout.length > 0]).toEqual([0, '', true]);
     const wrong = await ran([name, '-c', file, ...more]);
     expect([wrong.code, wrong.stdout]).toEqual([2, '']);
-    expect(wrong.stderr).toMatch(/^\S+state-\d+: no such folder; this configuration has run only on paper, so add --paper\n$/);
+    expect(wrong.stderr).toMatch(
+      /^\S+state-\d+: no such folder; this configuration has run only on paper, so add --paper\n$/,
+    );
   });
 
   test('the console shows its state with --paper, and names --paper without it', async () => {

@@ -204,7 +204,9 @@ describe('what no list tells of', () => {
       const ask = { currency: 'MXN', amount: '77.25', reason: 'gift of the house', by: 'ana' };
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(/to end a halt, resume with: /);
       const waits = await ledger(at.stateDir, { entries: false, form: 'text' }, realClock());
-      expect(waits.at(-1)).toBe('pending adjustment, which the bot has not booked yet: 77.25 mxn (ana: gift of the house)');
+      expect(waits.at(-1)).toBe(
+        'pending adjustment, which the bot has not booked yet: 77.25 mxn (ana: gift of the house)',
+      );
       const [left] = new NumberedMailbox(at.stateDir, 'adjust').waiting();
       await at.clock.advance(30 * SECOND);
       expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);

@@ -157,7 +157,9 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     await expect(settleHedge(at.stateDir, ask, clock)).rejects.toThrow(says);
     // Nothing moved beside it: the contrary of what the balances say is not taken.
     const contrary = { ...ask, id: unknownIn(at.stateDir).id, as: 'executed', reason: 'it must have been' } as const;
-    await expect(settleHedge(at.stateDir, contrary, clock)).rejects.toThrow(/the balances contradict the outcome executed/);
+    await expect(settleHedge(at.stateDir, contrary, clock)).rejects.toThrow(
+      /the balances contradict the outcome executed/,
+    );
     await running.stop();
   });
 });

@@ -191,7 +191,9 @@ describe('puntas pause', () => {
         regime: 'reduce only',
         why: 'closing for the night',
       });
-      expect((await act(world, { action: 'resume' })).lines.join()).toMatch(/^lifted: reduce-only since \S+ \(closing for the night\)/);
+      expect((await act(world, { action: 'resume' })).lines.join()).toMatch(
+        /^lifted: reduce-only since \S+ \(closing for the night\)/,
+      );
       await world.clock.advance(10 * SECOND);
       expect(explain({ dir: world.stateDir, at: null }).regime.regime).toBe('normal');
       await bot.stop();
