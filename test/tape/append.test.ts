@@ -258,9 +258,14 @@ describe('going on with a tape is refused in one line', () => {
       'for another tick than it has',
       { tick: '0.5' },
       whole,
-      /--tick 0\.5: the tape of btc_usd in .* has 1; omit --tick/,
+      /--tick 0\.5: the tape of btc_usd in .* has the value 1; omit --tick/,
     ],
-    ['for another lot', { lot: '0.1' }, whole, /--lot 0\.1: the tape of btc_usd in .* has 0\.00000001; omit --lot/],
+    [
+      'for another lot',
+      { lot: '0.1' },
+      whole,
+      /--lot 0\.1: the tape of btc_usd in .* has the value 0\.00000001; omit --lot/,
+    ],
     [
       'for a book of another depth',
       { book: 'btc_usd' },
