@@ -187,7 +187,7 @@ test('with nobody to be asked, what is missing is named', async () => {
   const file = bench.path('nobody.yaml');
   const { code, stderr, stdout } = await ran(['init', file, '--levels', '2']);
   expect([code, stdout, existsSync(file)]).toEqual([2, '', false]);
-  expect(stderr).toMatch(/no terminal to ask questions; give --exchange, --book, .* or --yes/);
+  expect(stderr).toMatch(/no terminal to ask the questions; pass --exchange, --book, .* or --yes/);
 });
 
 describe('what cannot be is refused with what could, and nothing is written', () => {

@@ -525,7 +525,7 @@ describe('an import', () => {
         expect([stored.depth, stored.rules]).toEqual([tape.depth, tape.rules]);
         expect(report).toMatchObject({ rows: tape.columns.length, days: 1, format: 'bitstamp' });
         expect(report.notes.at(-1)).toBe(
-          `${left}: left by an interrupted import, or in use by a running one; remove the folder if no import is running`,
+          `${left}: this folder belongs to an interrupted or running import; remove the folder if no import is running`,
         );
       });
     },

@@ -188,8 +188,8 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
 const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/ --help$/, /^Usage: (?:npx )?puntas \w+/m],
   [/puntas check\b/, /# quotes that the bot would place now/],
-  [/puntas init\b/, /^written: \S+\.yaml; read it/m],
-  [/puntas doctor\b.* --order/, /order +buy [^]*:\s+accepted,\s+canceled[^]* 0 fail/],
+  [/puntas init\b/, /^written: \S+\.yaml; check this file/m],
+  [/puntas doctor\b.* --order/, /order +buy [^]*:\s+accepted\s+and\s+canceled[^]* 0 fail/],
   [/puntas doctor\b.* --json/, /^\{"pass":\d+,"warn":\d+,"fail":0,/m],
   [/puntas doctor\b/, /\d+ pass, \d+ warn, 0 fail/],
   [/puntas (?:run|check)\b.* --paper\b/, /paper/],
