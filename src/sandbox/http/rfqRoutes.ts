@@ -125,7 +125,7 @@ function checkedRequest(
   if (sourceAmount === undefined && targetAmount === undefined) return rfqRefused('both_amounts_missing');
   const both = sourceAmount !== undefined && targetAmount !== undefined;
   if (both && switches.rfqBothAmounts === 'invalid_provided_amount')
-    return rfqRefused(switches.rfqBothAmounts, 'give one amount, not both');
+    return rfqRefused(switches.rfqBothAmounts, 'give only one of source_amount and target_amount');
   const fixed = both
     ? (switches.rfqBothAmounts as 'source' | 'target')
     : sourceAmount !== undefined

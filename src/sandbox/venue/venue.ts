@@ -412,7 +412,7 @@ export class Venue implements BookHost {
     };
     if (!this.relock(order, lock))
       throw new RangeError(
-        `order of account ${account.id}: its lock exceeds the available balance, although the order was checked`,
+        `account ${account.id}: a checked order needs more than the available balance`,
       );
     this.forget(account);
     this.#orders.set(order.oid, order);
