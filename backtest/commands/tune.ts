@@ -39,7 +39,7 @@ type TuneFlags = {
  */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
-    .description('optimize the parameters of a configuration on recordings')
+    .description('optimize parameters of a configuration on recordings')
     .requiredOption('-c, --config <file>', 'configuration of the study')
     .option('--registry <dir>', 'registry of all trials', 'reports/trials')
     .option('--open-holdout', 'run the best trial on the holdout, once', false)

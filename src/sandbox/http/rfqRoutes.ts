@@ -84,7 +84,7 @@ function convert({ account, rfq, body }: PrivateRequest): WireReply {
  */
 function conversionById({ account, rfq, path }: PrivateRequest): WireReply {
   const id = path['conversion_id']!;
-  if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'the id is not a UUID'));
+  if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'conversion_id is not a UUID'));
   const conversion = rfq.conversion(id.toLowerCase());
   if (!conversion) return rfqFailure(rfqRefused('rfq_conversion_not_found'));
   return conversion.account === account
