@@ -97,7 +97,11 @@ function addBacktest(program: Command): void {
     .option('--cancel-latency-ms <spec>', 'latency of cancels (default: --latency-ms)')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
     .option('--fill-latency-ms <spec>', 'delay of fill notices (default: --latency-ms)')
-    .option('--latency-sweep [ms]', `request latencies (ms) for repeated backtests (default: ${SWEEP.join(',')})`, sweepFlag)
+    .option(
+      '--latency-sweep [ms]',
+      `request latencies (ms) for repeated backtests (default: ${SWEEP.join(',')})`,
+      sweepFlag,
+    )
     .option('--threads <n>', 'parallel runs (default: one per fill model)', threadNumber)
     .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
     .option('--json', 'print one JSON object', false)

@@ -25,7 +25,8 @@ export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, maj
     );
   };
   const { bid, ask } = decision.market;
-  const between = bid === null || ask === null ? 'one side of the book is empty' : `${fixed((Number(bid) + Number(ask)) / 2, 2)}`;
+  const between =
+    bid === null || ask === null ? 'one side of the book is empty' : `${fixed((Number(bid) + Number(ask)) / 2, 2)}`;
   return h(
     'table',
     { class: 'depth' },

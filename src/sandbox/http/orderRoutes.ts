@@ -138,7 +138,8 @@ function replace(ask: PrivateRequest): WireReply {
   if (originId !== undefined && originId !== null && typeof originId !== 'string')
     return failureOf('0372', 'origin_id');
   const { price, major, minor, stop } = change.value;
-  if (minor !== undefined && !isWaiting(order)) return failureOf('0329', 'only an untriggered stop order can change minor');
+  if (minor !== undefined && !isWaiting(order))
+    return failureOf('0329', 'only an untriggered stop order can change minor');
   const waitsFor = stop ?? (isWaiting(order) ? order.stop : undefined);
   const byValue = order.type === 'market' ? (minor ?? (major === undefined ? order.minor : undefined)) : undefined;
   const draft: Draft = {
@@ -191,7 +192,8 @@ function orderNameFrom({ venue, path, query }: PrivateRequest): Verdict<Name[]> 
     ...['oid', 'oids'].map(name => list(query.get(name), /,/).map(oid => ({ oid }))),
     ...['origin_id', 'origin_ids'].map(name => list(query.get(name), /,/).map(originId => ({ originId }))),
   ];
-  if (lists.filter(each => each.length > 0).length > 1) return refused('0361', 'give only one of IDs in the path, oid, oids, origin_id and origin_ids');
+  if (lists.filter(each => each.length > 0).length > 1)
+    return refused('0361', 'give only one of IDs in the path, oid, oids, origin_id and origin_ids');
   const names = lists.flat();
   if (names.length === 0) return refused('0360', 'oid, oids or origin_ids');
   const wrong = names.find(name => 'originId' in name && !isOriginId(name.originId));
@@ -226,7 +228,8 @@ function changing(ask: PrivateRequest): Verdict<Changing> {
   const order = activeOf(venue, account, named.value[0]!);
   if (!order) return refused('oid' in named.value[0]! ? '0312' : '0357');
   const book = venue.books.get(order.book);
-  if (!book || (order.type === 'market' && !isWaiting(order))) return refused('1005', 'a market order or a delisted book does not allow changes');
+  if (!book || (order.type === 'market' && !isWaiting(order)))
+    return refused('1005', 'a market order or a delisted book does not allow changes');
   const off = tradingOff(account, order.type, venue.switches);
   return off ?? done({ order, book, fields: fields.value });
 }

@@ -100,8 +100,10 @@ export function withOperator(exchange: EmbeddedExchange, token: string): Respond
     if (!isLoopback(peer)) return reply(404, '');
     if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });
     const found = match(request.method, segmentsOf(path));
-    if (found === 'unknown path') return answer(404, { error: 'unknown path; docs/embedded-exchange.md lists the operator calls' });
-    if (found === 'unknown method') return answer(405, { error: `this operator call does not support ${request.method}` });
+    if (found === 'unknown path')
+      return answer(404, { error: 'unknown path; docs/embedded-exchange.md lists the operator calls' });
+    if (found === 'unknown method')
+      return answer(405, { error: `this operator call does not support ${request.method}` });
     try {
       const fields = fieldsIn(request.body);
       return answer(200, found.row.handle({ exchange, fields, path: found.path, query: queryOf(query) }));
@@ -183,7 +185,8 @@ function changeBook({ exchange, fields, path }: OperatorRequest): unknown {
     if (text !== undefined) rules[key] = text;
   }
   const [maker, taker] = [fields.text('maker'), fields.text('taker')];
-  if ((maker === undefined) !== (taker === undefined)) throw new OperatorFault('maker and taker: expected both or neither');
+  if ((maker === undefined) !== (taker === undefined))
+    throw new OperatorFault('maker and taker: expected both or neither');
   for (const [field, rate] of [
     ['maker', maker],
     ['taker', taker],

@@ -10,11 +10,27 @@ import { choice, quantity } from './switchKinds.ts';
  */
 export const RFQ_SWITCHES = {
   rfqAuthErrors: choice(['rfq', 'v3'], 'Format of RFQ authentication, permission and rate-limit errors.', 'rfq 5'),
-  rfqForbidden: choice(['everywhere', 'conversions only'], 'RFQ calls rejected (403) without RFQ permission.', 'rfq 4, 5'),
+  rfqForbidden: choice(
+    ['everywhere', 'conversions only'],
+    'RFQ calls rejected (403) without RFQ permission.',
+    'rfq 4, 5',
+  ),
   rfqBudget: choice(['shared', 'own', 'none'], 'Rate limit for RFQ calls.', 'facts 14, 18.2'),
   rfqPairs: choice(['listed', 'fetching_pairs_api_error'], 'List of RFQ pairs, or error 500.', 'rfq 4.1'),
-  rfqStablecoinDecimals: quantity(6, 2, 8, 'Decimals of dollar-stablecoin source amounts; target amounts have 8.', 'facts 14'),
-  rfqQuoteLifeMs: quantity(30_000, 1000, 3_600_000, 'Lifetime of RFQ quotes, rounded down to seconds.', 'rfq 8, facts 14'),
+  rfqStablecoinDecimals: quantity(
+    6,
+    2,
+    8,
+    'Decimals of dollar-stablecoin source amounts; target amounts have 8.',
+    'facts 14',
+  ),
+  rfqQuoteLifeMs: quantity(
+    30_000,
+    1000,
+    3_600_000,
+    'Lifetime of RFQ quotes, rounded down to seconds.',
+    'rfq 8, facts 14',
+  ),
   rfqTimeForm: choice(['seconds', 'nanoseconds'], 'Resolution of expires_at.', 'rfq conventions, fixtures'),
   rfqSpreadPips: quantity(20, 0, 5000, 'RFQ spread.', 'rfq 2.2'),
   rfqBothAmounts: choice(
@@ -32,7 +48,11 @@ export const RFQ_SWITCHES = {
   rfqRefillMs: quantity(60_000, 0, 86_400_000, 'Time until exhausted RFQ capacity is full again.', 'rfq 2.2'),
   rfqMaxTradableIn: choice(['source', 'fixed'], 'Currency of max_tradable_amount.', 'rfq 2.2, fixtures'),
   rfqCancelMovePips: quantity(0, 0, 10_000, 'Mid-price drop that cancels an RFQ quote; 0: never.', 'rfq 3, 4.4'),
-  rfqConvertOrder: choice(['state first', 'funds first'], 'Whether convert checks quote state or funds first.', 'rfq 4.4'),
+  rfqConvertOrder: choice(
+    ['state first', 'funds first'],
+    'Whether convert checks quote state or funds first.',
+    'rfq 4.4',
+  ),
   rfqExecutedAfterExpiry: choice(
     ['quote_not_found', 'quote_already_executed'],
     'Error for re-executing a quote after expiry.',
@@ -40,14 +60,24 @@ export const RFQ_SWITCHES = {
   ),
   rfqConversionId: choice(['own', 'quote id'], 'Ids of conversions.', 'facts 14'),
   rfqDelayMinMs: quantity(200, 0, 600_000, 'Minimum duration of PENDING conversions.', 'rfq 3'),
-  rfqDelayMaxMs: quantity(2000, 0, 600_000, 'Maximum duration of PENDING conversions; 0: outcome in the reply.', 'rfq 3'),
+  rfqDelayMaxMs: quantity(
+    2000,
+    0,
+    600_000,
+    'Maximum duration of PENDING conversions; 0: outcome in the reply.',
+    'rfq 3',
+  ),
   rfqFailurePips: quantity(0, 0, 10_000, 'Share of conversions that fail.', 'rfq 3'),
   rfqFunds: choice(
     ['moved at the end', 'locked at once'],
     'Whether PENDING conversions lock their source amount.',
     'rfq 3',
   ),
-  rfqListOrder: choice(['newest first', 'oldest first', 'by id'], 'Sort order of the conversion list.', 'rfq 4.6, facts 14'),
+  rfqListOrder: choice(
+    ['newest first', 'oldest first', 'by id'],
+    'Sort order of the conversion list.',
+    'rfq 4.6, facts 14',
+  ),
   rfqPageSizeMax: quantity(500, 1, 10_000, 'Maximum page_size.', 'rfq 8, facts 14'),
   rfqLastToken: choice(['omitted', 'empty'], 'next_page_token of the last page.', 'rfq 4.6'),
   rfqPageTokens: choice(
@@ -85,5 +115,9 @@ export const WEBHOOK_SWITCHES = {
     'rest-api 2.9',
   ),
   transferListDelayMs: quantity(1000, 0, 86_400_000, 'Delay until a transfer is listed.', 'rest-api 2.9, facts 9.4'),
-  refundStepId: choice(['later', 'with the status'], 'Whether refund step IDs come with the status webhook.', 'rfq 2.6'),
+  refundStepId: choice(
+    ['later', 'with the status'],
+    'Whether refund step IDs come with the status webhook.',
+    'rfq 2.6',
+  ),
 } as const;

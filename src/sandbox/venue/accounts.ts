@@ -98,7 +98,9 @@ export class Account {
   lock(currency: string, change: Money): void {
     const next = this.locked(currency) + change;
     if (!(next >= 0n && next <= this.total(currency))) {
-      throw new RangeError(`account ${this.id}: cannot lock ${next} ${currency}; total balance: ${this.total(currency)}`);
+      throw new RangeError(
+        `account ${this.id}: cannot lock ${next} ${currency}; total balance: ${this.total(currency)}`,
+      );
     }
     this.#locked.set(currency, next);
   }

@@ -99,7 +99,8 @@ export function finalChecks(venue: Venue, account: Account, book: VenueBook, dra
   if (account.active.size >= switches.openOrdersMax) return refused('1001');
   if (book.queue.full || book.full) return refused('1002');
   if (draft.timeInForce === 'postonly' && switches.postOnlyCross === 'refuse' && draft.stop === undefined) {
-    if (book.engine.crosses(draft.side, draft.price)) return refused('1002', 'the post-only order would match immediately');
+    if (book.engine.crosses(draft.side, draft.price))
+      return refused('1002', 'the post-only order would match immediately');
   }
   if (draft.slippage !== undefined && switches.slippageOutcome === 'refuse' && !withinSlippage(book, draft, switches)) {
     return refused('1002', 'the order would exceed slippage_tolerance');

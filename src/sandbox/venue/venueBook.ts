@@ -270,7 +270,8 @@ export class VenueBook implements ExecutionSink {
   /** Fills a resting order that the market simulator has chosen, as `FollowedPlace.hit` documents. */
   hit(id: number, amount: Amount): void {
     const found = this.engine.find(id);
-    if (this.#matching || !found) throw new Error(`book ${this.rules.book}: order ${id} is gone or a match is in progress, so it cannot be filled`);
+    if (this.#matching || !found)
+      throw new Error(`book ${this.rules.book}: order ${id} is gone or a match is in progress, so it cannot be filled`);
     this.#begin(null, opposite(found.side));
     this.engine.hit(id, amount, this.#host.clock.now());
     this.#commit();
