@@ -111,7 +111,7 @@ describe('an action', () => {
     const { as } = await logIn();
     expect(await ask('/actions/cost', 'GET', as)).toMatchObject({
       status: 422,
-      body: expect.stringContaining('no hedger') as string,
+      body: expect.stringContaining('needs a hedger') as string,
     });
     names.push('flatten');
     expect(json(await ask('/session', 'GET', as))['actions']).toContain('flatten');
