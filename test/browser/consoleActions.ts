@@ -260,7 +260,7 @@ describe('each action', () => {
     });
     await page.locator('#next').click();
     await page.locator('#confirm').waitFor(SLOW);
-    await page.locator('#left', { hasText: 'preview it again' }).waitFor(SLOW);
+    await page.locator('#left', { hasText: 'preview the action again' }).waitFor(SLOW);
     expect(await page.locator('#confirm').count()).toBe(0);
     expect(held()).toEqual([]);
     await page.locator('#back').click();
