@@ -158,7 +158,7 @@ function periodTable(rows: readonly (readonly [string, readonly Period[]])[], mi
 function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
   const names = [
     `net, ${minor}`,
-    `net after 60 s, ${minor}`,
+    `net, fills valued at the mid price 60 s later, ${minor}`,
     'net, bps of traded value',
     'fills',
     'canceled post-only orders',
@@ -195,7 +195,7 @@ function levelTable({ major }: BacktestReport, models: readonly ShownModel[]): H
     'orders with a fill',
     'filled share of the amount',
     'median time to the first fill',
-    `mean amount ahead on arrival, ${major}`,
+    `mean amount ahead in the queue on arrival, ${major}`,
     'median lifetime of unfilled orders',
   ];
   const cells = (level: LevelReport | undefined): readonly string[] =>
@@ -253,7 +253,7 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
       ),
   ];
   return html`<p>
-      Hedges of inventory beyond the band, each over the cheapest route within the cost limit. The CSV file lists every
+      Hedges of inventory beyond the band, each by the cheapest route within the cost limit. The CSV file lists every
       hedge with all compared routes.
     </p>
     ${table(
@@ -279,7 +279,7 @@ function missingTable(models: readonly ShownModel[]): Html {
     return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
   };
   return html`<p>
-      Time without a bid / without an ask at the exchange, by the reason that the engine's next decision gave.
+      Time without a bid / without an ask at the exchange, by the reason in the engine's next decision.
     </p>
     ${table(
       html`<tr>
@@ -345,7 +345,7 @@ function runTable(report: BacktestReport): Html {
       : [['events', numberText(first.events)] as const, ['traded time', `${first.from} to ${first.to}`] as const]),
     ['latency of requests, each way, ms', latencyMs],
     ['minimum latency of market data, ms', feedLatencyMs],
-    ['latency of fill notices, ms', fillLatencyMs ?? 'the latency of answers'],
+    ['latency of fill notices, ms', fillLatencyMs ?? 'equal to the latency of requests'],
     ...(warmUpFrom === undefined || first === undefined
       ? []
       : [['before trading', warmUpText(warmUpFrom, first)] as const]),

@@ -36,7 +36,7 @@ export function describeBacktest(report: BacktestReport): string {
     ...(main === null ? [] : mainLines(report, main)),
     ...latencySweep.map(
       ({ latencyMs, pnl, net60s, fills }) =>
-        `  at ${latencyMs} ms: net ${gainText(pnl.total, minor)} ${minor}${net60s === null ? '' : `, with fills valued after 60 s ${gainText(net60s.total, minor)}`}, ${numberText(fills)} fills`,
+        `  latency ${latencyMs} ms: net ${gainText(pnl.total, minor)} ${minor}${net60s === null ? '' : `, or ${gainText(net60s.total, minor)} ${minor} with each fill valued at the mid price 60 s later`}; ${numberText(fills)} fills`,
     ),
   ].join('\n');
 }

@@ -86,7 +86,7 @@ async function checkRedis({ url, shown }: QueuePlace): Promise<void> {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
     if (policy !== undefined && policy !== 'noeviction')
       throw new UsageError(
-        `${shown}: Redis has maxmemory-policy ${policy}, and would delete jobs when its memory is full; set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)`,
+        `${shown}: Redis with maxmemory-policy ${policy} deletes jobs when its memory is full; set maxmemory-policy to noeviction (with CONFIG SET, and in redis.conf)`,
       );
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -14,7 +14,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   return [
     {
       heading: 'The search',
-      how: 'Result of each trial in order of request; the line is the best result so far. The line stops rising when the search has converged.',
+      how: 'Result of each trial in order of request; the line is the best result up to each trial. The line stops rising when the search has converged.',
       plots: search(tuning),
     },
     {
@@ -27,7 +27,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
       : [
           {
             heading: 'The best trial over time',
-            how: 'Cumulative net of the best trial over the time blocks of all segments, with fills valued after 60 s. A sum that comes from a few blocks says little about the future.',
+            how: 'Cumulative net of the best trial over the time blocks of all segments, with each fill valued at the mid price 60 s later. A sum that comes from a few blocks says little about the future.',
             plots: [gains(evidence, tuning, minor)],
           },
           {
@@ -132,7 +132,7 @@ function gains({ gains: of }: Evidence, { holdout }: Tuning, minor: string): Plo
     values: total.map((x, i) => (i >= of.length ? x : null)),
   };
   return {
-    ...{ id: 'gains', title: 'Cumulative net, fills valued after 60 s' },
+    ...{ id: 'gains', title: 'Cumulative net, fills valued at the mid price 60 s later' },
     x: { kind: 'number', values: all.map((_, i) => i + 1), label: 'block' },
     y: { label: minor, range: rangeOf([...total, 0]) },
     lines: holdout === null ? [tuned] : [tuned, held],
@@ -160,7 +160,7 @@ function forward({ walkForward: of }: Evidence, minor: string): readonly Plot[] 
   const values = of.map(({ net }) => (sum += net));
   return [
     {
-      ...{ id: 'forward', title: 'Cumulative net of walk-forward' },
+      ...{ id: 'forward', title: 'Cumulative net of the walk-forward choices' },
       x: { kind: 'number', values: values.map((_, i) => i + 1), label: 'step' },
       y: { label: minor, range: rangeOf([...values, 0]) },
       lines: [{ label: 'chosen on earlier blocks', colour: 'inventory', style: 'line', dots: true, values }],
@@ -183,7 +183,7 @@ function logits({ pbo }: Evidence): readonly Plot[] {
       x: {
         kind: 'number',
         values: counts.map((_, i) => Number((low + (i + 0.5) * width).toPrecision(4))),
-        label: 'logit of the rank; below zero: lower half',
+        label: 'logit of the rank (the lower half is below zero)',
       },
       y: { label: 'splits', range: null },
       lines: [{ label: 'splits', colour: 'model-0', style: 'bars', values: counts }],
