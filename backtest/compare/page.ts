@@ -108,7 +108,7 @@ function matrix(comparison: Comparison): Html {
         <th class="text">fee tier</th>
         ${head}
         <th>net, all<br />recordings</th>
-        <th>with fills valued at<br />the mid 60 s later</th>
+        <th>net, fills valued at the<br />mid price 60 s later</th>
         <th>net in units<br />of risk</th>
       </tr>`,
       rows,
@@ -143,7 +143,7 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
     }),
   );
   return html`<p>
-      The verdict comes from the first part of each recording. There, one order per side is re-pegged every second at
+      The verdict comes from the first part of each recording. There, one order on each side is re-pegged every second at
       several distances, and its fills are valued at the mid price 60 s later, minus the fee. The verdict is to quote if this value is
       significantly above zero at some distance (95%, for all distances together). The rest of the recording tests the
       verdict: the verdict is wrong if the value in the rest differs significantly from zero in the other direction.
@@ -236,8 +236,8 @@ const columnsOf = (minor: string): readonly string[] => [
   `net, ${minor}`,
   'net with each fill valued at the mid price 60 s later',
   'net minus the net of the first bot',
-  'net range of later starts',
-  'net range of the fill models',
+  'net, lowest to highest of the later starts',
+  'net, lowest to highest of the fill models',
   'spread captured',
   'change in value of the inventory',
   'fees',
@@ -260,8 +260,8 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
   const names = [
     'traded time',
     'volatility, bps per hour',
-    'arrivals per minute (A)',
-    'decay per bps (k)',
+    'arrivals per minute at the mid price (A)',
+    'decay of arrivals per bps of distance (k)',
     'adverse move, bps',
     'value of full inventory',
     'value of one order',

@@ -73,7 +73,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   const rest = filled.length - sure.length;
   return [
     `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost`,
-    ...(declined > 0 ? [`${declined} did not quote, as advised`] : []),
+    ...(declined > 0 ? [`${declined} followed the advice not to quote`] : []),
     ...(rest > 0 ? [`${rest} did not differ significantly from zero (95%)`] : []),
     ...(none > 0 ? [`${none} had no fill`] : []),
   ]
@@ -106,7 +106,7 @@ function differences(ran: readonly Ran[]): string {
   const apart = known.filter(excludesZero).length;
   return known.length === 0
     ? ''
-    : `${apart} of ${counted(known.length, 'difference')} in net from the first bot over equal hours ${apart === 1 ? 'is' : 'are'} significant.`;
+    : `Over the same hours, the net of ${apart} of ${counted(known.length, 'run')} differs significantly from the net of the first bot.`;
 }
 
 const MARKOUT_SECONDS = 60;

@@ -167,7 +167,7 @@ function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
   return table(
     html`<tr>
       <th>latency each way, ms</th>
-      ${names.map(name => html`<th>${name}</th>`)}
+      ${names.map(name => html`<th class="narrow">${name}</th>`)}
     </tr>`,
     latencySweep.map(({ latencyMs, pnl, net60s, profitBps, fills, refusedPostOnly, uptime }) => {
       const cells = [

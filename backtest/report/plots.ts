@@ -321,7 +321,7 @@ function waits(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Time in the queue',
-    how: 'Share of filled orders that waited at most this time from resting to the first execution. The longer the waits, the more a reprice costs, because the new order joins the end of the queue.',
+    how: 'Share of filled orders whose wait from resting to the first execution was at most the time on the x axis. The longer the waits, the more a reprice costs, because the new order joins the end of the queue.',
     plots: [
       {
         ...timePlot(report, 'waits', 'Time in the queue', '% of filled orders'),
@@ -398,7 +398,7 @@ function requests(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Requests against the budget',
-    how: 'Private requests of the last 60 s, maximum per interval, and the limit of the exchange (dashed); cancels are exempt. At the limit, placements wait and quotes become stale.',
+    how: 'Highest number of private requests within 60 s, per interval of the plot. The dashed line is the limit of the exchange, from which cancels are exempt. At the limit, placements wait and quotes become stale.',
     plots: [
       {
         ...plot,

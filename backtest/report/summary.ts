@@ -203,7 +203,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
       : []),
     ...(gapSeconds > 0 ? [`The recording has gaps of ${durationText(gapSeconds)}.`] : []),
     ...(warmUpFrom === undefined ? [] : [warmUpText(warmUpFrom, main)]),
-    Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Latencies of requests: ${latencyMs}.`,
+    Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Requests had the latency distribution ${latencyMs}.`,
     ...(fillLatencyMs === undefined
       ? []
       : [`The bot received notices of its fills after ${latencyText(fillLatencyMs)}.`]),

@@ -102,7 +102,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
     ...(orderFlow?.holds === true
       ? [
           '  orderFlowImbalance:',
-          `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; r ${orderFlow.r.toFixed(2)}, in the last third ${orderFlow.rLater.toFixed(2)}`,
+          `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; correlation ${orderFlow.r.toFixed(2)}, in the last third ${orderFlow.rLater.toFixed(2)}`,
           `    memory: ${memoryMs / 1_000}s`,
         ]
       : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),

@@ -53,7 +53,7 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
   if (tuned === null) return [finding('tuning', better, 'the candidate has no evidence from puntas tune', false)];
   const { holdout, deflated, pbo, study, trial } = tuned;
   const held = `lower bound of the net above zero in hours that no trial has used ${VALUED}`;
-  const about = `study ${study.slice(0, 8)}, trial ${trial}; deflated Sharpe ${deflated.toFixed(3)}, probability of overfitting ${pbo === null ? 'unknown' : pbo.toFixed(3)}`;
+  const about = `study ${study.slice(0, 8)}, trial ${trial}; deflated Sharpe ratio ${deflated.toFixed(3)}, probability of overfitting ${pbo === null ? 'unknown' : pbo.toFixed(3)}`;
   return [
     finding('tuning', better, `${tuned.better ? 'better' : 'not better'}: ${about}`, tuned.better),
     holdout === null
@@ -201,7 +201,7 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
     return finding(
       'net60s',
       expected,
-      `${digits(net60sBps)} bps of the volume of ${judged} fills; an interval needs fills in 20 two-minute blocks, found ${ratio.blocks}${left}`,
+      `${digits(net60sBps)} bps of the volume of ${judged} fills; a 95% interval needs fills in 20 two-minute blocks, found ${ratio.blocks}${left}`,
       'not yet',
     );
   const found = `${digits(net60sBps)} bps of the volume (${spanText(interval)} bps)${left}`;

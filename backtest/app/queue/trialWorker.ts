@@ -267,7 +267,7 @@ class Trials {
     if (!isStudyHere(job.run, await this.#seen()))
       throw this.#queues.hopeless('the study of the trial has ended, and this worker has no --tapes');
     this.#problem ??= new UsageError(
-      'the study uses recordings; pass --tapes (DIR or s3://BUCKET/PREFIX) with the value that puntas tune has',
+      'the study uses recordings; pass --tapes with the DIR or s3://BUCKET/PREFIX that puntas tune uses',
     );
     this.#broken.abort();
     throw this.#problem;

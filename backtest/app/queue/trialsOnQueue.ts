@@ -191,7 +191,7 @@ class Attendance {
       );
     else if (this.#workers === 0 && !this.#isToldWaiting) {
       this.#isToldWaiting = true;
-      tell(`no worker at ${place.shown}; start one with puntas worker --queue ${place.shown}`);
+      tell(`no worker at ${place.shown}; start a worker with puntas worker --queue ${place.shown}`);
     } else if (this.#workers > 0) this.#isToldWaiting = false;
   }
 }

@@ -32,7 +32,7 @@ const parameter = z
       .record(z.string(), z.union([scalar, z.array(scalar).min(1)], 'expected a value or a list of values'))
       .refine(
         given => Object.keys(given).length === 1,
-        'expected one other parameter, and its values at which this parameter applies',
+        'expected one other parameter with the values at which this parameter applies',
       )
       .optional(),
   })

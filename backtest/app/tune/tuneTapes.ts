@@ -136,7 +136,7 @@ const PIECE_MIN_MS = 120_000;
 function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
   if (!(hours.to - hours.from >= pieces * PIECE_MIN_MS))
     throw new UsageError(
-      `${where}: too short; expected at least ${(pieces * PIECE_MIN_MS) / 1_000} s (${PIECE_MIN_MS / 1_000} s for each segment or holdout), found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s`,
+      `${where}: a part of the tape is too short; expected at least ${(pieces * PIECE_MIN_MS) / 1_000} s (${PIECE_MIN_MS / 1_000} s per segment or holdout), found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s`,
     );
   return hours;
 }

@@ -90,7 +90,7 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
       tile(
         'trials',
         numberText(counts.done + counts.pruned + counts.refused),
-        `${counts.pruned} stopped early, ${counts.refused} refused`,
+        `${counts.pruned} stopped early, ${counts.refused} could not run`,
       ),
       ...held,
     ]}

@@ -14,7 +14,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   return [
     {
       heading: 'The search',
-      how: 'Result of each trial in order of request; the line is the best result up to each trial. The line stops rising when the search has converged.',
+      how: 'Results of the trials, in the order of their requests. The line is the best result up to each trial; it stops rising when the search has converged.',
       plots: search(tuning),
     },
     {
@@ -32,7 +32,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
           },
           {
             heading: 'Choice of parameters, out of sample',
-            how: 'Each path chooses the best parameters on some groups of time blocks and evaluates them on the other groups; one dot per path, worst first. Walk-forward chooses on all earlier blocks. Below zero, the chosen parameters lost money.',
+            how: 'Each path chooses the best parameters on some groups of time blocks and evaluates them on the other groups. Each dot is a path, with the worst path first. Walk-forward chooses on all earlier blocks. Below zero, the chosen parameters lost money.',
             plots: [...paths(evidence, minor), ...forward(evidence, minor), ...logits(evidence)],
           },
           {

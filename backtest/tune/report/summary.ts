@@ -7,7 +7,7 @@ import { PBO_MAX, share } from './tuningVerdict.ts';
 /** Returns the summary as paragraphs of plain text; the first is the verdict. */
 export function tuningWords(tuning: Tuning): readonly string[] {
   const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
-  const tried = `${numberText(search.trials)} trials (${counts.done} completed, ${counts.pruned} stopped early, ${counts.refused} refused)`;
+  const tried = `${numberText(search.trials)} trials (${counts.done} completed, ${counts.pruned} stopped early, ${counts.refused} could not run)`;
   if (!verdict.better) {
     const why = verdict.words.join('; ');
     return [

@@ -57,7 +57,7 @@ function flawOfParameter(parameter: Parameter): string | null {
   }
   const { kind, low, high, step } = parameter;
   if (!(Number.isFinite(low) && Number.isFinite(high) && low <= high))
-    return `expected two numbers, low at most high, found low ${low} and high ${high}`;
+    return `expected two numbers with low <= high, found low ${low} and high ${high}`;
   if (kind === 'log' && !(low > 0)) return `expected low above 0 on a logarithmic scale, found ${low}`;
   if (step !== undefined && !(Number.isFinite(step) && step > 0)) return `expected a step above 0, found ${step}`;
   if (kind === 'integer' && ![low, high, step ?? 1].every(Number.isSafeInteger))
@@ -69,9 +69,9 @@ function flawOfCondition({ when }: Parameter, before: Space): string | null {
   if (when === undefined) return null;
   const other = before.find(({ key }) => key === when.key);
   if (other === undefined)
-    return `applies only at values of ${when.key}; expected ${when.key} earlier in the list of parameters`;
+    return `depends on ${when.key}; expected ${when.key} earlier in the list of parameters`;
   const never = wantedOf(when).find(value => !mayBe(other, value));
-  return never === undefined ? null : `applies only when ${when.key} is ${never}; expected a possible value of ${when.key}`;
+  return never === undefined ? null : `depends on ${when.key} = ${never}; expected a possible value of ${when.key}`;
 }
 
 /** Whether the parameter has no condition, or its condition is true at the point. */

@@ -56,7 +56,7 @@ describe('a study', () => {
     ],
     [
       withParameters('  strategy.halfSpreadBps: { linear: [9, 4] }'),
-      [/^5:3 parameters\.strategy\.halfSpreadBps: expected two numbers, low at most high, found low 9 and high 4/],
+      [/^5:3 parameters\.strategy\.halfSpreadBps: expected two numbers with low <= high, found low 9 and high 4/],
     ],
     [
       withParameters('  strategy.halfSpreadBps: { linear: [4, 9], log: [1, 2] }'),
@@ -68,7 +68,7 @@ describe('a study', () => {
     ],
     [
       withParameters('  strategy.halfSpreadBps: { linear: [4, 9], when: { strategy.levels: 2 } }'),
-      [/applies only at values of strategy\.levels; expected strategy\.levels earlier in the list of parameters/],
+      [/depends on strategy\.levels; expected strategy\.levels earlier in the list of parameters/],
     ],
     [
       withParameters('  strategy.levels: { integer: [1, 3] }\nobjectives: [profit]'),

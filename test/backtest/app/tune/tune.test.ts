@@ -111,7 +111,7 @@ describe('a study', () => {
     expect(loaded.ok && loaded.config.strategy).toMatchObject({
       levels: tuning.trials[tuning.chosen!]!.point['strategy.levels'],
     });
-    expect(text).toMatch(/^# Found by puntas tune \(test\), study [0-9a-f]{12}/);
+    expect(text).toMatch(/^# Found by puntas tune \(test\) as trial \d+ of \d+ in study [0-9a-f]{12}/);
     expect(text.replaceAll('\n# ', ' ')).toMatch(
       /deflated Sharpe ratio is 0\.\d\d, with 9 configurations tried so far on the tuning hours/,
     );
