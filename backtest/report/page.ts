@@ -91,7 +91,7 @@ const HOURS_SHOWN = 48;
 function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayReport): Html {
   const isLong = hours.length > HOURS_SHOWN;
   return html`<p>
-      Results of the ${model} run. Days and hours are UTC; the first and the last may be incomplete. The rows add up to
+      Results of the ${model} run. Days and hours are UTC; the first and the last period may be incomplete. The rows add up to
       the totals of the run.
     </p>
     ${periodTable(

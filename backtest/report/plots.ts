@@ -98,7 +98,7 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
                   values: latencySweep.map(({ pnl }) => Number(pnl.total)),
                 },
                 {
-                  ...{ label: 'net after 60 s', colour: 'model-0', style: 'dashed', dots: true },
+                  ...{ label: 'net, fills valued 60 s later', colour: 'model-0', style: 'dashed', dots: true },
                   values: latencySweep.map(({ net60s }) => net60s?.total ?? null),
                 },
               ],

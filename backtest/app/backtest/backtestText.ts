@@ -84,8 +84,8 @@ function outcomeOf(
   return [
     ...(declined === null ? [] : [`${declined}; run because of --anyway`]),
     `${totals.join(', ')} ${minor}${around === null ? '' : ` (95%: ${gain(around.low)} to ${gain(around.high)})`}`,
-    ...(net60s === null ? [] : [`after 60 s ${gain(net60s.total)}`]),
-    ...(nets.length === 0 ? [] : [`later starts ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
+    ...(net60s === null ? [] : [`with fills valued at the mid price 60 s later ${gain(net60s.total)}`]),
+    ...(nets.length === 0 ? [] : [`nets of later starts ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
     `${fills} fills at ${feeBps} bps`,
     ...remarks,
   ].join('; ');

@@ -229,7 +229,7 @@ function along(
           ? []
           : [
               {
-                ...{ label: 'neighbors of the best', colour: 'inventory', style: 'dots' as const },
+                ...{ label: 'neighbors of the best trial', colour: 'inventory', style: 'dots' as const },
                 values: values.map((value, n) => (isBeside[n] ? value : null)),
               },
             ]),
