@@ -143,10 +143,11 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
     }),
   );
   return html`<p>
-      The verdict comes from the first part of each recording. There, one order on each side is re-pegged every second at
-      several distances, and its fills are valued at the mid price 60 s later, minus the fee. The verdict is to quote if this value is
-      significantly above zero at some distance (95%, for all distances together). The rest of the recording tests the
-      verdict: the verdict is wrong if the value there differs significantly from zero in the other direction.
+      The verdict comes from the first part of each recording. There, one order on each side is re-pegged every second
+      at several distances, and its fills are valued at the mid price 60 s later, minus the fee. The verdict is to quote
+      if this value is significantly above zero at some distance (95%, for all distances together). The rest of the
+      recording tests the verdict: the verdict is wrong if the value there differs significantly from zero in the other
+      direction.
     </p>
     ${table(
       html`<tr>

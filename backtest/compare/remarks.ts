@@ -31,7 +31,8 @@ function unquoted({ uptime, missing, seconds }: ComparedModel, flaws: readonly D
     const of = (side: number): string => roughPercent(side / seconds);
     return `${reason} (no bid ${of(bid)}, no ask ${of(ask)} of the time)`;
   });
-  const why = reasons.length === 0 ? '' : `; main ${reasons.length === 1 ? 'reason' : 'reasons'}: ${reasons.join(', ')}`;
+  const why =
+    reasons.length === 0 ? '' : `; main ${reasons.length === 1 ? 'reason' : 'reasons'}: ${reasons.join(', ')}`;
   const crossed = missing[0]?.reason === 'book crossed';
   const found = crossed ? flaws.filter(({ what }) => /^(locked|crossed) books$/.test(what)) : [];
   const data = found.map(({ what, count }) => `; the recording itself has ${count.toLocaleString('en-US')} ${what}`);

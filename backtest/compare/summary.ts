@@ -45,7 +45,9 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
       .join(' '),
     [
       'A recording is one market on one day. Over so few hours, the direction of the market matters more than the strategy. A difference smaller than the range of the fill models means nothing.',
-      crossed.length > 0 ? `Recordings without a score, because their books were crossed for too long: ${crossed.join(', ')}.` : '',
+      crossed.length > 0
+        ? `Recordings without a score, because their books were crossed for too long: ${crossed.join(', ')}.`
+        : '',
       notRun.length > 0
         ? `Bots that could not run on every recording: ${notRun.join(', ')}; the table rows give the reasons.`
         : '',
@@ -62,7 +64,9 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
  */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)
-    return declined === 0 ? '' : `At the ${tier} tier, the advice for all ${counted(declined, 'run')} was not to quote.`;
+    return declined === 0
+      ? ''
+      : `At the ${tier} tier, the advice for all ${counted(declined, 'run')} was not to quote.`;
   const filled = ran.filter(({ main }) => main.fills > 0);
   const sure = filled.filter(({ main }) => excludesZero(main.netInterval));
   const gained = sure.filter(({ main }) => Number(main.pnl.total) > 0).length;

@@ -99,9 +99,7 @@ function limitsOf(tape: Tape, hasTrades: boolean): readonly string[] {
   const { quotesOnly, depth } = tape;
   const wide = wideHoursOf(tape);
   return [
-    ...(hasTrades
-      ? []
-      : ['The recording has no executions, so only spreads and volatility can be measured.']),
+    ...(hasTrades ? [] : ['The recording has no executions, so only spreads and volatility can be measured.']),
     ...(quotesOnly && hasTrades
       ? [
           'The recorded quotes have no amounts, so an order fills only if an execution passes its price. Fills near the best prices are therefore undercounted.',

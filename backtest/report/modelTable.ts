@@ -52,7 +52,10 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
       name: `net with each fill valued at the mid price 60 s later, ${minor}`,
       of: ({ net60s }) => (net60s === null ? '–' : gain(net60s.total)),
     },
-    { name: 'net with each fill valued at the mid price 60 s later, 95% interval', of: ({ net60s }) => range(net60s?.interval ?? null) },
+    {
+      name: 'net with each fill valued at the mid price 60 s later, 95% interval',
+      of: ({ net60s }) => range(net60s?.interval ?? null),
+    },
     { name: 'net, bps of traded value', of: ({ profitBps }) => numberOr(profitBps) },
     { name: 'fees, bps of traded value', of: ({ feesBps }) => numberOr(feesBps) },
     {

@@ -91,8 +91,8 @@ const HOURS_SHOWN = 48;
 function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayReport): Html {
   const isLong = hours.length > HOURS_SHOWN;
   return html`<p>
-      Results of the ${model} run. Days and hours are UTC; the first and the last period may be incomplete. The rows add up to
-      the totals of the run.
+      Results of the ${model} run. Days and hours are UTC; the first and the last period may be incomplete. The rows add
+      up to the totals of the run.
     </p>
     ${periodTable(
       days.map(day => [day.from.slice(0, 10), [day]] as const),
@@ -278,9 +278,7 @@ function missingTable(models: readonly ShownModel[]): Html {
     const found = missing.find(one => one.reason === reason);
     return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
   };
-  return html`<p>
-      Time without a bid / without an ask at the exchange, by the reason in the engine's next decision.
-    </p>
+  return html`<p>Time without a bid / without an ask at the exchange, by the reason in the engine's next decision.</p>
     ${table(
       html`<tr>
         <th></th>

@@ -76,7 +76,8 @@ function result(report: BacktestReport, main: ReplayReport): string {
   if (report.models.length > 1 && report.models.every(({ fills }) => fills === 0))
     return `${started} traded nothing under any model.`;
   const beside = others.map(
-    model => `under ${modelText(model)} the strategy ${haveSameFills(model, main) ? 'had identical fills' : outcome(model)}`,
+    model =>
+      `under ${modelText(model)} the strategy ${haveSameFills(model, main) ? 'had identical fills' : outcome(model)}`,
   );
   return `${started} ${outcome(main)} under ${modelText(main)}${beside.length > 0 ? `; ${beside.join(', and ')}` : ''}.`;
 }
@@ -93,7 +94,8 @@ function judgement({ models, minor }: BacktestReport, main: ReplayReport): strin
 function underModels(models: readonly ReplayReport[], main: ReplayReport): string[] {
   const honest = models.filter(({ model }) => model !== 'optimistic');
   const gains = (list: readonly ReplayReport[]): number => list.filter(({ pnl }) => Number(pnl.total) > 0).length;
-  if (honest.length === 0) return ['The optimistic model overstates fills; also run the pessimistic or the expected model.'];
+  if (honest.length === 0)
+    return ['The optimistic model overstates fills; also run the pessimistic or the expected model.'];
   if (models.length < 2) return [];
   if (gains(models) === 0) return ['The strategy made no money under any fill model.'];
   if (gains(honest) === 0)
@@ -187,7 +189,9 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const pessimistic = models.find(({ model }) => model === 'pessimistic');
   const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
   return [
-    ...(main.fills > 0 && main.fills < FEW_FILLS ? [`A run with ${main.fills} fills is too short for a conclusion.`] : []),
+    ...(main.fills > 0 && main.fills < FEW_FILLS
+      ? [`A run with ${main.fills} fills is too short for a conclusion.`]
+      : []),
     ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same
       ? [
@@ -195,15 +199,21 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
         ]
       : []),
     ...(main.recorded.ghosts > 0
-      ? [`${main.recorded.ghosts} recorded levels were removed, because they remained in the book after trades beyond their price.`]
+      ? [
+          `${main.recorded.ghosts} recorded levels were removed, because they remained in the book after trades beyond their price.`,
+        ]
       : []),
     ...(main.wideHours === undefined ? [] : [wideHoursText(main.wideHours)]),
     ...(closed.length > 0
-      ? [`The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}; this time is excluded from the results.`]
+      ? [
+          `The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}; this time is excluded from the results.`,
+        ]
       : []),
     ...(gapSeconds > 0 ? [`The recording has gaps of ${durationText(gapSeconds)}.`] : []),
     ...(warmUpFrom === undefined ? [] : [warmUpText(warmUpFrom, main)]),
-    Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Requests had the latency distribution ${latencyMs}.`,
+    Number(latencyMs) >= 0
+      ? `Requests took ${latencyMs} ms each way.`
+      : `Requests had the latency distribution ${latencyMs}.`,
     ...(fillLatencyMs === undefined
       ? []
       : [`The bot received notices of its fills after ${latencyText(fillLatencyMs)}.`]),

@@ -69,7 +69,9 @@ export function fragment(
   const adverseBps = ofFills ?? c.adverseBps;
   const ends = (side: 'buy' | 'sell'): string => {
     const found = arrivals?.sides[side];
-    return found ? `${digits(found.perMinute)} arrivals per minute, decay ${digits(found.decayPerBps)} per bps` : 'cannot be measured';
+    return found
+      ? `${digits(found.perMinute)} arrivals per minute, decay ${digits(found.decayPerBps)} per bps`
+      : 'cannot be measured';
   };
   return [
     `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,

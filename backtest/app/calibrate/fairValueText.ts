@@ -116,7 +116,9 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
       ? ['  # depthImbalance: bpsPerDeviation 0']
       : [
           ...(hasMicroprice
-            ? ['  # Use depthImbalance instead of microprice, which already uses the best prices. The strategy imbalance also has these keys.']
+            ? [
+                '  # Use depthImbalance instead of microprice, which already uses the best prices. The strategy imbalance also has these keys.',
+              ]
             : []),
           `${mark}depthImbalance:`,
           `${mark}  bpsPerDeviation: ${digits(best.slope)}`,

@@ -184,7 +184,8 @@ function derived({ name, given }: FoundTape, options: CompareOptions, onShare: O
   };
 }
 
-const WITHOUT_AMOUNTS = 'the recording has best prices without amounts, which cannot be replayed; only a distance profile can be measured';
+const WITHOUT_AMOUNTS =
+  'the recording has best prices without amounts, which cannot be replayed; only a distance profile can be measured';
 
 function givenFor(
   { name, given }: FoundTape,

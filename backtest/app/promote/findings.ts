@@ -117,7 +117,12 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
   const expected = `lower bound of the net above ${digits(least)} ${minor} ${VALUED}`;
   const found = `${digits(measures.net60s)} ${minor}`;
   return interval === null
-    ? finding('net60s', expected, `${found}; a 95% interval needs at least 20 time blocks with different results`, false)
+    ? finding(
+        'net60s',
+        expected,
+        `${found}; a 95% interval needs at least 20 time blocks with different results`,
+        false,
+      )
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 

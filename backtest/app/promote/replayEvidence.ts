@@ -45,7 +45,8 @@ export async function replayEvidence(asked: ReplayAsked): Promise<ReplayEvidence
       ...{ seed: SEED, references, objective: 'net60s', runner },
     };
     const why = notRunReason(config, terms);
-    if (why !== null) throw new UsageError(`${asked.file}: the candidate cannot be replayed on the recordings (${why})`);
+    if (why !== null)
+      throw new UsageError(`${asked.file}: the candidate cannot be replayed on the recordings (${why})`);
     const { measures, blocks } = await outcomeOf(config, terms, progress);
     if (measures === null) throw new Error('the replay has no result');
     const { major, minor } = terms.pieces[0]!.market.instrument;

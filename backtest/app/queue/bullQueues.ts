@@ -118,7 +118,10 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     /NOAUTH|password must be a string/,
     'SERVER requires a password; set PUNTAS_QUEUE_PASSWORD or PUNTAS_QUEUE_PASSWORD_FILE',
   ],
-  [/WRONGPASS|28P01|28000|invalid username-password/, 'SERVER rejects this user and password; check --queue and PUNTAS_QUEUE_PASSWORD'],
+  [
+    /WRONGPASS|28P01|28000|invalid username-password/,
+    'SERVER rejects this user and password; check --queue and PUNTAS_QUEUE_PASSWORD',
+  ],
   [/NOPERM|42501/, 'this user lacks rights on SERVER; grant the missing rights to the user'],
   [/3D000/, 'there is no database of this name; create the database (createdb)'],
   [/LOADING|57P03/, 'SERVER is still starting; try again in a moment'],

@@ -26,9 +26,7 @@ export function queuePlace(
   if (!text.includes('://') || !URL.canParse(text)) throw new UsageError(`${EXPECTED}; found an unreadable address`);
   const url = new URL(text);
   if (!isDecodable(url.username) || !isDecodable(url.password))
-    throw new UsageError(
-      `${EXPECTED}; a % in the user or password does not start an escape code; write the % as %25`,
-    );
+    throw new UsageError(`${EXPECTED}; a % in the user or password does not start an escape code; write the % as %25`);
   const kind = KINDS[url.protocol];
   if (kind === undefined) throw new UsageError(`${EXPECTED}; found ${url.protocol}//`);
   if (url.hostname === '') throw new UsageError(`${EXPECTED}; found no host`);

@@ -104,7 +104,9 @@ async function ran(
   const config = configOf(text);
   if (typeof config === 'string') throw new Error(`the configuration of trial ${number} is invalid: ${config}`);
   if (digestOfData(config) !== digest)
-    throw new Error(`the configuration of trial ${number} differs from the configuration in the tuning process; run the same build on both machines`);
+    throw new Error(
+      `the configuration of trial ${number} differs from the configuration in the tuning process; run the same build on both machines`,
+    );
   let outcome: TrialOutcome | null = null;
   await runBatch(
     [{ number, point: {}, digest, config }],

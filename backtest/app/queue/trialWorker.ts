@@ -103,7 +103,11 @@ async function attendUntilStopped(
       // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
       await board.say({ ...own, at: now() });
       health.works();
-      if (!isThere) log.info({}, `the worker takes trials from ${place.shown} and runs up to ${threads} at a time; ${buildText(own)}`);
+      if (!isThere)
+        log.info(
+          {},
+          `the worker takes trials from ${place.shown} and runs up to ${threads} at a time; ${buildText(own)}`,
+        );
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();
@@ -251,7 +255,8 @@ class Trials {
   async #taken({ data, timestamp }: Job): Promise<TrialJob> {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`invalid trial in the queue: ${job}`);
-    if (job.code !== this.#code) throw this.#queues.hopeless('the version of this worker differs from the version that the trial needs');
+    if (job.code !== this.#code)
+      throw this.#queues.hopeless('the version of this worker differs from the version that the trial needs');
     if (await isExpired(this.#options.now() - timestamp, job.run, () => this.#seen()))
       throw this.#queues.hopeless('the trial expired, because its study has not run for more than a day');
     return job;

@@ -90,7 +90,9 @@ export async function scoutRecordings(
   if (wanted.length === 0) {
     const why = leftOut.map(one => `${one.path}: ${one.why}`).join('; ');
     const has = found.map(bookOf).join(', ');
-    throw new UsageError(`nothing to measure: ${has === '' ? why || 'no recording was found' : `the recordings contain only ${has}`}`);
+    throw new UsageError(
+      `nothing to measure: ${has === '' ? why || 'no recording was found' : `the recordings contain only ${has}`}`,
+    );
   }
   return measured(command, paths.join(', '), wanted, null, books === null ? leftOut : []);
 }

@@ -245,7 +245,9 @@ const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision
 
 async function fetchedFile(store: StoredFiles, sha256: string, to: string, bytesMax: number): Promise<void> {
   if (!(await store.get(sha256, to, bytesMax)))
-    throw new StoreProblem(`tapes in ${store.shown}: ${sha256} is missing; run puntas tune --tapes again to upload the file`);
+    throw new StoreProblem(
+      `tapes in ${store.shown}: ${sha256} is missing; run puntas tune --tapes again to upload the file`,
+    );
   const found = await hashOfFile(to);
   if (found !== sha256)
     throw new StoreProblem(

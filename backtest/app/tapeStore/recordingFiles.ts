@@ -85,7 +85,8 @@ export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const bytes = statSync(file).size;
   const parsed =
     bytes > MANIFEST_BYTES_MAX ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MAX)));
-  if (parsed?.success !== true) throw new StoreProblem(`${file}: expected the list of a recording's files, found an invalid list`);
+  if (parsed?.success !== true)
+    throw new StoreProblem(`${file}: expected the list of a recording's files, found an invalid list`);
   return parsed.data;
 }
 

@@ -76,7 +76,12 @@ export const MEASURES = {
     ...{ better: 'more', unit: '', of: sums => over(sums.quotedSeconds, sums.seconds) },
     says: 'share of time with a bid and an ask, from 0 to 1',
   },
-  drawdown: { better: 'less', unit: 'minor', of: sums => sums.drawdown, says: 'largest fall of the profit from its peak in any run' },
+  drawdown: {
+    better: 'less',
+    unit: 'minor',
+    of: sums => sums.drawdown,
+    says: 'largest fall of the profit from its peak in any run',
+  },
   inventoryMost: {
     ...{ better: 'less', unit: 'major', of: sums => sums.inventoryMost },
     says: 'largest absolute inventory beyond the target in any run',

@@ -60,7 +60,10 @@ const tape = z
       .optional(),
     name: name.optional(),
   })
-  .refine(given => oneOf(given, ['path', 'flow']), 'expected either path: (of a recording) or flow: (of the built-in market)')
+  .refine(
+    given => oneOf(given, ['path', 'flow']),
+    'expected either path: (of a recording) or flow: (of the built-in market)',
+  )
   .refine(
     given => given.session === undefined || given.flow === undefined,
     'session: applies only to path:, because the built-in market never closes',
@@ -75,7 +78,10 @@ const holdout = z
     lastShare: z.number().min(0.05).max(0.9).optional(),
     tapes: z.array(name).min(1).optional(),
   })
-  .refine(given => oneOf(given, ['lastShare', 'tapes']), 'expected either lastShare: (of every tape) or tapes: (names of tapes)');
+  .refine(
+    given => oneOf(given, ['lastShare', 'tapes']),
+    'expected either lastShare: (of every tape) or tapes: (names of tapes)',
+  );
 
 const search = z.strictObject({
   algorithm: z.enum(['tpe', 'cmaEs', 'sobol', 'random']).default('tpe'),
@@ -105,7 +111,9 @@ export const studySchema = z.strictObject({
   models: z.array(z.enum(MODEL_NAMES)).min(1).default(['pessimistic', 'expected']),
   startsAfterSeconds: z.array(z.number().min(0).max(86_400)).min(1).max(60).default([0]),
   latenciesMs: z
-    .array(z.union([z.number().min(0).max(60_000), path], 'expected a number of ms, or a distribution as in --latency-ms'))
+    .array(
+      z.union([z.number().min(0).max(60_000), path], 'expected a number of ms, or a distribution as in --latency-ms'),
+    )
     .min(1)
     .max(12)
     .default([25]),

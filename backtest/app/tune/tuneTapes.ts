@@ -56,7 +56,9 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
     const name = keysOfTape.name ?? `tape ${i + 1}`;
     const where = `${study.file}: ${keysOfTape.path ?? name}`;
     if (book !== config.book)
-      throw new UsageError(`${where}: the tape has the book ${book}, but the configuration trades ${config.book}; use a tape of ${config.book}`);
+      throw new UsageError(
+        `${where}: the tape has the book ${book}, but the configuration trades ${config.book}; use a tape of ${config.book}`,
+      );
     const { quotesOnly } = 'options' in given ? given.tape : given;
     if (quotesOnly) throw new UsageError(`${where}: the tape has best prices without amounts and cannot be replayed`);
     const digest = digestOfRecording(given, latencies, keys.search.seed);

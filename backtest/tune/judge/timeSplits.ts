@@ -43,7 +43,9 @@ export function combinatorialSplits(spans: readonly ResultSpan[], options: Combi
   const { groups: count, tested = 2, embargo = 0 } = options;
   checkSpans(spans);
   if (!(Number.isSafeInteger(count) && count >= 2 && count <= spans.length))
-    throw new RangeError(`expected at least 2 groups, and at most one group per time span, found ${count} groups and ${spans.length} time spans`);
+    throw new RangeError(
+      `expected at least 2 groups, and at most one group per time span, found ${count} groups and ${spans.length} time spans`,
+    );
   if (!(Number.isSafeInteger(tested) && tested >= 1 && tested < count))
     throw new RangeError(`expected at least 1 group for testing, and fewer than all ${count} groups, found ${tested}`);
   const groups = evenGroups(spans.length, count);

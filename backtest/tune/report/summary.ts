@@ -38,7 +38,9 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
       : ` With parameters chosen on some hours and run on the other hours, ${won} of ${paths.length} paths made a profit.`;
   const forward = walkForward.filter(({ net }) => net > 0).length;
   const walked =
-    walkForward.length === 0 ? '' : ` In the walk-forward test, ${forward} of ${walkForward.length} steps made a profit.`;
+    walkForward.length === 0
+      ? ''
+      : ` In the walk-forward test, ${forward} of ${walkForward.length} steps made a profit.`;
   const held =
     stability === null
       ? ''

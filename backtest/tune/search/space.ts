@@ -68,8 +68,7 @@ function flawOfParameter(parameter: Parameter): string | null {
 function flawOfCondition({ when }: Parameter, before: Space): string | null {
   if (when === undefined) return null;
   const other = before.find(({ key }) => key === when.key);
-  if (other === undefined)
-    return `depends on ${when.key}; expected ${when.key} earlier in the list of parameters`;
+  if (other === undefined) return `depends on ${when.key}; expected ${when.key} earlier in the list of parameters`;
   const never = wantedOf(when).find(value => !mayBe(other, value));
   return never === undefined ? null : `depends on ${when.key} = ${never}; expected a possible value of ${when.key}`;
 }

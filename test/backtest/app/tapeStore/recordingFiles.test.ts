@@ -104,7 +104,9 @@ describe.each(stores)('a recording in %s', (_, opened) => {
       const hash = createHash('sha256').update(text).digest('hex');
       await store.put(hash, { text });
       await store.put(file.sha256, { text: 'x' });
-      await expect(fetchRecording(store, hash, folder())).rejects.toThrow(/expected the list of a recording's files, found an invalid list/);
+      await expect(fetchRecording(store, hash, folder())).rejects.toThrow(
+        /expected the list of a recording's files, found an invalid list/,
+      );
     },
   );
 });
