@@ -284,7 +284,7 @@ describe('a decision whose process was killed', () => {
       file('my.yaml', wider(30));
       expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed manually');
       const refusal: unknown = await checkPromotion(optionsOf()).catch((error: unknown) => error);
-      const [, kept = ''] = /changed manually since the promotion .* is kept as (\S+);/.exec(
+      const [, kept = ''] = /changed manually since the promotion .* text from (\S+),/.exec(
         (refusal as Error).message,
       )!;
       expect(readFileSync(kept, 'utf8')).toBe(wider(21));
