@@ -98,12 +98,12 @@ function exchange(
       head = { status, headers: flat(headers) };
       const coding = head.headers['content-encoding'];
       if (coding !== undefined && coding !== 'identity')
-        fail(`the body has the encoding ${coding}, which was not requested`);
-      else if (Number(head.headers['content-length']) > bodyMax) fail(`the body is larger than ${bodyMax} bytes`);
+        fail(`the response body has the encoding ${coding}, which was not requested`);
+      else if (Number(head.headers['content-length']) > bodyMax) fail(`the response body is larger than ${bodyMax} bytes`);
     },
     onResponseData: (_, chunk) => {
       size += chunk.length;
-      if (size > bodyMax) fail(`the body is larger than ${bodyMax} bytes`);
+      if (size > bodyMax) fail(`the response body is larger than ${bodyMax} bytes`);
       else if (!over) chunks.push(chunk);
     },
     onResponseEnd: () => {
