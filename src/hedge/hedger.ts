@@ -220,7 +220,7 @@ export class Hedger {
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
       else if (major > room)
-        this.#fail("the bot's own orders now leave too little of the position limit for this hedge");
+        this.#fail("the bot's orders now use too much of the position limit for this hedge");
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }

@@ -130,7 +130,7 @@ describe('a hedge by an offer', () => {
   test.each([
     ['the book cannot be used: book stale', 2, { refusal: 'book stale' }],
     [
-      "the bot's own orders now leave too little of the position limit for this hedge",
+      "the bot's orders now use too much of the position limit for this hedge",
       3,
       { sides: { sell: { room: 11 } } },
     ],

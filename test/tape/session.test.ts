@@ -232,7 +232,7 @@ describe('a recording in a session', () => {
       expect(plainColumns(tape.columns)).toEqual(plainColumns(inside.columns));
       expect(tape.gaps).toEqual(inside.gaps);
       expect(tape.gaps.map(({ why }) => why)).toEqual([
-        'no row of the book during the gap',
+        'no book row during the gap',
         `outside the session ${SESSION}`,
       ]);
     });

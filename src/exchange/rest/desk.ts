@@ -88,7 +88,7 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
         if (unreadable) return { kind: 'unknown', reason: `cannot read a row of the list of conversions: ${describeRow(unreadable)}` };
         return { kind: 'done', value: null };
       }
-      return { kind: 'unknown', reason: `the list of conversions has more than ${PAGES_MAX} pages` };
+      return { kind: 'unknown', reason: `the list of conversions is longer than the ${PAGES_MAX} pages that were searched` };
     },
   };
 }

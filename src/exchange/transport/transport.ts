@@ -130,7 +130,7 @@ function checkedOrigin(text: string, plainHttp: boolean): string {
   }
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (local || plainHttp))) {
-    throw new RangeError(`${text}: expected https://; http:// is allowed only to this machine`);
+    throw new RangeError(`${text}: expected https://; http:// is allowed only for addresses of this machine`);
   }
   return url.origin;
 }

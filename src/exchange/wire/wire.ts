@@ -159,7 +159,7 @@ export function decimal(of: Row, field: string): DecimalText {
 export function magnitude(of: Row, field: string): DecimalText {
   const value = of[field];
   const size = typeof value === 'string' && value.startsWith('-') ? value.slice(1) : value;
-  if (!isDecimalText(size)) throw fault(field, 'decimal digits, with or without a minus', value);
+  if (!isDecimalText(size)) throw fault(field, 'decimal digits with an optional minus sign', value);
   return size;
 }
 

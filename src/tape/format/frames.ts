@@ -33,7 +33,7 @@ const FRAMES_MAX = 250_000;
 const WINDOW_BYTES = 64 * 1024;
 
 /** Remedy for damage, appended to error messages. */
-export const REMEDY = '--skip-damaged turns damaged blocks into gaps';
+export const REMEDY = 'use --skip-damaged to turn damaged blocks into gaps';
 
 /** Tag of a frame, its position in the file, and the length of its payload. */
 export type Frame = { readonly tag: Tag; readonly at: number; readonly length: number };
