@@ -219,8 +219,7 @@ export class Hedger {
       const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
-      else if (major > room)
-        this.#fail("the bot's orders now use too much of the position limit for this hedge");
+      else if (major > room) this.#fail("the bot's orders now use too much of the position limit for this hedge");
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }
@@ -328,7 +327,9 @@ export class Hedger {
     else
       this.#handleNotExecuted(
         row,
-        isNowhere ? "the exchange has no conversion for the hedge's quote" : 'the account balances show that the conversion was not executed',
+        isNowhere
+          ? "the exchange has no conversion for the hedge's quote"
+          : 'the account balances show that the conversion was not executed',
       );
   }
 
@@ -387,7 +388,10 @@ export class Hedger {
         'stranded',
         `no second leg within the limits was available in time, so ${lies}, remain after the first leg`,
       );
-      log.warn({ id: row.id }, `hedge ${row.id} stopped after its first leg: ${lies}, remain; convert this amount manually`);
+      log.warn(
+        { id: row.id },
+        `hedge ${row.id} stopped after its first leg: ${lies}, remain; convert this amount manually`,
+      );
       return;
     }
     this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;

@@ -129,11 +129,7 @@ describe('a hedge by an offer', () => {
 
   test.each([
     ['the book cannot be used: book stale', 2, { refusal: 'book stale' }],
-    [
-      "the bot's orders now use too much of the position limit for this hedge",
-      3,
-      { sides: { sell: { room: 11 } } },
-    ],
+    ["the bot's orders now use too much of the position limit for this hedge", 3, { sides: { sell: { room: 11 } } }],
   ] as const)('fails when at its later looks %s', async (why, look, change) => {
     const bot = new HedgedBot(12);
     let looks = 0;

@@ -142,7 +142,12 @@ describe('one line says why', () => {
   it.each<[string, string, Buffer, RegExp]>([
     ['a frame that is cut off', '.zst', zstd(Buffer.alloc(500)).subarray(0, 300), /file is incomplete$/],
     ['a frame that is none', '.zst', Buffer.from('time,price,amount'), /damaged \(no zstd frame\)$/],
-    ['a window of gigabytes', '.zst', frame(0xa8, repeated(true)), /^needs 2147483648 bytes of memory to unpack, more than/],
+    [
+      'a window of gigabytes',
+      '.zst',
+      frame(0xa8, repeated(true)),
+      /^needs 2147483648 bytes of memory to unpack, more than/,
+    ],
     [
       'a dictionary',
       '.zst',

@@ -338,7 +338,9 @@ describe('a recording from the stream', () => {
     await world.time(20 * SECOND);
     stop();
     const tape = tapeIn(world.dir);
-    expect(tape.gaps.some(({ why }) => /the recorded book differed from the exchange in \d+ orders/.test(why))).toBe(true);
+    expect(tape.gaps.some(({ why }) => /the recorded book differed from the exchange in \d+ orders/.test(why))).toBe(
+      true,
+    );
     expect(tape.flaws.map(({ what }) => what)).toContain('recorded books that differed from the exchange');
   });
 

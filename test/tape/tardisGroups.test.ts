@@ -84,6 +84,8 @@ test('a group without a book named says which there are, and not all of thousand
     await expect(openTape(dir, { book: 'OPT-7' })).rejects.toThrow(
       /the name OPT-7 does not show its two currencies; add the currencies, like --book btc_usd=OPT-7$/,
     );
-    await expect(openTape(dir, { book: 'btc_usd=OPT-x' })).rejects.toThrow(/no instrument OPT-x; expected one of: OPT-0, /);
+    await expect(openTape(dir, { book: 'btc_usd=OPT-x' })).rejects.toThrow(
+      /no instrument OPT-x; expected one of: OPT-0, /,
+    );
   });
 });

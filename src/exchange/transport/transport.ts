@@ -99,7 +99,8 @@ function exchange(
       const coding = head.headers['content-encoding'];
       if (coding !== undefined && coding !== 'identity')
         fail(`the response body has the encoding ${coding}, which was not requested`);
-      else if (Number(head.headers['content-length']) > bodyMax) fail(`the response body is larger than ${bodyMax} bytes`);
+      else if (Number(head.headers['content-length']) > bodyMax)
+        fail(`the response body is larger than ${bodyMax} bytes`);
     },
     onResponseData: (_, chunk) => {
       size += chunk.length;

@@ -11,7 +11,8 @@ const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0215': 'check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY',
   '0301': 'check the name of the book',
   '0326': 'activate the key, or create a new key',
-  '0801': 'wait a minute: the address of this machine or the account sent too many requests, including requests of other programs',
+  '0801':
+    'wait a minute: the address of this machine or the account sent too many requests, including requests of other programs',
 };
 
 /** Returns the remedy of a code as a clause; `null` if none is known. */

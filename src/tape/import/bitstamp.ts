@@ -51,7 +51,11 @@ function events(files: readonly string[], { instrument, findings, ...reading }: 
   let place = '';
   const plain = (text: string) =>
     plainText(text, () =>
-      findings.found('numbers printed as 17-digit doubles', 'replaced by the shortest decimal that gives the same double', place),
+      findings.found(
+        'numbers printed as 17-digit doubles',
+        'replaced by the shortest decimal that gives the same double',
+        place,
+      ),
     );
   const takerOf = (at: number, price: Price): SideCode => {
     const recent = shrunk.filter(order => order.price === price && at - order.at <= SAME_MATCH_MS);

@@ -123,7 +123,9 @@ function chosenOf(
     (other === undefined && only !== undefined && (only.name === null || only.called !== undefined) ? only : undefined);
   if (choice === undefined) throw new Error(`${path}: no book ${book}; expected one of: ${names}`);
   if (choice.called === book && choice.name === null && !/^[a-z0-9]+_[a-z0-9]+$/.test(book))
-    throw new Error(`${path}: the name ${book} does not show its two currencies; add the currencies, like --book btc_usd=${book}`);
+    throw new Error(
+      `${path}: the name ${book} does not show its two currencies; add the currencies, like --book btc_usd=${book}`,
+    );
   return { choice, book: choice.called === book ? (choice.name ?? book) : book };
 }
 

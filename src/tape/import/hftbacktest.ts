@@ -251,7 +251,8 @@ class EventReader {
         lots: this.#lots(qty),
         filled: 0,
       };
-      if (this.#orders.size >= ORDERS_MAX) throw new WrongFile(`more than ${ORDERS_MAX} orders rest in the book at the same time`);
+      if (this.#orders.size >= ORDERS_MAX)
+        throw new WrongFile(`more than ${ORDERS_MAX} orders rest in the book at the same time`);
       rows.push(KIND.add, side, at, local, order.price, order.lots, order.id);
       this.#orders.set(id, order);
       return;
@@ -288,7 +289,8 @@ const ORDERS_MAX = 1_000_000;
  * units plus a few rounding errors of a double.
  */
 function wholeUnits(double: number, unit: number, name: string): number {
-  if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a price or amount of zero or more, found ${double}`);
+  if (!(double >= 0 && Number.isFinite(double)))
+    throw new RangeError(`expected a price or amount of zero or more, found ${double}`);
   const exact = double / unit;
   const whole = Math.floor(exact + 0.5);
   if (Math.abs(exact - whole) <= Math.min(0.25, 1e-4 + whole * 2 ** -50)) return whole;
@@ -342,7 +344,9 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
   const found = [...text.matchAll(/\('(\w+)', '[<=|]?(\w+)'\)/g)].map(([, name, type]) => `${name} ${type}`);
   const expected = FIELDS.map((name, i) => `${name} ${TYPES[i]}`);
   if (found.join() !== expected.join()) {
-    throw new WrongFile(`expected records with the fields ${expected.join(', ')}, found ${found.join(', ') || shown(text)}`);
+    throw new WrongFile(
+      `expected records with the fields ${expected.join(', ')}, found ${found.join(', ') || shown(text)}`,
+    );
   }
   const shape = /'shape': \((\d+),\)/.exec(text);
   if (!shape) throw new WrongFile(`expected an array with one dimension, found ${shown(text)}`);

@@ -92,7 +92,9 @@ export async function* rowsOf<T>(
 /** Returns the name of the data flaw for skipped items; `items` is `lines` or `records`. */
 export function unreadKind(items: string, error: unknown): string {
   if (error instanceof LateRow) return `${items} more than a minute late`;
-  return error instanceof OffGrid ? `${items} with prices or amounts between ticks or lots` : `${items} that cannot be read`;
+  return error instanceof OffGrid
+    ? `${items} with prices or amounts between ticks or lots`
+    : `${items} that cannot be read`;
 }
 
 /** Returns the reason why a line cannot be read; `null` if the error is not about the line. */

@@ -230,8 +230,16 @@ export class Recorder {
     const at = Math.max(this.#exchangeTime(), this.#outlet.lastAt);
     const differences = this.#orders.become(advanced(whole, since), this.#rowsAt(at, clock.now()));
     if (differences === 0) return;
-    this.#note('recorded books that differed from the exchange', 'corrected; the time since the previous check is a gap', differences);
-    this.#outlet.gap({ from: at - ago, to: at, why: `the recorded book differed from the exchange in ${differences} orders` });
+    this.#note(
+      'recorded books that differed from the exchange',
+      'corrected; the time since the previous check is a gap',
+      differences,
+    );
+    this.#outlet.gap({
+      from: at - ago,
+      to: at,
+      why: `the recorded book differed from the exchange in ${differences} orders`,
+    });
   }
 
   /**
@@ -282,7 +290,8 @@ export class Recorder {
   #endFlaws(): void {
     const { offTick } = this.#orders;
     const { offGrid } = this.#trades;
-    if (offTick > 0) this.#note('order prices between two ticks', 'set to the next tick towards the other side of the book', offTick);
+    if (offTick > 0)
+      this.#note('order prices between two ticks', 'set to the next tick towards the other side of the book', offTick);
     if (offGrid > 0) this.#note('trade prices between two ticks', 'left out', offGrid);
   }
 

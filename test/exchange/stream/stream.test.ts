@@ -117,7 +117,10 @@ describe('a stream', () => {
       if (made.length === 1) say({ type: 'ka' });
     }
     await clock.advance(6_000);
-    expect(news[news.length - 1]).toEqual({ kind: 'down', reason: 'the subscriptions were not confirmed within 60000 ms' });
+    expect(news[news.length - 1]).toEqual({
+      kind: 'down',
+      reason: 'the subscriptions were not confirmed within 60000 ms',
+    });
     await clock.advance(70_000);
     expect(news[news.length - 1]).toEqual({ kind: 'down', reason: 'no frame was received for 60000 ms' });
     expect(made.length).toBeGreaterThan(2);

@@ -164,7 +164,9 @@ describe('what is never sent', () => {
     await clock.advance(ms - 1);
     expect(end).toBeUndefined();
     await clock.advance(1);
-    expect(end).toStrictEqual(refusedWith('budget', `no free slot for a ${lane} in the request budget within ${ms} ms`));
+    expect(end).toStrictEqual(
+      refusedWith('budget', `no free slot for a ${lane} in the request budget within ${ms} ms`),
+    );
     expect(seen[1]).toStrictEqual({ endpoint: `a ${lane}`, outcome: 'refused', code: 'budget', ms });
   });
 
@@ -236,7 +238,9 @@ describe('what is never sent', () => {
         if (lane !== 'cancel')
           expect(budgets[lane === 'public read' ? 'public' : 'private'].left()).toBe(isSent ? 0 : 1);
         if (!isSent)
-          expect(await waits).toStrictEqual(refusedWith('budget', `no free slot for a ${lane} in the request budget within ${waitMs} ms`));
+          expect(await waits).toStrictEqual(
+            refusedWith('budget', `no free slot for a ${lane} in the request budget within ${waitMs} ms`),
+          );
       }),
       runsOf(300, 60),
     );

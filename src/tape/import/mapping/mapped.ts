@@ -161,7 +161,8 @@ async function* batchesOf(
     const joined: TableRow[] = [];
     for (const row of batch) {
       const next = await otherRows.next();
-      if (next.done === true) throw new WrongFile(`${other}: has fewer rows than ${file}; expected equal numbers of rows`);
+      if (next.done === true)
+        throw new WrongFile(`${other}: has fewer rows than ${file}; expected equal numbers of rows`);
       const all = row === null || next.value === null ? null : [...row, ...next.value];
       joined.push(all === null ? null : places.map(place => all[place]!));
     }
@@ -343,6 +344,7 @@ const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z
 
 function midnightOf(file: string): Millis {
   const found = dateIn(basename(file), 'first') ?? dateIn(dirname(file), 'last');
-  if (found === null) throw new WrongFile(`${file}: expected a date in the name of the file or of its folder, found none`);
+  if (found === null)
+    throw new WrongFile(`${file}: expected a date in the name of the file or of its folder, found none`);
   return found;
 }

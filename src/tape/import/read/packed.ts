@@ -238,7 +238,9 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     if (dictionaryBytes > 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
     const window = isSingle ? littleEndian(head) : windowOf(head[0]!);
     if (!(window <= ZSTD_WINDOW_MAX))
-      throw new WrongFile(`needs ${window} bytes of memory to unpack, more than ${ZSTD_WINDOW_MAX}; unpack the file first`);
+      throw new WrongFile(
+        `needs ${window} bytes of memory to unpack, more than ${ZSTD_WINDOW_MAX}; unpack the file first`,
+      );
     const out: Buffer[] = [];
     const stream = new Decompress(piece => void out.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));
     const push = (piece: Buffer, isLast: boolean): void => {

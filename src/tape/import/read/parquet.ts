@@ -311,7 +311,8 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
     if (width > 32) throw new WrongFile(`dictionary indexes have ${width} bits, expected at most 32`);
     if (width > 0) checkRuns(page, offset + 1, page.length, width, values);
   } else if (encoding === ENCODING.rle) {
-    if (element.type !== 'BOOLEAN') throw new WrongFile('run-length encoding is supported only for columns of true and false');
+    if (element.type !== 'BOOLEAN')
+      throw new WrongFile('run-length encoding is supported only for columns of true and false');
     checkRuns(page, offset + 4, page.length, 1, values);
   } else if (encoding === ENCODING.delta || encoding === ENCODING.deltaLength) {
     const { value: block, end } = varint(page, offset);

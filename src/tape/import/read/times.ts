@@ -145,7 +145,11 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
   const moment = (local: Millis, of: TimeZone): Millis => {
     const [first, second] = of.momentsOf(local);
     if (first === undefined) {
-      findings?.found('local times that are skipped when clocks are set forward', 'read with the UTC offset from before the change', place());
+      findings?.found(
+        'local times that are skipped when clocks are set forward',
+        'read with the UTC offset from before the change',
+        place(),
+      );
       return local - of.offsetAt(local - 86_400_000);
     }
     if (second === undefined) return first;
