@@ -209,7 +209,7 @@ describe('a damaged tape', () => {
     const [, block] = frames(rowsFile(), TAG.rows);
     // The last byte of the time of its first row: as a time it would be none.
     flip(rowsFile(), block!.at + 16 + 23);
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: ROWS at byte \d+ is damaged; --skip-damaged to turn/);
+    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: ROWS at byte \d+ is damaged; use --skip-damaged to turn/);
     expect(amountsOf({ damaged: 'skip' })).toEqual(numbers(1, 11));
   });
 

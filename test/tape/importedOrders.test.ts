@@ -310,7 +310,7 @@ describe('a replacement', () => {
       'of which only that column is stated',
       'newId: n\n    event: { column: e, add: [A, U], remove: [D], execute: [E] }',
     ],
-  ])('%s is refused by its key', (_, keys) => expect(read(keys)).rejects.toThrow(/newId: expected newId/));
+  ])('%s is refused by its key', (_, keys) => expect(read(keys)).rejects.toThrow(/newId: expected both newId/));
 });
 
 describe('the number of an order', () => {
