@@ -203,7 +203,11 @@ describe('a tape that is gone on with', () => {
         withFolder({}, async out => {
           await appended(one, out);
           const { gaps, skipped, rows } = await appended(two, out);
-          const gap = { from: START + 600, to: START + 7_200_000, why: 'between the earlier import and this import' };
+          const gap = {
+            from: START + 600,
+            to: START + 7_200_000,
+            why: 'no data between the earlier import and this import',
+          };
           expect([gaps, skipped, rows]).toEqual([[gap], 0, 7]);
           expect(openStoredTape(out)).toMatchObject({ gaps: [gap], rows: 14 });
           expect(openStoredTape(out).days.map(({ day }) => day)).toEqual(['2025-09-03', '2025-09-04']);

@@ -37,7 +37,7 @@ describe('puntas tape', () => {
     try {
       const refused = await puntas(['tape', dir]).ended;
       expect(refused.code).toBe(2);
-      expect(refused.stderr).toMatch(/rows\.tape.* byte \d+.* --skip-damaged turns damaged blocks into gaps/);
+      expect(refused.stderr).toMatch(/rows\.tape.* byte \d+.* use --skip-damaged to turn damaged blocks into gaps/);
       expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1);
       const skipped = await puntas(['tape', dir, '--skip-damaged']).ended;
       expect(skipped.code).toBe(0);
