@@ -131,12 +131,12 @@ describe('an error', () => {
     [
       'quoted text where a number is asked',
       replaced('levels: 2', "levels: '2'"),
-      "a.yaml:8:11 strategy.levels: expected a number, found '2', quoted; write it without the quotes",
+      "a.yaml:8:11 strategy.levels: expected a number, found '2', a quoted number; remove the quotes",
     ],
     [
       'a sign in money text',
       replaced("'0.1'", "'-0.1'"),
-      `a.yaml:11:16 limits.positionMax: expected quoted decimal text like "0.25", found '-0.1', below zero; amounts have no sign: write positionMax: "0.1"`,
+      `a.yaml:11:16 limits.positionMax: expected quoted decimal text like "0.25", found '-0.1', below zero; write positionMax: "0.1", because amounts have no sign`,
     ],
     ['a zero limit', replaced("'0.1'", "'0.0'"), "a.yaml:11:16 limits.positionMax: must be above zero, found '0.0'"],
     [
@@ -179,7 +179,7 @@ describe('an error', () => {
       withLine('metrics: yes please'),
       'a.yaml:17:10 metrics: expected keys and values, found yes please',
     ],
-    ['a key given twice', withLine('book: eth_mxn'), 'a.yaml:17:1 not valid YAML: this key occurs twice; remove one'],
+    ['a key given twice', withLine('book: eth_mxn'), 'a.yaml:17:1 not valid YAML: this key occurs twice; remove one of the two'],
     [
       'no spread at all',
       replaced('  halfSpreadBps: 11\n', ''),
@@ -280,7 +280,7 @@ describe('an error', () => {
     ],
     [
       'timing: {bookPollMs: 900}',
-      /timing\.bookPollMs: expected at least 1112, found 900; more reads would exceed budgets\.publicPerMinute \(54\)/,
+      /timing\.bookPollMs: expected at least 1112, found 900; reads at this interval would exceed budgets\.publicPerMinute \(54\)/,
     ],
     [
       'timing: {privatePollMs: 300}',
