@@ -49,7 +49,9 @@ export const imbalanceKeys = {
     .max(5_000)
     .default(30)
     .describe('Distance from the mid price within which amounts count. 0: best prices.'),
-  bpsPerDeviation: bps.default(2).describe(`Shift per standard deviation of imbalance, up to ${DEVIATIONS_MAX} deviations.`),
+  bpsPerDeviation: bps
+    .default(2)
+    .describe(`Shift per standard deviation of imbalance, up to ${DEVIATIONS_MAX} deviations.`),
   memory: duration.default('10m').describe('Time constant of the average imbalance.'),
 };
 

@@ -24,7 +24,9 @@ export const spreadParameters = {
   halfSpreadBps: bps.describe('Distance of the first level from the fair value.'),
   levelSpacingBps: bps.default(10).describe('Distance between levels.'),
   minEdgeBps: minEdge,
-  skewBpsAtLimit: bps.default(0).describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
+  skewBpsAtLimit: bps
+    .default(0)
+    .describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
 };
 
 /** Meaning of the steps of `quoteAround`, by the name of the step. */

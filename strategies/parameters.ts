@@ -16,7 +16,8 @@ export const duration = z.string().regex(DURATION, 'expected a duration like 90s
 /** Converts a checked duration to ms. Throws a RangeError for other text. */
 export function millisOf(text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? [];
-  if (count === undefined || unit === undefined) throw new RangeError(`expected a duration like 90s or 10m, found ${JSON.stringify(text)}`);
+  if (count === undefined || unit === undefined)
+    throw new RangeError(`expected a duration like 90s or 10m, found ${JSON.stringify(text)}`);
   return Number(count) * UNITS[unit as keyof typeof UNITS];
 }
 

@@ -41,7 +41,9 @@ export function readWebhookTokens(
     const token = readOne(each, env, readFile, errors);
     // 22 random characters of an alphabet of 64 have 132 bits.
     if (token !== null && !/^[A-Za-z0-9_-]{22,128}$/.test(token))
-      errors.push(`${each}: expected 22 to 128 random letters, digits, - or _; create a token with openssl rand -hex 24`);
+      errors.push(
+        `${each}: expected 22 to 128 random letters, digits, - or _; create a token with openssl rand -hex 24`,
+      );
     return token;
   });
   return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };

@@ -30,7 +30,9 @@ export const ladderParameters = z
     amountTolerance,
     skew: z
       .strictObject({
-        priceBpsAtLimit: bps.default(0).describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
+        priceBpsAtLimit: bps
+          .default(0)
+          .describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
         sizeRange: aboveZero
           .optional()
           .describe("Inventory (base) at which the reducing side's amounts double and the other side's become 0."),

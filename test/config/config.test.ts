@@ -179,7 +179,11 @@ describe('an error', () => {
       withLine('metrics: yes please'),
       'a.yaml:17:10 metrics: expected keys and values, found yes please',
     ],
-    ['a key given twice', withLine('book: eth_mxn'), 'a.yaml:17:1 not valid YAML: this key occurs twice; remove one of the two'],
+    [
+      'a key given twice',
+      withLine('book: eth_mxn'),
+      'a.yaml:17:1 not valid YAML: this key occurs twice; remove one of the two',
+    ],
     [
       'no spread at all',
       replaced('  halfSpreadBps: 11\n', ''),

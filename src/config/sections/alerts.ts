@@ -102,7 +102,10 @@ export const alerts = z
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a UTC time in quotation marks, like "07:30"')
       .default('00:00')
       .describe('UTC time of the daily summary, in quotation marks.'),
-    events: z.strictObject(modes).prefault({}).describe('silent: sent without sound; off: only counted in the summary.'),
+    events: z
+      .strictObject(modes)
+      .prefault({})
+      .describe('silent: sent without sound; off: only counted in the summary.'),
   })
   .refine(({ webhook, telegram }) => webhook !== undefined || telegram !== undefined, {
     message: 'expected webhook, telegram or both; omit the section to send no alerts',

@@ -21,9 +21,7 @@ const requests = {
     })
     .prefault({})
     .describe('Request budgets. Exceeding the limits of the exchange causes a lockout of a minute.'),
-  requestTimeoutMs: millis(100, 60_000)
-    .default(5_000)
-    .describe("Timeout after which a request's outcome is unknown."),
+  requestTimeoutMs: millis(100, 60_000).default(5_000).describe("Timeout after which a request's outcome is unknown."),
   stream: z.boolean().default(true).describe('Whether the WebSocket stream replaces polling.'),
   authentication: z
     .enum(['bitso', 'headers'])

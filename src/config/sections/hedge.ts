@@ -14,13 +14,17 @@ const routes = z.strictObject({
   riskBps: bps(10).describe('Price risk between the two legs, added to the cost.'),
   waitMs: millis(10_000, 86_400_000)
     .default(600_000)
-    .describe('Maximum wait for the second leg; a longer wait strands the hedge.'),
+    .describe('Maximum wait for the second leg; then the hedge is stranded.'),
 });
 
 const flow = z
   .strictObject({
     volatilityBps: z.number().gt(0).max(10_000).describe('Volatility per hour, from puntas calibrate.'),
-    fillsPerMinute: z.number().gt(0).max(100_000).describe('Fully filled orders per minute and side: daily number / 2880.'),
+    fillsPerMinute: z
+      .number()
+      .gt(0)
+      .max(100_000)
+      .describe('Fully filled orders per minute and side: daily number / 2880.'),
     decayPerBps: z.number().gt(0).max(100).describe('Decay of arrivals with distance (k), from puntas calibrate.'),
   })
   .describe('Initial values for the computed band; measured values replace them.');

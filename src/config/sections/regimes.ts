@@ -18,7 +18,12 @@ const wide = z.strictObject({
 });
 
 const reduceOnly = z.strictObject({
-  positionShare: z.number().gt(0).max(0.99).optional().describe('Share of limits.positionMax at which reduce-only starts.'),
+  positionShare: z
+    .number()
+    .gt(0)
+    .max(0.99)
+    .optional()
+    .describe('Share of limits.positionMax at which reduce-only starts.'),
   drawdownShare: z
     .number()
     .min(0.001)

@@ -9,7 +9,9 @@ export const timing = z.strictObject({
   staleAfterMs: millis(500, 120_000).default(5_000).describe('Age at which the book is stale and quotes are canceled.'),
   requestDelayMaxMs: millis(1_000, 600_000)
     .default(50_000)
-    .describe('Maximum delay of a request that is still executed. Until then, amounts of unknown orders stay reserved.'),
+    .describe(
+      'Maximum delay of a request that is still executed. Until then, amounts of unknown orders stay reserved.',
+    ),
   tradeReportDelayMaxMs: millis(0, 600_000)
     .default(20_000)
     .describe('Maximum delay until a trade is listed. Until then, amounts of ended orders stay reserved.'),

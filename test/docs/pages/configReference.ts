@@ -50,12 +50,12 @@ const INTRODUCTION = `One YAML file describes one process and its book. \`puntas
 - \`Ms\` is whole milliseconds, \`Bps\` hundredths of a percent. *Base* and *quote* are the currencies of the book.
 - A key without a default is optional: off if omitted, unless its row says more.
 - Unknown keys are rejected, with a suggestion. A renamed key keeps working for one version ([upgrade](upgrading.md)).
-- A running bot uses changed values after a [reload](reload.md), unless marked \`live\` (immediately), \`restart\`, or \`elsewhere\` (another command or process).
+- A running bot uses changed values after a [reload](reload.md), unless marked \`live\` (immediately), \`restart\`, or \`elsewhere\` (another process).
 - The first line names the schema for editors, [\`config/schema.json\`](../config/schema.json).`;
 
 const OUTRODUCTION = `## Key and secret
 
-They come from [environment variables](environment.md#environment), never from this file, and only \`exchange.kind: remote\` needs them.
+They come from [environment variables](environment.md#environment), never from this file; only \`exchange.kind: remote\` needs them.
 Prefer files that only the bot's user can read: \`docker inspect\` and \`/proc\` show variables.
 
 ## Checks between keys
@@ -64,7 +64,7 @@ Prefer files that only the bot's user can read: \`docker inspect\` and \`/proc\`
 - The levels of both sides are at most \`limits.ordersMax\`.
 - The outermost level is within \`limits.collarBps\`.
 - Polling fits the budgets, and keys of \`timing\` fit each other.
-- Both half-spreads (of a grid: its spacing) are at least both maker fees plus \`strategy.minEdgeBps\`, once the fees are read.`;
+- Once fees are read, both half-spreads (grid: the spacing) are at least both maker fees plus \`strategy.minEdgeBps\`.`;
 
 function section(key: string, node: Node): readonly string[] {
   const taken = node.takesEffect ?? 'restart';
