@@ -130,7 +130,7 @@ function advice(issue: Issue, found: string): string {
     negative !== undefined &&
     (issue.code === 'invalid_format' || (issue.code === 'invalid_type' && issue.expected === 'string'))
   )
-    return `, below zero; write ${key}: "${negative}", because amounts have no sign`;
+    return `, below zero; amounts have no sign, so write ${key}: "${negative}"`;
   if (issue.code === 'invalid_type' && issue.expected === 'string' && isNumber(found)) {
     const text = /^\d{1,20}(\.\d{1,18})?$/.test(found) ? found : '0.25';
     return `, an unquoted number; write ${key}: "${text}"`;

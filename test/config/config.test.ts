@@ -136,7 +136,7 @@ describe('an error', () => {
     [
       'a sign in money text',
       replaced("'0.1'", "'-0.1'"),
-      `a.yaml:11:16 limits.positionMax: expected quoted decimal text like "0.25", found '-0.1', below zero; write positionMax: "0.1", because amounts have no sign`,
+      `a.yaml:11:16 limits.positionMax: expected quoted decimal text like "0.25", found '-0.1', below zero; amounts have no sign, so write positionMax: "0.1"`,
     ],
     ['a zero limit', replaced("'0.1'", "'0.0'"), "a.yaml:11:16 limits.positionMax: must be above zero, found '0.0'"],
     [
