@@ -21,7 +21,7 @@ export function consoleAccess(
   if (operatorToken === null && viewerToken === null) return null;
   if (operatorToken === viewerToken)
     throw new UsageError(
-      'console: operatorTokenFile and viewerTokenFile contain the same token, so a viewer could act; create another one with openssl rand -hex 32',
+      'console: operatorTokenFile and viewerTokenFile contain the same token, so a viewer could act; create another token with openssl rand -hex 32',
     );
   return {
     ...{ operatorToken, viewerToken, behindTls: settings?.behindTls === true, onEvent },

@@ -97,7 +97,7 @@ export const placeQuestions = {
     name: 'instance',
     text: 'name of this bot in its order ids; must differ from the names of other bots of the account',
     proposal: NAMES.find(isFree) ?? null,
-    why: 'no other bot here uses this name',
+    why: 'no bot in this folder has a state with this name',
     problem: answer => (/^[A-Za-z0-9]{1,12}$/.test(answer) ? null : 'expected 1 to 12 letters and digits, like mm1'),
   }),
 };

@@ -163,11 +163,11 @@ function approvedBefore(
   const isDone = of !== undefined && (stage === null || of.stage === stage);
   if (!isDone && !(finished && stage === null)) {
     if (stage !== null && standing.open !== null && standing.open.stage !== stage)
-      throw new UsageError(`${options.liveFile}: the promotion is at ${standing.open.stage}, not at ${stage}`);
+      throw new UsageError(`${options.liveFile}: stage ${stage} cannot be approved while the promotion is at stage ${standing.open.stage}`);
     return null;
   }
   const said = isDone
-    ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; no further stage was approved`
+    ? `stage ${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; no further stage was approved`
     : 'no further stage was approved; to approve another stage, run puntas promote approve STAGE';
   return promoteResult(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
 }
@@ -191,10 +191,10 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   const look = { ...check, stage };
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
-    const why = result === 'failed' ? 'criteria are not met' : 'some evidence is still missing';
+    const why = result === 'failed' ? 'its criteria are not all met' : 'some evidence is still missing';
     return promoteResult(options, after, 'refused', look, [
       ...lines,
-      `not approved: ${why}; to approve the stage nevertheless, add --anyway (the journal records the exception)`,
+      `stage ${stage} is not approved, because ${why}; to approve the stage nevertheless, add --anyway (the journal records the exception)`,
     ]);
   }
   const text = stage === 'replay' ? null : placedText(options, open, looked);
@@ -211,7 +211,8 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
     before: text === null ? null : kept,
   } as const;
   const decided = noteInJournal(options.dir, record);
-  const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
+  const exception = result === 'passed' ? '' : ', although its criteria are not all met';
+  const said = [...lines, `stage ${stage} is approved${exception}`];
   if (text === null) return promoteResult(options, decided, 'done', look, said);
   const placed = place(options, decided);
   return promoteResult(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
@@ -272,7 +273,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: PromotionState) =>
   found === null || found === live || found === pending?.from
     ? []
-    : [`${liveFile} had been changed manually; the changed text is kept as ${dir}/files/${found}.yaml`];
+    : [`${liveFile} was changed manually before the rollback; the changed text is kept as ${dir}/files/${found}.yaml`];
 
 /** Executes a rollback that is already in the journal: restores the file, and reloads a running bot. */
 async function restorePrevious(

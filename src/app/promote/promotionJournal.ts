@@ -120,7 +120,7 @@ export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJour
 
 /** Returns the error for a rollback, or for a preview of a rollback, if there is nothing to roll back. */
 export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
-  new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
+  new UsageError(`${liveFile}: no promotion is under way or complete, so there is nothing to roll back`);
 
 /**
  * Appends a record, which is on disk when the function returns.
