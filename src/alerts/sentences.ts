@@ -13,7 +13,7 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
     const since = before;
     before = booked;
     const live = `share of time with live quotes since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`;
-    if (known.trades === null) return `fills, inventory and profit unknown: ${known.unknown ?? ''}; ${live}`;
+    if (known.trades === null) return `fills, inventory and profit are unknown (${known.unknown ?? ''}); ${live}`;
     const { profit, fills, inventory, sinceOpening, runProfit } = known.trades;
     const part = (name: keyof typeof profit) => textOfMoney(less(profit[name], since.profit[name]));
     const parts = (['spread', 'inventory', 'fees', 'hedging'] as const).map(name => `${name} ${part(name)}`);

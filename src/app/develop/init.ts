@@ -335,7 +335,7 @@ function configText(
 }
 
 const PAPER_COMMENT =
-  'Used by puntas run --paper: play money and, if known, the volume of your fee tier. The play money is derived: the target, or twice the maximum position without a target, and the value of twice the maximum position in the other currency.';
+  'Used by puntas run --paper: play money and, if known, the volume of your fee tier. The play money is derived: the target (without one, twice the maximum position), and in the other currency the value of twice the maximum position.';
 
 /**
  * Returns the configuration keys of a paper run: balances around the target that cover both sides, the fee tier, and a
