@@ -187,7 +187,9 @@ class Receiver {
       if (this.#closed.signal.aborted) return { why: 'the channel did not answer before the process stopped' };
       const isLate = error instanceof Error && error.name === 'TimeoutError';
       return {
-        why: isLate ? `the channel sent no complete answer within ${this.#deadlineMs} ms` : this.mask(shownText(textOfError(error))),
+        why: isLate
+          ? `the channel sent no complete answer within ${this.#deadlineMs} ms`
+          : this.mask(shownText(textOfError(error))),
       };
     }
   }

@@ -90,7 +90,10 @@ test('answers by flags stand in it as they were said, the fees are those of the 
 test('without a key the fee of the entry tier is taken, and said to be that', async () => {
   const file = bench.path('keyless.yaml');
   const made = await ran(['init', file, '--exchange', face.url, '--book', 'btc_mxn', '--yes']);
-  expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(/\(first fee tier\); to read the fee of your account, set its API key/)]);
+  expect([made.code, made.stderr]).toEqual([
+    0,
+    expect.stringMatching(/\(first fee tier\); to read the fee of your account, set its API key/),
+  ]);
   expect(written(file).strategy['halfSpreadBps']).toBeGreaterThan(30);
 });
 

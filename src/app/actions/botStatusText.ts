@@ -84,9 +84,7 @@ function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): stri
   if (count === 0)
     return `no open orders, verified by ${by === 'sentinel' ? 'the sentinel' : by} ${ago(now - (at ?? now))} ago`;
   const known =
-    count === null
-      ? 'orders may still be open'
-      : `${count} orders of the bot were open ${ago(now - (at ?? now))} ago`;
+    count === null ? 'orders may still be open' : `${count} orders of the bot were open ${ago(now - (at ?? now))} ago`;
   return `${known}; cancel all orders with puntas halt --cancel`;
 }
 

@@ -122,7 +122,9 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
     ...(before === null ? [] : [`this pause replaces the earlier pause (${before.reason})`]),
     ...(halt === null ? [] : [`trading is also halted (${halt.reason}), and stays halted after the pause`]),
-    ...(reducing === null ? [] : [`the bot is also reduce-only (${reducing.reason}), and stays reduce-only after the pause`]),
+    ...(reducing === null
+      ? []
+      : [`the bot is also reduce-only (${reducing.reason}), and stays reduce-only after the pause`]),
   ];
 }
 

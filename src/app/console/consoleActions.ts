@@ -38,7 +38,10 @@ export function consoleActions(
         lines: [...bound, ...lines],
         execute: async () => {
           if (fileSeen(bot, ask) === seen) return executeAction(bot, ask, clock);
-          return { end: 'refused', lines: ['the configuration file has changed since the preview; preview the action again'] };
+          return {
+            end: 'refused',
+            lines: ['the configuration file has changed since the preview; preview the action again'],
+          };
         },
       };
     },

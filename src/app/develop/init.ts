@@ -89,7 +89,8 @@ export async function init(options: InitOptions): Promise<string | null> {
     const book = await whichBook(Object.keys(FLOW_PROFILES), options, answers);
     const [major, minor] = pairOf(book);
     const base = readShipped('sandbox');
-    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml: expected exchange.kind: embedded; restore the file');
+    if (base.exchange.kind !== 'embedded')
+      throw new Error('config/sandbox.yaml: expected exchange.kind: embedded; restore the file');
     const balances = { [major]: worthOf(PLAY_MONEY, FLOW_PROFILES[book]?.startPrice ?? '1'), [minor]: PLAY_MONEY };
     const settings = { ...base.exchange, balances };
     return withVenue(
@@ -101,7 +102,8 @@ export async function init(options: InitOptions): Promise<string | null> {
     );
   }
   const base = readShipped('live');
-  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml: expected exchange.kind: remote; restore the file');
+  if (base.exchange.kind !== 'remote')
+    throw new Error('config/live.yaml: expected exchange.kind: remote; restore the file');
   const { streamUrl, ...rest } = base.exchange;
   const stream = exchange === LIVE ? streamUrl : options.stream;
   const restUrl = exchange === LIVE ? rest.restUrl : exchange;
@@ -236,15 +238,17 @@ async function readMarket(
 /** Returns the rules with the fees of the first tier. */
 function entryRules(row: AvailableBook): Rules {
   const rates = row.tiers[0] ?? row.flatRate;
-  if (!rates) throw new UsageError(`the exchange lists no fees for ${row.book}; set the API key of your account in the environment`);
+  if (!rates)
+    throw new UsageError(
+      `the exchange lists no fees for ${row.book}; set the API key of your account in the environment`,
+    );
   return { instrument: instrumentOf(row), makerRate: rateCeil(rates.maker), takerRate: rateCeil(rates.taker) };
 }
 
 async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price> {
   const book = await exchange.orderBook(instrument.symbol);
   const [bid, ask] = book.kind === 'done' ? [book.value.bids[0], book.value.asks[0]] : [];
-  if (!bid || !ask)
-    throw new UsageError(`the book ${instrument.symbol} has no bid or no ask now; try again later`, 1);
+  if (!bid || !ask) throw new UsageError(`the book ${instrument.symbol} has no bid or no ask now; try again later`, 1);
   return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
 }
 

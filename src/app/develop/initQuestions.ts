@@ -211,7 +211,9 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
         ? 'the holdings are unknown until the first start'
         : `the current holdings are ${textOfMoney(moneyOf(held))} ${i.major}`,
     problem: answer =>
-      answer === AS_FOUND || isDecimalText(answer) ? null : `expected an amount like 0.5, or ${AS_FOUND} for the holdings at the first start`,
+      answer === AS_FOUND || isDecimalText(answer)
+        ? null
+        : `expected an amount like 0.5, or ${AS_FOUND} for the holdings at the first start`,
   };
 };
 

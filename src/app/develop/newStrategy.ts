@@ -43,7 +43,9 @@ function indexWith(text: string, name: string, word: string): string {
   const start = text.indexOf('\nexport const strategies = byName({\n');
   const end = text.indexOf('});\n', start);
   if (start < 1 || end < 0 || text.slice(start, end).includes('}')) {
-    throw new UsageError('strategies/index.ts has an unexpected form; add the strategy there manually (docs/strategies.md)');
+    throw new UsageError(
+      'strategies/index.ts has an unexpected form; add the strategy there manually (docs/strategies.md)',
+    );
   }
   const line = importOf(name, word);
   return `${text.slice(0, start)}${line}${text.slice(start, end)}  ${word},\n${text.slice(end)}`;

@@ -163,7 +163,9 @@ function approvedBefore(
   const isDone = of !== undefined && (stage === null || of.stage === stage);
   if (!isDone && !(finished && stage === null)) {
     if (stage !== null && standing.open !== null && standing.open.stage !== stage)
-      throw new UsageError(`${options.liveFile}: stage ${stage} cannot be approved while the promotion is at stage ${standing.open.stage}`);
+      throw new UsageError(
+        `${options.liveFile}: stage ${stage} cannot be approved while the promotion is at stage ${standing.open.stage}`,
+      );
     return null;
   }
   const said = isDone
@@ -245,7 +247,9 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
       const beside =
         held === null
           ? []
-          : [`${liveFile} has the content of promotion ${held}; to restore the file before it, run puntas promote back`];
+          : [
+              `${liveFile} has the content of promotion ${held}; to restore the file before it, run puntas promote back`,
+            ];
       return promoteResult(options, ended, 'done', null, [
         `promotion ${promotion} is abandoned at ${open.stage}; ${liveFile} stays unchanged`,
         ...beside,

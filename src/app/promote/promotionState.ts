@@ -80,7 +80,8 @@ export function after(standing: PromotionState, record: PromotionRecord): Promot
     return { ...standing, open: begun, count: count + 1 };
   }
   if (open === null || open.started.promotion !== record.promotion) return cannot('the promotion is not under way');
-  if (record.stage !== open.stage) return cannot(`the promotion is at ${open.stage}, but the record is for ${record.stage}`);
+  if (record.stage !== open.stage)
+    return cannot(`the promotion is at ${open.stage}, but the record is for ${record.stage}`);
   if (record.kind === 'refused') return standing;
   if (record.kind === 'checked') return { ...standing, open: { ...open, checked: record } };
   if (record.result !== 'passed' && !record.anyway) return cannot(`its criteria were ${record.result}`);

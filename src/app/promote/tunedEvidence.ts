@@ -47,7 +47,8 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
   }
   const read = schema.safeParse(found);
   if (!read.success) return 'the line "# evidence:" was not written by puntas tune';
-  if (read.data.config !== digestOfYaml(text)) return 'the file was changed after tuning, so its evidence does not apply';
+  if (read.data.config !== digestOfYaml(text))
+    return 'the file was changed after tuning, so its evidence does not apply';
   return read.data;
 }
 

@@ -225,7 +225,8 @@ export class Reads {
     const held = this.#currencies.filter(currency => this.#judgment.isZero?.(currency) !== true);
     const failed = missingBalance(outcome.value, unreadableOf(outcome), held);
     if (failed) return failed;
-    for (const row of unreadableOf(outcome)) this.#leaveOut('balance', row, 'the row is ignored, because its currency is not in the book');
+    for (const row of unreadableOf(outcome))
+      this.#leaveOut('balance', row, 'the row is ignored, because its currency is not in the book');
     this.#balancesAt = startedAt;
     return { kind: 'balances', at: this.#time(), startedAt, balances };
   }

@@ -75,7 +75,11 @@ async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee>
   const { value: fees, unreadable } = await need('read fees', exchange.fees());
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
   if (own && !fees.some(fee => fee.book === row.book))
-    throw new CannotStart(`cannot read the fees of ${row.book} from the answer to fees: ${describeRow(own)}`, null, true);
+    throw new CannotStart(
+      `cannot read the fees of ${row.book} from the answer to fees: ${describeRow(own)}`,
+      null,
+      true,
+    );
   const rates = fees.find(fee => fee.book === row.book) ?? row.tiers[0] ?? row.flatRate;
   if (!rates) throw new CannotStart(`the exchange lists no fees for ${row.book}`);
   return { ...rates, book: row.book };

@@ -273,9 +273,7 @@ describe('a decision whose process was killed', () => {
     'is done by the next command (file already there: %s), and then by none any more',
     async isPlaced => {
       await decided(isPlaced);
-      expect(showPromotion(optionsOf()).lines.join(' ')).toContain(
-        'promotion 1 was interrupted while it changed ',
-      );
+      expect(showPromotion(optionsOf()).lines.join(' ')).toContain('promotion 1 was interrupted while it changed ');
       const { lines, check, standing } = await checkPromotion(optionsOf());
       expect([live(), standing.pending]).toEqual([wider(21), null]);
       expect(lines[0]).toBe('the decision of an interrupted command was completed:');
@@ -365,7 +363,9 @@ describe('a decision whose process was killed', () => {
   test('leaves a file alone that a person has changed since, and goes back all the same, keeping it', async () => {
     await decided(false);
     file('my.yaml', wider(30));
-    await expect(checkPromotion(optionsOf())).rejects.toThrow('the file was changed manually after the decision of promotion 1');
+    await expect(checkPromotion(optionsOf())).rejects.toThrow(
+      'the file was changed manually after the decision of promotion 1',
+    );
     expect(live()).toBe(wider(30));
     await promotionBack(optionsOf());
     expect(live()).toBe(SANDBOX);

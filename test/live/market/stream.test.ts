@@ -91,7 +91,9 @@ describe('a run with a stream', () => {
     expect(said(running)).toContain('market data is read by polling: a frame was lost');
     world.box.exchange.venue.set({ streamDropEvery: 0, streamFrames: 'withheld' });
     await world.clock.advance(20 * SECOND);
-    expect(said(running)).toContain('market data is read by polling: the book of the stream is older than the polled book');
+    expect(said(running)).toContain(
+      'market data is read by polling: the book of the stream is older than the polled book',
+    );
     expect(running.log.filter(({ text }) => text.startsWith('not quoting'))).toEqual([]);
     world.box.exchange.venue.set({ streamFrames: 'sent' });
     await world.clock.advance(90 * SECOND);
