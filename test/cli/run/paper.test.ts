@@ -72,7 +72,7 @@ describe.concurrent('puntas run --paper', () => {
     const paper = config();
     expect((await ran(['run', '-c', other, '--state', both, '--for', '2s'])).code).toBe(0);
     const second = await ran(['run', '--paper', '-c', paper, '--state', both, '--for', '2s']);
-    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('a bot that does not trade on paper')]);
+    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('a bot that trades without --paper')]);
     const own = bench.path('own');
     expect((await ran(['run', '--paper', '-c', paper, '--state', own, '--for', '2s'])).code).toBe(0);
     const third = await ran(['run', '-c', other, '--state', own, '--for', '2s']);

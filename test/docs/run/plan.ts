@@ -181,7 +181,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas exchange\b/, /operatorToken +\S+/],
   [/puntas record\b/, /\d+ rows \(/],
   [/puntas console\b/, /console of \S+ at http:\/\/\S+/],
-  [/puntas sentinel\b/, /sentinel: watching \S+ on \S+ through \S+/],
+  [/puntas sentinel\b/, /sentinel: watching \S+ on \S+, with the state directory \S+/],
 ];
 
 /** What is to be read on the screen afterwards, where a code of 0 says too little. */
