@@ -117,7 +117,7 @@ export async function cancelOwn(
     if (left?.length === 0)
       return {
         lines: [
-          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (${canceled} orders were still open and were canceled)` : ''}`,
+          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (orders that were still open and were canceled: ${canceled})` : ''}`,
         ],
         code: EXIT.clean,
       };

@@ -60,7 +60,7 @@ function addPause(program: Command): void {
     program
       .command('pause')
       .description('cancel all orders and pause quoting')
-      .option('--for <time>', 'pause duration, like 30m or 2h (default: until you resume)', durationFlag),
+      .option('--for <time>', 'pause duration, like 30m or 2h; if omitted, until you resume', durationFlag),
   ).action(async (options: Flags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
     await act({ ...askOf(options), action: 'pause', ...untilMs }, options);

@@ -64,7 +64,7 @@ export function addRecordCommands(program: Command): void {
           onProgress: progressLine(isTerminal, line => log.info({}, line)),
           onStarted: stop => {
             signals.tell(stop);
-            if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+            if (options.for !== undefined) setTimeout(() => stop('the duration of --for is over'), options.for).unref();
           },
         });
         if (isTerminal) writeError('\n');

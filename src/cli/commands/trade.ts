@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
-import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
+import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
@@ -104,12 +104,14 @@ function addRun(program: Command): void {
               // After an uncaught error the bot halts, cancels its orders and reports the error; the run never
               // continues.
               process.on('uncaughtException', broke);
-              if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+              if (options.for !== undefined)
+                setTimeout(() => stop('the duration of --for is over'), options.for).unref();
             },
           });
           if (venue.paper) log.info({}, venue.paper.outcome());
           const { summary, failure } = ended;
-          for (const id of unverified(ended)) log.error({ id }, `order ${id} may still be open`);
+          for (const id of ended.left) log.error({ id }, `order ${id} may still be open`);
+          if (ended.unread !== undefined) log.error({}, `orders may still be open: ${ended.unread}`);
           if (failure !== null) log.error({}, `run ended by an error: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
           print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));

@@ -116,7 +116,7 @@ describe('puntas halt', () => {
     });
     const { code, lines } = await cancel(world);
     expect([code, ours(world)]).toEqual([0, []]);
-    expect(lines.join()).toContain('(2 orders were still open and were canceled)');
+    expect(lines.join()).toContain('(orders that were still open and were canceled: 2)');
     world.end();
   });
 
@@ -139,7 +139,7 @@ describe('puntas halt', () => {
       });
       const { code, lines } = await cancel(world);
       expect([code, ours(world)]).toEqual([0, []]);
-      expect(lines.join()).toContain('(1 orders were still open and were canceled)');
+      expect(lines.join()).toContain('(orders that were still open and were canceled: 1)');
       world.end();
     },
   );
