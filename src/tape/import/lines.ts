@@ -93,7 +93,7 @@ export async function* rowsOf<T>(
 export function unreadKind(items: string, error: unknown): string {
   if (error instanceof LateRow) return `${items} more than a minute late`;
   return error instanceof OffGrid
-    ? `${items} with prices or amounts between ticks or lots`
+    ? `${items} with prices or amounts that are not whole ticks or lots`
     : `${items} that cannot be read`;
 }
 

@@ -266,7 +266,7 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
         yield piece;
       }
       if (moved > (unpacked + ZSTD_MOVES_FREE) * ZSTD_MOVES_MAX)
-        throw new WrongFile('has blocks too small for its window; unpack the file first');
+        throw new WrongFile('has compressed blocks that are too small for its window size; unpack the file first');
     }
   }
 }
