@@ -222,11 +222,11 @@ describe('what is said of an empty side', () => {
 describe('what is said while it is not ready', () => {
   it('names what is missing, one thing after the other', () => {
     const desk = new Desk({ strategy: quoteAround(2) });
-    expect(snapshotOf(desk).waitsFor).toBe('rules and fees are not read yet');
+    expect(snapshotOf(desk).waitsFor).toBe('the fees and rules of the book have not been read yet');
     desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
-    expect(snapshotOf(desk).waitsFor).toBe('balances are not read yet');
+    expect(snapshotOf(desk).waitsFor).toBe('the balances have not been read yet');
     desk.open();
-    expect(snapshotOf(desk).waitsFor).toBe('open orders and trades are not read yet');
+    expect(snapshotOf(desk).waitsFor).toBe('the open orders and trades of the account have not been read yet');
     desk.plant('mm-6-1', 'buy', 990, 10);
     desk.fateOfCancel = () => 'lost';
     desk.round();
