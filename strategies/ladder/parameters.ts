@@ -57,7 +57,10 @@ export const ladderParameters = z
     pingPong: z.boolean().default(false).describe('Whether buys and sells must alternate.'),
     optimization: z
       .strictObject({
-        enabled: z.boolean().default(false).describe('Whether the first level beats other orders by at most one tick.'),
+        enabled: z
+          .boolean()
+          .default(false)
+          .describe('Whether the first level moves back to one tick better than other orders.'),
         depthAmount: decimalText
           .default('0')
           .describe("Amount of other traders' orders (base) to skip from the best price."),

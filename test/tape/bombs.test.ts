@@ -54,7 +54,9 @@ describe('a tape of nothing but headers', () => {
     const one = header('GAPS', 0);
     writeFileSync(path, Buffer.alloc(16 * 250_001, one));
     const file = new FrameFile(path);
-    expect(() => file.frames(false)).toThrow(/expected a tape of at most 250000 frames, found more before byte 4000000$/);
+    expect(() => file.frames(false)).toThrow(
+      /expected a tape of at most 250000 frames, found more before byte 4000000$/,
+    );
     file.close();
   });
 });

@@ -33,7 +33,7 @@ export const ALERT_EVENTS = {
   ordersUnknown: {
     mode: 'on',
     isCritical: true,
-    says: 'More than three orders with an unknown outcome in five minutes.',
+    says: 'More than three orders had an unknown outcome within five minutes.',
   },
   notQuoting: { mode: 'on', says: 'The bot does not quote, for a reason that no other event covers.' },
   reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },

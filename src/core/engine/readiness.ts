@@ -26,7 +26,8 @@ export function describeMissingData({
   if (!fees) return 'the fees and rules of the book have not been read yet';
   if (balances !== null) return balances;
   if (!account) return 'the open orders and trades of the account have not been read yet';
-  if (!isAlone) return 'there were open orders with the name of this bot that this run did not place; another process may use the name';
+  if (!isAlone)
+    return 'there were open orders with the name of this bot that this run did not place; another process may use the name';
   return hasNoEarlierOrders ? null : 'orders of an earlier run may still be open';
 }
 

@@ -542,7 +542,8 @@ export class Orders {
 
   #learnOid(order: Live, oid: string): void {
     if (order.oid === oid) return;
-    if (order.oid !== null) throw new Error(`order ${order.id} has two order ids of the exchange: ${order.oid} and ${oid}`);
+    if (order.oid !== null)
+      throw new Error(`order ${order.id} has two order ids of the exchange: ${order.oid} and ${oid}`);
     order.oid = oid;
     this.#byOid.set(oid, order);
   }

@@ -12,7 +12,7 @@ const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0301': 'check the name of the book',
   '0326': 'activate the key, or create a new key',
   '0801':
-    'wait a minute: this machine's IP address or the account sent too many requests; requests of other programs count too',
+    "wait a minute: this machine's IP address or the account sent too many requests; requests of other programs count too",
 };
 
 /** Returns the remedy of a code as a clause; `null` if none is known. */

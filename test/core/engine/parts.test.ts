@@ -70,9 +70,18 @@ describe('what is missing before the first quote', () => {
       { hasNoEarlierOrders: false, isAlone: false },
       'there were open orders with the name of this bot that this run did not place; another process may use the name',
     ],
-    [{ hasNoEarlierOrders: false, isAlone: false, account: false }, 'the open orders and trades of the account have not been read yet'],
-    [{ isAlone: false, account: false, balances: 'the balances have not been read yet' }, 'the balances have not been read yet'],
-    [{ ...READY, fees: false, account: false, balances: 'no balances' }, 'the fees and rules of the book have not been read yet'],
+    [
+      { hasNoEarlierOrders: false, isAlone: false, account: false },
+      'the open orders and trades of the account have not been read yet',
+    ],
+    [
+      { isAlone: false, account: false, balances: 'the balances have not been read yet' },
+      'the balances have not been read yet',
+    ],
+    [
+      { ...READY, fees: false, account: false, balances: 'no balances' },
+      'the fees and rules of the book have not been read yet',
+    ],
   ])('of %j is told first: %s', (facts, missing) => {
     expect(describeMissingData({ ...READY, ...facts })).toBe(missing);
   });

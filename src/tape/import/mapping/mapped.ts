@@ -75,7 +75,10 @@ export async function mappedRecording(
   if (tick !== undefined) return open(tick);
   const found = await inferredTick(open, onBytes);
   const recording = open(found);
-  return { ...recording, notes: [...recording.notes, `tick size ${found} was inferred from the prices (override with --tick)`] };
+  return {
+    ...recording,
+    notes: [...recording.notes, `tick size ${found} was inferred from the prices (override with --tick)`],
+  };
 }
 
 /** Reads a mapping file. Throws a WrongFile if it cannot be read or is too long. */
