@@ -110,8 +110,8 @@ export function ladderEdgeProblem(p: LadderParameters, makerRate: number): strin
   const neededBps = feesBps + p.minEdgeBps;
   if (micro(bidBps + askBps) >= micro(neededBps)) return null;
   return (
-    `the spread of ${microText(bidBps + askBps)} bps (bid ${microText(bidBps)} + ask ${microText(askBps)}) is below both maker fees of ` +
-    `${microText(feesBps)} bps plus minEdgeBps ${microText(p.minEdgeBps)}: widen it to at least ${microText(neededBps)} bps`
+    `the spread of ${microText(bidBps + askBps)} bps (bid ${microText(bidBps)} + ask ${microText(askBps)}) is below both maker fees (together ` +
+    `${microText(feesBps)} bps) plus minEdgeBps ${microText(p.minEdgeBps)}; widen the spread to at least ${microText(neededBps)} bps`
   );
 }
 

@@ -23,7 +23,7 @@ export const ALERT_EVENTS = {
   down: {
     mode: 'on',
     isCritical: true,
-    says: 'The sentinel reports that the bot sends no heartbeat, or exited without a stop.',
+    says: 'The sentinel reports that the bot sends no heartbeat, or exited without being stopped.',
   },
   halted: { mode: 'on', isCritical: true, says: 'Trading is halted until you run puntas resume.' },
   ledgerDiffers: { mode: 'on', isCritical: true, says: 'The balances differ from the ledger.' },

@@ -23,7 +23,7 @@ export const markouts = z
       .min(0)
       .max(10)
       .default(2.5)
-      .describe('A side widens if adverse selection exceeds toleratedBps by these standard errors.'),
+      .describe('A side widens if adverse selection exceeds toleratedBps by this many standard errors.'),
     toleratedBps: bps.default(2).describe('Adverse selection that causes no widening.'),
     widenBpsMax: bps.default(10).describe('Maximum widening of a side. 0: markouts are only reported.'),
   })

@@ -68,7 +68,7 @@ describe('what is missing before the first quote', () => {
     [{ hasNoEarlierOrders: false }, 'orders of an earlier run may still be open'],
     [
       { hasNoEarlierOrders: false, isAlone: false },
-      'there were open orders with the name of this bot that this run did not place; another process may use the name',
+      'there were open orders with the name of this bot that this run did not place; another process may be using the name',
     ],
     [
       { hasNoEarlierOrders: false, isAlone: false, account: false },
