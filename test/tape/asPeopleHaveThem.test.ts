@@ -169,7 +169,7 @@ describe('one line says what is wrong with', () => {
     ],
     ['a mapping that is no YAML', mapped(quotes(ROWS), 'book: [\n'), /mapping\.yaml: /],
     ['headers alone', mapped(quotes([])), /: no book in the recording$/],
-    ['a file of nothing', mapped(''), /q\.csv: is empty: expected a header with t, b, a, bs, as$/],
+    ['a file of nothing', mapped(''), /q\.csv: the file is empty; expected a header with t, b, a, bs, as$/],
     [
       'prices that are none',
       mapped(quotes(['x', 'y'].map((word, i) => `${START + i},${word},1,11,2`))),

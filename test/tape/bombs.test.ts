@@ -118,7 +118,9 @@ describe('a packed recording of somebody else', () => {
     const all = async () => {
       for await (const batch of lineBatches(path, () => undefined)) lines += batch.length;
     };
-    await expect(all()).rejects.toThrow(/x\.csv\.gz: unpacks from \d+ to \d+ bytes, more than 250 times as many/);
+    await expect(all()).rejects.toThrow(
+      /x\.csv\.gz: the file unpacks from \d+ to \d+ bytes, more than 250 times as many/,
+    );
     expect(lines).toBeLessThan(80_000);
   });
 
@@ -129,7 +131,7 @@ describe('a packed recording of somebody else', () => {
     zip.end();
     await pipeline(zip.outputStream, createWriteStream(path));
     await expect(hftbacktestGrid([path], () => undefined)).rejects.toThrow(
-      /x\.npz: unpacks from \d+ to 70000000 bytes, more than 250 times as many; expected a recording/,
+      /x\.npz: the file unpacks from \d+ to 70000000 bytes, more than 250 times as many; expected a recording/,
     );
   });
 });

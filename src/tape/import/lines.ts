@@ -141,7 +141,7 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
       rest = lines.pop() ?? rest;
       if (isOne && rest.length > LIST_MAX)
         throw new WrongFile(
-          `is longer than ${LIST_MAX / 1024 ** 2} MiB, the maximum for one JSON list; use a file with one JSON message per line`,
+          `the file is longer than ${LIST_MAX / 1024 ** 2} MiB, the maximum for one JSON list; use a file with one JSON message per line`,
         );
       if (!isOne && rest.length > LINE_MAX)
         throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; expected a text file`);

@@ -102,13 +102,13 @@ describe('what is said of an empty side', () => {
     [
       'the value of an order',
       limited({ orderValueMax: 5_000n }),
-      'no bid and no ask: order value limit (10 btc at 998 is worth 9980 mxn, but limits.orderValueMax is 5000 mxn; raise it, or lower strategy.amount)',
+      'no bid and no ask: order value limit (10 btc at 998 is worth 9980 mxn, but limits.orderValueMax is 5000 mxn; raise this limit, or lower strategy.amount)',
       true,
     ],
     [
       'the number of orders',
       limited({ ordersMax: 0 }),
-      'no bid and no ask: order count limit (0 orders may be live already, and limits.ordersMax is 0; raise it, or quote fewer levels)',
+      'no bid and no ask: order count limit (0 orders may be live already, and limits.ordersMax is 0; raise this limit, or quote fewer levels)',
       true,
     ],
     [
@@ -120,7 +120,7 @@ describe('what is said of an empty side', () => {
     [
       'the distance from the middle',
       limited({ collarBps: 10 }),
-      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the mid price, but limits.collarBps is 10; raise it, or quote nearer to the market)',
+      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the mid price, but limits.collarBps is 10; raise this limit, or quote nearer to the market)',
       true,
     ],
     [
