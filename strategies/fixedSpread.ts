@@ -32,9 +32,9 @@ export const spreadParameters = {
 /** Meaning of the steps of `quoteAround`, by the name of the step. */
 export const SPREAD_STEPS = {
   ...LEVEL_STEPS,
-  inventory: 'Both sides moved down if inventory is above its target, up if below.',
+  inventory: 'Both sides moved down if inventory is above its target, up if inventory is below.',
   spread: 'Configured distance of the first level.',
-  'minimum edge': 'Moved further out, until a round trip earns `minEdgeBps` over both maker fees.',
+  'minimum edge': 'Both sides moved further out, until a round trip earns `minEdgeBps` after both maker fees.',
 };
 
 /** Tunable parameters. The minimum edge is never negative, because only the user may choose losses for volume. */

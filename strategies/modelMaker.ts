@@ -34,10 +34,10 @@ import { linear, among } from './tuning.ts';
 /** Meaning of the steps of model strategies, by the name of the step. */
 export const MODEL_STEPS = {
   ...LEVEL_STEPS,
-  edge: 'Net earnings of a fill at the distance that maximizes earnings times arrivals, before risk.',
+  edge: 'Part of the distance that one fill earns after maker fee and adverse selection.',
   'maker fee': 'Distance that pays the maker fee of one fill.',
-  'risk of one order': 'Moved further out, for the risk that one more order adds at zero inventory.',
-  inventory: 'Shift of this side for the current inventory.',
+  'risk of one order': 'Side moved further out for the risk that one order adds at zero inventory.',
+  inventory: 'Side moved to reduce the current inventory.',
 };
 
 /** Tunable parameters of model strategies. Volatility and arrivals are measured, and the user chooses the risk. */
@@ -114,7 +114,7 @@ export function solutionAlong(
     },
     silence: pays
       ? 'no measured distance pays for the risk of more inventory'
-      : 'maker fee and adverse selection exceed the edge at every distance',
+      : 'at every distance, maker fee and adverse selection cost more than a fill gains',
   };
 }
 

@@ -136,7 +136,7 @@ export function narrowProblem(what: string, totalBps: number, minEdgeBps: number
   const needed = fees + minEdgeBps;
   if (Math.round(totalBps * 1e6) >= Math.round(needed * 1e6)) return null;
   return (
-    `${what} of ${plainBps(totalBps)} bps is below both maker fees of ${plainBps(fees)} bps plus minEdgeBps ` +
-    `${plainBps(minEdgeBps)}: widen it to at least ${plainBps(needed)} bps`
+    `${what} of ${plainBps(totalBps)} bps is below both maker fees (together ${plainBps(fees)} bps) plus minEdgeBps ` +
+    `${plainBps(minEdgeBps)}; widen ${what} to at least ${plainBps(needed)} bps`
   );
 }

@@ -10,9 +10,9 @@ export const ADVERSE = 'adverse selection';
 /** Meaning of the steps that every strategy can have, by the name of the step; `*` is a placeholder. */
 export const LEVEL_STEPS = {
   'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
-  [ADVERSE]: 'Widens by the usual price move against fills, from `markouts` or the configured model.',
+  [ADVERSE]: 'Side widened by the usual price move against fills, from `markouts` or the configured model.',
   'level *': 'Distance of this level from the first level.',
-  'not before the level inside': 'Moved out to the price of the next level closer to the mid price.',
+  'not before the level inside': 'Level moved out to the price of the next level closer to the mid price.',
 };
 
 /** Returns the sum of the steps, in ticks, not rounded to whole ticks; 0 without steps. */

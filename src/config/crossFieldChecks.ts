@@ -106,7 +106,7 @@ function referenceProblems(config: Config): readonly Problem[] {
   wanted.feeds.forEach((_, i) => {
     const name = fed[i] ?? '';
     const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
-    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one`);
+    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one of these feeds`);
     if (wanted.books?.includes(name) === false)
       wrong(`${name} is not in reference.books; add it there or remove the feed`);
   });

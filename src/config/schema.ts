@@ -44,7 +44,7 @@ export const configSchema = z
     halts: haltKeys
       .prefault({})
       .meta(AT_RELOAD)
-      .describe('Maximum activity; more halts trading until you run puntas resume.'),
+      .describe('Maximum activity, beyond which trading halts until you run puntas resume.'),
     sentinel: sentinelKeys.prefault({}).describe("Second process that cancels the bot's orders if the bot is down."),
     reference: reference.optional().meta(AT_RELOAD),
     hedge: hedge.optional().meta(AT_RELOAD).describe('Hedges of inventory. If omitted, only quotes reduce inventory.'),

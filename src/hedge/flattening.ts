@@ -51,7 +51,9 @@ export class Flattening {
       worth >= moneyOfValue(instrument, instrument.valueMin);
     if (isOrder) return false;
     const rest =
-      size === 0n ? '' : `, except for ${textOfMoney(inventory)} ${pair.major}, which is less than the smallest order`;
+      size === 0n
+        ? ''
+        : `, except for ${textOfMoney(inventory)} ${pair.major}; an order of this amount would be too small`;
     const why = `inventory is at its target${rest}`;
     if (flatten?.end(why) === true) run.log.info({}, `flatten: ${why}`);
     return true;

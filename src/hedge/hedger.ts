@@ -256,7 +256,7 @@ export class Hedger {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
         { id: row.id },
-        `hedge ${row.id}: outcome unknown; limits allow for both execution and failure until the exchange reports the hedge or can no longer execute the hedge`,
+        `hedge ${row.id}: outcome unknown; until the exchange reports the hedge or can no longer execute the hedge, the limits must hold both with and without the hedge`,
       );
     } else this.#handleNotExecuted(row, `refused: ${outcome.code} ${outcome.message}`);
     this.#options.persist();

@@ -18,7 +18,7 @@ export const gridParameters = z
     spacingBps: z.number().gt(0).max(5_000).describe('Distance between lines: round-trip gain before fees.'),
     anchorPrice: aboveZero
       .default('1')
-      .describe('Price of one line (quote), which fixes all lines, also over restarts.'),
+      .describe('Price (quote) of one line, which fixes all lines, also after restarts.'),
     lowPrice: aboveZero.optional().describe('Minimum price (quote).'),
     highPrice: aboveZero.optional().describe('Maximum price (quote).'),
     minEdgeBps: minEdge,

@@ -23,7 +23,8 @@ export const imbalance = defineStrategy({
   parameters: imbalanceParameters,
   steps: {
     ...SPREAD_STEPS,
-    'book imbalance': 'Moved towards the thin side of the book: `bpsPerDeviation` per standard deviation of imbalance.',
+    'book imbalance':
+      'Fair value moved towards the thin side of the book: `bpsPerDeviation` per standard deviation of imbalance.',
   },
   tuning: {
     ...spreadTuning,

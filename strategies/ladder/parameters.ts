@@ -57,7 +57,10 @@ export const ladderParameters = z
     pingPong: z.boolean().default(false).describe('Whether buys and sells must alternate.'),
     optimization: z
       .strictObject({
-        enabled: z.boolean().default(false).describe('Whether the first level beats other orders by at most one tick.'),
+        enabled: z
+          .boolean()
+          .default(false)
+          .describe('Whether the first level moves back to one tick better than other orders.'),
         depthAmount: decimalText
           .default('0')
           .describe("Amount of other traders' orders (base) to skip from the best price."),
@@ -107,8 +110,8 @@ export function ladderEdgeProblem(p: LadderParameters, makerRate: number): strin
   const neededBps = feesBps + p.minEdgeBps;
   if (micro(bidBps + askBps) >= micro(neededBps)) return null;
   return (
-    `the spread of ${microText(bidBps + askBps)} bps (bid ${microText(bidBps)} + ask ${microText(askBps)}) is below both maker fees of ` +
-    `${microText(feesBps)} bps plus minEdgeBps ${microText(p.minEdgeBps)}: widen it to at least ${microText(neededBps)} bps`
+    `the spread of ${microText(bidBps + askBps)} bps (bid ${microText(bidBps)} + ask ${microText(askBps)}) is below both maker fees (together ` +
+    `${microText(feesBps)} bps) plus minEdgeBps ${microText(p.minEdgeBps)}; widen the spread to at least ${microText(neededBps)} bps`
   );
 }
 

@@ -41,7 +41,7 @@ export const ladder = defineStrategy({
   steps: {
     ...SPREAD_STEPS,
     'reference: *': 'Price that `reference` selects.',
-    optimization: "Moved back to one tick better than other traders' best order.",
+    optimization: "First level moved back to one tick better than other traders' best order.",
     amount: 'Amount of the first level. Further steps are the increase per level and the skew of `skew.sizeRange`.',
   },
   tuning: {

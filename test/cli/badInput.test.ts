@@ -98,12 +98,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'a spread below the fees': {
     args: () => run(sandbox(/halfSpreadBps: [\d.]+/, 'halfSpreadBps: 9')),
     code: 2,
-    says: /spread of 18 bps .* below both maker fees of 20 bps plus minEdgeBps 1: widen it to at least 21 bps/,
+    says: /spread of 18 bps .* below both maker fees \(together 20 bps\) plus minEdgeBps 1; widen the spread to at least 21 bps/,
   },
   'a spread below the fees, asked by check': {
     args: () => ['check', '-c', sandbox(/halfSpreadBps: [\d.]+/, 'halfSpreadBps: 9')],
     code: 2,
-    says: /widen it to at least 21 bps/,
+    says: /widen the spread to at least 21 bps/,
   },
   'a busy port for metrics': {
     args: () => run(sandbox('metrics:\n  port: 0', `metrics:\n  port: ${port}`)),
@@ -207,7 +207,7 @@ describe('wrong input ends in one clear line and a code', () => {
     const ended = await ran(['check', '--paper', '-c', live(near)]);
     expect(ended.code).toBe(2);
     const said = complaints(ended).join('\n');
-    expect(said).toMatch(/the spread of 40 bps .* is below both maker fees .*: widen it to at least \d/);
+    expect(said).toMatch(/the spread of 40 bps .* is below both maker fees .*; widen the spread to at least \d/);
     expect(said).toMatch(/the fees of an account with a 30-day volume of 0 \(paper\.volume30d\)/);
     expect(said).toMatch(/to continue, widen the spread as described above, or .* a higher paper\.volume30d/);
   });

@@ -30,7 +30,7 @@ const CANNOT: readonly (readonly [string, () => string, RegExp])[] = [
   [
     'the largest value of an order is below what each is worth',
     () => sandbox([/orderValueMax: ["']?50000["']?/, "orderValueMax: '500'"]),
-    /no bid and no ask: order value limit \(0\.004 btc at \d+ is worth [\d.]+ mxn, but limits\.orderValueMax is 500 mxn; raise it, or lower strategy\.amount\)/,
+    /no bid and no ask: order value limit \(0\.004 btc at \d+ is worth [\d.]+ mxn, but limits\.orderValueMax is 500 mxn; raise this limit, or lower strategy\.amount\)/,
   ],
   [
     "the largest value of an order is below the exchange's least",

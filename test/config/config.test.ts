@@ -509,9 +509,9 @@ describe('the edge over the fees', () => {
   test('is missing when both spreads together are below both maker fees and the minimum edge', () => {
     expect(of(10.1, 0.2, '0.001')).toBeNull();
     expect(of(10.1, 0.3, '0.001')).toBe(
-      'strategy: the spread of 20.2 bps (bid 10.1 + ask 10.1) is below both maker fees of 20 bps plus minEdgeBps 0.3: widen it to at least 20.3 bps',
+      'strategy: the spread of 20.2 bps (bid 10.1 + ask 10.1) is below both maker fees (together 20 bps) plus minEdgeBps 0.3; widen the spread to at least 20.3 bps',
     );
-    expect(of(11, 1, '0.006')).toContain('widen it to at least 121 bps');
+    expect(of(11, 1, '0.006')).toContain('widen the spread to at least 121 bps');
   });
 
   test('is never found when the fee is not a number', () => {

@@ -72,7 +72,7 @@ describe('a request to close everything', () => {
     const short = made(false);
     expect(short.isDone('-2', '100')).toBe(true);
     expect(short.ended).toEqual([
-      'inventory is at its target, except for -2 btc, which is less than the smallest order',
+      'inventory is at its target, except for -2 btc; an order of this amount would be too small',
     ]);
     expect(short.log).toEqual([]);
   });

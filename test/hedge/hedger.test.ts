@@ -219,7 +219,7 @@ describe('a hedge with an unknown outcome', () => {
     expect(bot.log.at(-1)).toEqual({
       level: 'warn',
       fields: { id: 'mm-h1-1' },
-      text: 'hedge mm-h1-1: outcome unknown; limits allow for both execution and failure until the exchange reports the hedge or can no longer execute the hedge',
+      text: 'hedge mm-h1-1: outcome unknown; until the exchange reports the hedge or can no longer execute the hedge, the limits must hold both with and without the hedge',
     });
     const [before, after] = await around(bot, due);
     expect(before.state).toBe('unknown');

@@ -138,8 +138,8 @@ const NEWS: Cases<EngineNews> = {
       ['warn', 'nothing is quoted: no bid and no ask: order value limit'],
     ],
     [
-      { kind: 'quoting', reason: 'not ready', why: 'balances are not read yet' },
-      ['warn', 'not quoting: not ready (balances are not read yet)'],
+      { kind: 'quoting', reason: 'not ready', why: 'the balances have not been read yet' },
+      ['warn', 'not quoting: not ready (the balances have not been read yet)'],
     ],
     ...(Object.keys(REFUSALS) as RiskRefusal[]).map(
       reason =>

@@ -95,9 +95,9 @@ describe('the status line', () => {
     ],
     [
       'what is missing to be ready',
-      { quoting: 'not ready', waitsFor: 'balances are not read yet' },
+      { quoting: 'not ready', waitsFor: 'the balances have not been read yet' },
       'not quoting: not ready | btc +0.0000 | mxn +0.00 | 0 fills',
-      /^not quoting: not ready \(balances are not read yet\) \| market/,
+      /^not quoting: not ready \(the balances have not been read yet\) \| market/,
     ],
     [
       'both sides for one reason',

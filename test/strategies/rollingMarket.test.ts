@@ -123,7 +123,7 @@ describe('a profile of fills by distance', () => {
       expect((1 - paid.bids[0]!.price / MID) * 1e4).toBeGreaterThan(14);
       expect((1 - paid.bids[0]!.price / MID) * 1e4).toBeLessThan(20);
 
-      const WHY = 'maker fee and adverse selection exceed the edge at every distance';
+      const WHY = 'at every distance, maker fee and adverse selection cost more than a fill gains';
       const none = quote([3, 7, 15, 31]);
       expect(none).toMatchObject({ bids: [], asks: [], noBid: WHY, noAsk: WHY });
       expect(none.figures?.find(figure => figure.name === 'net per fill at best distance')?.value).toBeCloseTo(-3, 9);

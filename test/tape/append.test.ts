@@ -283,7 +283,7 @@ describe('going on with a tape is refused in one line', () => {
       'for prices that its tick does not have',
       {},
       files([bookAt(START + 9_000).replace('100.0', '100.5')], []),
-      /price 100\.5 is not a multiple of btc_usd's tick 1/,
+      /price 100\.5 is not a multiple of btc_usd's tick size 1/,
     ],
   ])('%s, and stays as it was', async (_, options, second, message) => {
     await withFolder(whole, one =>

@@ -155,7 +155,7 @@ describe('one line says what is wrong with', () => {
     [
       'times as text where numbers are said',
       mapped(quotes(ROWS.map(row => row.replace(/^\d+/, '2025-09-04T17:33:20Z')))),
-      /q\.csv: line 2: expected a time from 2000 to 2099 in ms, found "2025-09-04T17:33:20Z"/,
+      /q\.csv: line 2: expected a time in the years 2000 to 2099, as a number in ms, found "2025-09-04T17:33:20Z"/,
     ],
     [
       'rows that are not sorted',
@@ -169,7 +169,7 @@ describe('one line says what is wrong with', () => {
     ],
     ['a mapping that is no YAML', mapped(quotes(ROWS), 'book: [\n'), /mapping\.yaml: /],
     ['headers alone', mapped(quotes([])), /: no book in the recording$/],
-    ['a file of nothing', mapped(''), /q\.csv: is empty: expected a header with t, b, a, bs, as$/],
+    ['a file of nothing', mapped(''), /q\.csv: the file is empty; expected a header with t, b, a, bs, as$/],
     [
       'prices that are none',
       mapped(quotes(['x', 'y'].map((word, i) => `${START + i},${word},1,11,2`))),

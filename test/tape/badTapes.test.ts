@@ -315,7 +315,7 @@ describe('a missing day', () => {
       {
         what: 'day 2026-11-22 is missing',
         count: 1,
-        done: 'a gap after 2026-11-21; 2026-11-23 starts with a new snapshot of the book',
+        done: 'recorded as a gap after 2026-11-21; 2026-11-23 starts with a new snapshot of the book',
       },
     ]);
     // A clear and the 20 levels that stood when the third day began: each price's last amount.

@@ -54,7 +54,9 @@ describe('a tape of nothing but headers', () => {
     const one = header('GAPS', 0);
     writeFileSync(path, Buffer.alloc(16 * 250_001, one));
     const file = new FrameFile(path);
-    expect(() => file.frames(false)).toThrow(/expected a tape, found more than 250000 frames up to byte 4000000$/);
+    expect(() => file.frames(false)).toThrow(
+      /expected a tape of at most 250000 frames, found more before byte 4000000$/,
+    );
     file.close();
   });
 });
@@ -116,7 +118,9 @@ describe('a packed recording of somebody else', () => {
     const all = async () => {
       for await (const batch of lineBatches(path, () => undefined)) lines += batch.length;
     };
-    await expect(all()).rejects.toThrow(/x\.csv\.gz: unpacks from \d+ to \d+ bytes, more than 250 times as many/);
+    await expect(all()).rejects.toThrow(
+      /x\.csv\.gz: the file unpacks from \d+ to \d+ bytes, more than 250 times as many/,
+    );
     expect(lines).toBeLessThan(80_000);
   });
 
@@ -127,7 +131,7 @@ describe('a packed recording of somebody else', () => {
     zip.end();
     await pipeline(zip.outputStream, createWriteStream(path));
     await expect(hftbacktestGrid([path], () => undefined)).rejects.toThrow(
-      /x\.npz: unpacks from \d+ to 70000000 bytes, more than 250 times as many; expected a recording/,
+      /x\.npz: the file unpacks from \d+ to 70000000 bytes, more than 250 times as many; expected a recording/,
     );
   });
 });

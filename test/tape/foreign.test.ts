@@ -165,7 +165,7 @@ describe('Tardis files', () => {
       const inferred = await report(dir);
       expect([inferred.tick, inferred.notes[0]]).toEqual([
         '0.5',
-        'tick 0.5 inferred from the prices (override with --tick)',
+        'tick size 0.5 was inferred from the prices (override with --tick)',
       ]);
       expect((await report(dir, { tick: '0.25' })).tick).toBe('0.25');
       await expect(report(dir, { tick: '1' })).rejects.toThrow(/x\.csv: line 2: price 0\.50 is not a multiple/);

@@ -132,14 +132,14 @@ describe('one line says what is wrong with', () => {
       { 'q.csv': `t;b;a\n${AT};10.5;11\n` },
       quotes('{ column: t, unit: ms }', ', delimiter: ";", decimal: ","'),
       '',
-      /line 2: expected a number with , before its decimals, found "10\.5"/,
+      /line 2: expected a number with "," as decimal separator, found "10\.5"/,
     ],
     [
       'thousands of two digits',
       { 'q.csv': `t;b;a\n${AT};1,00;11\n` },
       quotes('{ column: t, unit: ms }', ', delimiter: ";", thousands: ","'),
       '',
-      /line 2: expected a number with \. before its decimals and "," between thousands, found "1,00"/,
+      /line 2: expected a number with "\." as decimal separator and "," as thousands separator, found "1,00"/,
     ],
     ['a line that is not JSON', { 'q.jsonl': '{"t":1\n' }, quotes('t'), '', /line 1: .*the line is neither valid JSON/],
     [

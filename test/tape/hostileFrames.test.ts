@@ -48,7 +48,9 @@ describe('the first frame', () => {
     ['rules', { ...RULES, tickSize: MARKUP }],
     ['rules', { ...RULES, maximumValue: '1e9' }],
   ])('whose %s is %j is refused with the name of the file', (key, value) => {
-    expect(() => headOf({ ...HEAD, [key]: value }, 'x/rows.tape')).toThrow(/^x\/rows\.tape: invalid or missing book/);
+    expect(() => headOf({ ...HEAD, [key]: value }, 'x/rows.tape')).toThrow(
+      /^x\/rows\.tape: the first frame lacks a valid book/,
+    );
   });
 
   test('says where it comes from in text that commands nothing, and is not endless', () => {

@@ -146,13 +146,13 @@ describe('one line says why', () => {
       'a window of gigabytes',
       '.zst',
       frame(0xa8, repeated(true)),
-      /^needs 2147483648 bytes of memory to unpack, more than/,
+      /^the file needs 2147483648 bytes of memory to unpack, more than/,
     ],
     [
       'a dictionary',
       '.zst',
       Buffer.concat([magic(0xfd2fb528), Buffer.of(1, 80, 7)]),
-      /^is compressed with a dictionary/,
+      /^the file is compressed with a dictionary/,
     ],
     [
       'a block that is too long',
@@ -164,13 +164,13 @@ describe('one line says why', () => {
       'what repeats one byte for ever',
       '.zst',
       frame(80, ...Array<Buffer>(100_000).fill(repeated(false))),
-      /^unpacks from \d+ to \d+ bytes, more than 250 times as many; expected a recording$/,
+      /^the file unpacks from \d+ to \d+ bytes, more than 250 times as many; expected a recording$/,
     ],
     [
       'blocks so small that each moves a window for nothing',
       '.zst',
       frame(0x88, ...Array<Buffer>(100_000).fill(Buffer.of(0, 0, 0))),
-      /^has blocks too small for its window; unpack the file first$/,
+      /^has compressed blocks that are too small for its window size; unpack the file first$/,
     ],
     ['an LZ4 frame that is cut off', '.lz4', lz4(Buffer.alloc(500)).subarray(0, 300), /file is incomplete$/],
     ['an LZ4 frame that is none', '.lz4', Buffer.from('time,price,amount'), /damaged \(no LZ4 frame\)$/],
@@ -190,10 +190,10 @@ describe('one line says why', () => {
   test('an archive of several tables, or of none', async () => {
     await zip(join(dir, 'x.zip'), { 'a.csv': Buffer.of(1), 'b.csv': Buffer.of(1) });
     expect(await said(join(dir, 'x.zip'))).toBe(
-      'contains several files, a.csv and b.csv; unpack the files into a folder',
+      'the archive contains several files, a.csv and b.csv; unpack the files into a folder',
     );
     await zip(join(dir, 'y.zip'), { 'a.exe': Buffer.of(1) });
-    expect(await said(join(dir, 'y.zip'))).toBe('contains no recording; found a.exe');
+    expect(await said(join(dir, 'y.zip'))).toBe('the archive contains no recording; found a.exe');
   });
 
   test('a line without end, packed to nothing', async () => {

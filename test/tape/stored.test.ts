@@ -257,7 +257,9 @@ describe('a writer', () => {
     ['an amount beyond 2^53', START, 1, 2 ** 53],
   ])('refuses %s', (_what, at, ticks, lots) => {
     const tape = writer();
-    expect(() => tape.level(at, at, SIDE.buy, price(ticks), amount(lots))).toThrow(/a tape row needs times between/);
+    expect(() => tape.level(at, at, SIDE.buy, price(ticks), amount(lots))).toThrow(
+      /a tape row needs times in the years/,
+    );
   });
 
   test('gives a row that goes back in time the time of the row above, and counts it', () => {

@@ -23,7 +23,7 @@ export const ALERT_EVENTS = {
   down: {
     mode: 'on',
     isCritical: true,
-    says: 'The sentinel reports that the bot sends no heartbeat, or exited without a stop.',
+    says: 'The sentinel reports that the bot sends no heartbeat, or exited without being stopped.',
   },
   halted: { mode: 'on', isCritical: true, says: 'Trading is halted until you run puntas resume.' },
   ledgerDiffers: { mode: 'on', isCritical: true, says: 'The balances differ from the ledger.' },
@@ -33,7 +33,7 @@ export const ALERT_EVENTS = {
   ordersUnknown: {
     mode: 'on',
     isCritical: true,
-    says: 'More than three orders with an unknown outcome in five minutes.',
+    says: 'More than three orders had an unknown outcome within five minutes.',
   },
   notQuoting: { mode: 'on', says: 'The bot does not quote, for a reason that no other event covers.' },
   reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },

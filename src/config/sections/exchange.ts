@@ -20,7 +20,7 @@ const requests = {
         .describe('Private requests other than cancels, per 60 s (exchange limit: 300 per account).'),
     })
     .prefault({})
-    .describe('Request budgets. Exceeding the limits of the exchange causes a lockout of a minute.'),
+    .describe('Request budgets. Exceeding the exchange limits causes a one-minute lockout.'),
   requestTimeoutMs: millis(100, 60_000).default(5_000).describe("Timeout after which a request's outcome is unknown."),
   stream: z.boolean().default(true).describe('Whether the WebSocket stream replaces polling.'),
   authentication: z

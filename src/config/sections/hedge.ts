@@ -35,13 +35,11 @@ export const hedge = z.strictObject({
     .describe('Inventory beyond which Puntas hedges (base). If omitted, computed from risk, flow and cost.'),
   residual: decimalText
     .optional()
-    .describe(
-      'Inventory that remains after a hedge (base), below the band. If omitted, 0 if band is set, otherwise computed.',
-    ),
+    .describe('Inventory after a hedge (base), below the band. If omitted, 0 if band is set, otherwise computed.'),
   risk: sumOfMoney
     .optional()
     .describe(
-      'Amount, like "2000 mxn", that you would pay to avoid a risk whose standard deviation is that amount; only without band.',
+      'Risk tolerance, like "2000 mxn": what you would pay to avoid a risk of this standard deviation. Only without band.',
     ),
   flow: flow.optional(),
   venues: z
@@ -56,7 +54,7 @@ export const hedge = z.strictObject({
   costMaxBps: bps(50).describe('Maximum cost of a hedge against the mid price.'),
   costDayMax: aboveZero.optional().describe('Maximum cost of all hedges per UTC day (quote).'),
   carryBpsPerHour: bps(0).describe(
-    'Cost of carrying inventory at the band. If above 0, hedges cheaper than waiting start below the band.',
+    'Cost of carrying inventory at the band. If above 0, Puntas hedges below the band when waiting costs more.',
   ),
   unwindMs: millis(1_000, 86_400_000)
     .default(600_000)

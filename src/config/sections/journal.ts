@@ -7,7 +7,7 @@ export const journalKeys = z.strictObject({
     .min(0.01)
     .max(168)
     .default(24)
-    .describe('Time after which the bot starts a new run; quoting stops for some seconds.'),
+    .describe('Time after which the bot starts a new run; quoting pauses briefly.'),
   keepMb: z
     .number()
     .min(0.1)

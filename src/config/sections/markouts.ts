@@ -8,7 +8,7 @@ const bps = z.number().min(0).max(500);
 
 export const markouts = z
   .strictObject({
-    horizonMs: z.literal(HORIZONS_MS).default(5_000).describe('Time after a fill at which its markout is measured.'),
+    horizonMs: z.literal(HORIZONS_MS).default(5_000).describe('Time from a fill to its markout.'),
     halfLifeMs: millis(60_000, 604_800_000)
       .default(86_400_000)
       .describe("Half-life of a fill's weight and of the widening."),
@@ -23,8 +23,8 @@ export const markouts = z
       .min(0)
       .max(10)
       .default(2.5)
-      .describe('Standard errors by which adverse selection must exceed toleratedBps.'),
-    toleratedBps: bps.default(2).describe('Adverse selection up to which no side widens.'),
+      .describe('A side widens if adverse selection exceeds toleratedBps by this many standard errors.'),
+    toleratedBps: bps.default(2).describe('Adverse selection that causes no widening.'),
     widenBpsMax: bps.default(10).describe('Maximum widening of a side. 0: markouts are only reported.'),
   })
   .describe('Measures markouts, and widens a side that suffers adverse selection.');

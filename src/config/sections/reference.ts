@@ -19,18 +19,15 @@ const feed = z
         'expected an address like https://example.com/price, without user; http only on this machine',
       )
       .optional()
-      .describe('Price address for GET, without redirects. Set either url or file.'),
-    file: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .optional()
-      .describe('Price file, relative to this file; replace it by renaming another.'),
+      .describe('Address to GET the price, without redirects. Set either url or file.'),
+    file: z.string().min(1).max(4_096).optional().describe('Price file, relative to this file; update it by rename.'),
     price: z
       .array(pointer)
       .max(2)
       .default([])
-      .describe('JSON pointer to the price, or two pointers to bid and ask. If omitted, the text is the price.'),
+      .describe(
+        'JSON pointer to the price, or two pointers to bid and ask. If omitted, the whole response or file is the price.',
+      ),
     time: pointer
       .optional()
       .describe('JSON pointer to the price time (ISO 8601 or Unix time). If omitted, the request or file time.'),

@@ -14,7 +14,7 @@ export const rfqReference = z.strictObject({
     .default(10_000)
     .describe('Interval of reads while prices are needed, two private requests each.'),
   staleAfterMs: millis(2_000, 600_000).default(30_000).describe('Maximum age of an RFQ price.'),
-  thinBps: bps().optional().describe('Spread above which the book counts as thin.'),
+  thinBps: bps().optional().describe('Spread above which the book is thin.'),
   withinBps: bps().default(30).describe('Maximum distance of a thin book from the RFQ price.'),
   beyond: z
     .enum(['stop', 'widen'])

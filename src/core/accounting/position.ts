@@ -142,7 +142,7 @@ export class Position {
   mark(halfTicks: number): void {
     if (halfTicks === this.#halfTicks && halfTicks > 0) return;
     if (!(Number.isSafeInteger(halfTicks) && halfTicks > 0))
-      throw new RangeError(`expected a valuation price in whole half ticks, above zero, found ${halfTicks}`);
+      throw new RangeError(`expected a valuation price above zero as a whole number of half ticks, found ${halfTicks}`);
     this.#halfTicks = halfTicks;
     if (this.#mark === 0n) this.#open(BigInt(halfTicks) * this.#tickMoney);
     else if (this.#inventory !== 0n) this.#clearCache();

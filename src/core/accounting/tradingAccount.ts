@@ -94,8 +94,8 @@ export class TradingAccount {
 
   /** Data that is missing before the bot can quote, as text; `null` if complete. */
   get missing(): string | null {
-    if (!this.#bookings.isOpen) return 'balances are not read yet';
-    return this.isReconciled ? null : 'balances and ledger are not compared yet';
+    if (!this.#bookings.isOpen) return 'the balances have not been read yet';
+    return this.isReconciled ? null : 'the balances have not been compared with the ledger yet';
   }
 
   /** Whether the opening balances are known. */

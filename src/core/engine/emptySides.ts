@@ -122,7 +122,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const least = moneyOfValue(instrument, instrument.valueMin);
     return most < least
       ? `limits.orderValueMax ${write.minor(most)} is below ${write.minor(least)}, the exchange's minimum order value of ${instrument.symbol}; raise limits.orderValueMax`
-      : `${write.order(of)} is worth ${write.minor(of.value)}, but limits.orderValueMax is ${write.minor(most)}; raise it, or lower strategy.amount`;
+      : `${write.order(of)} is worth ${write.minor(of.value)}, but limits.orderValueMax is ${write.minor(most)}; raise this limit, or lower strategy.amount`;
   },
   'below the minimum amount': ({ level, amount, riskContext: { instrument }, write }) =>
     `${write.amount(amount)} is below ${write.amount(instrument.amountMin)}, the exchange's minimum order amount of ${instrument.symbol}${raiseAmountHint(level)}`,
@@ -139,10 +139,10 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const { depth, limits } = of.riskContext;
     const mid = (bestOf(depth, 'buy') + bestOf(depth, 'sell')) / 2;
     const bps = ((Math.abs(of.price - mid) * 10_000) / mid).toFixed(1);
-    return `${of.write.order(of)} is ${bps} bps from the mid price, but limits.collarBps is ${limits?.collarBps ?? 0}; raise it, or quote nearer to the market`;
+    return `${of.write.order(of)} is ${bps} bps from the mid price, but limits.collarBps is ${limits?.collarBps ?? 0}; raise this limit, or quote nearer to the market`;
   },
   'order count limit': ({ riskContext: { orders, limits } }) =>
-    `${orders.filter(mayLive).length} orders may be live already, and limits.ordersMax is ${limits?.ordersMax ?? 0}; raise it, or quote fewer levels`,
+    `${orders.filter(mayLive).length} orders may be live already, and limits.ordersMax is ${limits?.ordersMax ?? 0}; raise this limit, or quote fewer levels`,
   'position limit': ({ side, amount, riskContext, write }) =>
     `the order is for ${write.amount(amount)}, but limits.positionMax (${write.amount(riskContext.limits?.positionMax ?? 0)}) allows only ${write.amount(positionRoom(side, riskContext))} more`,
   'insufficient funds': of => {

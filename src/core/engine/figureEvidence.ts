@@ -23,7 +23,7 @@ const NOT_OPEN = 'the balances have not been read yet';
 const NEVER_READ = 'the trades of the account have not been read yet';
 const MAY_FILL = 'orders may still be open and fill';
 const UNREAD = 'the trades of the account could not be read';
-const UNLISTED = 'the trades of ended orders are not all listed';
+const UNLISTED = 'the exchange does not list all trades of ended orders yet';
 const DIFFERENT = 'the balances differ from the ledger';
 const NOT_COMPARED = 'the balances were not compared with the ledger';
 

@@ -23,10 +23,11 @@ export function describeMissingData({
   isAlone,
   hasNoEarlierOrders,
 }: ReadinessFacts): string | null {
-  if (!fees) return 'rules and fees are not read yet';
+  if (!fees) return 'the fees and rules of the book have not been read yet';
   if (balances !== null) return balances;
-  if (!account) return 'open orders and trades are not read yet';
-  if (!isAlone) return 'this run did not place all orders with the name of this bot; another process may be running';
+  if (!account) return 'the open orders and trades of the account have not been read yet';
+  if (!isAlone)
+    return 'there were open orders with the name of this bot that this run did not place; another process may be using the name';
   return hasNoEarlierOrders ? null : 'orders of an earlier run may still be open';
 }
 

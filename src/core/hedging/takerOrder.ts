@@ -47,7 +47,7 @@ export class TakerOrder {
   }
 
   sent(): void {
-    if (this.#request === null) throw new Error('no taker order waits to be sent');
+    if (this.#request === null) throw new Error('there is no taker order to send');
     this.#request = null;
   }
 

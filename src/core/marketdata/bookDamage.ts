@@ -20,7 +20,7 @@ export function levelTick(instrument: Instrument, side: Side, price: DecimalText
     throw error;
   }
   if (ticks > 0) return ticks;
-  throw new RangeError(`expected a price of at least one tick of ${instrument.tick}, found ${price}`);
+  throw new RangeError(`expected a price of at least one tick (${instrument.tick}), found ${price}`);
 }
 
 /**

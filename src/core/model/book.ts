@@ -54,7 +54,7 @@ export class OrderBook {
   setOn(side: 0 | 1, price: Price, amount: Amount): void {
     if (!(amount >= 0 && price > 0 && Number.isSafeInteger(price))) {
       throw new RangeError(
-        `a level must have a whole price above 0 and an amount of at least 0, found ${amount} at ${price}`,
+        `a level needs a price in whole ticks above 0 and an amount of at least 0, found amount ${amount} at price ${price}`,
       );
     }
     const half = this.#halves[side];

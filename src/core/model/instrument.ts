@@ -258,7 +258,8 @@ export const textOfPrice = (i: Instrument, ticks: Price): DecimalText => textOfU
 export const textOfAmount = (i: Instrument, lots: Amount): DecimalText => textOfUnits(lots, i.lot, i.amountDecimals);
 
 function textOfUnits(units: number, unit: DecimalText, decimals: number): DecimalText {
-  if (!(Number.isSafeInteger(units) && units >= 0)) throw new RangeError(`expected whole units >= 0, found ${units}`);
+  if (!(Number.isSafeInteger(units) && units >= 0))
+    throw new RangeError(`expected a whole number of at least 0, found ${units}`);
   const unitScaled = scaledInteger(unit, decimals);
   if (unitScaled < 0) return new Exact(units).mul(unit).toFixed(decimals);
   const scaled = units * unitScaled;

@@ -359,7 +359,7 @@ export class Orders {
     this.#learnOid(order, oid);
     const wasUnknown = order.state === 'unknown';
     order.traded += lots + this.#wholeOf(order, rest);
-    if (!(order.traded <= order.amount)) throw new Error(`order ${order.id} was filled beyond its amount`);
+    if (!(order.traded <= order.amount)) throw new Error(`the fills of order ${order.id} exceed its amount`);
     order.filled = Math.max(order.reportedFilled, order.traded) as Amount;
     if (late) this.#news({ kind: 'late fill', order });
     else if (order.filled === order.amount) {
@@ -542,7 +542,8 @@ export class Orders {
 
   #learnOid(order: Live, oid: string): void {
     if (order.oid === oid) return;
-    if (order.oid !== null) throw new Error(`order ${order.id} has two oids: ${order.oid} and ${oid}`);
+    if (order.oid !== null)
+      throw new Error(`order ${order.id} has two order ids of the exchange: ${order.oid} and ${oid}`);
     order.oid = oid;
     this.#byOid.set(oid, order);
   }

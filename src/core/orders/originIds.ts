@@ -25,7 +25,9 @@ export class OriginIds {
     this.#botPrefix = `${instance}-`;
     this.#runPrefix = `${instance}-${run}-`;
     if (this.#runPrefix.length > PREFIX_MAX) {
-      throw new RangeError(`instance and run leave no space for a counter after ${this.#runPrefix}`);
+      throw new RangeError(
+        `the prefix ${this.#runPrefix} from instance and run is too long for an order id with a counter`,
+      );
     }
   }
 

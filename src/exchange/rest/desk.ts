@@ -88,7 +88,7 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
         if (unreadable)
           return {
             kind: 'unknown',
-            reason: `cannot read a row of the list of conversions: ${describeRow(unreadable)}`,
+            reason: `a row of the list of conversions cannot be read: ${describeRow(unreadable)}`,
           };
         return { kind: 'done', value: null };
       }

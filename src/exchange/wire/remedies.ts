@@ -3,7 +3,7 @@ import { meaningOf } from './errorCodes.ts';
 
 const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0201':
-    'check that PUNTAS_API_KEY is an active key of this exchange that no other program uses; a new key of the same account works after a restart (for the embedded exchange, use the key that puntas exchange prints)',
+    'check that PUNTAS_API_KEY is an active key of this exchange that no other program uses; a new key of the same account works after a restart of Puntas (for the embedded exchange, use the key that puntas exchange prints)',
   '0202': 'give the key the permissions to read and to trade (never to withdraw)',
   '0206': 'set exchange.authentication to the signing method of this exchange',
   '0207': 'set the clock of this machine to the correct time, and use this key in no other program',
@@ -12,7 +12,7 @@ const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0301': 'check the name of the book',
   '0326': 'activate the key, or create a new key',
   '0801':
-    'wait a minute: the address of this machine or the account sent too many requests, including requests of other programs',
+    "wait a minute: this machine's IP address or the account sent too many requests; requests of other programs count too",
 };
 
 /** Returns the remedy of a code as a clause; `null` if none is known. */

@@ -62,8 +62,7 @@ export function headOf(value: unknown, path: string): Head {
     (depth === null || (Number.isSafeInteger(depth) && depth! >= 0)) &&
     typeof quotesOnly === 'boolean' &&
     isRules(rules);
-  if (!isWhole)
-    throw new Error(`${path}: invalid or missing book, day, lot, source, depth or rules in the first frame`);
+  if (!isWhole) throw new Error(`${path}: the first frame lacks a valid book, day, lot, source, depth or rules`);
   return { ...(head as Head), source: printableText(source) };
 }
 

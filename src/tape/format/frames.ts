@@ -92,7 +92,7 @@ export class FrameFile {
     let end = 0;
     for (let at = 0; at < this.size;) {
       if (frames.length + damaged.length + suspects.length >= FRAMES_MAX)
-        throw new Error(`${this.path}: expected a tape, found more than ${FRAMES_MAX} frames up to byte ${at}`);
+        throw new Error(`${this.path}: expected a tape of at most ${FRAMES_MAX} frames, found more before byte ${at}`);
       const frame = this.#headerAt(at);
       const whole = frame !== null && at + HEADER + frame.length <= this.size;
       if (whole && (!verify || this.#isSound(frame))) {

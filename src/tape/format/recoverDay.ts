@@ -56,13 +56,14 @@ export function recoverDay(
       rules = head.rules;
     } else if (frame.tag === TAG.rules) {
       const changed = (file.json(frame) as { readonly rules?: unknown }).rules;
-      if (!isRules(changed)) throw new Error(`${path}: the rules at byte ${frame.at} are incomplete`);
+      if (!isRules(changed)) throw new Error(`${path}: the rules of the book at byte ${frame.at} are incomplete`);
       if (changed.tickSize !== rules.tickSize) snapshot.forget();
       rules = changed;
     } else if (frame.tag === TAG.rows || frame.tag === TAG.snapshot) {
       const block = file.payload(frame);
       const { firstRow } = blockSummaryOf(block);
-      if (firstRow !== sealed) throw new Error(`${path}: row ${firstRow} at byte ${frame.at}, expected row ${sealed}`);
+      if (firstRow !== sealed)
+        throw new Error(`${path}: the block at byte ${frame.at} starts at row ${firstRow}, expected row ${sealed}`);
       const rows = firstRows(scratch, decoder.decode(block, scratch, 0));
       snapshot.applyRows(rows, 0, rows.length);
       if (frame.tag === TAG.snapshot) return;
@@ -80,7 +81,9 @@ export function recoverDay(
       // After a crash between sealing a block and emptying the tail, the tail repeats rows of the block.
       if (firstRow + rows <= sealed) return;
       if (firstRow !== sealed + count) {
-        throw new Error(`${tail}: row ${firstRow} at byte ${frame.at}, expected row ${sealed + count}`);
+        throw new Error(
+          `${tail}: the block at byte ${frame.at} starts at row ${firstRow}, expected row ${sealed + count}`,
+        );
       }
       stale = false;
       decoder.decode(block, pending, count);

@@ -286,7 +286,7 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
     return { packed: { coding, base: block.readDoubleLE(place + 4), scale: block.readDoubleLE(place + 12) }, planes };
   });
   if (raw + deflatedBytes !== block.length) {
-    throw new RangeError(`a block has ${block.length} bytes, but states ${raw + deflatedBytes}`);
+    throw new RangeError(`a block has ${block.length} bytes, but its header states ${raw + deflatedBytes} bytes`);
   }
   const inflated =
     inflatedBytes === 0

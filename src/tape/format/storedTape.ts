@@ -118,7 +118,9 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     throw new Error(`${folder}: no rows in the requested time; the tape has the days ${known[0]} to ${known.at(-1)}`);
   for (const day of days) {
     if (day.head.lot !== first.head.lot) {
-      throw new Error(`${folder}: the lot is ${first.head.lot} on ${first.day}, but ${day.head.lot} on ${day.day}`);
+      throw new Error(
+        `${folder}: the lot size is ${first.head.lot} on ${first.day}, but ${day.head.lot} on ${day.day}`,
+      );
     }
   }
   const read = [...(from !== -Infinity && first.from > from ? dayBefore(folder, known, first, book) : []), ...days];
@@ -234,7 +236,7 @@ function missingBetween(days: readonly ScannedDay[]): {
       flaws.push({
         what: why,
         count: 1,
-        done: `a gap after ${day.day}; ${next.day} starts with a new snapshot of the book`,
+        done: `recorded as a gap after ${day.day}; ${next.day} starts with a new snapshot of the book`,
       });
     }
   });
@@ -294,7 +296,9 @@ export function loadStoredTape(stored: StoredTape, onShare: (share: number) => v
   let read = 0;
   for (const { columns, rules } of stored.chunks()) {
     if (rules.tickSize !== stored.instrument.tick) {
-      throw new Error(`${stored.dir}: the tick changed during the requested time; choose a time span with one tick`);
+      throw new Error(
+        `${stored.dir}: the tick size changed within the requested time span; choose a time span with only one tick size`,
+      );
     }
     builder.append(columns);
     read += columns.length;

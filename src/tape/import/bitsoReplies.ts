@@ -127,11 +127,11 @@ export function bitsoReplies(
   const tick = given.tick ?? first?.tickSize ?? grid.grid().tick;
   if (given.tick === undefined && first === undefined)
     notes.push(
-      `tick ${tick} inferred from ${grid.prices} prices, because the recording has no available_books reply (override with --tick)`,
+      `tick size ${tick} was inferred from ${grid.prices} prices, because the recording has no available_books reply (override with --tick)`,
     );
   if (new Set(rules.map(({ tickSize }) => tickSize)).size > 1)
     notes.push(
-      `the tick changed during the recording (${rules.map(({ tickSize }) => tickSize).join(', ')}); all prices are in ticks of ${tick}`,
+      `the tick size changed during the recording (${rules.map(({ tickSize }) => tickSize).join(', ')}); all prices are stored in ticks of ${tick}`,
     );
   const instrument =
     first === undefined
@@ -147,7 +147,7 @@ export function bitsoReplies(
     fromOrders: false,
     depth: whole ? Infinity : DEPTH,
     quotesOnly: false,
-    notes: [...notes, 'trades have times in whole seconds: within a second, trades precede the books'],
+    notes: [...notes, 'trades have times in whole seconds, so all trades of a second come before its books'],
     streams: reading => [trades(files, reading), books(files, reading)],
   };
 }
@@ -203,7 +203,7 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
     const fresh = page.filter(({ tid }) => tid > last);
     if (last >= 0 && !pages && fresh.length > 0 && fresh.length === page.length)
       findings.found(
-        'trade replies without a trade of the previous reply',
+        'trade replies that share no trade with the previous reply',
         'trades between the two replies may be missing',
         rows.place,
       );

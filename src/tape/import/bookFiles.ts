@@ -149,7 +149,7 @@ async function opened(
 }
 
 /** Returns a note for the operator that the tick was inferred. */
-export const INFERRED = (tick: DecimalText) => `tick ${tick} inferred from the prices (override with --tick)`;
+export const INFERRED = (tick: DecimalText) => `tick size ${tick} was inferred from the prices (override with --tick)`;
 
 /** Sorts parts by the first time in their book files: a number or a date at the start of a line. */
 async function inOrderOfTime(dir: string, parts: readonly Part[]): Promise<readonly Part[]> {

@@ -53,7 +53,7 @@ export function withPoint(text: string, decimal: string, thousands: string | und
   const number = [groups.join(''), ...parts.slice(1)];
   if (!isGrouped || number.length > 2 || number.some(part => part.includes('.')))
     throw new RangeError(
-      `expected a number with ${decimal} before its decimals${thousands === undefined ? '' : ` and ${JSON.stringify(thousands)} between thousands`}, found ${JSON.stringify(text.slice(0, 80))}`,
+      `expected a number with ${JSON.stringify(decimal)} as decimal separator${thousands === undefined ? '' : ` and ${JSON.stringify(thousands)} as thousands separator`}, found ${JSON.stringify(text.slice(0, 80))}`,
     );
   return number.join('.');
 }
@@ -69,7 +69,7 @@ export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
 }
 
 /** Part of the message about a price that is not a multiple of the tick; identifies errors that concern the tick. */
-export const OFF_TICK = "'s tick ";
+export const OFF_TICK = "'s tick size ";
 
 /** Error for a number that is not a multiple of its tick or lot. */
 export class OffGrid extends RangeError {}
@@ -95,7 +95,7 @@ export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
     throw error;
   }
   if (lots === null)
-    throw new OffGrid(`amount ${text} is not a multiple of ${instrument.symbol}'s lot ${instrument.lot}`);
+    throw new OffGrid(`amount ${text} is not a multiple of ${instrument.symbol}'s lot size ${instrument.lot}`);
   return lots;
 }
 
@@ -107,5 +107,5 @@ function coarserLot(text: DecimalText): string {
   const fraction = digitsAfter.slice(0, end);
   const digits = BigInt((text.split('.')[0] ?? '') + fraction);
   if (digits > BigInt(UNITS_MAX)) return '';
-  return `; give a coarser lot, like --lot ${fraction === '' ? '1' : `0.${'0'.repeat(fraction.length - 1)}1`}`;
+  return `; set a larger lot size, like --lot ${fraction === '' ? '1' : `0.${'0'.repeat(fraction.length - 1)}1`}`;
 }

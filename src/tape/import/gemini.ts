@@ -61,7 +61,11 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
       for (let s = last.second + 1; s < second; s++) {
         if (!traded.has(s - 1)) continue;
         put(s, last.top, rows);
-        findings.found('missing book rows after seconds with trades', 'the previous book row was repeated', rows.place);
+        findings.found(
+          'seconds without a book row after a second with trades',
+          'the previous book row was repeated',
+          rows.place,
+        );
       }
     }
     put(second, top, rows);

@@ -273,11 +273,11 @@ class EventReader {
   }
 
   #ticks(px: number): number {
-    return wholeUnits(px, this.#tick, `${this.#instrument.symbol}'s tick ${this.#instrument.tick}`);
+    return wholeUnits(px, this.#tick, `${this.#instrument.symbol}'s tick size ${this.#instrument.tick}`);
   }
 
   #lots(qty: number): number {
-    return wholeUnits(qty, this.#lot, `${this.#instrument.symbol}'s lot ${this.#instrument.lot}`);
+    return wholeUnits(qty, this.#lot, `${this.#instrument.symbol}'s lot size ${this.#instrument.lot}`);
   }
 }
 

@@ -93,7 +93,7 @@ export async function* rowsOf<T>(
 export function unreadKind(items: string, error: unknown): string {
   if (error instanceof LateRow) return `${items} more than a minute late`;
   return error instanceof OffGrid
-    ? `${items} with prices or amounts between ticks or lots`
+    ? `${items} with prices or amounts that are not whole ticks or lots`
     : `${items} that cannot be read`;
 }
 
@@ -141,7 +141,7 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
       rest = lines.pop() ?? rest;
       if (isOne && rest.length > LIST_MAX)
         throw new WrongFile(
-          `is longer than ${LIST_MAX / 1024 ** 2} MiB, the maximum for one JSON list; use a file with one JSON message per line`,
+          `the file is longer than ${LIST_MAX / 1024 ** 2} MiB, the maximum for one JSON list; use a file with one JSON message per line`,
         );
       if (!isOne && rest.length > LINE_MAX)
         throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; expected a text file`);

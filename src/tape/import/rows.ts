@@ -96,7 +96,9 @@ export class RowBuffer {
       throw new RangeError(`expected two finite times, found ${at} (exchange) and ${local} (recorder)`);
     const whole = Number.isSafeInteger(price) && Number.isSafeInteger(amount) && Number.isSafeInteger(id);
     if (!(whole && price >= 0 && amount >= 0))
-      throw new RangeError(`expected whole ticks, lots and ids, found ${price}, ${amount} and ${id}`);
+      throw new RangeError(
+        `expected a price in whole ticks, an amount in whole lots and a whole id, found ${price}, ${amount} and ${id}`,
+      );
     const n = this.#n;
     if (n === this.#kind.length) this.#grow();
     this.#at[n] = this.#forward(at);

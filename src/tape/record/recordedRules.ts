@@ -31,7 +31,7 @@ export async function changedRules(
   const rules = rulesOf(row);
   if (JSON.stringify(rules) === JSON.stringify(known)) return null;
   log(
-    `${rules.book}: the exchange changed the rules of the book (tick ${known.tickSize} before, ${rules.tickSize} now)`,
+    `${rules.book}: the exchange changed the rules of the book (tick size ${known.tickSize} before, ${rules.tickSize} now)`,
   );
   return rules;
 }

@@ -218,7 +218,7 @@ describe('puntas compare', () => {
     const ended = await ran(['compare', '-c', bench.config('sandbox'), ...args]);
     const [run] = compared(ended).tapes[0]?.runs ?? [];
     expect(run?.models).toEqual([]);
-    expect(run?.notRun).toMatch(/below both maker fees of 120 bps/);
+    expect(run?.notRun).toMatch(/below both maker fees \(together 120 bps\)/);
   });
 
   test.each([

@@ -209,7 +209,7 @@ describe('profit', () => {
 
   it.each([0, -1, Number.NaN])('knows no mark of %s', halfTicks => {
     expect(() => new Position(btcMxn, money(0n)).mark(halfTicks)).toThrow(
-      new RangeError(`expected a valuation price in whole half ticks, above zero, found ${halfTicks}`),
+      new RangeError(`expected a valuation price above zero as a whole number of half ticks, found ${halfTicks}`),
     );
   });
 

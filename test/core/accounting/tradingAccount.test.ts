@@ -38,7 +38,7 @@ function shared() {
   });
   const read = (startedAt: number, balances: readonly Balance[], own: ReadonlyMap<string, Money> = new Map()) =>
     account.read({ kind: 'balances', at: startedAt, startedAt, quiet: true, balances }, own);
-  expect([account.missing, account.isOpen]).toEqual(['balances are not read yet', false]);
+  expect([account.missing, account.isOpen]).toEqual(['the balances have not been read yet', false]);
   read(0, balancesOf('1000'));
   const [btc, eth] = books.map(({ inventory }) => inventory);
   for (const { inventory } of books) inventory.mark(20_000);
@@ -173,7 +173,7 @@ describe('an account that two books share', () => {
     ] as const) {
       const { account } = shared();
       account.resumed(T);
-      expect(account.missing).toBe('balances and ledger are not compared yet');
+      expect(account.missing).toBe('the balances have not been compared with the ledger yet');
       account.convert(conversion('in flight'));
       expect(account.isConverting).toBe(true);
       const balances = Object.entries(totals).map(([currency, total]) => ({

@@ -102,13 +102,13 @@ describe('what is said of an empty side', () => {
     [
       'the value of an order',
       limited({ orderValueMax: 5_000n }),
-      'no bid and no ask: order value limit (10 btc at 998 is worth 9980 mxn, but limits.orderValueMax is 5000 mxn; raise it, or lower strategy.amount)',
+      'no bid and no ask: order value limit (10 btc at 998 is worth 9980 mxn, but limits.orderValueMax is 5000 mxn; raise this limit, or lower strategy.amount)',
       true,
     ],
     [
       'the number of orders',
       limited({ ordersMax: 0 }),
-      'no bid and no ask: order count limit (0 orders may be live already, and limits.ordersMax is 0; raise it, or quote fewer levels)',
+      'no bid and no ask: order count limit (0 orders may be live already, and limits.ordersMax is 0; raise this limit, or quote fewer levels)',
       true,
     ],
     [
@@ -120,7 +120,7 @@ describe('what is said of an empty side', () => {
     [
       'the distance from the middle',
       limited({ collarBps: 10 }),
-      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the mid price, but limits.collarBps is 10; raise it, or quote nearer to the market)',
+      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the mid price, but limits.collarBps is 10; raise this limit, or quote nearer to the market)',
       true,
     ],
     [
@@ -222,11 +222,11 @@ describe('what is said of an empty side', () => {
 describe('what is said while it is not ready', () => {
   it('names what is missing, one thing after the other', () => {
     const desk = new Desk({ strategy: quoteAround(2) });
-    expect(snapshotOf(desk).waitsFor).toBe('rules and fees are not read yet');
+    expect(snapshotOf(desk).waitsFor).toBe('the fees and rules of the book have not been read yet');
     desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
-    expect(snapshotOf(desk).waitsFor).toBe('balances are not read yet');
+    expect(snapshotOf(desk).waitsFor).toBe('the balances have not been read yet');
     desk.open();
-    expect(snapshotOf(desk).waitsFor).toBe('open orders and trades are not read yet');
+    expect(snapshotOf(desk).waitsFor).toBe('the open orders and trades of the account have not been read yet');
     desk.plant('mm-6-1', 'buy', 990, 10);
     desk.fateOfCancel = () => 'lost';
     desk.round();

@@ -39,7 +39,7 @@ describe('the figures of a bot that runs', () => {
     [
       'unlisted trades',
       { orders: { live: [], areTradesMissing: true } },
-      both('the trades of ended orders are not all listed'),
+      both('the exchange does not list all trades of ended orders yet'),
     ],
     ['a difference', { account: account({ differs: true }) }, both('the balances differ from the ledger')],
     ['unread balances', { regime: { unread: 'no answer' } }, { trades: null, holdings: 'no answer' }],
@@ -82,7 +82,7 @@ describe('the figures of a bot that has stopped', () => {
       'an order whose trades are not listed',
       { orders: { live: [orderOf('closed-unsettled')], areTradesMissing: false } },
       null,
-      both('the trades of ended orders are not all listed'),
+      both('the exchange does not list all trades of ended orders yet'),
     ],
     [
       'a comparison from before the stop',

@@ -68,11 +68,20 @@ describe('what is missing before the first quote', () => {
     [{ hasNoEarlierOrders: false }, 'orders of an earlier run may still be open'],
     [
       { hasNoEarlierOrders: false, isAlone: false },
-      'this run did not place all orders with the name of this bot; another process may be running',
+      'there were open orders with the name of this bot that this run did not place; another process may be using the name',
     ],
-    [{ hasNoEarlierOrders: false, isAlone: false, account: false }, 'open orders and trades are not read yet'],
-    [{ isAlone: false, account: false, balances: 'balances are not read yet' }, 'balances are not read yet'],
-    [{ ...READY, fees: false, account: false, balances: 'no balances' }, 'rules and fees are not read yet'],
+    [
+      { hasNoEarlierOrders: false, isAlone: false, account: false },
+      'the open orders and trades of the account have not been read yet',
+    ],
+    [
+      { isAlone: false, account: false, balances: 'the balances have not been read yet' },
+      'the balances have not been read yet',
+    ],
+    [
+      { ...READY, fees: false, account: false, balances: 'no balances' },
+      'the fees and rules of the book have not been read yet',
+    ],
   ])('of %j is told first: %s', (facts, missing) => {
     expect(describeMissingData({ ...READY, ...facts })).toBe(missing);
   });

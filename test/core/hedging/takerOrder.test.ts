@@ -251,7 +251,7 @@ describe('a request for such an order', () => {
     const { order, refused } = made();
     expect(order.due(NOW)).toBeNull();
     order.refuse('halted');
-    expect(() => order.sent()).toThrow('no taker order waits to be sent');
+    expect(() => order.sent()).toThrow('there is no taker order to send');
     order.request(request);
     expect(() => order.request({ ...request, id: 'mm-7-t2' })).toThrow('mm-7-t2 was requested while mm-7-t1 waits');
     const command = { kind: 'place', id: ID, side: 'sell', price: 990, amount: 20, takes: true };

@@ -97,7 +97,7 @@ describe('a damaged row of a book', () => {
     expect(() => levelTick(plain, 'buy', '99999999999999999')).toThrow(
       '99999999999999999 is more than 2^53 units of 1',
     );
-    expect(() => levelTick(plain, 'sell', '0.5')).toThrow('expected a price of at least one tick of 1, found 0.5');
+    expect(() => levelTick(plain, 'sell', '0.5')).toThrow('expected a price of at least one tick (1), found 0.5');
     expect(() => levelTick(plain, 'sell', 'x')).toThrow(RangeError);
   });
 });

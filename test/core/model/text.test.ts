@@ -80,7 +80,7 @@ describe('decimal text', () => {
     ['money', () => moneyOf('1e5'), 'expected decimal digits like "12.50", found "1e5"'],
     ['a rate', () => rateCeil('-0.1'), 'expected a rate like "0.0065", found "-0.1"'],
     ['a signed rate', () => signedRateCeil('--1'), 'expected a rate like "0.0065" or "-0.0001", found "--1"'],
-    ['ticks', () => textOfPrice(plain, 0.5 as never), 'expected whole units >= 0, found 0.5'],
+    ['ticks', () => textOfPrice(plain, 0.5 as never), 'expected a whole number of at least 0, found 0.5'],
     [
       'a tick',
       () => instrumentOf(bookRules({ tickSize: '1e2' })),

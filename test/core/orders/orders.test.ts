@@ -611,8 +611,10 @@ describe('one order', () => {
   it('breaks loudly when it is filled beyond its amount, has two oids, or its id is used twice', () => {
     orders.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 10);
     expect(() => orders.intend(id, 'buy', price(1), amount(1), 0)).toThrow(/used before/);
-    expect(() => orders.answered(id, { kind: 'done', value: { oid: 'oid-2' } }, false, 10)).toThrow(/two oids/);
-    expect(() => orders.filled(id, 'oid-1', amount(11), 20)).toThrow(/beyond its amount/);
+    expect(() => orders.answered(id, { kind: 'done', value: { oid: 'oid-2' } }, false, 10)).toThrow(
+      /two order ids of the exchange/,
+    );
+    expect(() => orders.filled(id, 'oid-1', amount(11), 20)).toThrow(/exceed its amount/);
     expect(() => orders.sent(id)).toThrow(/impossible/);
     expect(() => orders.sent('a-1-2')).toThrow(/does not exist/);
   });

@@ -178,7 +178,7 @@ describe('a new configuration for a bot that runs', () => {
     ['what contradicts itself', { limits: { ordersMax: 2 } }, /ordersMax/],
     ['the instance', { instance: 'other' }, /^instance: "demo" -> "other": takes effect only after a restart$/],
     ['the exchange', { exchange: { seed: 5 } }, /^exchange.seed: 3 -> 5: takes effect only after a restart$/],
-    ['a spread that cannot pay the fee', { strategy: { halfSpreadBps: 9 } }, /widen it to at least 21 bps/],
+    ['a spread that cannot pay the fee', { strategy: { halfSpreadBps: 9 } }, /widen the spread to at least 21 bps/],
     ['orders that cannot be', { strategy: { amount: '0.00000001', levelAmountStep: '0' } }, /the bot would not quote/],
   ])('with %s is refused by name, whole, and nothing moves', async (_, changes, told) => {
     const bot = await botOf(94);

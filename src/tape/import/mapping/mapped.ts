@@ -57,7 +57,7 @@ export async function mappedRecording(
     const others = table.beside === undefined ? [] : like(table.beside.files);
     if (table.beside !== undefined && others.length !== files.length)
       throw new WrongFile(
-        `${path}: ${files.length} files match ${table.files}, and ${others.length} match ${table.beside.files}; expected equal numbers`,
+        `${path}: ${files.length} files match ${table.files}, and ${others.length} match ${table.beside.files}; expected equal numbers of files`,
       );
     const beside = new Map(others.map((other, i) => [files[i]!, other]));
     tables.push({ table, beside, files: await inOrderOfTime({ table, files, beside }) });
@@ -75,7 +75,10 @@ export async function mappedRecording(
   if (tick !== undefined) return open(tick);
   const found = await inferredTick(open, onBytes);
   const recording = open(found);
-  return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (override with --tick)`] };
+  return {
+    ...recording,
+    notes: [...recording.notes, `tick size ${found} was inferred from the prices (override with --tick)`],
+  };
 }
 
 /** Reads a mapping file. Throws a WrongFile if it cannot be read or is too long. */

@@ -106,7 +106,7 @@ export class MappingCheck {
     words: readonly string[],
     counts: ReadonlyMap<string, number>,
   ): string {
-    return `none of the mapping's words for ${key} (${words.map(shown).join(', ')}) occurs; column ${columns.join(', ')} contains ${tally(counts)}. Correct the words, or remove the key`;
+    return `none of the mapping's words for ${key} (${words.map(shown).join(', ')}) occurs in any row; column ${columns.join(', ')} contains ${tally(counts)}. Correct the words, or remove the key`;
   }
 
   #countsOf(columns: readonly string[]): ReadonlyMap<string, number> {

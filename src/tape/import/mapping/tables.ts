@@ -97,7 +97,7 @@ async function* csvRows(
     batch = [];
   }
   await fed;
-  if (places === null) throw new WrongFile(`is empty: expected a header with ${columns.join(', ')}`);
+  if (places === null) throw new WrongFile(`the file is empty; expected a header with ${columns.join(', ')}`);
   if (batch.length > 0) yield batch;
 }
 

@@ -27,7 +27,7 @@ const SMALL_BYTES = 64 * 1024 * 1024;
 function checkUnpacked(unpacked: number, packed: number): void {
   if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
     throw new WrongFile(
-      `unpacks from ${packed} to ${unpacked} bytes, more than ${UNPACKS_MAX} times as many; expected a recording`,
+      `the file unpacks from ${packed} to ${unpacked} bytes, more than ${UNPACKS_MAX} times as many; expected a recording`,
     );
 }
 
@@ -108,12 +108,13 @@ export async function openEntry(
     const [entry, other] = wanted;
     if (other !== undefined)
       throw new WrongFile(
-        `contains several files, ${wanted
+        `the archive contains several files, ${wanted
           .slice(0, 2)
           .map(({ fileName }) => fileName)
           .join(' and ')}; unpack the files into a folder`,
       );
-    if (entry === undefined) throw new WrongFile(`contains no recording; found ${names.join(', ') || 'nothing'}`);
+    if (entry === undefined)
+      throw new WrongFile(`the archive contains no recording; found ${names.join(', ') || 'nothing'}`);
     // yauzl ends the stream with an error if there is more data than the entry states.
     checkUnpacked(entry.uncompressedSize, entry.compressedSize);
     const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
@@ -142,7 +143,7 @@ function entriesOf(
     zip.on('entry', (entry: Entry) => {
       if (names.length < NAMES_SHOWN) names.push(entry.fileName.slice(0, 80));
       if (isWanted(entry.fileName)) wanted.push(entry);
-      if (++count > ENTRIES_MAX) reject(new WrongFile(`contains more than ${ENTRIES_MAX} files`));
+      if (++count > ENTRIES_MAX) reject(new WrongFile(`the archive contains more than ${ENTRIES_MAX} files`));
       else if (wanted.length < 2) zip.readEntry();
       else resolve({ wanted, names });
     });
@@ -235,11 +236,11 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     const dictionaryBytes = [0, 1, 2, 4][flags & 3]!;
     const sizeBytes = flags >>> 6 > 0 ? 1 << (flags >>> 6) : Number(isSingle);
     const head = await source.need(Number(!isSingle) + dictionaryBytes + sizeBytes);
-    if (dictionaryBytes > 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
+    if (dictionaryBytes > 0) throw new WrongFile('the file is compressed with a dictionary; unpack the file first');
     const window = isSingle ? littleEndian(head) : windowOf(head[0]!);
     if (!(window <= ZSTD_WINDOW_MAX))
       throw new WrongFile(
-        `needs ${window} bytes of memory to unpack, more than ${ZSTD_WINDOW_MAX}; unpack the file first`,
+        `the file needs ${window} bytes of memory to unpack, more than ${ZSTD_WINDOW_MAX}; unpack the file first`,
       );
     const out: Buffer[] = [];
     const stream = new Decompress(piece => void out.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));
@@ -266,7 +267,9 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
         yield piece;
       }
       if (moved > (unpacked + ZSTD_MOVES_FREE) * ZSTD_MOVES_MAX)
-        throw new WrongFile('has blocks too small for its window; unpack the file first');
+        throw new WrongFile(
+          'the file has compressed blocks that are too small for its window size; unpack the file first',
+        );
     }
   }
 }
@@ -291,7 +294,7 @@ async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
     const sizes = head[1]!;
     const blockMax = { 4: 65_536, 5: 262_144, 6: 1_048_576, 7: 4_194_304 }[(sizes >>> 4) & 7];
     if (flags >>> 6 !== 1 || blockMax === undefined) throw damaged('an LZ4 frame has an unknown format');
-    if ((flags & 1) !== 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
+    if ((flags & 1) !== 0) throw new WrongFile('the file is compressed with a dictionary; unpack the file first');
     await source.need(((flags & 8) !== 0 ? 8 : 0) + 1);
     const block = new Lz4Block(blockMax, (flags & 0x20) === 0);
     for (;;) {

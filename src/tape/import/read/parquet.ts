@@ -169,7 +169,7 @@ async function checkGroup(
       for (const page of await pagesOf(file, meta, elements.get(column)!, rows)) {
         bytes += page.bytes;
         if (!((cells += page.entries) <= cellsMax))
-          throw new WrongFile(`has a dictionary of ${page.entries} values, which is too large`);
+          throw new WrongFile(`the dictionary of ${page.entries} values is too large`);
         if (!(bytes <= Math.min(BYTES_MAX, BYTES_SMALL + size * BYTES_PER_BYTE)))
           throw new WrongFile(
             `a row group of ${rows} rows unpacks to ${bytes} bytes, too many for a file of ${size} bytes; write the file with smaller row groups`,
@@ -200,10 +200,13 @@ async function pagesOf(
   } = meta;
   const start = Number(dictionary === undefined || dictionary === 0n ? data : dictionary);
   const end = start + Number(packed);
-  if (meta.type !== element.type) throw new WrongFile(`contains values of type ${meta.type}, expected ${element.type}`);
-  if (!(Number(values) === rows)) throw new WrongFile(`states ${values} values for ${rows} rows`);
+  if (meta.type !== element.type)
+    throw new WrongFile(`the values have the type ${meta.type}, expected ${element.type}`);
+  if (!(Number(values) === rows)) throw new WrongFile(`the metadata states ${values} values for ${rows} rows`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
-    throw new WrongFile(`places a column at bytes ${start} to ${end}, but the file has only ${file.byteLength} bytes`);
+    throw new WrongFile(
+      `the metadata places the column at bytes ${start} to ${end}, but the file has only ${file.byteLength} bytes`,
+    );
   return pages(new DataView(await file.slice(start, end)), meta.codec, element, rows);
 }
 
@@ -249,7 +252,7 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
     } else if (type === PAGE.dataV2) checkPageV2(bytes, unpacked!, codec, details, element);
     else throw new WrongFile(`a page has the unsupported type ${type}`);
   }
-  if (left > 0) throw new WrongFile(`ends early: ${left} of ${rows} rows are missing`);
+  if (left > 0) throw new WrongFile(`the pages end early: ${left} of ${rows} rows are missing`);
 }
 
 function unpackedPage(bytes: Uint8Array, unpacked: number, codec: CompressionCodec): Uint8Array {
@@ -258,7 +261,7 @@ function unpackedPage(bytes: Uint8Array, unpacked: number, codec: CompressionCod
     return bytes;
   }
   const unpack = compressors[codec];
-  if (unpack === undefined) throw new WrongFile(`has the unsupported compression ${codec}`);
+  if (unpack === undefined) throw new WrongFile(`the compression ${codec} is not supported`);
   const page = unpack(bytes, unpacked);
   if (page.length !== unpacked) throw new WrongFile(`a page unpacks to ${page.length} bytes, expected ${unpacked}`);
   return page;
@@ -325,7 +328,7 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
       throw new WrongFile(`${values} values of ${width} bytes exceed their page of ${page.length} bytes`);
   } else if (encoding !== ENCODING.plain)
     throw new WrongFile(
-      `has the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding}, which is not supported; write the file with another encoding`,
+      `the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding} is not supported; write the file with another encoding`,
     );
 }
 

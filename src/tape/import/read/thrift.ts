@@ -101,12 +101,12 @@ class Walk {
   }
 
   #byte(): number {
-    if (this.offset >= this.#view.byteLength) throw broken('ends early');
+    if (this.offset >= this.#view.byteLength) throw broken('the data ends early');
     return this.#view.getUint8(this.offset++);
   }
 
   #skip(count: number): undefined {
-    if (!(count <= this.#view.byteLength - this.offset)) throw broken('ends early');
+    if (!(count <= this.#view.byteLength - this.offset)) throw broken('the data ends early');
     this.offset += count;
   }
 

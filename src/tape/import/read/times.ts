@@ -193,7 +193,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     }
     if (!(at >= FIRST && at < LAST))
       throw new RangeError(
-        `expected a time from 2000 to 2099 ${unit === 'text' ? 'as text with a time zone' : `in ${unit}`}, found ${shown(text)}`,
+        `expected a time in the years 2000 to 2099, ${unit === 'text' ? 'as text with a time zone' : `as a number in ${unit}`}, found ${shown(text)}`,
       );
     last = at;
     return at;
