@@ -37,7 +37,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
     book === undefined || book.cost === null
       ? `hedging through the book has no known cost now: ${book?.rejectedReason ?? 'no price'}`
       : `hedging all inventory through the book would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
-  return [beyond, cost, limits, 'until puntas resume, the bot quotes only to reduce inventory'];
+  return [beyond, cost, limits, 'until you run puntas resume, the bot quotes only to reduce inventory'];
 }
 
 const CENT = 10n ** 16n;

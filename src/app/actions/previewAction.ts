@@ -53,7 +53,7 @@ function standing(dir: string, { action }: ActionAsk, now: Millis): readonly str
   const isPaused = holders.some(({ what }) => what === 'pause');
   return holders.map(held => {
     const isLifted = !isPaused || held.what === 'pause';
-    return `${holderText(held)} (${held.reason}) ${isLifted ? 'would be lifted' : 'would stay in force until another resume'}`;
+    return `${holderText(held)} (${held.reason}) ${isLifted ? 'would be lifted' : 'would stay in force until a second puntas resume'}`;
   });
 }
 

@@ -17,7 +17,11 @@ export function addLedgerCommands(program: Command): void {
     program.command('ledger').description('show the ledger by currency and compare it with the exchange'),
   )
     .option('--currency <ticker>', 'show only this currency')
-    .option('--since <time>', 'start: time, like 2026-11-22T13:05:00Z, or age, like 24h', timeOrAgeFlag)
+    .option(
+      '--since <time>',
+      'show only entries after this time, like 2026-11-22T13:05:00Z, or newer than this age, like 24h',
+      timeOrAgeFlag,
+    )
     .option('--entries', 'list every entry', false)
     .addOption(new Option('--json', 'print one JSON object').conflicts('csv'))
     .option('--csv', 'print CSV')

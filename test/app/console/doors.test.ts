@@ -76,7 +76,7 @@ describe('a token of the console', () => {
   test('may not be the same for both roles', () => {
     const [operatorTokenFile, viewerTokenFile] = [file('one', TOKEN), file('other', `${TOKEN}\n`)];
     expect(() => accessOf({ operatorTokenFile, viewerTokenFile })).toThrow(
-      'contain the same token, so a viewer could act',
+      'contain the same token, so a viewer could log in as an operator',
     );
   });
 });
