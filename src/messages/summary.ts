@@ -117,7 +117,7 @@ function profitLines({ profit, pnl }: Summary): readonly string[] {
   const hedging = Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`;
   return [
     `profit ${profitSentenceOf(profit)}`,
-    `since the start: ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedging}`,
+    `since the start of the bot: profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedging}`,
   ];
 }
 

@@ -127,7 +127,7 @@ function legLines(
   return [
     `${currency}: exchange balance before the hedge ${total(before)}${seenAtText(before)}, after the hedge ${total(after)}${seenAtText(after)}`,
     ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since the hedge: ${line}`),
-    `  exchange minus ledger: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
+    `  exchange balance minus ledger balance: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
   ];
 }
 

@@ -14,7 +14,7 @@ import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
  */
 export function addLedgerCommands(program: Command): void {
   const command = ofBot(
-    program.command('ledger').description('show the ledger by currency and compare it with the exchange'),
+    program.command('ledger').description('show the ledger by currency and compare it with the exchange balances'),
   )
     .option('--currency <ticker>', 'show only this currency')
     .option(
@@ -45,7 +45,7 @@ export function addLedgerCommands(program: Command): void {
     );
 
   // The parent command parses these four options anywhere; they are repeated here for the help.
-  ofBot(command.command('adjust').description('book a difference that only you can explain'))
+  ofBot(command.command('adjust').description('book a balance difference that only you can explain'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
     .option('--currency <ticker>', 'currency of the difference')
     .requiredOption('--amount <n>', 'exchange balance minus ledger balance')
