@@ -100,7 +100,7 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   resume: 'the action takes effect at the next start',
   cancel: 'no process would cancel orders; cancel open orders with puntas halt --cancel',
   reload: 'the next start reads the configuration file',
-  flatten: 'the hedger starts to close inventory at the next start',
+  flatten: 'after the next start, the hedger closes inventory',
 };
 
 /** Returns the engine event of the action; `null` if the action has no engine event. */

@@ -67,7 +67,7 @@ function secrecyFinding(dir: string, more: string): Finding {
   const mode = statSync(dir).mode & 0o777;
   return (mode & 0o077) === 0 || process.geteuid === undefined
     ? pass('state', `${dir} is accessible only to this user${more}`)
-    : warn('state', `other users can read ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
+    : warn('state', `other users can access ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
 /**

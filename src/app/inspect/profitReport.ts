@@ -89,7 +89,7 @@ export function profitReport(
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
     throw new UsageError(
-      `the ledger has no day in the requested period; the ledger covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
+      `the requested period is outside the ledger, which covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
     );
   const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {

@@ -90,7 +90,7 @@ describe('a promotion', () => {
     expect(readFileSync(paper, 'utf8')).toContain('halfSpreadBps: 18');
     writeFileSync(paper, readFileSync(paper, 'utf8').replace('halfSpreadBps: 18', 'halfSpreadBps: 19'));
     await expect(checkPromotion(optionsOf())).rejects.toThrow(
-      'keys that affect trading were changed during the promotion',
+      'settings that affect trading were changed during the promotion',
     );
   });
 
