@@ -49,7 +49,8 @@ export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly n
     { id: '', action: 'reload', reason: options.reason, by: options.by, via: 'command' },
     options.clock.now(),
   );
-  if (needsReason && reason === '') throw new UsageError('--reason: expected the reason of the command in a few words');
+  if (needsReason && reason === '')
+    throw new UsageError('--reason: expected a few words that say why you run this command');
   return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
 }
 

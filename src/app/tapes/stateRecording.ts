@@ -120,7 +120,7 @@ async function* rowsOfRuns(
       if (before !== null && isFirst && at > before)
         gap({ from: before, to: at, why: `no order book was recorded before run ${run}` });
       else if (before !== null && at - before > SILENT_MS)
-        gap({ from: before, to: at, why: 'the bot had no fresh book' });
+        gap({ from: before, to: at, why: 'the bot received no order book' });
       before = at;
       if (rows.length >= ROWS_AT_ONCE) yield* rows.take();
     }
