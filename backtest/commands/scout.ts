@@ -56,7 +56,7 @@ export function addScoutCommand(program: Command): void {
     .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--yaml <file>', 'configuration to write for the best book, if it pays')
     .option('--json', 'print one JSON object', false)
-    .option('--speed <n>', 'speed of the embedded exchange and its clients', speed, 1)
+    .option('--speed <n>', 'speed of the embedded exchange and its clients (1 is real time)', speed, 1)
     .option('--seed <n>', 'random seed', seedNumber)
     .action(async (flags: ScoutFlags) => {
       const { out, yaml } = flags;

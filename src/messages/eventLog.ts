@@ -117,7 +117,7 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
   resolved: 'the exchange has reported the order; its outcome is known',
   reopened: 'the exchange shows the order as open, though it was considered ended; it counts as live again',
   'late fill': 'the exchange listed a fill after the order had ended; the fill is booked',
-  adopted: 'this run did not place the open order; it counts as live and is canceled',
+  adopted: 'the order is open, but this run did not place it; it counts as live and is canceled',
   'trades missing':
     'the exchange reports a larger filled amount than its trades show; the difference stays reserved until the amounts match',
 };

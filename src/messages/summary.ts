@@ -117,7 +117,7 @@ function profitLines({ profit, pnl }: Summary): readonly string[] {
   const hedging = Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`;
   return [
     `profit ${profitSentenceOf(profit)}`,
-    `since the start: ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedging}`,
+    `since the start of the bot: profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedging}`,
   ];
 }
 
@@ -125,7 +125,7 @@ function unknownLines({ fills, position, figuresUnknown }: Summary): readonly st
   if (figuresUnknown === undefined) return [];
   const names = [...(fills === null ? ['fills', 'profit'] : []), ...(position === null ? ['position'] : [])];
   return [
-    `unknown: ${names.join(', ')} (${figuresUnknown}). The next start compares the balances again; to see the booked amounts, run puntas ledger`,
+    `unknown: ${names.join(', ')} (${figuresUnknown}). At its next start, the bot compares the balances with the ledger again; to see the booked amounts, run puntas ledger`,
   ];
 }
 

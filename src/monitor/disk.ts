@@ -33,7 +33,7 @@ export const DISK = [
   }),
   total({
     name: 'puntas_inbox_deliveries_total',
-    help: 'Webhook deliveries: stored, repeated, turned away (path, source or signature), too many (rate), waiting, no room, failed. Senders retry the last four.',
+    help: 'Webhook deliveries by outcome: stored, repeated, turned away (path, source or signature). Retried by the sender: too many (rate), waiting, no room, failed.',
     labels: ['book', 'outcome'],
     read: ({ disk: { inbox } }) =>
       inbox === null

@@ -28,7 +28,7 @@ export const FEES = [
   }),
   gauge({
     name: 'puntas_next_tier_monthly',
-    help: 'Monthly savings of the next fee tier; absent in the best tier.',
+    help: 'Fees saved per month in the next tier; absent in the best tier.',
     labels,
     whenUnset: 'gone',
     read: now => tierSamples(now, ({ next }) => next?.monthly),

@@ -25,7 +25,7 @@ export const LIMITS = [
   gauge({
     name: 'puntas_sentinel_age_seconds',
     alerts: ['PuntasSentinelGone'],
-    help: "Time since the sentinel's last heartbeat; +Inf before any; absent if no sentinel is expected.",
+    help: "Time since the sentinel's last heartbeat; +Inf before the first; absent if no sentinel is expected.",
     labels: ['book'],
     read: ({ limits: { sentinelAgeMs } }) => (sentinelAgeMs === null ? null : sentinelAgeMs / 1000),
   }),

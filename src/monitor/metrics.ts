@@ -77,7 +77,7 @@ const QUOTING = [
   }),
   total({
     name: 'puntas_regime_changes_total',
-    help: 'Changes to each regime.',
+    help: 'Number of changes into each regime.',
     labels: ['book', 'regime'],
     read: now => REGIMES.map(regime => [{ regime }, now.regimes[regime]]),
   }),
@@ -209,7 +209,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_not_quoting',
     alerts: ['PuntasNotQuoting', 'PuntasLedgerDiffers'],
-    help: '1 if the reason suppresses a wanted quote, else 0.',
+    help: '1 if the reason prevents a quote that the strategy wants, else 0.',
     labels: ['book', 'reason'],
     bounded: ['reason'],
     whenUnset: 'zero',
@@ -218,7 +218,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_stopped_cleanly',
     alerts: ['PuntasDown'],
-    help: '1 after a requested stop without open orders (verified), else 0.',
+    help: '1 after a requested stop with no order open (verified), else 0.',
     labels: ['book'],
     read: now => Number(now.isStoppedCleanly),
   }),

@@ -148,6 +148,6 @@ async function fetchKeys(
   else
     log.warn(
       {},
-      `the keys of webhook signatures could not be read (${outcome.kind === 'refused' ? outcome.message : outcome.reason}); senders are asked to retry`,
+      `the keys that verify webhook signatures could not be read (${outcome.kind === 'refused' ? outcome.message : outcome.reason}); senders are asked to retry`,
     );
 }

@@ -975,7 +975,7 @@ export const LIVES: readonly Life[] = [
         of: [`level: ${reason}`],
         cause: `the exchange changes ${Object.entries(rule).flat().join(' to ')}`,
         does: scene => otherRules(scene, rule),
-        log: ['the exchange changed btc_mxn: …; applied immediately'],
+        log: ['the exchange changed btc_mxn: …; the change applies immediately'],
         explain: `${level}: not placed: ${reason}`,
       })),
       ...(
@@ -987,7 +987,7 @@ export const LIVES: readonly Life[] = [
         of: [`level: ${reason}`],
         cause: `the exchange changes ${Object.entries(rule).flat().join(' to ')}`,
         does: scene => otherRules(scene, rule),
-        log: ['the exchange changed btc_mxn: …; applied immediately'],
+        log: ['the exchange changed btc_mxn: …; the change applies immediately'],
         metrics: [`puntas_not_quoting{book="btc_mxn",reason="bid level 1: ${reason}"} 1`],
       })),
       {
@@ -997,7 +997,7 @@ export const LIVES: readonly Life[] = [
         log: [
           'the exchange changed btc_mxn: tick 10 -> 100…; quotes are canceled, and the next run applies the change',
           'not quoting: rules of the book changed',
-          'uses an old tick; the next run takes over',
+          'uses a tick or lot size that the exchange has changed; the next run takes over',
           // The line on where it stands, in the new tick.
           'market 1499000 / 1501000',
           '"msg":"quoting"',
@@ -1036,7 +1036,7 @@ export const LIVES: readonly Life[] = [
         of: ['level: cannot earn its fees'],
         cause: 'a worse fee tier, seen with the next reading of the rules',
         does: scene => otherRules(scene, { maker: '0.006', taker: '0.008', minimum_amount: '0.0061' }),
-        log: ['the exchange changed btc_mxn: …; applied immediately'],
+        log: ['the exchange changed btc_mxn: …; the change applies immediately'],
         explain: 'bid: not placed: cannot earn its fees (the spacing does not earn its fees)',
       },
     ],

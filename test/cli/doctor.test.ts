@@ -84,7 +84,7 @@ describe('what is wrong fails, with what to do', () => {
       'budgets above what is allowed',
       [/privatePerMinute: 200/, 'privatePerMinute: 900'],
       'requests',
-      /the exchange allows 60 and 300/,
+      /the exchange allows 60 public and 300 private requests/,
     ],
     ['a sentinel that is needed', [/$/, '\nsentinel: { required: true }\n'], 'sentinel', /the bot would not quote/],
   ])('%s', async (_, [from, to], check, says) => {

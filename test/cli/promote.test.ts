@@ -222,7 +222,7 @@ describe('puntas promote', () => {
       /none\.yaml: no such file; pass the live file with -c FILE$/,
     ],
     [['promote', 'start', '/nowhere.yaml', '-c', 'my.yaml', '--reason', 'a test'], 2, /^\/nowhere\.yaml: no such file/],
-    [['promote', 'back', '-c', 'my.yaml'], 2, /^--reason: expected the reason of the command in a few words/],
+    [['promote', 'back', '-c', 'my.yaml'], 2, /^--reason: expected a few words that say why you run this command/],
   ])('%j is clear at once', async (args, code, line) => {
     const ended = await ran(args);
     expect([ended.code, complaints(ended)[0] ?? '']).toEqual([code, expect.stringMatching(line)]);

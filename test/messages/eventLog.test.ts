@@ -69,7 +69,7 @@ const ORDER_NEWS: Readonly<Record<OrderNews['kind'], Told>> = {
     'demo-7-1: the exchange shows the order as open, though it was considered ended; it counts as live again',
   ],
   'late fill': ['warn', 'demo-7-1: the exchange listed a fill after the order had ended; the fill is booked'],
-  adopted: ['warn', 'demo-7-1: this run did not place the open order; it counts as live and is canceled'],
+  adopted: ['warn', 'demo-7-1: the order is open, but this run did not place it; it counts as live and is canceled'],
   'trades missing': [
     'warn',
     'demo-7-1: the exchange reports a larger filled amount than its trades show; the difference stays reserved until the amounts match',

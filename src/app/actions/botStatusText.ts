@@ -46,7 +46,7 @@ function runRows(run: RunStatus): readonly string[] {
     ...statusRow('limits', limitsText(run.limits)),
     ...statusRow(
       'fills',
-      fills === null ? `unknown; the recording of this run has ${recorded.fills}` : `${fills} in this run`,
+      fills === null ? `unknown; fills in the recording of this run: ${recorded.fills}` : `${fills} in this run`,
     ),
   ];
 }
@@ -54,7 +54,7 @@ function runRows(run: RunStatus): readonly string[] {
 function inventoryText(fromTarget: string, holdings: Readonly<Record<string, string>>, currency: string): string {
   const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
   const held = all.length === 0 ? ['nothing'] : all.map(([name, sum]) => `${shortDecimal(sum)} ${name}`);
-  return `${shortDecimal(fromTarget)} ${currency} from its target; holds ${held.join(', ')}`;
+  return `${shortDecimal(fromTarget)} ${currency} from its target; holdings: ${held.join(', ')}`;
 }
 
 /**
@@ -76,7 +76,7 @@ function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): st
     case 'silent':
       return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and the bot was not stopped${disk === null ? '' : ` (it may still run, because its state directory cannot be written: ${disk})`}: ${leftText(at, openOrders)}`;
     case 'never ran':
-      return 'never ran with this state directory';
+      return 'no bot has run with this state directory yet';
   }
 }
 

@@ -116,7 +116,7 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
       ? 'paused; within seconds the bot cancels its orders and stops quoting'
-      : 'paused; no bot is running, and after its next start the bot will not quote';
+      : 'paused; the bot is not running, and after its next start it will not quote';
   const [halt, reducing] = [latch.read(), latch.readReduce()];
   return [
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,

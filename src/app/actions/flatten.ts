@@ -37,7 +37,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
     book === undefined || book.cost === null
       ? `hedging through the book has no known cost now: ${book?.rejectedReason ?? 'no price'}`
       : `hedging all inventory through the book would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
-  return [beyond, cost, limits, 'until puntas resume, the bot quotes only to reduce inventory'];
+  return [beyond, cost, limits, 'until you run puntas resume, the bot quotes only to reduce inventory'];
 }
 
 const CENT = 10n ** 16n;
@@ -64,7 +64,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;
   return [
-    `${life === 'runs' ? 'the hedger now closes all inventory' : 'no bot is running; after its start the hedger closes all inventory'}, at a total cost of at most ${textOfMoney(moneyOf(costMax))} in quote currency`,
+    `${life === 'runs' ? 'the hedger now closes all inventory' : 'the bot is not running; after its next start, the hedger closes all inventory'}, at a total cost of at most ${textOfMoney(moneyOf(costMax))} in quote currency`,
     `the bot quotes only to reduce inventory until you run: ${ownCommand('resume', bot)}`,
     'to see the progress, run puntas hedges and puntas status',
     ...(before === null

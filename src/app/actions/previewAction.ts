@@ -53,7 +53,7 @@ function standing(dir: string, { action }: ActionAsk, now: Millis): readonly str
   const isPaused = holders.some(({ what }) => what === 'pause');
   return holders.map(held => {
     const isLifted = !isPaused || held.what === 'pause';
-    return `${holderText(held)} (${held.reason}) ${isLifted ? 'would be lifted' : 'would stay in force until another resume'}`;
+    return `${holderText(held)} (${held.reason}) ${isLifted ? 'would be lifted' : 'would stay in force until a second puntas resume'}`;
   });
 }
 
@@ -81,7 +81,7 @@ function quotesThen(
       : new Set(commands.flatMap(command => (command.kind === 'cancel' ? command.ids : []))).size;
   return [
     ...cost,
-    `${canceled} of ${liveOrders.length} live orders would be canceled (as recorded up to ${timeText(at)})`,
+    `${canceled} of ${liveOrders.length} live orders would be canceled (live orders as of the last record, at ${timeText(at)})`,
     ...quotesBeside({ liveOrders }, previewAfter(ask, moment, at), rules),
   ];
 }
@@ -100,7 +100,7 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   resume: 'the action takes effect at the next start',
   cancel: 'no process would cancel orders; cancel open orders with puntas halt --cancel',
   reload: 'the next start reads the configuration file',
-  flatten: 'the hedger starts to close inventory at the next start',
+  flatten: 'after the next start, the hedger closes inventory',
 };
 
 /** Returns the engine event of the action; `null` if the action has no engine event. */

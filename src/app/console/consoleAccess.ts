@@ -21,7 +21,7 @@ export function consoleAccess(
   if (operatorToken === null && viewerToken === null) return null;
   if (operatorToken === viewerToken)
     throw new UsageError(
-      'console: operatorTokenFile and viewerTokenFile contain the same token, so a viewer could act; create another token with openssl rand -hex 32',
+      'console: operatorTokenFile and viewerTokenFile contain the same token, so a viewer could log in as an operator; create another token with openssl rand -hex 32',
     );
   return {
     ...{ operatorToken, viewerToken, behindTls: settings?.behindTls === true, onEvent },
@@ -83,7 +83,7 @@ export class LoginEvents {
     const wrong = { since: before?.since ?? at, last: at, count: (before?.count ?? 0) + (isOne ? 1 : 0) };
     this.#wrong = wrong;
     const held = isOne ? '' : '; logins are blocked for up to a minute';
-    const text = `${wrong.count} wrong ${wrong.count === 1 ? 'token' : 'tokens'} at the console, the last from ${event.from}${held}`;
+    const text = `${wrong.count} wrong ${wrong.count === 1 ? 'token' : 'tokens'} entered at the console, the last from ${event.from}${held}`;
     if (before !== null) this.#all = this.#all.filter(({ at: of, who }) => !(of === before.last && who === WHO));
     this.#tell({ at, who: WHO, level: 'warn', text });
   }

@@ -240,7 +240,7 @@ function entryRules(row: AvailableBook): Rules {
   const rates = row.tiers[0] ?? row.flatRate;
   if (!rates)
     throw new UsageError(
-      `the exchange lists no fees for ${row.book}; set the API key of your account in the environment`,
+      `the exchange lists no fees for ${row.book}; to read the fees of your account, set its API key in the environment`,
     );
   return { instrument: instrumentOf(row), makerRate: rateCeil(rates.maker), takerRate: rateCeil(rates.taker) };
 }
@@ -262,7 +262,7 @@ function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
       : tier
         ? describeTier(tier)
         : rate,
-    `${i.symbol}: tick ${i.tick}, mid price ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, minimum order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
+    `${i.symbol}: tick size ${i.tick}, mid price ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, minimum order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
     ...(balances ?? [])
       .filter(({ currency }) => currency === i.major || currency === i.minor)
       .map(({ currency, total }) => `you hold ${textOfMoney(moneyOf(total))} ${currency}`),
@@ -313,7 +313,7 @@ function configText(
     `${said('levels', '  ')}  levels: ${levels}\n`,
     `${said('amount', '  ')}  amount: '${amount}'\n`,
     comment(
-      'Derived from the half spread: the spacing of levels is a fifth of it, the tolerance before quotes move a tenth, and the skew at the maximum position a third.',
+      'The next three values are derived: levelSpacingBps is a fifth of the half spread, refreshToleranceBps is a tenth, and skew.priceBpsAtLimit is a third.',
       '  ',
     ),
     `  levelSpacingBps: ${ladder.levelSpacingBps}\n  refreshToleranceBps: ${ladder.refreshToleranceBps}\n`,
@@ -325,7 +325,7 @@ function configText(
     comment(`maximum value of one order, in ${i.minor} (derived: 1.5 times the current value of an order)`, '  '),
     `  orderValueMax: '${orderValueMax}'\n`,
     comment(
-      'maximum number of live orders on both sides (derived: all levels, and spare orders for replacements)',
+      'maximum number of live orders, bids and asks together (derived: all levels, and spare orders for replacements)',
       '  ',
     ),
     `  ordersMax: ${2 * levels + 4}\n`,
@@ -339,7 +339,7 @@ function configText(
 }
 
 const PAPER_COMMENT =
-  'Used by puntas run --paper: play money and, if known, the volume of your fee tier. The play money is derived: the target (without one, twice the maximum position), and in the other currency the value of twice the maximum position.';
+  'Used only by puntas run --paper: balances of play money, a state directory and, if known, the trading volume of your fee tier. The base balance is the target inventory, or twice the maximum position if no target is set. The quote balance is the value of twice the maximum position.';
 
 /**
  * Returns the configuration keys of a paper run: balances around the target that cover both sides, the fee tier, and a

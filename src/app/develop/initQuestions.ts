@@ -72,7 +72,7 @@ export const placeQuestions = {
     name: 'exchange',
     text: `exchange to trade on: ${EMBEDDED} (play money), ${LIVE} (the addresses of config/live.yaml), or the https address of a REST interface`,
     proposal: EMBEDDED,
-    why: 'play money cannot be lost',
+    why: 'no real money is at risk',
     problem: answer =>
       answer === EMBEDDED || answer === LIVE
         ? null
@@ -97,7 +97,7 @@ export const placeQuestions = {
     name: 'instance',
     text: 'name of this bot in its order ids; must differ from the names of other bots of the account',
     proposal: NAMES.find(isFree) ?? null,
-    why: 'no bot in this folder has a state with this name',
+    why: 'no bot in this folder uses this name yet',
     problem: answer => (/^[A-Za-z0-9]{1,12}$/.test(answer) ? null : 'expected 1 to 12 letters and digits, like mm1'),
   }),
 };
@@ -126,7 +126,7 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
       name: 'levels',
       text: 'levels on each side',
       proposal: '2',
-      why: 'two levels per side are enough to start with',
+      why: 'two levels per side are enough for a new bot',
       problem: answer => (/^([1-9]|10)$/.test(answer) ? null : 'expected a whole number from 1 to 10'),
     },
   ];

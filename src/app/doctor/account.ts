@@ -64,7 +64,7 @@ export function bookFindings(
   const check = 'book';
   const value = (sum: Parameters<typeof moneyOfValue>[1]) => `${textOfMoney(moneyOfValue(i, sum))} ${i.minor}`;
   const amount = (lots: Instrument['amountMin']) => `${textOfMoney(moneyOfAmount(i, lots))} ${i.major}`;
-  const bounds = `${i.symbol}: tick ${i.tick}, order amount ${amount(i.amountMin)} to ${amount(i.amountMax)}, order value ${value(i.valueMin)} to ${value(i.valueMax)}`;
+  const bounds = `${i.symbol}: tick size ${i.tick}, order amount ${amount(i.amountMin)} to ${amount(i.amountMax)}, order value ${value(i.valueMin)} to ${value(i.valueMax)}`;
   const refused = preview.refusals.filter(({ reason }) => !isCut(reason));
   const named = (all: typeof preview.refusals) =>
     all.map(({ side, index, reason }) => `${bidOrAsk(side)} ${index + 1}: ${reason}`).join('; ');
@@ -152,7 +152,11 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
   found.push(
     apart > fees
       ? pass('spread', says)
-      : warn('spread', says, 'widen the spread, unless you mean to pay for volume (strategy.minEdgeBps below 0)'),
+      : warn(
+          'spread',
+          says,
+          'widen the spread, unless you accept this loss to gain volume (strategy.minEdgeBps below 0)',
+        ),
   );
   return found;
 }
@@ -179,16 +183,16 @@ export function budgetFindings(config: Config, levels: number): readonly Finding
   const moves = levels === 0 ? Infinity : Math.floor(left / levels);
   const orders =
     levels === 0
-      ? `the other ${left} are left for orders`
-      : `the other ${left} allow all ${levels} quotes to be replaced ${moves} times per minute`;
+      ? `${left} remain for orders`
+      : `with the remaining ${left}, the bot can replace all ${levels} quotes ${moves} times per minute`;
   const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, and ${orders}. Without a stream, polling takes ${reads.public} of ${budgets.publicPerMinute} public requests per minute`;
   const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);
   return [
     over
       ? fail(
           'requests',
-          `exchange.budgets: ${budgets.publicPerMinute} public and ${budgets.privatePerMinute} private requests per minute; the exchange allows ${allows.public} and ${allows.private}`,
-          'lower the budgets; above its limits, the exchange locks a client out for a minute',
+          `exchange.budgets: ${budgets.publicPerMinute} public and ${budgets.privatePerMinute} private requests per minute; the exchange allows ${allows.public} public and ${allows.private} private requests`,
+          'lower the budgets; a client that exceeds these limits is locked out by the exchange for a minute',
         )
       : moves < MOVES_MIN
         ? warn('requests', says, 'raise timing.privatePollMs or strategy.refreshToleranceBps, or quote fewer levels')

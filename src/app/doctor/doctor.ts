@@ -92,7 +92,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
           'the key is in the environment, where /proc and docker inspect show it',
           'store key and secret in files (chmod 600), and name these files in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE',
         )
-      : pass('secrets', 'only this user can read the files of key and secret'),
+      : pass('secrets', 'only this user can read the files that contain the key and the secret'),
   );
   const log = options.openLog('error', [venue.secret.reveal(), venue.key]);
   return { findings, left: await withKey({ ...options, tell }, venue, log) };

@@ -67,7 +67,7 @@ function secrecyFinding(dir: string, more: string): Finding {
   const mode = statSync(dir).mode & 0o777;
   return (mode & 0o077) === 0 || process.geteuid === undefined
     ? pass('state', `${dir} is accessible only to this user${more}`)
-    : warn('state', `other users can read ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
+    : warn('state', `other users can access ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
 /**
@@ -124,7 +124,7 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
   const room = free === null ? null : `${Math.floor(free / MB)} MB are free at ${dir}`;
   const most = `the bot may use ${Math.ceil(needed / MB)} MB (journal.keepMb ${journal.keepMb})`;
   const [median, worst] = [times[times.length >> 1] ?? 0, times.at(-1) ?? 0];
-  const speed = `of ${SYNCS} writes, the median was durable after ${ms(median)} and the slowest after ${ms(worst)}; every order waits for a write`;
+  const speed = `${SYNCS} test writes reached the disk after ${ms(median)} in the median and ${ms(worst)} at most; every order waits for one such write`;
   return [
     room === null || free === null
       ? warn(
@@ -160,10 +160,14 @@ export async function sentinelFinding(config: Config, clock: Clock): Promise<Fin
   const { required } = config.sentinel;
   if (config.exchange.kind === 'embedded')
     return required
-      ? fail(check, 'the embedded exchange ends with the bot, and has no sentinel', 'remove sentinel.required')
-      : pass(check, 'no sentinel is needed: the embedded exchange ends with the bot');
+      ? fail(
+          check,
+          'sentinel.required is set, but the embedded exchange stops when the bot stops, so no sentinel can run',
+          'remove sentinel.required',
+        )
+      : pass(check, 'no sentinel is needed, because the embedded exchange stops when the bot stops');
   const { dir } = config.state;
-  const start = `start puntas sentinel with another key than the bot's (docs/sentinel.md)`;
+  const start = `start puntas sentinel with a second key, not the key of the bot (docs/sentinel.md)`;
   const seen = alive(dir, 'sentinel');
   if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
     return pass(check, `a sentinel watches ${dir}${processOf(seen)}`);

@@ -15,14 +15,16 @@ export function explanationText(of: Explanation): string {
     ...(note === null ? [] : [`note: ${note}`]),
     ...(difference === null
       ? []
-      : [`DIFFERENT: this version decides differently from the recording, and the replay stops there (${difference})`]),
+      : [
+          `DIFFERENT: this version of Puntas decides differently from the recording, and the replay stops at the first difference (${difference})`,
+        ]),
     `regime: ${of.regime.regime} since ${Number.isFinite(of.regime.since) ? timeText(of.regime.since) : 'the start'}: ${of.regime.why}`,
     ...of.changes.slice(-6, -1).map(({ regime, since, why }) => `  before: ${regime} since ${timeText(since)}: ${why}`),
     `market: bid ${market.bid ?? 'none'}, ask ${market.ask ?? 'none'}${market.bookAgeMs === null ? ', book not read yet' : `, book ${(market.bookAgeMs / 1000).toFixed(1)} s old`}`,
     fair === null
       ? 'fair value: none'
       : `fair value in ticks of ${of.tick}: ${ticksText(fair.ticks)}${fair.steps.length > 1 ? ` = ${sumText(fair.steps)}` : ` (${fair.steps[0]?.name ?? ''})`}`,
-    `inventory: ${inventory.fromTarget} ${inventory.currency} from its target (limit ${inventory.max}); holds ${Object.entries(
+    `inventory: ${inventory.fromTarget} ${inventory.currency} from its target (limit ${inventory.max}); holdings: ${Object.entries(
       inventory.holdings,
     )
       .map(([currency, sum]) => `${sum} ${currency}`)

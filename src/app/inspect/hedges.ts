@@ -87,7 +87,7 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
         ]),
     ...(route
       ? [
-          `  route over ${route.via}, leg ${route.leg} of 2; holds ${route.holds} ${route.via}, valued at ${route.worth} ${minor}`,
+          `  route over ${route.via}, leg ${route.leg} of 2; the bot holds ${route.holds} ${route.via} of this route, valued at ${route.worth} ${minor}`,
         ]
       : []),
     `  ${row.states.map(({ at, state }) => `${state} ${new Date(at).toISOString().slice(11, 23)}`).join(', ')}`,

@@ -125,9 +125,9 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   // durable.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
-    return `nothing was booked, because the ledger has contained ${textOfMoney(amount)} ${currency} by ${by} for this reason since ${timeText(earlier.at)}; to book the amount again, give another --reason`;
+    return `nothing was booked, because ${by} already booked ${textOfMoney(amount)} ${currency} with this reason at ${timeText(earlier.at)}; to book the amount again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
-  return `requested: an adjustment of ${textOfMoney(amount)} ${currency}; a running bot books the adjustment within seconds, a stopped bot at its next start, before it quotes. The adjustment ends no halt; to end a halt, resume with: ${ownCommand('resume', { stateDir: dir })}`;
+  return `requested: an adjustment of ${textOfMoney(amount)} ${currency}; a running bot books the adjustment within seconds, a stopped bot at its next start, before it quotes. The adjustment does not end a halt; to end a halt, resume with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
 /** Returns the ledger entry of an operator's booking; `undefined` if there is none. */

@@ -19,7 +19,8 @@ export type ProfitNow = {
 };
 
 /** Returns the sentence about an unknown profit, without a full stop. */
-export const unknownProfit = (why: string): string => `Profit is unknown until the bot's next reads (${why})`;
+export const unknownProfit = (why: string): string =>
+  `Profit is unknown until the bot has read its trades again (${why})`;
 
 /** Returns the profit as it is printed; `null` if it is unknown or was never stored. */
 export const printedProfit = (of: ProfitNow | null, minor: string): PrintedProfit | null =>

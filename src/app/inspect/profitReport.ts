@@ -89,7 +89,7 @@ export function profitReport(
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
     throw new UsageError(
-      `the ledger has no day in the requested period; the ledger covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
+      `the requested period is outside the ledger, which covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
     );
   const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {
@@ -243,7 +243,7 @@ export function notesOf(report: ProfitReport): readonly string[] {
     last.mark === null
       ? 'There was no trade, so inventory has no price.'
       : last.marked === 'middle'
-        ? `Inventory is valued at the mid price at the end of each day; the latest price is ${textOfMoney(last.mark.price)} ${minor}, of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
+        ? `Inventory is valued at the mid price at the end of each day; the latest price is ${textOfMoney(last.mark.price)} ${minor}, at ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
         : `Inventory is valued at the price of the last fill, ${textOfMoney(last.mark.price)} ${minor} at ${minuteOf(last.mark.at)}. Later price changes count only from the next fill.`,
     last.marked === 'middle'
       ? 'Trading is the profit of quotes and inventory. Hedging is the profit of conversions and taker orders.'

@@ -59,8 +59,14 @@ async function evidenceOf(
 ): Promise<{ readonly lines: readonly string[]; readonly says: 'completed' | 'failed' | null }> {
   const told = hedgesIn(dir).find(each => each.id === id);
   if (!told) throw new UsageError(`${dir}: no hedge ${id} in the recordings; puntas hedges lists all hedges`);
-  if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
-    throw new UsageError(`hedge ${id} is ${told.state}; only a hedge with an unknown outcome can be settled manually`);
+  if (told.state !== 'unknown' && told.state !== 'accepted')
+    throw new UsageError(
+      `hedge ${id} has the state ${told.state}; only a hedge with an unknown outcome can be settled manually`,
+    );
+  if (told.offer === null || told.offer.way === 'book')
+    throw new UsageError(
+      `hedge ${id} is not a conversion; only a conversion with an unknown outcome can be settled manually`,
+    );
   const file = await ledgerFileIn(dir, clock);
   if (file === null)
     throw new UsageError(`${dir}: no ledger yet; expected the state directory of a bot that has read its balances`);
@@ -121,7 +127,7 @@ function legLines(
   return [
     `${currency}: exchange balance before the hedge ${total(before)}${seenAtText(before)}, after the hedge ${total(after)}${seenAtText(after)}`,
     ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since the hedge: ${line}`),
-    `  exchange minus ledger: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
+    `  exchange balance minus ledger balance: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
   ];
 }
 

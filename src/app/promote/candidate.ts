@@ -126,7 +126,7 @@ export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   const { config } = readConfigText(file);
   if (tradingDigest(config) !== started.trading)
     throw new UsageError(
-      `${file}: trading keys were changed during the promotion; roll back with puntas promote back, and start a new promotion with the changed file`,
+      `${file}: settings that affect trading were changed during the promotion; roll back with puntas promote back, and start a new promotion with the changed file`,
     );
   return config;
 }

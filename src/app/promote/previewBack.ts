@@ -21,7 +21,7 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
   const shown = (lines: readonly string[]): Promoted => ({ end: 'shown', standing, check: null, lines, next: [] });
   if (open !== null && open.stage !== 'smallest')
     return shown([
-      `promotion ${open.started.promotion} would be abandoned at ${open.stage}; ${liveFile} would not change`,
+      `promotion ${open.started.promotion} would be abandoned at stage ${open.stage}; ${liveFile} would not change`,
     ]);
   if (last === undefined) throw nothingToRollBack({ liveFile });
   if (last.before === null)

@@ -49,7 +49,8 @@ export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly n
     { id: '', action: 'reload', reason: options.reason, by: options.by, via: 'command' },
     options.clock.now(),
   );
-  if (needsReason && reason === '') throw new UsageError('--reason: expected the reason of the command in a few words');
+  if (needsReason && reason === '')
+    throw new UsageError('--reason: expected a few words that say why you run this command');
   return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
 }
 
@@ -63,7 +64,7 @@ export async function startPromotion(
   }: { readonly candidate: string; readonly criteria?: string | undefined; readonly isNew?: boolean | undefined },
 ): Promise<Promoted> {
   const candidate = readCandidate(path);
-  if (!isNew) journalOf(options, ', or start with --new to create the file by the promotion');
+  if (!isNew) journalOf(options, ', or add --new, so that the promotion creates the file');
   const { judge } = options;
   const criteria = criteriaPath === undefined ? judge.defaultCriteria : judge.readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
@@ -169,8 +170,8 @@ function approvedBefore(
     return null;
   }
   const said = isDone
-    ? `stage ${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; no further stage was approved`
-    : 'no further stage was approved; to approve another stage, run puntas promote approve STAGE';
+    ? `this command approved no stage, because ${of.by} already approved stage ${of.stage} at ${new Date(of.at).toISOString()} (${of.reason})`
+    : 'this command approved no further stage; to approve another stage, run puntas promote approve STAGE';
   return promoteResult(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
 }
 
@@ -193,7 +194,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   const look = { ...check, stage };
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
-    const why = result === 'failed' ? 'its criteria are not all met' : 'some evidence is still missing';
+    const why = result === 'failed' ? 'not all of its criteria are met' : 'some evidence is still missing';
     return promoteResult(options, after, 'refused', look, [
       ...lines,
       `stage ${stage} is not approved, because ${why}; to approve the stage nevertheless, add --anyway (the journal records the exception)`,
@@ -213,7 +214,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
     before: text === null ? null : kept,
   } as const;
   const decided = noteInJournal(options.dir, record);
-  const exception = result === 'passed' ? '' : ', although its criteria are not all met';
+  const exception = result === 'passed' ? '' : ', although not all of its criteria are met';
   const said = [...lines, `stage ${stage} is approved${exception}`];
   if (text === null) return promoteResult(options, decided, 'done', look, said);
   const placed = place(options, decided);
@@ -248,10 +249,10 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
         held === null
           ? []
           : [
-              `${liveFile} has the content of promotion ${held}; to restore the file before it, run puntas promote back`,
+              `${liveFile} still has the content of promotion ${held}; to restore the content before promotion ${held}, run puntas promote back`,
             ];
       return promoteResult(options, ended, 'done', null, [
-        `promotion ${promotion} is abandoned at ${open.stage}; ${liveFile} stays unchanged`,
+        `promotion ${promotion} is abandoned at stage ${open.stage}; ${liveFile} stays unchanged`,
         ...beside,
       ]);
     }

@@ -32,13 +32,13 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
   const of = moneyOf(strategy.amount);
   const asked = money(lots * lotMoney);
   const amount = asked < of ? asked : of;
-  const which = byValue > BigInt(amountMin) ? 'the smallest value of an order' : 'the smallest amount of an order';
+  const which = byValue > BigInt(amountMin) ? 'the amount of the minimum order value' : 'the minimum order amount';
   return {
     ...{ lots: amount, of },
     share: amount === of ? 'all' : `1/${Number(((of * 10n) / amount).toString()) / 10}`,
     why:
       amount === of
-        ? `the candidate's own amount, because the book's minimum with its safety margin is ${textOfMoney(asked)} ${major}`
+        ? `the candidate's own amount, which does not exceed the book's minimum plus a safety margin, ${textOfMoney(asked)} ${major}`
         : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, plus 25% in case the price falls${leans ? ', doubled because sizes are skewed' : ''}`,
   };
 }

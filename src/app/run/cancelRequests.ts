@@ -93,7 +93,7 @@ async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<
     lines: [
       were,
       `orders may still be open: ${unverified(end).join(', ')}`,
-      `${anew}, and continues to check for orders of the run before`,
+      `${anew}, and continues to check for orders of the previous run`,
     ],
   };
 }

@@ -217,7 +217,7 @@ export function describeImport(report: ImportResult): string {
   const time = (at: number) => new Date(at).toISOString();
   const span = from === null || to === null ? 'no rows newer than the tape' : `${time(from)} to ${time(to)}`;
   return [
-    `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${span}, tick ${tick}, lot ${lot}`,
+    `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${span}, tick size ${tick}, lot size ${lot}`,
     ...(skipped > 0
       ? [`  ${skipped} rows were skipped, because they are not newer than the last row of the tape`]
       : []),

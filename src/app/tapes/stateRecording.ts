@@ -51,7 +51,7 @@ export function stateRecording(dir: string, book?: string): Recording {
     depth: DEPTH,
     quotesOnly: false,
     notes: [
-      'the exchange time of each row is also the time at which the bot received the data',
+      'the recording has no exchange times, so each row has the time at which the bot received the data as its exchange time',
       "books from the stream exclude the bot's orders; polled books include them",
     ],
     streams: reading => [rowsOfRuns(dir, chosen, instrument, reading)],
@@ -120,7 +120,7 @@ async function* rowsOfRuns(
       if (before !== null && isFirst && at > before)
         gap({ from: before, to: at, why: `no order book was recorded before run ${run}` });
       else if (before !== null && at - before > SILENT_MS)
-        gap({ from: before, to: at, why: 'the bot had no fresh book' });
+        gap({ from: before, to: at, why: 'the bot received no order book' });
       before = at;
       if (rows.length >= ROWS_AT_ONCE) yield* rows.take();
     }

@@ -41,7 +41,7 @@ function describeStored(tape: StoredTape): string {
   const shown = depth === Infinity ? 'complete books' : `${depth} levels per side`;
   return [
     `tape of ${book}, source ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes per row`,
-    `  lot ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
+    `  lot size ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
     ...rules.map(({ at, rules }) => `  rules from ${timeOrNever(at)}: ${JSON.stringify(rules)}`),
     ...days.map(
       ({ day, rows, bytes, from, to, closed }) =>

@@ -84,7 +84,7 @@ function addFlatten(program: Command): void {
     program
       .command('flatten')
       .description('hedge inventory to its target within a maximum total cost')
-      .option('--max-cost <sum>', 'maximum cost including fees (quote currency); if omitted, preview only'),
+      .option('--max-cost <sum>', 'maximum cost including fees (quote currency); if omitted, only a preview'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
     const flags = { ...options, preview: isPreview };

@@ -23,7 +23,7 @@ type ConsoleFlags = {
 
 /** Adds `console`, which runs until stopped. Wrong use, or an API key in the environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
-  ofBot(program.command('console').description('serve a web page about a bot, now or at a recorded time'), 'file')
+  ofBot(program.command('console').description('serve a web page that shows a bot now or at a recorded time'), 'file')
     .option('--host <address>', 'listen address (default: console.host)')
     .option('--port <n>', 'port, 0 for any free port (default: console.port)', portFlag)
     .addOption(

@@ -14,10 +14,14 @@ import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
  */
 export function addLedgerCommands(program: Command): void {
   const command = ofBot(
-    program.command('ledger').description('show the ledger by currency and compare it with the exchange'),
+    program.command('ledger').description('show the ledger by currency and compare it with the exchange balances'),
   )
     .option('--currency <ticker>', 'show only this currency')
-    .option('--since <time>', 'start: time, like 2026-11-22T13:05:00Z, or age, like 24h', timeOrAgeFlag)
+    .option(
+      '--since <time>',
+      'show only entries after this time, like 2026-11-22T13:05:00Z, or newer than this age, like 24h',
+      timeOrAgeFlag,
+    )
     .option('--entries', 'list every entry', false)
     .addOption(new Option('--json', 'print one JSON object').conflicts('csv'))
     .option('--csv', 'print CSV')
@@ -41,7 +45,7 @@ export function addLedgerCommands(program: Command): void {
     );
 
   // The parent command parses these four options anywhere; they are repeated here for the help.
-  ofBot(command.command('adjust').description('book a difference that only you can explain'))
+  ofBot(command.command('adjust').description('book a balance difference that only you can explain'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
     .option('--currency <ticker>', 'currency of the difference')
     .requiredOption('--amount <n>', 'exchange balance minus ledger balance')

@@ -54,7 +54,7 @@ const runCommand = (program: Command): Command =>
     tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify the cancels'),
   ).option(
     '--opening-zero <currency>',
-    'currency whose opening balance is zero if the exchange lists none (repeatable)',
+    'currency that opens with a zero balance if the exchange does not list it (repeatable)',
     (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 
@@ -199,14 +199,14 @@ function addExchange(program: Command): void {
 function addSentinel(program: Command): void {
   program
     .command('sentinel')
-    .description('cancel the orders of a bot that is down, from a second process')
+    .description('run a second process that cancels the orders of a bot that is down')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
     .option('--state <dir>', 'state directory (default: state.dir)')
     .action(async (options: { config: string; state?: string }) => {
       const given = readConfig(options.config);
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       if (config.exchange.kind !== 'remote')
-        throw new UsageError('a sentinel needs a remote exchange; the embedded exchange ends with the bot');
+        throw new UsageError('a sentinel needs a remote exchange; the embedded exchange stops when the bot stops');
       if (isPaperState(config.state.dir))
         throw new UsageError(
           `${config.state.dir} belongs to paper trading, which places no real orders and needs no sentinel`,

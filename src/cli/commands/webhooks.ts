@@ -29,12 +29,14 @@ export function addWebhookCommands(program: Command): void {
 
   webhooks
     .command('register')
-    .description('register webhooks.callbackUrl and the token path at the exchange')
+    .description('register the URL webhooks.callbackUrl/hooks/TOKEN at the exchange')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
     .action(async (options: { config: string }) => {
       const config = readConfig(options.config);
       if (config.exchange.kind !== 'remote')
-        throw new UsageError('webhooks register needs a remote exchange; the embedded exchange ends with the bot');
+        throw new UsageError(
+          'webhooks register needs a remote exchange; the embedded exchange stops when the bot stops',
+        );
       const base = config.webhooks?.callbackUrl;
       if (base === undefined)
         throw new UsageError(

@@ -140,7 +140,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   ledger: [
     ['puntas ledger -c my.yaml', 'shows sums by currency'],
-    ['puntas ledger -c my.yaml --currency mxn --since 24h --entries', 'lists the entries of a day'],
+    ['puntas ledger -c my.yaml --currency mxn --since 24h --entries', 'lists the MXN entries of the last 24 hours'],
   ],
   'ledger adjust': [
     ['puntas ledger adjust -c my.yaml --currency mxn --amount -12.5 --reason "fee of the bank"', 'books a fee'],

@@ -132,6 +132,6 @@ export function sources(command: Command): Command {
   return command
     .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
     .option('--tape <dir>', 'recording that the embedded exchange replays')
-    .option('--speed <n>', 'speed of the embedded exchange and its clients', speed, 1)
+    .option('--speed <n>', 'speed of the embedded exchange and its clients (1 is real time)', speed, 1)
     .option('--seed <n>', 'random seed', seedNumber);
 }

@@ -208,7 +208,11 @@ export class Reads {
 
   #countNot(row: UnreadableRow): void {
     for (const currency of row.currencies ?? pairOrNull(row.book ?? '') ?? []) this.#uncounted.add(currency);
-    this.#leaveOut('user_trades', row, 'the balances of its currencies are no longer compared with the ledger');
+    this.#leaveOut(
+      'user_trades',
+      row,
+      'the balances of the currencies of this trade are no longer compared with the ledger',
+    );
   }
 
   /** Returns the start time of the last answered read of the balances. */

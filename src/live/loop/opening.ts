@@ -201,7 +201,7 @@ function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOption
     const remedy =
       missing !== undefined && zero.includes(missing)
         ? null
-        : `if the account has no ${missing} balance, start once with --opening-zero ${missing}`;
+        : `if the account has no ${missing} balance, start the bot once with --opening-zero ${missing}`;
     const text = `cannot open the ledger: ${reason}`;
     return new CannotStart(remedy === null ? text : `${text}; ${remedy}`, null, true, remedy);
   }

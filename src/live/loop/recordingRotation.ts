@@ -253,12 +253,12 @@ export class RecordingRotation {
     const from = clock.elapsed();
     const last = this.#journal.run;
     const why = ended.engine.isOutdated
-      ? 'uses an old tick'
+      ? 'uses a tick or lot size that the exchange has changed'
       : this.#asked === null
         ? 'has reached its maximum length'
         : this.#asked.next === null
           ? 'ends because the operator canceled every order'
-          : 'ends for a new configuration';
+          : 'ends because a new configuration applies';
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}; the next run takes over`);
     // With an outdated tick, the ended run does not compare its ledger with the balances. The next run does so before
     // it quotes.

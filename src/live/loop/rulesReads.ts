@@ -133,7 +133,9 @@ export class RulesReads {
     this.#settleCharged(change !== null);
     const isOther = isOtherGrid(this.#known.instrument, read.instrument);
     const fields = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
-    const then = isOther ? 'quotes are canceled, and the next run applies the change' : 'applied immediately';
+    const then = isOther
+      ? 'quotes are canceled, and the next run applies the change'
+      : 'the change applies immediately';
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
     this.#next = isOther ? read : null;
     step({ kind: 'rules', ...read, at: time() });

@@ -258,7 +258,7 @@ class Sentinel {
         const why =
           `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
         if (!this.#isLatched(why)) return;
-        latch.liftHold({ reason: 'it became a halt: the bot was started anew', at, by: 'sentinel' });
+        latch.liftHold({ reason: 'the bot was restarted, so the hold became a halt', at, by: 'sentinel' });
         log.error({}, `sentinel: ${why}. Trading stays halted; investigate, then resume with: ${resumeCommand}`);
       } else if (readsAgain) {
         const why = 'the bot kept running and reads the exchange again';

@@ -74,7 +74,7 @@ export const unusable = (file: string, error: unknown): DamagedState =>
       new DamagedState(`the state file ${file} cannot be used: ${textOfError(error)}`, ADVICE(dirname(file))));
 
 const ADVICE = (dir: string): string =>
-  `check the account, move ${dir} away without deleting it, then start again; the new ledger opens with the balances at that time`;
+  `check the orders and balances of the account, move ${dir} away without deleting it, then start again; the new ledger opens with the balances at that time`;
 
 /** Returns the error for the operator if the disk is the cause; otherwise `null`. */
 function troubleWith(file: string, error: unknown): DamagedState | null {

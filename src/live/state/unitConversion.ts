@@ -62,7 +62,7 @@ function converted(order: RestoredOrder, from: Instrument, to: Instrument): Rest
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new RangeError(
-      `order ${order.id} of an earlier run cannot be expressed in the current units of ${to.symbol} (tick ${to.tick}, lot ${to.lot}): ${error.message}`,
+      `order ${order.id} of an earlier run cannot be expressed in the current units of ${to.symbol} (tick size ${to.tick}, lot size ${to.lot}): ${error.message}`,
     );
   }
 }

@@ -75,7 +75,7 @@ test('orders of a bot that shows no life are unknown, unless another process has
         const { fills, holdings, profit, inventory } = run!;
         expect([fills, holdings, profit, inventory.fromTarget]).toEqual([null, null, null, null]);
         expect(run!.unknown).toContain('no heartbeat');
-        expect(text).toContain(`fills unknown; the recording of this run has ${run!.recorded.fills}`);
+        expect(text).toContain(`fills unknown; fills in the recording of this run: ${run!.recorded.fills}`);
         expect(/no open orders, verified by/.test(text)).toBe(count === 0);
         expect(/orders may still be open/.test(text)).toBe(count === null);
         expect(/ orders of the bot were open /.test(text)).toBe(count !== null && count > 0);

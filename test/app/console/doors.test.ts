@@ -76,7 +76,7 @@ describe('a token of the console', () => {
   test('may not be the same for both roles', () => {
     const [operatorTokenFile, viewerTokenFile] = [file('one', TOKEN), file('other', `${TOKEN}\n`)];
     expect(() => accessOf({ operatorTokenFile, viewerTokenFile })).toThrow(
-      'contain the same token, so a viewer could act',
+      'contain the same token, so a viewer could log in as an operator',
     );
   });
 });
@@ -123,9 +123,9 @@ describe('the door', () => {
     door.add({ kind: 'too many', from: '127.0.0.1' });
     expect(door.shown.map(({ who, text }) => `${who}: ${text}`)).toEqual([
       'Ana, operator: logged in',
-      'somebody: 5 wrong tokens at the console, the last from 127.0.0.1; logins are blocked for up to a minute',
+      'somebody: 5 wrong tokens entered at the console, the last from 127.0.0.1; logins are blocked for up to a minute',
     ]);
-    expect(lines[0]).toBe('somebody: 1 wrong token at the console, the last from 127.0.0.1');
+    expect(lines[0]).toBe('somebody: 1 wrong token entered at the console, the last from 127.0.0.1');
   });
 
   test('keeps no more of a flood than a page has room for', async () => {

@@ -221,7 +221,7 @@ describe('profit by day', () => {
     const text = reportText(profitReport(fileOf(folded), {}, AT)).join(' ');
     expect(text).toContain('The ledger has only the sum of the entries before 2026-11-20 22:00');
     expect(() => profitReport(fileOf(few), { to: START - 5 * DAY_MS }, AT)).toThrow(
-      'the ledger has no day in the requested period; the ledger covers 2026-11-20 to 2026-11-25 (UTC)',
+      'the requested period is outside the ledger, which covers 2026-11-20 to 2026-11-25 (UTC)',
     );
   });
 });

@@ -135,7 +135,7 @@ describe('a promote command that is killed at any write and repeated decides wha
   test('a stage that was approved is not approved again, and one that is not reached is refused by name', async () => {
     const before = outcome();
     const { end, lines } = await approvePromotion(optionsOf(), true, 'paper');
-    expect([end, lines.join(' ')]).toEqual(['done', expect.stringContaining('paper was approved by ann')]);
+    expect([end, lines.join(' ')]).toEqual(['done', expect.stringContaining('ann already approved stage paper at')]);
     expect(outcome()).toEqual(before);
     await startPromotion(optionsOf(), { candidate: join(dir, 'best.yaml'), criteria: join(dir, 'criteria.yaml') });
     await expect(approvePromotion(optionsOf(), true, 'smallest')).rejects.toThrow(

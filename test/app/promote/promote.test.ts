@@ -81,7 +81,7 @@ describe('a promotion', () => {
     expect(next.open?.started).toEqual(standing.open?.started);
     // It is at paper, and the table is of what replay was approved on.
     expect(promotedText(approval, 'my.yaml').join('\n')).toMatch(
-      / is at stage paper since [^]*\n\ncriteria of replay, at the last check:\n +criterion +expected +found\n/,
+      / has been at stage paper since [^]*\n\ncriteria of replay, at the last check:\n +criterion +expected +found\n/,
     );
     expect(promotedJson(approval, 'my.yaml', dir)).toMatchObject({ stage: 'paper', check: { stage: 'replay' } });
     expect(next.open?.evidence[0]?.replay?.measures.fills).toBeGreaterThan(0);
@@ -89,7 +89,9 @@ describe('a promotion', () => {
     const paper = join(dir, 'my.promotions/1/paper.yaml');
     expect(readFileSync(paper, 'utf8')).toContain('halfSpreadBps: 18');
     writeFileSync(paper, readFileSync(paper, 'utf8').replace('halfSpreadBps: 18', 'halfSpreadBps: 19'));
-    await expect(checkPromotion(optionsOf())).rejects.toThrow('trading keys were changed during the promotion');
+    await expect(checkPromotion(optionsOf())).rejects.toThrow(
+      'settings that affect trading were changed during the promotion',
+    );
   });
 
   test('cannot be approved where criteria are not met, and with anyway only with a reason, which is written down', async () => {

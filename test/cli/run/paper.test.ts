@@ -62,7 +62,7 @@ describe.concurrent('puntas run --paper', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^PAPER TRADING, no real money: pessimistic fills on the market of http/);
     expect(stdout).toMatch(
-      /^profit \S+ mxn since the opening .*\nsince the start: \S+ = spread \S+ \+ inventory \S+ \+ fees \S+\n/m,
+      /^profit \S+ mxn since the opening .*\nsince the start of the bot: profit \S+ = spread \S+ \+ inventory \S+ \+ fees \S+\n/m,
     );
   });
 

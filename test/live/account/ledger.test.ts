@@ -213,7 +213,7 @@ describe('what no list tells of', () => {
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25' });
       // The same command again, after it was booked.
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(
-        /^nothing was booked, because the ledger has contained 77\.25 mxn by ana for this reason since 20.*; to book the amount again, give another --reason$/,
+        /^nothing was booked, because ana already booked 77\.25 mxn with this reason at 20.*; to book the amount again, give another --reason$/,
       );
       expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
       expect(latchIn(at.stateDir).read()).not.toBeNull();

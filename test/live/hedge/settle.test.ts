@@ -63,8 +63,8 @@ describe('a conversion with a lost answer whose currencies both move', () => {
       expect(lines).toMatch(/btc: exchange balance before the hedge 1\.58 \(.*\), after the hedge 1\.\d+ \(/);
       expect(lines).toMatch(
         count === 1
-          ? /exchange minus ledger: -0\.0677; expected -0\.08 if executed, 0 if failed/
-          : /exchange minus ledger: 0\.0123; expected -0\.08 if executed, 0 if failed/,
+          ? /exchange balance minus ledger balance: -0\.0677; expected -0\.08 if executed, 0 if failed/
+          : /exchange balance minus ledger balance: 0\.0123; expected -0\.08 if executed, 0 if failed/,
       );
       expect(lines).toMatch(/the balances do not show the outcome; check the account/);
       const said = await settleHedge(at.stateDir, { id, as, reason: 'seen on its web page', by: 'ana' }, clock);
