@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price, Side } from '../../../src/core/index.ts';
 import { farthestPrice, isNearPast, PastPrice, type PastPriceState } from '../../../src/core/risk/pastPrice.ts';
 import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
+import { runsOf } from '../../many.ts';
 import { Desk, quoteAround } from '../desk.ts';
 
 const WINDOW = 60_000;
@@ -212,7 +213,7 @@ const narrow = { ...(limits as object), priceMove: { bps: 1_000, windowMs: 60_00
 function shows(desk: Desk, mid: number, ms: number): void {
   desk.bids = [[mid - 10, 50]];
   desk.asks = [[mid + 10, 50]];
-  desk.rounds(ms / 2_000, 2_000);
+  desk.rounds(Math.ceil(ms / 3_000), 3_000);
 }
 
 const quoting = (desk: Desk): string | null => desk.engine.snapshot(desk.now).quoting;
@@ -305,7 +306,7 @@ describe('a book that is driven', () => {
           expect(quoting(desk) === 'price moved too far').toBe(Math.abs(mid - past) * 10 > past);
         }
       }),
-      { numRuns: 50 },
+      runsOf(500, 25),
     );
   });
 });

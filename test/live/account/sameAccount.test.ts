@@ -225,6 +225,6 @@ test('two bots of one account do not trade with each other: neither quotes nor h
         expect(selfTrades(ann)).toEqual([]);
       }
     }),
-    runsOf(300, 8),
+    runsOf(300, 5),
   );
 });
