@@ -34,7 +34,7 @@ export class PastPrice {
   /** Samples of the window, oldest first. */
   #samples: { readonly at: Millis; readonly price: number }[] = [];
   #held = 0;
-  #heldAt: Millis = -Infinity;
+  #heldAt: Millis = 0;
   #nextAt: Millis = Infinity;
   /** Last median, with the number of samples that were too old for it; `null` after a new sample. */
   #median: { readonly expired: number; readonly price: number } | null = null;
@@ -84,7 +84,7 @@ export class PastPrice {
   restore({ tick, windowMs, samples }: PastPriceState, at: Millis): void {
     if (tick !== this.#tick || windowMs !== this.#windowMs) return;
     this.#samples = samples.filter(sample => sample[0] <= at).map(([time, price]) => ({ at: time, price }));
-    this.#nextAt = (this.#samples.at(-1)?.at ?? Infinity) + this.#everyMs;
+    this.#nextAt = this.#samples.at(-1)?.at ?? Infinity;
     this.#median = null;
   }
 

@@ -83,6 +83,7 @@ describe('the foreign orders of the account', () => {
     expect(reads([report('sell', '1012'), report('buy', '980')], 'cut')).toEqual({ buy: 980, sell: 1009 });
     expect(reads([report('sell', '1005')], 'cut')).toEqual({ buy: 980, sell: 1005 });
     expect(reads([], 'complete', 2)).toEqual({ buy: 980, sell: 1005 });
+    expect(reads([report('sell', '1004')], 'cut', 3)).toEqual({ buy: 980, sell: 1004 });
     expect(reads([report('sell', '1012')], 'current')).toEqual({ buy: null, sell: 1012 });
     expect(reads([])).toEqual({ buy: null, sell: null });
   });

@@ -103,6 +103,32 @@ describe('the past price', () => {
     expect(followed).toHaveLength(120 - 91);
   });
 
+  test('has one sample per interval, none twice, and none of before the window, whatever fractions its times have', () => {
+    const later = fc.array(fc.double({ min: 0, max: 1_500, noNaN: true }), { minLength: 100, maxLength: 150 });
+    fc.assert(
+      fc.property(later, fc.integer({ min: 60_000, max: 61_000 }), (steps, windowMs) => {
+        const past = new PastPrice('1', windowMs, HOLD);
+        let at = START + 0.123;
+        for (const ms of [...steps, windowMs / 60]) past.see((at += ms), 100);
+        const times = past.state().samples.map(([time]) => time);
+        for (let n = 1; n < times.length; n++)
+          expect(times[n]! - times[n - 1]!).toBeGreaterThan((windowMs / 60) * 0.999);
+        expect(times.length).toBeLessThanOrEqual(61);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('has no sample of a time without a price, even if a price comes at that very time', () => {
+    const past = new PastPrice('1', WINDOW, HOLD);
+    const times = [0, 500, 1_000, 1_500, 2_000].map(ms => START + ms);
+    [100, 0, 200, 300, 400].forEach((price, n) => past.see(times[n]!, price));
+    expect(past.state().samples).toEqual([
+      [START, 100],
+      [START + 2_000, 300],
+    ]);
+  });
+
   test('forgets after a window without prices, and not before', () => {
     for (const [silentMs, price] of [
       [WINDOW - 1, 100],
@@ -142,14 +168,18 @@ describe('the window after a restart', () => {
   test('has no samples of another tick, another length, or a time that is yet to come', () => {
     const past = new PastPrice('1', WINDOW, HOLD);
     past.see(START, 100);
-    for (let second = 1; second <= 20; second++) past.see(START + second * SAMPLE, second <= 9 ? 100 : 150);
+    for (let second = 1; second <= 20; second++) past.see(START + second * SAMPLE, second <= 3 ? 100 : 150);
     const state = past.state();
     const after = (next: PastPrice, at: number): number => {
+      // To ask before changes nothing.
+      next.at(at);
       next.restore(state, at);
       return next.at(at);
     };
-    expect(after(new PastPrice('1', WINDOW, HOLD), START + 20 * SAMPLE)).toBe(past.at(START + 20 * SAMPLE));
+    expect(after(new PastPrice('1', WINDOW, HOLD), START + 20 * SAMPLE)).toBe(150);
     expect(after(new PastPrice('1', WINDOW, HOLD), START + 5 * SAMPLE)).toBe(100);
+    expect(after(new PastPrice('1', WINDOW, HOLD), START)).toBe(100);
+    expect(after(new PastPrice('1', WINDOW, HOLD), START - 1)).toBe(0);
     expect(after(new PastPrice('0.1', WINDOW, HOLD), START + 20 * SAMPLE)).toBe(0);
     expect(after(new PastPrice('1', WINDOW + 1, HOLD), START + 20 * SAMPLE)).toBe(0);
   });
@@ -173,14 +203,19 @@ describe('the window after a restart', () => {
 
 describe('the limit on price moves', () => {
   test('is exact, and the farthest price of a taker order is the last that it allows', () => {
+    // Of round numbers the bound is a whole tick.
+    const round = (by: number) => fc.integer({ min: 1, max: 50 }).map(n => n * by);
+    const pasts = fc.oneof(fc.integer({ min: 1, max: 2 ** 51 }), round(2_000));
+    const shares = fc.oneof(fc.integer({ min: 1, max: 5_000 }), round(100));
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 2 ** 51 }), fc.integer({ min: 1, max: 5_000 }), (past, bps) => {
+      fc.property(pasts, shares, (past, bps) => {
         const limit = { bps, windowMs: WINDOW };
         const isNear = (ticks: number): boolean => isNearPast(2 * ticks, past, limit);
         const [most, least] = [farthestPrice('buy', past, limit), farthestPrice('sell', past, limit)];
         expect([isNear(most + 1), isNear(least - 1)]).toEqual([false, false]);
         // A narrow limit may have no tick at all.
-        if (least <= most) expect([isNear(most), isNear(least)]).toEqual([true, true]);
+        if (BigInt(past) * BigInt(bps) >= 10_000n) expect([isNear(most), isNear(least)]).toEqual([true, true]);
+        else expect(most - least).toBeGreaterThanOrEqual(-1);
       }),
     );
   });
