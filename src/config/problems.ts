@@ -1,7 +1,7 @@
 /** Configuration problems as lines for the operator, with position, expected value and value found. */
 import type { z } from 'zod';
 import { currentKeyName, oldKeysIn } from './renamedKeys.ts';
-import { keysOf, pathsOfKey, schemaAt, unwrap } from './shape.ts';
+import { keysOf, pathsOfKey, requiredKeysOf, schemaAt, unwrap } from './shape.ts';
 
 /** Problem of a configuration. `aboutKey`: the key itself is wrong, not its value. */
 export type Problem = {
@@ -82,7 +82,7 @@ function missing(issue: Issue, schema: z.core.$ZodType, value: unknown): string 
   const at = schemaAt(schema, value, issue.path);
   const isLimit = issue.path[0] === 'limits';
   const why = isLimit ? 'missing; required to trade the book' : 'missing';
-  const keys = keysOf(at);
+  const keys = requiredKeysOf(at);
   if (keys.length > 0) return `${why}; expected the keys ${keys.join(', ')}`;
   if (issue.code === 'custom') return issue.message;
   if (issue.code === 'invalid_union' || issue.code === 'invalid_value') return `${why}; ${expectation(issue, '')}`;

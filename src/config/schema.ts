@@ -40,7 +40,7 @@ export const configSchema = z
     strategy: strategyKeys.meta(AT_RELOAD).describe('Strategy and its parameters.'),
     fairValue: fairValueParameters.optional().meta(AT_RELOAD),
     paper: paper.prefault({}).describe('Settings of puntas run --paper.'),
-    limits: limitKeys.meta(AT_RELOAD).describe('Hard limits, all required.'),
+    limits: limitKeys.meta(AT_RELOAD).describe('Hard limits.'),
     halts: haltKeys
       .prefault({})
       .meta(AT_RELOAD)

@@ -23,6 +23,15 @@ export function schemaAt(root: z.core.$ZodType, value: unknown, path: Path): z.c
 export const keysOf = (schema: z.core.$ZodType | null): readonly string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 
+/** Returns the keys of an object schema that must be present; all keys if none must. */
+export function requiredKeysOf(schema: z.core.$ZodType | null): readonly string[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+  const members = Object.entries(shape);
+  const required = members.filter(([, member]) => unwrap(member) === member);
+  return (required.length > 0 ? required : members).map(([key]) => key);
+}
+
 /** Returns every path with a key of this name, as dotted text. */
 export function pathsOfKey(schema: z.core.$ZodType, key: string, prefix = ''): readonly string[] {
   const bare = unwrap(schema);

@@ -65,9 +65,10 @@ export function bookRoute(
 ): ExecutableRoute {
   if (limits === null) return { by: 'nothing', out: { way: 'book', unavailableReason: 'no limits are set' } };
   const isAllowed = mayTake && venues.includes('book');
-  const { room } = sides[amount > 0n ? 'sell' : 'buy'];
+  const { room, priceBound } = sides[amount > 0n ? 'sell' : 'buy'];
   const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;
-  const { take, ...out } = sweepCost(instrument, depth, amount, takerRate, mid, { ...limits, costMaxBps, room });
+  const bounds = { ...limits, costMaxBps, room, priceBound };
+  const { take, ...out } = sweepCost(instrument, depth, amount, takerRate, mid, bounds);
   if ('unavailableReason' in out) return { by: 'nothing', out };
   if (take !== undefined && isAllowed) return { by: 'take', out, take };
   return { by: 'nothing', out: { ...out, comparisonOnlyReason: 'orders of ours never take liquidity' } };

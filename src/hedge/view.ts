@@ -3,11 +3,13 @@ import {
   money,
   quotingRefusal,
   positionRoom,
+  takerPriceBound,
   type Depth,
   type Engine,
   type Instrument,
   type Millis,
   type Money,
+  type Price,
   type RiskLimits,
   type RiskRefusal,
   type Side,
@@ -46,6 +48,8 @@ export type SideRoom = {
    * conversion fills. Never negative.
    */
   readonly room: number;
+  /** Worst price of a taker order on this side that the risk gate approves, in ticks; the collar may be nearer. */
+  readonly priceBound: Price;
 };
 
 /** Latest balance read, compared with the ledger. */
@@ -75,6 +79,7 @@ export function hedgeViewOf(
   const sideOf = (side: Side): SideRoom => ({
     free: freeOf(instrument, snapshot, side),
     room: Math.max(0, positionRoom(side, riskContext)),
+    priceBound: takerPriceBound(side, riskContext),
   });
   return {
     instrument,

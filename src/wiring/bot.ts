@@ -181,6 +181,7 @@ const AMOUNTS: readonly (readonly string[])[] = [
   ['strategy', 'levelAmountStep'],
   ['strategy', 'optimization', 'depthAmount'],
   ['limits', 'positionMax'],
+  ['limits', 'orderAmountMax'],
   ['pull', 'print', 'amount'],
   ['regimes', 'wide', 'depthMin'],
 ];
@@ -341,7 +342,9 @@ function regimesOf({ regimes, limits }: Config, instrument: Instrument): RegimeR
 const limitsOf = ({ limits, timing }: Config, instrument: Instrument): RiskLimits => ({
   positionMax: amountFloor(instrument, limits.positionMax),
   orderValueMax: valueFloor(instrument, limits.orderValueMax),
+  ...(limits.orderAmountMax === undefined ? {} : { orderAmountMax: amountFloor(instrument, limits.orderAmountMax) }),
   ordersMax: limits.ordersMax,
   collarBps: limits.collarBps,
+  ...(limits.priceMove === undefined ? {} : { priceMove: limits.priceMove }),
   staleAfterMs: timing.staleAfterMs,
 });

@@ -959,6 +959,42 @@ export const LIVES: readonly Life[] = [
     ],
   },
   {
+    name: 'a driven book',
+    shipped: 'sandbox',
+    changes: { limits: { orderAmountMax: '0.006', priceMove: { bps: 100 } } },
+    exchange: 'by hand',
+    begins: '"msg":"quoting"',
+    code: 0,
+    steps: [
+      {
+        of: ['level: order amount limit'],
+        cause: '`limits.orderAmountMax: 0.006` and an ask of 0.008',
+        explain: 'ask 3: not placed: order amount limit',
+      },
+      {
+        of: ['level: price too far from past prices'],
+        cause: 'everybody quotes 0.8% higher, with `limits.priceMove: { bps: 100 }`',
+        does: ({ market }) => market.show({ mid: 1_512_000 }),
+        explain: 'ask 2: not placed: price too far from past prices',
+      },
+      {
+        of: ['pause: price moved too far'],
+        cause: 'everybody quotes 3% higher',
+        does: ({ market }) => market.show({ mid: 1_545_000 }),
+        log: ['not quoting: price moved too far (the mid price 1545000 is … bps from …, the median of the last 60 min'],
+        ready: 'price moved too far (the mid price 1545000 is … bps from …',
+        explain: 'not quoting: price moved too far',
+      },
+      {
+        of: [],
+        cause: 'everybody is back',
+        does: ({ market }) => market.show({ mid: 1_500_000 }),
+        log: ['"msg":"quoting"'],
+        ready: true,
+      },
+    ],
+  },
+  {
     name: 'other rules',
     shipped: 'sandbox',
     changes: { halts: { refusalsPerMinute: 1_000 } },

@@ -1,6 +1,6 @@
 /** The hedger step by step: its words, its times to the millisecond, and what it tells the engine in which order. */
 import { describe, expect, test } from 'vitest';
-import { money, moneyOf, type HedgeRow } from '../../src/core/index.ts';
+import { money, moneyOf, type HedgeRow, type Price } from '../../src/core/index.ts';
 import type { HedgeView } from '../../src/hedge/index.ts';
 import { HedgedBot } from './hedgedBot.ts';
 import { offerOf, routeOf, rowOf } from './hedgeRows.ts';
@@ -118,7 +118,8 @@ describe('a hedge by an offer', () => {
 
   test('is none, and is not asked for again until the pause is over, while nothing is free', async () => {
     const bot = new HedgedBot(12);
-    const sides = { buy: { free: money(0n), room: 0 }, sell: { free: money(0n), room: 100 } };
+    const none = { free: money(0n), priceBound: 0 as Price };
+    const sides = { buy: { ...none, room: 0 }, sell: { ...none, room: 100 } };
     bot.change = view => ({ ...view, sides });
     await bot.turned();
     const text = 'hedge: the amount to hedge is locked or reserved by orders of the bot';

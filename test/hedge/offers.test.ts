@@ -339,6 +339,14 @@ describe('the ways out with their prices', () => {
   test('have the book within the limit of cost and the room of its side where an order may take it', () => {
     expect(book(['book'], true, '40')).toMatchObject({ by: 'take', take: { side: 'sell', price: 998, amount: 5 } });
     expect(book(['book'], true, '-40')).toMatchObject({ by: 'take', take: { side: 'buy', price: 1_002, amount: 5 } });
+    const bound = { buy: { room: 30, free: LOT, priceBound: 1_001 }, sell: { room: 20, free: LOT, priceBound: 999 } };
+    for (const amount of ['40', '-40'])
+      expect(book(['book'], true, amount, { sides: bound })).toHaveProperty(
+        'out.unavailableReason',
+        'no visible level is within the limits',
+      );
+    const few = { limits: { ...(limits as object), orderAmountMax: 4 } };
+    expect(book(['book'], true, '40', few)).toMatchObject({ take: { amount: 4 } });
     const roomy = { sides: { buy: { room: 3, free: LOT }, sell: { room: 2, free: LOT } } };
     expect(book(['book'], true, '40', roomy)).toMatchObject({ take: { amount: 2 } });
     expect(book(['book'], true, '-40', roomy)).toMatchObject({ take: { amount: 3 } });

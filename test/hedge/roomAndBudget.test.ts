@@ -116,6 +116,7 @@ const standings = fc
       instrument,
       orders: list,
       depth: emptyDepth(1),
+      foreignBests: { buy: null, sell: null },
       limits: { positionMax: of.positionMax },
     } as unknown as RiskContext;
     return { instrument, snapshot, standing, view: viewOf(snapshot, standing), major, minor };
@@ -176,7 +177,10 @@ test('the middle is exactly half way between the best prices, also where it is b
       expect(bid < middle && middle < ask).toBe(true);
     }),
   );
-  const none = { instrument: plain, orders: [], converting: { buy: 0, sell: 0 }, depth: emptyDepth(1) };
+  const none = {
+    ...{ instrument: plain, orders: [], converting: { buy: 0, sell: 0 }, depth: emptyDepth(1) },
+    foreignBests: { buy: null, sell: null },
+  };
   const { mid: middle } = viewOf(
     { orders: [], booked: { holdings: new Map() }, bid: 10, ask: 11 },
     none as unknown as RiskContext,

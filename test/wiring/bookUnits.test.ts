@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
+  amountFloor,
   instrumentOf,
   OrderBook,
   type Amount,
@@ -22,7 +23,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 type Tree = { [key: string]: unknown };
 
 /** A file of a ladder with one key set, and what stands at its line. */
-function configWith(path: readonly string[], text: string) {
+function configWith(path: readonly string[], text: string | number) {
   const tree: Tree = {
     book: 'shib_mxn',
     instance: 'units',
@@ -89,6 +90,7 @@ describe('an amount of a configuration', () => {
   it('that the units of the book cannot count is refused with its line and key, whichever it is', () => {
     const paths = [
       ['limits', 'positionMax'],
+      ['limits', 'orderAmountMax'],
       ['inventory', 'target'],
     ];
     fc.assert(
@@ -107,8 +109,24 @@ describe('an amount of a configuration', () => {
     for (const path of [
       ['strategy', 'amount'],
       ['strategy', 'levelAmountStep'],
+      ['limits', 'orderAmountMax'],
     ])
       expect(problemOf(path, '0.5', book({ minimumAmount: '1' }, '1'))).toEqual(REFUSED);
+  });
+});
+
+describe('the optional limits', () => {
+  it('are those of the configuration, and none without it', () => {
+    const limitsOf = (path: readonly string[], text: string | number) => {
+      const { config } = configWith(path, text);
+      return engineOf(config, { instrument: book({}), makerRate: 0, takerRate: 0 }, 1).riskContext(0).limits;
+    };
+    const { orderAmountMax } = limitsOf(['limits', 'orderAmountMax'], '2500')!;
+    expect(orderAmountMax).toBe(amountFloor(book({}), '2500'));
+    const move = { bps: 700, windowMs: 3_600_000 };
+    expect(limitsOf(['limits', 'priceMove', 'bps'], 700)!.priceMove).toEqual(move);
+    const none = limitsOf(['strategy', 'amount'], '1')!;
+    expect([none.orderAmountMax, none.priceMove]).toEqual([undefined, undefined]);
   });
 });
 

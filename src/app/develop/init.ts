@@ -331,12 +331,20 @@ function configText(
     `  ordersMax: ${2 * levels + 4}\n`,
     comment('maximum distance of an order from the mid price, in bps (derived: beyond the last level)', '  '),
     `  collarBps: ${Math.min(5_000, Math.max(200, Math.ceil(furthest * 1.5)))}\n`,
+    comment(
+      'maximum distance of the mid price and of orders from the median of the last hour, in bps (derived: 10%, more where ten ticks are more)',
+      '  ',
+    ),
+    `  priceMove: { bps: ${Math.min(5_000, Math.max(PRICE_MOVE_BPS, Math.ceil(furthest * 1.5), Math.ceil(100_000 / mid)))} }\n`,
     `\n${said('target')}`,
     value('target') === AS_FOUND ? "# inventory: { target: '…' }\n" : `inventory: { target: '${value('target')}' }\n`,
     'balances' in exchange ? '' : `\n${comment(PAPER_COMMENT)}${block('paper', paperKeys(market, value))}`,
     `\n# Directory of the data that survives a restart; no other bot may use it.\nstate: { dir: ./state-${value('instance')} }\n`,
   ].join('');
 }
+
+/** Generous, because a new bot that pauses in an ordinary move of the market looks broken. */
+const PRICE_MOVE_BPS = 1_000;
 
 const PAPER_COMMENT =
   'Used only by puntas run --paper: balances of play money, a state directory and, if known, the trading volume of your fee tier. The base balance is the target inventory, or twice the maximum position if no target is set. The quote balance is the value of twice the maximum position.';

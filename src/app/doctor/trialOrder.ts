@@ -153,7 +153,11 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
 const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config => ({
   ...config,
   strategy: loneOrder(instrument, side, lots, FAR_BPS),
-  limits: { ...config.limits, collarBps: Math.max(config.limits.collarBps, FAR_BPS + COLLAR_ROOM_BPS) },
+  limits: {
+    ...config.limits,
+    collarBps: Math.max(config.limits.collarBps, FAR_BPS + COLLAR_ROOM_BPS),
+    priceMove: undefined,
+  },
   metrics: { host: '127.0.0.1', port: 0, allowedHosts: [] },
   ...{ hedge: undefined, rfqReference: undefined, regimes: undefined, markouts: undefined },
   ...{ fairValue: undefined, reference: undefined, webhooks: undefined, alerts: undefined, pull: undefined },

@@ -54,6 +54,7 @@ const SIZES: readonly { readonly path: readonly string[]; readonly round: 'up' |
   { path: ['strategy', 'risk', 'amount'], round: 'up' },
   { path: ['limits', 'positionMax'], round: 'up' },
   { path: ['limits', 'orderValueMax'], round: 'up' },
+  { path: ['limits', 'orderAmountMax'], round: 'up' },
   { path: ['limits', 'drawdownMax'], round: 'up' },
   { path: ['limits', 'dayLossMax'], round: 'up' },
   { path: ['hedge', 'band'], round: 'down' },

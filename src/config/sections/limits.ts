@@ -1,14 +1,23 @@
 /** Configuration keys of hard limits, and of limits on activity above which trading halts. */
 import { z } from 'zod';
 import { aboveZero } from '../../../strategies/index.ts';
+import { millis } from './values.ts';
 
 export const limitKeys = z.strictObject({
   positionMax: aboveZero.describe(
     'Maximum distance of inventory from its target if all live and unknown orders fill (base).',
   ),
   orderValueMax: aboveZero.describe('Maximum value of one order (quote).'),
+  orderAmountMax: aboveZero.optional().describe('Maximum amount of one order (base).'),
   ordersMax: z.int().min(1).max(500).describe('Maximum open orders, including pending and unknown orders.'),
   collarBps: z.number().gt(0).max(5_000).describe('Maximum distance of an order from the mid price.'),
+  priceMove: z
+    .strictObject({
+      bps: z.int().min(1).max(5_000).describe('Maximum distance of the mid price and of each order from that median.'),
+      windowMs: millis(60_000, 86_400_000).default(3_600_000).describe('Window of the median.'),
+    })
+    .optional()
+    .describe('Pauses while the mid price is far from its time-weighted median of the window.'),
   drawdownMax: aboveZero.describe('Drawdown at which trading halts (quote).'),
   dayLossMax: aboveZero.describe('Loss per UTC day at which trading halts (quote).'),
 });

@@ -11,7 +11,7 @@ import {
 } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
-import { fundsFor, positionRoom, type RiskContext } from '../risk/preTradeRisk.ts';
+import { fundsFor, positionRoom, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side } from '../model/units.ts';
 
@@ -41,6 +41,7 @@ export type EmptySides = Readonly<Record<Side, EmptySide | null>>;
 const LASTING: readonly Reason[] = [
   'no limits',
   'order value limit',
+  'order amount limit',
   'order count limit',
   'position limit',
   'price outside the collar',
@@ -76,6 +77,29 @@ export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskCo
   const parts = [...(bid === null ? [] : [`no bid: ${bid}`]), ...(ask === null ? [] : [`no ask: ${ask}`])];
   return parts.length === 0 ? null : parts.join('; ');
 }
+
+/** Returns the details of a reason that applies to every order, as text; `null` if it has none. */
+export function refusalDetail(reason: RiskRefusal | null, riskContext: () => RiskContext): string | null {
+  if (reason === 'not ready') return riskContext().missing;
+  if (reason !== 'price moved too far') return null;
+  const { depth, pastPrice, limits, instrument } = riskContext();
+  // The book may have changed since the decision.
+  if (depth.bids === 0 || depth.asks === 0 || pastPrice === 0) return null;
+  const mid = bestOf(depth, 'buy') + bestOf(depth, 'sell');
+  return `the mid price ${halfTicks(mid, instrument)} is ${pastDistance(mid, pastPrice, limits, instrument)}`;
+}
+
+/** Describes the distance of a price from the past price, both in half ticks, and the limit on that distance. */
+function pastDistance(price: number, past: number, limits: RiskContext['limits'], instrument: Instrument): string {
+  const { bps, windowMs } = limits?.priceMove ?? { bps: 0, windowMs: 0 };
+  const away = ((Math.abs(price - past) * 10_000) / past).toFixed(1);
+  const minutes = shortDecimal((windowMs / 60_000).toFixed(1));
+  return `${away} bps from ${halfTicks(past, instrument)}, the median of the last ${minutes} min, but limits.priceMove.bps is ${bps}`;
+}
+
+/** Formats a price in half ticks. */
+const halfTicks = (price: number, { tickMoney }: Instrument): string =>
+  shortDecimal(textOfMoney(money((BigInt(price) * tickMoney) / 2n)));
 
 function reasonText(side: Side, of: EmptySide | null, riskContext: RiskContext): string | null {
   if (of === null) return null;
@@ -140,6 +164,14 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const mid = (bestOf(depth, 'buy') + bestOf(depth, 'sell')) / 2;
     const bps = ((Math.abs(of.price - mid) * 10_000) / mid).toFixed(1);
     return `${of.write.order(of)} is ${bps} bps from the mid price, but limits.collarBps is ${limits?.collarBps ?? 0}; raise this limit, or quote nearer to the market`;
+  },
+  'order amount limit': of => {
+    const most = of.riskContext.limits?.orderAmountMax ?? 0;
+    return `${of.write.order(of)} is more than limits.orderAmountMax, ${of.write.amount(most)}; raise it, or lower strategy.amount`;
+  },
+  'price too far from past prices': of => {
+    const { pastPrice, limits, instrument } = of.riskContext;
+    return `${of.write.order(of)} is ${pastDistance(2 * of.price, pastPrice, limits, instrument)}`;
   },
   'order count limit': ({ riskContext: { orders, limits } }) =>
     `${orders.filter(mayLive).length} orders may be live already, and limits.ordersMax is ${limits?.ordersMax ?? 0}; raise this limit, or quote fewer levels`,

@@ -12,6 +12,7 @@ import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
 import { FigureEvidence } from './figureEvidence.ts';
+import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import { Inventory } from '../accounting/inventory.ts';
@@ -22,6 +23,7 @@ import { MarketView } from './marketView.ts';
 import { mayLive, Orders, type Order, type OrderNews } from '../orders/orders.ts';
 import { OrderCounts } from '../orders/orderCounts.ts';
 import { OriginIds } from '../orders/originIds.ts';
+import { PastPrice } from '../risk/pastPrice.ts';
 import { RiskSupervisor } from '../risk/riskSupervisor.ts';
 import { isLocalRefusal, type Outcome } from '../ports/outcome.ts';
 import type { OrderReport, OwnTrade } from '../ports/port.ts';
@@ -72,6 +74,9 @@ export class Engine {
   readonly #counts: OrderCounts;
   readonly #quoter: Quoter;
   readonly #orphanOrders: OrphanOrders;
+  readonly #foreignOrders: ForeignOrders;
+  /** Past price of the book; `null` if price moves are not limited. */
+  readonly #pastPrice: PastPrice | null;
   readonly #quoteUptime = new QuoteUptime();
   readonly #decisions: Decisions;
   #at: Millis = -Infinity;
@@ -87,6 +92,11 @@ export class Engine {
     this.#orders = new Orders(options.instrument, options.timing, news => this.#onOrderNews(news));
     this.#unknownOrders = new UnknownOrderResolver(this.#orders, options.timing.lookEveryMs);
     this.#orphanOrders = new OrphanOrders(this.#ids, this.#orders);
+    this.#foreignOrders = new ForeignOrders(this.#ids, this.#orders);
+    const { limits, instrument } = options;
+    this.#pastPrice = limits?.priceMove
+      ? new PastPrice(instrument.tick, limits.priceMove.windowMs, limits.staleAfterMs)
+      : null;
     this.#inventory = new Inventory(options.instrument, options.target);
     this.#account = new TradingAccount(
       options.timing,
@@ -244,6 +254,7 @@ export class Engine {
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
       ...(adverse ? { adverse } : {}),
+      ...(this.#pastPrice ? { pastPrices: this.#pastPrice.state() } : {}),
     };
   }
 
@@ -384,6 +395,7 @@ export class Engine {
             this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
           ),
         );
+        this.#foreignOrders.read(event, this.#rules.instrument);
         this.#markInBook(event.orders);
         this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
         if (event.complete || event.current === true) this.#fresh.read('openOrders', event.startedAt);
@@ -419,6 +431,7 @@ export class Engine {
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
     this.#keptAdverseState = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
+    if (ledger.pastPrices !== undefined) this.#pastPrice?.restore(ledger.pastPrices, at);
   }
 
   /** Reports the end of the hour in which the earlier run ended, if that hour is over. */
@@ -471,6 +484,7 @@ export class Engine {
     this.#quoter.postOnlyBackoff.onBook(this.#market.depth, startedAt);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
     if (mid > 0) this.#inventory.mark(2 * mid);
+    this.#pastPrice?.see(at, 2 * mid);
     this.#adverseSelection?.market(at, mid);
   }
 
@@ -559,6 +573,8 @@ export class Engine {
       heldBySentinel: this.#sentinel.holds === true,
       ledgerDiffers: this.#account.differs,
       depth: this.#market.depth,
+      pastPrice: this.#pastPrice?.at(at) ?? 0,
+      foreignBests: this.#foreignOrders.bests,
       position: this.#inventory.positionLots(),
       converting: this.#account.converting(this.#rules.instrument),
       orders: this.#orders.live,

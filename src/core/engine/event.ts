@@ -9,6 +9,7 @@ import type { Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport, OwnTrade } from '../ports/port.ts';
 import type { KillSwitchState } from '../risk/killSwitch.ts';
+import type { PastPriceState } from '../risk/pastPrice.ts';
 import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { AccountTier } from '../accounting/feeTier.ts';
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from '../accounting/accountEvents.ts';
@@ -23,6 +24,8 @@ export type RestoredLedger = AccountLedger & {
   readonly guard: KillSwitchState | null;
   /** Markouts of earlier fills; absent if not measured. */
   readonly adverse?: AdverseSelectionState;
+  /** Window of past prices; absent if price moves are not limited. */
+  readonly pastPrices?: PastPriceState;
   /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
   readonly profit?: ProfitSinceOpening;
 };

@@ -4,6 +4,7 @@
  */
 import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import type { Decisions } from './decisions.ts';
+import { refusalDetail } from './emptySides.ts';
 import type { EngineOptions } from './engineTypes.ts';
 import { normalizeQuote, type NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import { isInBook, type Order, type Orders } from '../orders/orders.ts';
@@ -67,7 +68,7 @@ export class Quoter {
     this.#parts.decisions.begin(at, refusal);
     this.#take(at, refusal, riskContext);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());
-    else this.#cancelAll(refusal, riskContext.missing);
+    else this.#cancelAll(refusal, riskContext);
     return { places: this.#places, cancels: this.#cancels };
   }
 
@@ -150,9 +151,12 @@ export class Quoter {
     this.#options.onNews?.({ kind: 'taking', command });
   }
 
-  #cancelAll(reason: RiskRefusal, missing: string | null): void {
+  #cancelAll(reason: RiskRefusal, riskContext: RiskContext): void {
     const { orders, decisions } = this.#parts;
-    decisions.refused(reason, reason === 'not ready' ? missing : null);
+    decisions.refused(
+      reason,
+      refusalDetail(reason, () => riskContext),
+    );
     for (const order of orders.live) {
       if (!isInBook(order)) continue;
       this.#cancels.push(order.id);

@@ -1,7 +1,7 @@
 /** Data required before quoting, the text that names missing data, and the report of whether the bot quotes. */
 import type { EngineNews } from './engineTypes.ts';
 import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
-import { explainEmptySides, type EmptySides } from './emptySides.ts';
+import { explainEmptySides, refusalDetail, type EmptySides } from './emptySides.ts';
 
 export type ReadinessFacts = {
   readonly fees: boolean;
@@ -46,8 +46,7 @@ export class QuotingNews {
     const told = isEmpty ? `${buy.reason}, ${sell.reason}` : refusal;
     if (told === this.#reported) return null;
     this.#reported = told;
-    const why =
-      refusal === 'not ready' ? riskContext().missing : isEmpty ? explainEmptySides(unshown, riskContext()) : null;
+    const why = isEmpty ? explainEmptySides(unshown, riskContext()) : refusalDetail(refusal, riskContext);
     return { kind: 'quoting', reason: refusal, why };
   }
 }

@@ -12,7 +12,7 @@ import type { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeWatch } from '../risk/regimeWatch.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
-import { explainEmptySides } from './emptySides.ts';
+import { explainEmptySides, refusalDetail } from './emptySides.ts';
 
 export type Shown = {
   readonly riskContext: RiskContext;
@@ -37,6 +37,7 @@ export type Shown = {
 export function snapshotOf(of: Shown, at: Millis): Snapshot {
   const { riskContext, regimes, decisions, account, inventory, market, adverseSelection } = of;
   const { state } = regimes;
+  const isBeginning = state.refusal === 'not ready';
   const booked: BookedFigures = {
     fills: of.fills,
     profit: inventory.profit(),
@@ -49,7 +50,7 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     at,
     symbol: riskContext.instrument.symbol,
     quoting: state.refusal,
-    waitsFor: state.refusal === 'not ready' ? (riskContext.missing ?? 'waiting for the next decision') : null,
+    waitsFor: refusalDetail(state.refusal, () => riskContext) ?? (isBeginning ? 'waiting for the next decision' : null),
     unshown: decisions.unshown,
     emptySidesText: explainEmptySides(decisions.unshown, riskContext),
     regime: state,

@@ -11,8 +11,11 @@ export type TakerLimits = {
   readonly costMaxBps: number;
   readonly collarBps: number;
   readonly orderValueMax: Value;
+  readonly orderAmountMax?: Amount;
   /** Lots by which the worst-case position of the side may still grow. */
   readonly room: number;
+  /** Worst price that the risk gate approves on this side, in ticks; absent if only the collar limits the price. */
+  readonly priceBound?: Price;
 };
 
 /** Taker order, limited to the price of the worst level that it takes. */
@@ -40,6 +43,7 @@ export function sweepCost(
   if (!(Math.abs(takerRate) < RATE_ONE)) return unavailable('the taker fee is unknown');
   const worst = worstTicks(Number(mid) / Number(instrument.tickMoney), sells, takerRate, bounds);
   let lots = Math.min(Number((sells ? amount : -amount) / instrument.lotMoney), instrument.amountMax, bounds.room);
+  lots = Math.min(lots, bounds.orderAmountMax ?? Infinity);
   let price = 0;
   let value = 0n;
   let taken = 0;
@@ -77,13 +81,14 @@ export function sweepCost(
   };
 }
 
-/** Returns the worst price, in ticks, that is within the collar and costs at most `costMaxBps`, including the fee. */
-function worstTicks(mid: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakerLimits): number {
+/** Returns the worst price, in ticks, that is within the bounds and costs at most `costMaxBps`, including the fee. */
+function worstTicks(mid: number, sells: boolean, takerRate: number, bounds: TakerLimits): number {
+  const { costMaxBps, collarBps, priceBound = sells ? 0 : Infinity } = bounds;
   const keeps = 1 - takerRate / RATE_ONE;
   const sign = sells ? -1 : 1;
   const byCost = mid * (1 + (sign * costMaxBps) / 10_000) * (sells ? 1 / keeps : keeps);
   const byCollar = mid * (1 + (sign * collarBps) / 10_000);
-  return sells ? Math.ceil(Math.max(byCost, byCollar)) : Math.floor(Math.min(byCost, byCollar));
+  return sells ? Math.ceil(Math.max(byCost, byCollar, priceBound)) : Math.floor(Math.min(byCost, byCollar, priceBound));
 }
 
 const RATE_ONE = 100_000_000;

@@ -9,7 +9,7 @@ import { money, type Amount, type Millis, type Money } from '../model/units.ts';
 export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits;
 
 /**
- * Current value of one limit. A sum has a currency; a count or the collar (in bps) has `null` instead. If the limit is
+ * Current value of one limit. A sum has a currency; a count or a distance (in bps) has `null` instead. If the limit is
  * exceeded, `used` is above `max`.
  */
 export type LimitUse = { readonly limit: LimitName } & (
@@ -33,13 +33,14 @@ export function limitUsesOf(
   ];
 }
 
-function riskUses({ limits, orders, position, instrument, depth }: RiskContext): readonly LimitUse[] {
+function riskUses({ limits, orders, position, instrument, depth, pastPrice }: RiskContext): readonly LimitUse[] {
   if (limits === null) return [];
   const live = orders.filter(mayLive);
   const largest = live.map(orderValue).reduce((a, b) => (b > a ? b : a), 0n);
   const mid = depth.bids > 0 && depth.asks > 0 ? (depth.bidPrices[0]! + depth.askPrices[0]!) / 2 : Number.NaN;
   const farthest = live.reduce((max, order) => Math.max(max, (Math.abs(order.price - mid) * 10_000) / mid), 0);
   const { major, minor } = instrument;
+  const { orderAmountMax, priceMove } = limits;
   const sum = (lots: number) => moneyOfAmount(instrument, lots as Amount);
   return [
     { limit: 'positionMax', currency: major, max: sum(limits.positionMax), used: sum(Math.abs(position)) },
@@ -49,8 +50,28 @@ function riskUses({ limits, orders, position, instrument, depth }: RiskContext):
       max: moneyOfValue(instrument, limits.orderValueMax),
       used: moneyOfValue(instrument, largest as RiskLimits['orderValueMax']),
     },
+    ...(orderAmountMax === undefined
+      ? []
+      : [
+          {
+            limit: 'orderAmountMax' as const,
+            currency: major,
+            max: sum(orderAmountMax),
+            used: sum(live.reduce((max, order) => Math.max(max, order.amount), 0)),
+          },
+        ]),
     { limit: 'ordersMax', currency: null, max: limits.ordersMax, used: live.length },
     { limit: 'collarBps', currency: null, max: limits.collarBps, used: farthest },
+    ...(priceMove === undefined
+      ? []
+      : [
+          {
+            limit: 'priceMove' as const,
+            currency: null,
+            max: priceMove.bps,
+            used: (Math.abs(2 * mid - pastPrice) * 10_000) / pastPrice,
+          },
+        ]),
   ];
 }
 

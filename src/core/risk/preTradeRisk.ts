@@ -1,8 +1,10 @@
 /** Pre-trade risk gate: the last check before the exchange, and the only code that approves placements. */
 import { bestOf, crosses, type Depth } from '../model/book.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
+import type { ForeignBests } from '../orders/foreignOrders.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
 import { mayLive, remaining, type Order } from '../orders/orders.ts';
+import { farthestPrice, isNearPast, type PriceMoveLimit } from './pastPrice.ts';
 import { money, type Amount, type Millis, type Money, type Price, type Side, type Value } from '../model/units.ts';
 
 export type RiskLimits = {
@@ -10,10 +12,14 @@ export type RiskLimits = {
   readonly positionMax: Amount;
   /** Maximum value (price times amount) of one order. */
   readonly orderValueMax: Value;
+  /** Maximum amount of one order, in lots; absent if only the book limits it. */
+  readonly orderAmountMax?: Amount;
   /** Maximum number of possibly live orders, of both sides together. */
   readonly ordersMax: number;
   /** Maximum distance of a price from the mid price, in basis points. */
   readonly collarBps: number;
+  /** Limit on the distance from the past price; absent if there is none. */
+  readonly priceMove?: PriceMoveLimit;
   /** Maximum age of the book; the bot does not quote if the book is older. */
   readonly staleAfterMs: Millis;
 };
@@ -29,19 +35,23 @@ export type RiskRefusal =
   | 'book stale'
   | 'book one-sided'
   | 'book crossed'
+  | 'price moved too far'
   | 'private data stale'
   | 'ledger differs from the balances'
   | 'sentinel is missing'
   | 'held by the sentinel'
   | 'price outside the collar'
+  | 'price too far from past prices'
   | 'price or amount outside the book rules'
   | 'order value limit'
+  | 'order amount limit'
   | 'order count limit'
   | 'position limit'
   | 'reduce only'
   | 'would cross the book'
   | 'not towards the target'
   | 'would cross our own order'
+  | 'would cross another order of the account'
   | 'insufficient funds'
   | 'too many unknown orders';
 
@@ -58,6 +68,7 @@ export type QuotingRefusal = Extract<
   | 'book stale'
   | 'book one-sided'
   | 'book crossed'
+  | 'price moved too far'
   | 'private data stale'
   | 'ledger differs from the balances'
   | 'sentinel is missing'
@@ -88,6 +99,10 @@ export type RiskContext = {
   readonly heldBySentinel: boolean;
   /** The book without the bot's own orders. */
   readonly depth: Depth;
+  /** Past price of the book, in half ticks; 0 if unknown, or if price moves are not limited. */
+  readonly pastPrice: number;
+  /** Best prices of the account's orders in this book that the bot did not place. */
+  readonly foreignBests: ForeignBests;
   /** Held amount of the base currency minus the target, in lots. */
   readonly position: number;
   /** Base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up. */
@@ -119,6 +134,8 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   if (!(s.bookAge <= s.limits.staleAfterMs)) return 'book stale';
   if (s.depth.bids === 0 || s.depth.asks === 0) return 'book one-sided';
   if (!(bestOf(s.depth, 'buy') < bestOf(s.depth, 'sell'))) return 'book crossed';
+  if (s.limits.priceMove && !isNearPast(twiceMid(s.depth), s.pastPrice, s.limits.priceMove))
+    return 'price moved too far';
   if (!(s.privateAge <= s.privateStaleAfterMs)) return 'private data stale';
   let unknown = 0;
   for (const order of s.orders) if (order.state === 'unknown') unknown++;
@@ -143,13 +160,17 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   const value = valueOf(price, amount);
   if (!(value >= instrument.valueMin && value <= instrument.valueMax)) return 'price or amount outside the book rules';
   if (!(value <= limits.orderValueMax)) return 'order value limit';
-  const mid = (bestOf(s.depth, 'buy') + bestOf(s.depth, 'sell')) / 2;
+  if (!(amount <= (limits.orderAmountMax ?? Infinity))) return 'order amount limit';
+  const mid = twiceMid(s.depth) / 2;
   if (!(Math.abs(price - mid) * 10_000 <= limits.collarBps * mid)) return 'price outside the collar';
+  if (limits.priceMove && !isNearPast(2 * price, s.pastPrice, limits.priceMove))
+    return 'price too far from past prices';
   if (command.takes) {
     if (!(amount <= (side === 'sell' ? s.position : -s.position))) return 'not towards the target';
   } else if (crosses(s.depth, side, price)) return 'would cross the book';
   if (!(countLiveOrders(s.orders) < limits.ordersMax)) return 'order count limit';
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
+  if (crossesForeign(side, price, s.foreignBests)) return 'would cross another order of the account';
   if (!(amount <= positionRoom(side, s))) return 'position limit';
   if (s.reduceOnly && !(amount <= positionRoom(side, s) - limits.positionMax)) return 'reduce only';
   if (!(neededFor(side, price, amount, s) <= fundsFor(side, s))) return 'insufficient funds';
@@ -176,6 +197,26 @@ function crossesOwn(side: Side, price: Price, orders: readonly Order[]): boolean
     order => mayLive(order) && order.side !== side && (side === 'buy' ? price >= order.price : price <= order.price),
   );
 }
+
+function crossesForeign(side: Side, price: Price, { buy, sell }: ForeignBests): boolean {
+  return side === 'buy' ? sell !== null && !(price < sell) : buy !== null && !(price > buy);
+}
+
+/**
+ * Returns the worst price of a taker order of this side that crosses no order of the account and is within the limit on
+ * price moves, in ticks.
+ */
+export function takerPriceBound(side: Side, { foreignBests, limits, pastPrice }: RiskContext): Price {
+  const isBuy = side === 'buy';
+  const foreign = foreignBests[isBuy ? 'sell' : 'buy'];
+  const beforeForeign = foreign === null ? null : isBuy ? foreign - 1 : foreign + 1;
+  const nearPast = limits?.priceMove === undefined ? null : farthestPrice(side, pastPrice, limits.priceMove);
+  const bounds = [beforeForeign, nearPast].filter(price => price !== null);
+  return (isBuy ? Math.min(...bounds) : Math.max(0, ...bounds)) as Price;
+}
+
+/** Mid price in half ticks. */
+const twiceMid = (depth: Depth): number => bestOf(depth, 'buy') + bestOf(depth, 'sell');
 
 const lotsOnSide = (orders: readonly Order[], side: Side): number =>
   orders.reduce((lots, order) => (order.side === side ? lots + remaining(order) : lots), 0);

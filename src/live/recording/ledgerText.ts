@@ -36,6 +36,7 @@ type Written = {
   target: number;
   guard: { drawdown: string; day: number; dayLoss: string } | null;
   adverse?: RestoredLedger['adverse'];
+  pastPrices?: RestoredLedger['pastPrices'];
   profit?: WrittenProfit;
 };
 
@@ -46,21 +47,22 @@ type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: 
  * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in units of 10^-18, the
  * target is in lots.
  */
-export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, profit }: RestoredLedger): string =>
+export const textOfLedger = ({ causes, sources, seen, target, guard, profit, ...rest }: RestoredLedger): string =>
   JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
     sources,
     seen: [...seen],
     target,
     guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
-    adverse,
+    adverse: rest.adverse,
+    pastPrices: rest.pastPrices,
     ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
   } satisfies Written);
 
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, guard, adverse, profit } = written;
+  const { seen, target, guard, adverse, pastPrices, profit } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
@@ -68,6 +70,7 @@ export function ledgerOf(text: string): RestoredLedger {
     target: target as Amount,
     guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
     ...(adverse === undefined ? {} : { adverse }),
+    ...(pastPrices === undefined ? {} : { pastPrices }),
     ...(profit === undefined ? {} : { profit: profitSinceOpeningOf(profit) }),
   };
 }

@@ -69,11 +69,12 @@ describe('the smallest size of a configuration', () => {
 
   test('has every amount of the bot in one proportion, and no price and nothing of the market or the account', () => {
     const { text } = read('hedged');
-    const tree = parse(text) as Record<'strategy' | 'hedge' | 'pull' | 'regimes', object>;
+    const tree = parse(text) as Record<'strategy' | 'limits' | 'hedge' | 'pull' | 'regimes', object>;
     const { risk: _, flow: __, ...hedge } = tree.hedge as Record<string, unknown>;
     const all = (own: object, strategy: object): unknown => ({
       ...tree,
       hedge: own,
+      limits: { ...tree.limits, orderAmountMax: '0.3' },
       strategy: { ...tree.strategy, priceCeiling: '900000', priceFloor: '1', ...strategy },
       pull: { print: { amount: '3', withinMs: 500 } },
       regimes: { wide: { depthMin: '2' } },

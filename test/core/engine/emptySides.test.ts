@@ -16,7 +16,7 @@ import { Desk, quoteAround, type Fate } from '../desk.ts';
 import { bookRules, plain } from '../market.ts';
 
 const LIMITS = { positionMax: 100, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1000, staleAfterMs: 3000 };
-const limited = (change: Partial<typeof LIMITS>, options: Partial<EngineOptions> = {}): Desk =>
+const limited = (change: object, options: Partial<EngineOptions> = {}): Desk =>
   new Desk({ limits: { ...LIMITS, ...change } as never, ...options });
 const snapshotOf = (desk: Desk): Snapshot => desk.engine.snapshot(desk.now);
 const SIDES: readonly Side[] = ['buy', 'sell'];
@@ -104,6 +104,18 @@ describe('what is said of an empty side', () => {
       limited({ orderValueMax: 5_000n }),
       'no bid and no ask: order value limit (10 btc at 998 is worth 9980 mxn, but limits.orderValueMax is 5000 mxn; raise this limit, or lower strategy.amount)',
       true,
+    ],
+    [
+      'the amount of an order',
+      limited({ orderAmountMax: 9 }),
+      'no bid and no ask: order amount limit (10 btc at 998 is more than limits.orderAmountMax, 9 btc; raise it, or lower strategy.amount)',
+      true,
+    ],
+    [
+      'the distance from past prices',
+      limited({ priceMove: { bps: 10, windowMs: 600_000 } }),
+      'no bid and no ask: price too far from past prices (10 btc at 998 is 20.0 bps from 1000, the median of the last 10 min, but limits.priceMove.bps is 10)',
+      false,
     ],
     [
       'the number of orders',

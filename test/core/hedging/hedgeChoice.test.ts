@@ -11,8 +11,10 @@ import {
   amountToHedge,
   compareRoutes,
   instrumentOf,
+  type Amount,
   type HedgeRules,
   type Instrument,
+  type Price,
   type TakerLimits,
   type Value,
   type RouteOption,
@@ -418,13 +420,19 @@ describe('the book as a way out', () => {
         limit(1, 600),
         limit(0, 70),
         fc.integer({ min: 2_000, max: 60_000 }),
+        fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+        fc.option(fc.integer({ min: -5, max: 60 }), { nil: undefined }),
         fc.boolean(),
-        (levels, wanted, rate, costMaxBps, collarBps, room, orderValueMax, sells) => {
+        (levels, wanted, rate, costMaxBps, collarBps, room, orderValueMax, amountMax, reach, sells) => {
           const sorted = [...new Map(levels)].sort((a, b) => a[0] - b[0]);
           const side = sorted.map(([off, n]): [number, number] => [sells ? 1000 - off : 1000 + off, n]);
           const seen = sells ? depthOf(side, []) : depthOf([], side);
           const amount = moneyOf(String(sells ? wanted : -wanted));
-          const bounds = { costMaxBps, collarBps, orderValueMax: BigInt(orderValueMax) as Value, room };
+          const bounds = {
+            ...{ costMaxBps, collarBps, orderValueMax: BigInt(orderValueMax) as Value, room },
+            ...(amountMax === undefined ? {} : { orderAmountMax: amountMax as Amount }),
+            ...(reach === undefined ? {} : { priceBound: (sells ? 1000 - reach : 1000 + reach) as Price }),
+          };
           const way = sweepCost(plain, seen, amount, rate, middle, bounds);
           const [fee, price] = [BigInt(rate), (n: number) => BigInt(n)];
           // One unit at this price after the fee, against the middle of 1000: sums times 10^4 times 10^8.
@@ -439,9 +447,9 @@ describe('the book as a way out', () => {
           };
           let [taken, worst, value] = [0, 0, 0];
           for (const [at, there] of side) {
-            if (!isWithin(at)) break;
+            if (!isWithin(at) || Math.abs(at - 1000) > (reach ?? Infinity)) break;
             for (let n = 0; n < there; n++) {
-              if (taken + 1 > wanted || taken + 1 > room) break;
+              if (taken + 1 > wanted || taken + 1 > room || taken + 1 > (amountMax ?? Infinity)) break;
               // An order is worth its amount at the highest of its prices.
               if (Math.max(at, side[0]![0]) * (taken + 1) > orderValueMax) break;
               [taken, worst, value] = [taken + 1, at, value + at];

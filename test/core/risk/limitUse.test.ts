@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   KillSwitch,
+  type Amount,
   money,
   moneyOf,
   type LimitName,
@@ -85,6 +86,19 @@ describe('what is used of each limit', () => {
       ...[4n * btcMxn.lotMoney, 0n],
       ...[0, 0],
     ]);
+    const more = {
+      ...context,
+      limits: { ...context.limits!, orderAmountMax: 50 as Amount, priceMove: { bps: 700, windowMs: 1 } },
+    };
+    // The middle is 1000, and it was 1250.
+    const withMore = limitUsesOf({ ...more, pastPrice: 2_500 }, null, money(0n), 0);
+    expect(withMore.filter(use => !uses.some(({ limit }) => limit === use.limit))).toEqual([
+      { limit: 'orderAmountMax', currency: 'btc', max: 50n * btcMxn.lotMoney, used: 3n * btcMxn.lotMoney },
+      { limit: 'priceMove', currency: null, max: 700, used: 2_000 },
+    ]);
+    expect(limitUsesOf({ ...more, orders: [] }, null, money(0n), 0)).toContainEqual(
+      expect.objectContaining({ limit: 'orderAmountMax', used: 0n }),
+    );
     // Without a middle nobody knows how far an order is from it.
     for (const depth of [depthOf([[999, 50]], []), depthOf([], [[1001, 50]])])
       expect(limitUsesOf({ ...context, depth }, null, money(0n), 0)[3]).toMatchObject({ used: Number.NaN });

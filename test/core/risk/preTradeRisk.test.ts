@@ -41,6 +41,8 @@ const quiet: RiskContext = {
   sentinelMissing: false,
   heldBySentinel: false,
   depth: depthOf([[999, 50]], [[1001, 50]]),
+  pastPrice: 0,
+  foreignBests: { buy: null, sell: null },
   position: 0,
   converting: { buy: 0, sell: 0 },
   orders: [],
@@ -145,6 +147,15 @@ describe('the gate', () => {
     ['price or amount outside the book rules', { instrument: { ...plain, amountMin: 11 } }],
     ['price or amount outside the book rules', { instrument: { ...plain, amountMax: 9 } }],
     ['order value limit', { limits: { ...limits, orderValueMax: 9989n } }],
+    ['order amount limit', { limits: { ...limits, orderAmountMax: 9 } }],
+    ['order amount limit', { limits: { ...limits, orderAmountMax: Number.NaN } }],
+    ['price moved too far', { limits: { ...limits, priceMove: { bps: 100, windowMs: 1 } }, pastPrice: 2021 }],
+    ['price moved too far', { limits: { ...limits, priceMove: { bps: 100, windowMs: 1 } }, pastPrice: 0 }],
+    ['price moved too far', { limits: { ...limits, priceMove: { bps: Number.NaN, windowMs: 1 } }, pastPrice: 2000 }],
+    [
+      'price too far from past prices',
+      { limits: { ...limits, priceMove: { bps: 100, windowMs: 1 } }, pastPrice: 2019 },
+    ],
     ['order count limit', { limits: { ...limits, ordersMax: 0 } }],
     ['order count limit', { limits: { ...limits, ordersMax: Number.NaN } }],
     ['price outside the collar', { limits: { ...limits, collarBps: 9 } }],
@@ -152,6 +163,8 @@ describe('the gate', () => {
     ['would cross our own order', { orders: [order('sell', 999, 1, 'open')] }],
     ['would cross our own order', { orders: [order('sell', 998, 1, 'unknown')] }],
     ['would cross our own order', { orders: [order('sell', 998, 1, 'canceling')] }],
+    ['would cross another order of the account', { foreignBests: { buy: null, sell: 999 } }],
+    ['would cross another order of the account', { foreignBests: { buy: null, sell: Number.NaN } }],
     ['insufficient funds', { minorFunds: moneyOf('9989') }],
     ['insufficient funds', { minorFunds: moneyOf('9990'), orders: [order('buy', 900, 1, 'unknown')] }],
   ] as const)('says "%s" to a bid of 10 at 999 (case %#)', (refusal, changes) => {
@@ -172,6 +185,7 @@ describe('the gate', () => {
       ['ledger differs from the balances', { ledgerDiffers: true }],
       ['book stale', { bookAge: 1001 }],
       ['book crossed', { depth: depthOf([[1001, 1]], [[1001, 1]]) }],
+      ['price moved too far', { limits: { ...limits, priceMove: { bps: 1, windowMs: 1 } }, pastPrice: 1 }],
       ['private data stale', { privateAge: 1001 }],
       ['too many unknown orders', { unknownMax: -1 }],
     ];
@@ -191,6 +205,15 @@ describe('the gate', () => {
     ...place(side, price, amount),
     takes: true,
   });
+  const from = (past: number): Partial<RiskContext> => ({
+    limits: { ...limits, priceMove: { bps: 100, windowMs: 1 } },
+    pastPrice: 2 * past,
+  });
+  const foreign = { foreignBests: { buy: 1001, sell: 999 } as RiskContext['foreignBests'] };
+  const over = (bid: number) => ({
+    position: 10,
+    foreignBests: { buy: bid, sell: null } as RiskContext['foreignBests'],
+  });
   it.each<readonly [string, PlaceCommand, Partial<RiskContext>, PlaceCommand, Partial<RiskContext>]>([
     ['book stale', place('buy', 999, 10), { bookAge: 1000 }, place('buy', 999, 10), { bookAge: 1000.5 }],
     ['private data stale', place('buy', 999, 10), { privateAge: 1000 }, place('buy', 999, 10), { privateAge: 1000.5 }],
@@ -204,6 +227,16 @@ describe('the gate', () => {
       ...[place('buy', 999, 10), { limits: { ...limits, orderValueMax: 9990n } as RiskLimits }],
       ...[place('buy', 999, 10), { limits: { ...limits, orderValueMax: 9989n } as RiskLimits }],
     ] as const,
+    [
+      'order amount limit',
+      ...[place('buy', 999, 7), { limits: { ...limits, orderAmountMax: 7 as never } }],
+      ...[place('buy', 999, 8), { limits: { ...limits, orderAmountMax: 7 as never } }],
+    ] as const,
+    // 1% from a past price of 991 are 981.09 and 1000.91.
+    ['price too far from past prices', place('buy', 982, 1), from(991), place('buy', 981, 1), from(991)],
+    ['price too far from past prices', place('sell', 1000, 1), from(991), place('sell', 1001, 1), from(991)],
+    ['price moved too far', place('buy', 999, 1), from(991), place('buy', 999, 1), from(990)],
+    ['price moved too far', place('sell', 1001, 1), from(1010), place('sell', 1001, 1), from(1010.5)],
     // A tenth from the middle of 1000 is as far as the collar lets an order.
     ['price outside the collar', place('buy', 900, 1), {}, place('buy', 899, 1), {}],
     ['price outside the collar', place('sell', 1100, 1), {}, place('sell', 1101, 1), {}],
@@ -228,6 +261,9 @@ describe('the gate', () => {
       place('buy', 1000, 1),
       withOwn('sell', 1000),
     ],
+    ['would cross another order of the account', place('buy', 998, 1), foreign, place('buy', 999, 1), foreign],
+    ['would cross another order of the account', place('sell', 1002, 1), foreign, place('sell', 1001, 1), foreign],
+    ['would cross another order of the account', takes('sell', 999, 1), over(998), takes('sell', 999, 1), over(999)],
     ['position limit', place('buy', 999, 7), { position: 93 }, place('buy', 999, 8), { position: 93 }],
     ['position limit', place('sell', 1001, 7), { position: -93 }, place('sell', 1001, 8), { position: -93 }],
     ['reduce only', place('sell', 1001, 10), reducing(10), place('sell', 1001, 11), reducing(10)],

@@ -1,0 +1,65 @@
+/** Open orders of the account in this book that this bot did not place, from the last read: of other bots, or manual. */
+import { worstPrice, type Instrument } from '../model/instrument.ts';
+import type { Orders } from './orders.ts';
+import type { OriginIds } from './originIds.ts';
+import type { OrderReport } from '../ports/port.ts';
+import type { Millis, Price, Side } from '../model/units.ts';
+
+/** Best price of each side among the foreign orders, in ticks; `null` if a side has none. */
+export type ForeignBests = Readonly<Record<Side, Price | null>>;
+
+type OpenOrdersRead = {
+  readonly startedAt: Millis;
+  readonly complete: boolean;
+  readonly current?: boolean;
+  readonly orders: readonly OrderReport[];
+};
+
+const NO_ORDERS: ForeignBests = { buy: null, sell: null };
+
+export class ForeignOrders {
+  readonly #ids: OriginIds;
+  readonly #orders: Orders;
+  #bests = NO_ORDERS;
+  #readAt: Millis = -Infinity;
+
+  constructor(ids: OriginIds, orders: Orders) {
+    this.#ids = ids;
+    this.#orders = orders;
+  }
+
+  get bests(): ForeignBests {
+    return this.#bests;
+  }
+
+  /**
+   * Applies a read of open orders. A read of all pages replaces earlier reads. After any other read, the orders of
+   * earlier reads may still be open, so they stay.
+   */
+  read({ startedAt, complete, current, orders }: OpenOrdersRead, instrument: Instrument): void {
+    if (startedAt < this.#readAt) return;
+    this.#readAt = startedAt;
+    let bests = complete || current === true ? NO_ORDERS : this.#bests;
+    for (const report of orders) {
+      if (report.book !== instrument.symbol || report.price === undefined || this.#isOwn(report)) continue;
+      const { side } = report;
+      const price = crossedFrom(instrument, report);
+      const best = bests[side];
+      if (best === null || (side === 'buy' ? price > best : price < best)) bests = { ...bests, [side]: price };
+    }
+    this.#bests = bests;
+  }
+
+  #isOwn({ originId, oid }: OrderReport): boolean {
+    return (originId !== undefined && this.#ids.isOwnId(originId)) || this.#orders.byOid(oid) !== undefined;
+  }
+}
+
+/** Returns the price in ticks, rounded up for a buy and down for a sell. A price beyond the largest tick is that tick. */
+function crossedFrom(instrument: Instrument, { side, price }: OrderReport): Price {
+  try {
+    return worstPrice(instrument, side, price);
+  } catch {
+    return Number.MAX_SAFE_INTEGER as Price;
+  }
+}

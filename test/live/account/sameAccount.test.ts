@@ -1,0 +1,230 @@
+/** Two bots with one account on the embedded exchange, through the client that ships: neither trades with an order of the other that it has read. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  Engine,
+  randomOf,
+  Secret,
+  type Amount,
+  type EngineEvent,
+  type EngineNews,
+  type Exchange,
+  type Instrument,
+  type Price,
+  type Side,
+  type View,
+} from '../../../src/core/index.ts';
+import { exchangeClient } from '../../../src/exchange/client.ts';
+import { Reads } from '../../../src/live/account/reads.ts';
+import { isFailed, type Failed } from '../../../src/live/failedRequest.ts';
+import { readRules } from '../../../src/live/loop/opening.ts';
+import { send } from '../../../src/live/loop/sends.ts';
+import { PATIENCE } from '../../core/desk.ts';
+import { runsOf } from '../../many.ts';
+import { arena, type Trader } from '../../sandbox/trader.ts';
+
+const BOOK = 'btc_mxn';
+const TICK = 10;
+const MID = 1_500_000;
+/** Of one quote, in lots of 10^-8. */
+const LOTS = 1_000_000;
+const REFUSAL = 'would cross another order of the account';
+
+type Arena = ReturnType<typeof arena>;
+
+class AccountBot {
+  /** Distance of its quotes from the mid price, in ticks. */
+  away = 3;
+  readonly refused: string[] = [];
+  readonly #arena: Arena;
+  readonly #client: Exchange;
+  readonly #reads: Reads;
+  readonly #instance: string;
+  readonly #engine: Engine;
+  readonly #instrument: Instrument;
+  #taken = 0;
+
+  private constructor(of: Arena, client: Exchange, instance: string, instrument: Instrument) {
+    this.#arena = of;
+    this.#client = client;
+    this.#instance = instance;
+    this.#instrument = instrument;
+    this.#reads = new Reads(client, BOOK, undefined, () => this.#at);
+    this.#engine = new Engine({
+      instrument,
+      strategy: { quote: view => this.#quote(view) },
+      limits: {
+        positionMax: 1_000_000_000,
+        orderValueMax: 10n ** 18n,
+        ordersMax: 20,
+        collarBps: 1_000,
+        staleAfterMs: 3_000,
+      } as never,
+      tolerance: { priceBps: 0, amountShare: 0.5, maxAgeMs: 3_600_000 },
+      instance,
+      run: 1,
+      target: null,
+      timing: PATIENCE,
+      onNews: news => this.#hear(news),
+    });
+  }
+
+  static async open(of: Arena, account: Trader, instance: string): Promise<AccountBot> {
+    const client = exchangeClient({
+      clock: of.clock,
+      random: randomOf(1),
+      transport: {
+        send: request => Promise.resolve(of.exchange.respond(request, '127.0.0.1')),
+        close: () => Promise.resolve(),
+      },
+      credentials: credentialsOf(of, account),
+      budgets: { public: 1e6, private: 1e6 },
+    });
+    const rules = await readRules(client, BOOK);
+    const bot = new AccountBot(of, client, instance, rules.instrument);
+    await bot.#step({ kind: 'rules', at: bot.#at, ...rules });
+    await bot.reads();
+    return bot;
+  }
+
+  get #at(): number {
+    return this.#arena.clock.now();
+  }
+
+  /** Reads everything, and decides. */
+  async reads(): Promise<void> {
+    await this.#arena.clock.advance(100);
+    const trades = must(await this.#reads.trades());
+    this.#reads.take(trades);
+    await this.#step(trades);
+    await this.#step(must(await this.#reads.openOrders()));
+    await this.#step({ ...must(await this.#reads.balances()), quiet: true });
+    const book = await this.#reads.book(this.#instrument);
+    if (book !== null) await this.#step(must(book));
+    await this.#step({ kind: 'timer', at: this.#at });
+  }
+
+  /** As its hedger would request it: through the book, back to the target, at a price so many ticks from the mid price. */
+  async takes(ticks: number): Promise<void> {
+    const { position } = this.#engine.riskContext(this.#at);
+    if (position === 0) return;
+    const side: Side = position > 0 ? 'sell' : 'buy';
+    await this.#step({
+      kind: 'take',
+      at: this.#at,
+      id: `${this.#instance}-1-t${++this.#taken}`,
+      side,
+      price: (MID / TICK + (side === 'sell' ? -ticks : ticks)) as Price,
+      amount: Math.min(Math.abs(position), 3 * LOTS) as Amount,
+      until: this.#at + 1_000,
+    });
+    await this.#step({ kind: 'timer', at: this.#at });
+  }
+
+  #quote({ mid }: View) {
+    const level = (sign: number) => [{ price: Math.round(mid) + sign * this.away, amount: LOTS as Amount, why: [] }];
+    return { bids: level(-1), asks: level(1) };
+  }
+
+  #hear(news: EngineNews): void {
+    if (news.kind === 'not taken') this.refused.push(news.why);
+  }
+
+  async #step(event: EngineEvent): Promise<void> {
+    for (const command of this.#engine.step(event)) {
+      const { event: answer } = await send(command, {
+        exchange: this.#client,
+        book: BOOK,
+        instrument: this.#instrument,
+        time: () => this.#at,
+        mayPlace: () => true,
+        engine: this.#engine,
+      });
+      await this.#step(answer);
+    }
+  }
+}
+
+function must<T extends object>(read: T | Failed): T {
+  if (isFailed(read)) throw new Error(JSON.stringify(read));
+  return read;
+}
+
+function credentialsOf({ exchange }: Arena, { id }: Trader) {
+  const { key, secret } = exchange.venue.addKey(id, {});
+  return { key, secret: new Secret(secret), headers: 'authorization' as const };
+}
+
+type TradeRow = { readonly tid: string };
+
+/** Trades of which both orders are the account's: each is listed twice. */
+function selfTrades(account: Trader): readonly string[] {
+  const rows = account.get<readonly TradeRow[]>('GET', '/api/v3/user_trades?limit=100');
+  const tids = rows.map(({ tid }) => tid);
+  return tids.filter((tid, n) => tids.indexOf(tid) !== n);
+}
+
+/** The market around the bots: a bid and an ask of somebody else, so many ticks from the mid price. */
+function surround(market: Trader, ticks: number): void {
+  market.call('DELETE', '/api/v3/orders/all');
+  const at = (sign: number) => String(MID + sign * ticks * TICK);
+  market.limit(BOOK, 'buy', at(-1), '0.5', { time_in_force: 'postonly' });
+  market.limit(BOOK, 'sell', at(1), '0.5', { time_in_force: 'postonly' });
+}
+
+const happening = fc.record({
+  bot: fc.constantFrom(0, 1),
+  away: fc.integer({ min: 1, max: 12 }),
+  market: fc.integer({ min: 4, max: 15 }),
+  /** Null: it only quotes. */
+  takes: fc.option(fc.integer({ min: 0, max: 20 })),
+  /** Somebody fills the best quotes of this side first. */
+  hits: fc.option(fc.constantFrom<Side>('buy', 'sell')),
+});
+
+async function pairOf(world: Arena): Promise<readonly [AccountBot, AccountBot]> {
+  surround(world.bob, 10);
+  return [await AccountBot.open(world, world.ann, 'one'), await AccountBot.open(world, world.ann, 'two')];
+}
+
+const tradesOf = (account: Trader): number =>
+  account.get<readonly TradeRow[]>('GET', '/api/v3/user_trades?limit=100').length;
+
+test('a hedge through the book that would take a quote of the other bot is refused, and one that stops before it trades', async () => {
+  const world = arena();
+  const { ann, bob } = world;
+  const [one, two] = await pairOf(world);
+  await one.reads();
+  bob.place({ book: BOOK, side: 'sell', type: 'market', major: '0.01' });
+  expect(tradesOf(ann)).toBe(1);
+  for (const bot of [one, two, one, two]) await bot.reads();
+  // The bid of the other is 3 ticks from the mid price, that of the market 10.
+  await two.takes(10);
+  expect([two.refused, tradesOf(ann)]).toEqual([[REFUSAL], 1]);
+  one.away = 12;
+  for (const bot of [one, one, two]) await bot.reads();
+  await two.takes(10);
+  // Its own bid in the way is gone once it has been read.
+  for (let n = 0; n < 3; n++) await two.reads();
+  expect([two.refused, tradesOf(ann), selfTrades(ann)]).toEqual([[REFUSAL], 2, []]);
+});
+
+test('two bots of one account do not trade with each other: neither quotes nor hedges through the book cross what was read', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { minLength: 4, maxLength: 14 }), async all => {
+      const world = arena();
+      const { ann, bob } = world;
+      const bots = await pairOf(world);
+      for (const { bot: which, away, market, takes, hits } of all) {
+        const bot = bots[which];
+        bot.away = away;
+        if (hits !== null) bob.place({ book: BOOK, side: hits, type: 'market', major: '0.01' });
+        surround(bob, market);
+        for (let n = 0; n < 2; n++) await bot.reads();
+        if (takes !== null) await bot.takes(takes);
+        expect(selfTrades(ann)).toEqual([]);
+      }
+    }),
+    runsOf(300, 5),
+  );
+});
