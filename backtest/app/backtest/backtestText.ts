@@ -88,7 +88,7 @@ function outcomeOf(
     ...(nets.length === 0
       ? []
       : [`${gain(Math.min(...nets))} to ${gain(Math.max(...nets))} ${minor} if the same run starts later`]),
-    `${fills} fills at ${feeBps} bps`,
+    `${fills} fills at a maker fee of ${feeBps} bps`,
     ...remarks,
   ].join('; ');
 }

@@ -77,7 +77,7 @@ export function fragment(
     `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,
     '# The number after +- is the standard error (jackknife over ten time blocks).',
     ...(distances === null ? [] : ['#', ...distancesText(distances, pairOf(symbol)[1]), '#']),
-    '# Copy this into the strategy section, if the strategy has the key market.',
+    '# Copy this into the strategy section, if the strategy has a key "market".',
     'market:',
     line('volatilityBps', volatilityBps, 'standard deviation of the price over one hour (two-scale estimator)'),
     line('arrivalsPerMinute', arrivals?.perMinute ?? null, 'A'),

@@ -89,7 +89,7 @@ export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: st
   const even =
     breakEvenFeeBps < 0 ? `a rebate of ${round(-breakEvenFeeBps)} bps` : `a fee of ${round(breakEvenFeeBps)} bps`;
   return verdict.quote
-    ? `${fee}: quote ${round(verdict.distanceBps)} bps ${between} from the mid price, which earns ${net}. Quoting is profitable at ${even} ${breakEvenFeeBps < 0 ? 'or more' : 'or less'}.`
+    ? `${fee}: quote ${round(verdict.distanceBps)} bps ${between} from the mid price to earn ${net}. Quoting is profitable at ${even} ${breakEvenFeeBps < 0 ? 'or more' : 'or less'}.`
     : `${fee}, do not quote: ${verdict.why}. The best distance, ${round(verdict.bestDistanceBps!)} bps ${between}, earns ${net}. Quoting is profitable at ${even} ${breakEvenFeeBps < 0 ? 'or more' : 'or less'}.`;
 }
 
