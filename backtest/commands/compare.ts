@@ -46,7 +46,7 @@ export function addCompareCommand(program: Command): void {
     .requiredOption('--tape <paths...>', 'recordings, or folders of recordings')
     .addOption(new Option('-c, --config <files...>', 'configurations to compare, each on its book').default([], 'none'))
     .option('--fees <tiers>', 'fee tiers, like own,best,entry (default) or config (default with -c)')
-    .option('--starts <n>', 'start times per run, spread over an hour', startsFlag, 4)
+    .option('--starts <n>', 'number of start times, spread over an hour', startsFlag, 4)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',

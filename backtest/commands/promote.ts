@@ -69,7 +69,7 @@ export function addPromoteCommand(program: Command): void {
       promote,
       'approve',
       'check and approve a stage; approving paper or smallest changes the live file',
-    ).addArgument(new Argument('[stage]', 'stage to approve (default: the current one)').choices(STAGES)),
+    ).addArgument(new Argument('[stage]', 'stage to approve (default: current stage)').choices(STAGES)),
   )
     .option('--anyway', 'approve although criteria are not met', false)
     .action(async (stage: Stage | undefined, _: object, command: Command) => {

@@ -54,7 +54,7 @@ export function addScoutCommand(program: Command): void {
     .option('--fees <tier>', 'fee tier (config, best, entry) or maker fee (bps)', tierOrFeeFlag, 'config')
     .option('--latency-ms <n>', 'request latency each way (ms)', latencyMsFlag, 25)
     .option('--out <file>', 'write NAME.html and NAME.json')
-    .option('--yaml <file>', 'configuration to write for the best book, if it pays')
+    .option('--yaml <file>', 'write a configuration for the best book, if profitable')
     .option('--json', 'print one JSON object', false)
     .option('--speed <n>', 'speed of the embedded exchange and its clients (1 is real time)', speed, 1)
     .option('--seed <n>', 'random seed', seedNumber)
@@ -77,7 +77,11 @@ export function addScoutCommand(program: Command): void {
             ...(out === undefined ? [] : [`page: ${out}`]),
             ...(yaml === undefined
               ? []
-              : [text === null ? `${yaml} was not written: no book pays` : `configuration: ${yaml}`]),
+              : [
+                  text === null
+                    ? `${yaml} was not written, because quoting is not profitable in any book`
+                    : `configuration: ${yaml}`,
+                ]),
           ].join('\n'),
         );
     });

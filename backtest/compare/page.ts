@@ -237,8 +237,8 @@ const columnsOf = (minor: string): readonly string[] => [
   `net, ${minor}`,
   'net with each fill valued at the mid price 60 s later',
   'net minus the net of the first bot',
-  'net, lowest to highest of the later starts',
-  'net, lowest to highest of the fill models',
+  'lowest to highest net if the same run starts later',
+  'lowest to highest net of the fill models',
   'spread captured',
   'change in value of the inventory',
   'fees',
@@ -335,7 +335,7 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
             name,
             'gaps',
             numberText(gaps.count),
-            `${durationText(gaps.seconds)} of trading without a book, so without quotes`,
+            `${durationText(gaps.seconds)} of trading time without a book, so the bot had no quotes`,
           ] as const,
         ]
       : []),
@@ -344,7 +344,7 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
 const CHOICE = [
   'The parameters come from the first part of each recording, and only the rest is traded, so no run uses future data. All strategies have the same risk, inventory limit and order size.',
   'The risk is the loss at full inventory if the price moves one standard deviation in an hour. An order is a tenth of full inventory, and each side has three levels. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger. With this tolerance, six orders fit into the request budget.',
-  'Strategies with a spread quote at the most profitable distance of the first part, if that distance is profitable. Otherwise they quote at 1/k + half the adverse move + the maker fee from the fair value. Without risk aversion, this distance maximizes edge times arrivals. At full inventory, the quotes shift by the distance minus the fee. The imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. Grid lines are two quoting distances apart. Models get the measured numbers and adapt them while running. No loss halts a run, because a halted run cannot show its full loss.',
+  'A strategy with a spread setting quotes at the distance that earned most in the first part, if the net at this distance was above zero. Otherwise, its distance from the fair value is 1/k + half the adverse move + the maker fee. For a maker without risk aversion, this distance maximizes the edge of a fill times the arrival rate. At full inventory, the quotes shift by their distance minus the fee. The imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. The lines of the grid strategy are two quoting distances apart. Strategies with a market model start from the measured numbers and adapt them while running. Losses do not halt a run, because a halted run cannot show its full loss.',
   "Each run pays the fee of one tier throughout. The own tier is the best tier that the run's own volume, scaled to 30 days, reaches.",
 ];
 
@@ -394,7 +394,7 @@ function runTable({
       : [
           [
             'loss at full inventory if the price moves one standard deviation in an hour',
-            `${riskPerHour} of each quote currency`,
+            `${riskPerHour} in the quote currency of each recording`,
           ] as const,
         ]),
     ['latency of requests, each way, ms', latencyMs],

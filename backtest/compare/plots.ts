@@ -106,7 +106,7 @@ function riskPlots(drawn: Drawn): readonly PlotSection[] {
     },
     {
       heading: 'Markouts',
-      how: `Value of a fill in bps of its price, before fees, at several times after the fill, under the expected model${at}. Bars are one standard error. Below the fee (dashed), fills lost money.`,
+      how: `Value of a fill in bps of its price, before fees, at several times after the fill, under the expected model${at}. Bars are one standard error. Fills with a value below the fee (dashed line) lost money.`,
       plots: each(drawn, (tape, i) => markouts(tape, i, bots, tier)),
     },
   ];

@@ -44,7 +44,7 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
   if (overBudget + lockedOut === 0) return [];
   const all = overBudget + orders.placed;
   const locked =
-    lockedOut > 0 ? `, and the exchange rejected ${lockedOut.toLocaleString('en-US')} during a lockout` : '';
+    lockedOut > 0 ? `, and the exchange rejected ${lockedOut.toLocaleString('en-US')} requests during a lockout` : '';
   return [
     `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) exceeded the budget of ${allowedPerMinute} per minute${locked}`,
   ];

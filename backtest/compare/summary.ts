@@ -17,7 +17,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
     }),
   );
   const declined = tapes.flatMap(({ runs }) => runs.filter(run => run.declined !== null && run.unscored === null));
-  if (ran.length + declined.length === 0) return ['Nothing could be run or scored; the table rows give the reasons.'];
+  if (ran.length + declined.length === 0) return ['No bot could be run and scored; the table rows give the reasons.'];
   const crossed = tapes.filter(({ runs }) => runs.some(({ unscored }) => unscored !== null)).map(({ name }) => name);
   const notRun = [
     ...new Set(
@@ -76,7 +76,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   const none = ran.length - filled.length;
   const rest = filled.length - sure.length;
   return [
-    `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost`,
+    `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost money`,
     ...(declined > 0 ? [`${declined} followed the advice not to quote`] : []),
     ...(rest > 0 ? [`${rest} did not differ significantly from zero (95%)`] : []),
     ...(none > 0 ? [`${none} had no fill`] : []),
@@ -98,8 +98,8 @@ function verdictsText(tapes: Comparison['tapes']): string {
       all.filter(({ right }) => right === false).length,
       all.filter(({ right }) => right === null).length,
     ];
-    const unknown = silent > 0 ? `; ${silent} too short to judge` : '';
-    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (the rest of the recording contradicts ${wrong} at 95%${unknown})`;
+    const unknown = silent > 0 ? `, and is too short to judge the advice for ${silent}` : '';
+    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (the rest of the recording contradicts this advice for ${wrong} at 95% confidence${unknown})`;
   };
   return `At the best fee of the exchange, the first parts of the recordings advise ${told(true)}, and ${told(false)}.`;
 }
@@ -139,7 +139,7 @@ function agreement(ran: readonly Ran[], models: readonly string[]): string {
     const other = run.models.find(({ model }) => model === 'pessimistic');
     return other?.fills === main.fills && other.pnl.total === main.pnl.total;
   }).length;
-  return `The pessimistic and the expected model agree exactly in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ". With small ticks no order is ahead of the bot's orders, so the queue position does not matter" : ''}.`;
+  return `The pessimistic and the expected model agree exactly in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ". At a small tick size, no other order is ahead of the bot's orders, so the queue position does not matter" : ''}.`;
 }
 
 const oneDecimal = (x: number): string => (Math.abs(x) < 0.05 ? 0 : x).toFixed(1);

@@ -253,7 +253,7 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
       ),
   ];
   return html`<p>
-      Hedges of inventory beyond the band, each by the cheapest route within the cost limit. The CSV file lists every
+      The bot hedges inventory beyond the band by the cheapest route within the cost limit. The CSV file lists every
       hedge with all compared routes.
     </p>
     ${table(
@@ -278,7 +278,9 @@ function missingTable(models: readonly ShownModel[]): Html {
     const found = missing.find(one => one.reason === reason);
     return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
   };
-  return html`<p>Time without a bid / without an ask at the exchange, by the reason in the engine's next decision.</p>
+  return html`<p>
+      Time without a bid / without an ask at the exchange, by the reason that the engine gave in its next decision.
+    </p>
     ${table(
       html`<tr>
         <th></th>

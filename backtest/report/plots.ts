@@ -82,7 +82,7 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
   return {
     group: 'latency',
     heading: 'Effect of latency on the net',
-    how: `The ${latencySweep[0]?.model ?? ''} run repeated with these request latencies each way. One line is the net, the dashed line is the net with each fill valued at the mid price 60 s later. A falling line means that the strategy depends on speed; a jumping line shows how much of the result is chance.`,
+    how: `The ${latencySweep[0]?.model ?? ''} run was repeated with each of these request latencies each way. The solid line is the net. The dashed line is the net with each fill valued at the mid price 60 s later. A falling line means that the strategy depends on speed; a jumping line shows how much of the result is chance.`,
     plots:
       latencySweep.length === 0
         ? []
@@ -98,7 +98,12 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
                   values: latencySweep.map(({ pnl }) => Number(pnl.total)),
                 },
                 {
-                  ...{ label: 'net, fills valued 60 s later', colour: 'model-0', style: 'dashed', dots: true },
+                  ...{
+                    label: 'net, fills valued at the mid price 60 s later',
+                    colour: 'model-0',
+                    style: 'dashed',
+                    dots: true,
+                  },
                   values: latencySweep.map(({ net60s }) => net60s?.total ?? null),
                 },
               ],
@@ -144,7 +149,7 @@ function fillPrices(report: Shown): Placed {
   return {
     group: 'profit',
     heading: 'Price and fills',
-    how: `The mid price, and the mean price of buys (up, blue) and sells (down, orange) per ${stretchText(main)} in the ${main.model} run. Buys above and sells below the later mid price are fills against informed traders.`,
+    how: `The mid price, and the mean price of buys (blue triangles that point up) and sells (orange triangles that point down) per ${stretchText(main)} in the ${main.model} run. Buys above and sells below the later mid price are fills against informed traders.`,
     plots: [
       {
         ...timePlot(report, 'prices', 'Price and fills', report.minor),
@@ -163,7 +168,7 @@ function position(report: Shown): Placed {
   return {
     group: 'inventory',
     heading: 'Inventory over time',
-    how: `Inventory beyond the target, in ${report.major}. A healthy inventory returns to zero repeatedly; long times on one side are a bet on the direction of the market.`,
+    how: `Inventory in ${report.major}, which is the balance minus its target. A healthy inventory returns to zero repeatedly; a long time above or below zero is a bet on the direction of the market.`,
     plots: [overTime(report, 'position', 'Inventory', report.major, column('position'))],
   };
 }
@@ -179,7 +184,7 @@ function positionBars(report: Shown): Placed {
   return {
     group: 'inventory',
     heading: 'Time by inventory',
-    how: `Share of time at each inventory (${report.major} beyond the target). A tall bar at zero means little inventory; tall bars at either end mean time at the limit.`,
+    how: `Share of time at each inventory (${report.major} above or below the target). A tall bar at zero means little inventory; tall bars at either end mean time at the limit.`,
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `held-${i}`, model.label, '% of the time'),
       x: { kind: 'number', values: bars[i]!.values, label: report.major },
@@ -214,7 +219,7 @@ function markoutsBySide(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Markouts by side',
-    how: 'Value of a fill in bps of its price, before fees, at several times after the fill. The value at 0 s is the edge over the mid price just before the fill. Below the fee (dashed), fills lost money. Bars are one standard error, clustered by time.',
+    how: 'Value of a fill in bps of its price, before fees, at several times after the fill. The value at 0 s is the edge over the mid price just before the fill. Fills with a value below the fee (dashed line) lost money. Bars are one standard error, clustered by time.',
     plots: report.models.map((model, i) =>
       markoutPlot(report, `markouts-${i}`, model, curves[i]!, curves, ({ side }) => [
         side === 'buy' ? 'bought' : 'sold',
@@ -232,7 +237,7 @@ function markoutsByLevel(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Markouts by side and level',
-    how: 'Markouts by level; level 1 is closest to the mid price. Outer levels fill when the market passes the inner levels. Their fills start with more edge, which a good strategy keeps.',
+    how: 'Markouts by level; level 1 is closest to the mid price. Outer levels fill when the market passes the inner levels. Fills of outer levels start with more edge, and a good strategy keeps this edge.',
     plots: sides.flatMap(side =>
       report.models.map((model, i) =>
         markoutPlot(

@@ -117,10 +117,10 @@ function chanceText({ netInterval, stretches }: ReplayReport, minor: string): st
   const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
   return low < 0 && high > 0
     ? [
-        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would net ${range} (95% interval), which is not significantly different from zero.`,
+        `By an estimate from ${stretches.net.length} equal parts of this run, the net of another run of this length would be ${range} (95% interval). This interval includes zero, so the result may be chance.`,
       ]
     : [
-        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would net ${range} (95% interval).`,
+        `By an estimate from ${stretches.net.length} equal parts of this run, the net of another run of this length would be ${range} (95% interval).`,
       ];
 }
 
@@ -222,7 +222,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
 
 /** Describes the time before trading, in which rows only built the book. */
 export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
-  `Trading started at ${minuteText(from)}. The ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before the start of trading only built the book; the strategy's estimates started with trading.`;
+  `Trading started at ${minuteText(from)}. The ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before the start of trading were used only to build the book. The strategy started its estimates when trading started.`;
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
 /** Describes the longest reason for missing quotes, per side. */

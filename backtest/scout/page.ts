@@ -48,8 +48,8 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
             'Comparison of the books',
             html`<p>
                 The upper plot shows net profit per hour at the best distance, with a 95% interval that is simultaneous
-                for all distances. In the lower plot, a book can pay if the half-spread and the average maker's edge
-                after a minute both exceed the fee.
+                for all distances. In the lower plot, quoting a book can be profitable if the half-spread and the
+                average maker's edge after a minute both exceed the fee.
               </p>
               ${across.map(plot => placesOf([plot]))}`,
           )
@@ -61,7 +61,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
     )}
     ${plotted(
       'The average maker',
-      'Mean edge (bps, weighted by value) that makers of public trades still had after the time on the x axis. Bars are one standard error. Below the fee (dashed), makers lost money.',
+      'Mean edge (bps, weighted by value) that makers of public trades still had after the time on the x axis. Bars are one standard error. If this edge is below the fee (dashed line), makers lost money.',
       makers,
     )}
     ${
@@ -85,7 +85,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
 }
 
 const HOW =
-  'Volatility: one standard deviation per hour. Average maker edge: edge that the maker of a trade still has a minute later, before fees. Pays up to fee: highest maker fee at which quoting pays. Capital: ten orders per side. Fee after a month: maker fee after 30 days at this volume; the second line is the gain per hour from this fee.';
+  'Volatility: one standard deviation per hour. Average maker edge: edge that the maker of a trade still has a minute later, before fees. Highest profitable fee: highest maker fee at which quoting is profitable. Capital: ten orders per side. Fee after a month: maker fee after 30 days at this volume; the second line is the gain per hour from this fee.';
 
 const plotted = (heading: string, how: string, plots: readonly Plot[]): Html =>
   plots.length === 0
@@ -144,7 +144,7 @@ function bookTable(scouting: Scouting): Html {
     'volatility per hour, bps',
     'average maker edge, bps',
     'maker fee, bps',
-    'pays up to fee, bps',
+    'highest profitable fee, bps',
     'best distance, bps',
     `net per hour, ${currency ?? ''}`,
     `capital, ${currency ?? ''}`,

@@ -92,7 +92,7 @@ function seenText({ books, looked }: Scouting): string {
 function feesText({ books, fees }: Scouting): string {
   const byMinor = new Map<string, Set<string>>();
   for (const { minor, feeBps } of books) byMinor.set(minor, (byMinor.get(minor) ?? new Set()).add(bpsText(feeBps)));
-  const parts = [...byMinor].map(([minor, bps]) => `${[...bps].join(' or ')} bps in ${minor}`);
+  const parts = [...byMinor].map(([minor, bps]) => `${[...bps].join(' or ')} bps in books quoted in ${minor}`);
   const asked = { config: "of the configuration's tier", best: 'of the best tier', entry: 'of the entry tier' }[fees];
   return `Maker fees ${asked ?? 'as set with --fees'}: ${parts.join(', ')}.`;
 }

@@ -110,7 +110,9 @@ describe('the page of a comparison', () => {
     expect(text).toMatch(/shy\s+best\s+do not quote/);
     expect(text).toMatch(/10\s+quote\s+20\s+15 … 30.*12.*no\s/);
     expect(text).toMatch(/60\s+do not quote: too dear\s+–\s+–\s+none\s+–\s+not known/);
-    expect(text).toContain('(the rest of the recording contradicts 1 at 95%), and not quoting on 0 recordings');
+    expect(text).toContain(
+      '(the rest of the recording contradicts this advice for 1 at 95% confidence), and not quoting on 0 recordings',
+    );
   });
 
   test('colours a net where its interval leaves zero out, and no other', () => {
@@ -148,7 +150,7 @@ describe('in words', () => {
     ];
     const words = comparisonWords(whole([tapeOf(runs)])).join('\n');
     expect(words).toContain(
-      'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost, 2 followed the advice not to quote, 1 did not differ significantly from zero (95%), 1 had no fill.',
+      'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost money, 2 followed the advice not to quote, 1 did not differ significantly from zero (95%), 1 had no fill.',
     );
     expect(words).toContain('agree exactly in 3 of 3 runs');
     expect(words).toContain('Recordings without a score, because their books were crossed for too long: flow btc_mxn.');
@@ -214,7 +216,7 @@ describe('in words', () => {
     );
     const requests = { ...main.requests, placed: 900, overBudget: 100, lockedOut: 3 };
     expect(remarks({ requests, orders: { ...main.orders, placed: 900 } })).toBe(
-      '100 requests (10%) exceeded the budget of 300 per minute, and the exchange rejected 3 during a lockout',
+      '100 requests (10%) exceeded the budget of 300 per minute, and the exchange rejected 3 requests during a lockout',
     );
     expect(remarks({ haltedBecause: 'drawdown' })).toBe('expected halted: drawdown');
   });

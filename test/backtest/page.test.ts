@@ -241,10 +241,10 @@ describe('the verdict', () => {
   test('says of a profit whether its parts tell it apart from chance', () => {
     const netInterval = { low: -1.234, high: 7 };
     expect(told({ expected: 3 }, { netInterval })).toContain(
-      'another run of this length would net −1.23 to 7.00 mxn (95% interval), which is not significantly different from zero.',
+      'the net of another run of this length would be −1.23 to 7.00 mxn (95% interval). This interval includes zero, so the result may be chance.',
     );
     const sure = told({ pessimistic: 2, expected: 3 }, { netInterval: { low: 1, high: 7 } });
-    expect(sure).not.toContain('not significantly');
+    expect(sure).not.toContain('includes zero');
     expect(sure).toContain('made 3.00 mxn with 100 fills under the expected model');
     expect(sure).toContain('The strategy made money under every model.');
   });
@@ -390,10 +390,10 @@ test('a run with a hedger tells what its hedges cost, and why others were not ca
   const { result } = await runHedged({ hedge });
   const model = reportOf(tape.instrument, result);
   const words = wordsOf(reportPage(whole([model]), PARTS));
-  expect(words).toMatch(/Hedges\s+Hedges of inventory beyond the band/);
+  expect(words).toMatch(/Hedges\s+The bot hedges inventory beyond the band/);
   expect(words).toContain('hedges not executed: no way out was taken');
   expect(verdictOf(whole([model])).join(' ')).toMatch(/\d+ hedges cost [\d.,]+ mxn, \d[\d.]* bps of the hedged value/);
   const plain = reportPage(whole(traded), PARTS);
-  expect(wordsOf(plain)).not.toContain('Hedges of inventory beyond the band');
+  expect(wordsOf(plain)).not.toContain('The bot hedges inventory beyond the band');
   expect(verdictOf(whole(traded)).join(' ')).toContain('nothing was hedged');
 });

@@ -46,7 +46,9 @@ describe('puntas scout', () => {
     const yaml = bench.path('none.yaml');
     const ended = await ran(['scout', '--tape', bench.path('paying'), '--fees', '90', '--yaml', yaml]);
     expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^No book pays: /)]);
-    expect(ended.stdout.replaceAll('\n', ' ')).toContain(`${yaml} was not written: no book pays`);
+    expect(ended.stdout.replaceAll('\n', ' ')).toContain(
+      `${yaml} was not written, because quoting is not profitable in any book`,
+    );
     expect(() => readFileSync(yaml)).toThrow(/ENOENT/);
     const json = printed(await ran(['scout', '--tape', bench.path('paying'), '--fees', '90', '--json'])) as Scouting;
     const [, section = ''] = readFileSync(join(ROOT, 'docs/json.md'), 'utf8').split('## `puntas scout --json`');

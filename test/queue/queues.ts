@@ -298,7 +298,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     expect(ended.code, ended.stderr).toBe(0);
     while ((await queue.getJobState('t-nobody')) === 'waiting') await new Promise(resolve => setTimeout(resolve, 100));
     expect((await queue.getJob('t-nobody'))?.failedReason).toMatch(
-      /^the trial expired, because its study has not run for more than a day/,
+      /^the trial expired, because it waited for more than a day and its study is no longer running/,
     );
     works.signal('SIGTERM');
     const configs = begunBy((await works.ended).stderr);
@@ -320,7 +320,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
         expect([ended.code, complaints(ended).at(-1)]).toEqual([
           1,
           expect.stringMatching(
-            /^trial 0: dropped an invalid result from the queue at redis:\S+ \(why: .*run the same command again$/,
+            /^trial 0: an invalid result from the queue at redis:\S+ was dropped \(why: .*run the same command again$/,
           ),
         ]);
       },

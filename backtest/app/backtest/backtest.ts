@@ -126,9 +126,9 @@ export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataF
   const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
   return [
     {
-      what: 'levels left in the book after trades beyond their price',
+      what: 'price levels that remained in the book after trades at prices beyond them',
       count: ghosts,
-      done: 'removed until the recording changes the level',
+      done: 'removed until the next recorded change of the level',
     },
     {
       what: 'seconds with the best bid above the best ask',

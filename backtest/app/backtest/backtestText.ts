@@ -84,9 +84,11 @@ function outcomeOf(
   return [
     ...(declined === null ? [] : [`${declined}; run because of --anyway`]),
     `${totals.join(', ')} ${minor}${around === null ? '' : ` (95%: ${gain(around.low)} to ${gain(around.high)})`}`,
-    ...(net60s === null ? [] : [`with fills valued at the mid price 60 s later ${gain(net60s.total)}`]),
-    ...(nets.length === 0 ? [] : [`nets of later starts ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
-    `${fills} fills at ${feeBps} bps`,
+    ...(net60s === null ? [] : [`${gain(net60s.total)} ${minor} with each fill valued at the mid price 60 s later`]),
+    ...(nets.length === 0
+      ? []
+      : [`${gain(Math.min(...nets))} to ${gain(Math.max(...nets))} ${minor} if the same run starts later`]),
+    `${fills} fills at a maker fee of ${feeBps} bps`,
     ...remarks,
   ].join('; ');
 }

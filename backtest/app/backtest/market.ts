@@ -105,7 +105,7 @@ export function noOverlapReason(given: Tape | OpenedTape, { since, until }: Trad
   if (since !== undefined && until !== undefined && !(since < until))
     return `--since ${text(since)} is not before --until ${text(until)}`;
   if ((since ?? from) < to && (until ?? to) > from) return null;
-  return `the recording is from ${text(from)} to ${text(to)}; --since and --until select no part of it`;
+  return `the recording is from ${text(from)} to ${text(to)}; --since and --until exclude all of this time`;
 }
 
 function firstTicksOf(tape: StoredTape): number {

@@ -70,16 +70,16 @@ export function fragment(
   const ends = (side: 'buy' | 'sell'): string => {
     const found = arrivals?.sides[side];
     return found
-      ? `${digits(found.perMinute)} arrivals per minute, decay ${digits(found.decayPerBps)} per bps`
+      ? `${digits(found.perMinute)} arrivals per minute, decay ${digits(found.decayPerBps)} per bps of distance`
       : 'cannot be measured';
   };
   return [
     `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,
     '# The number after +- is the standard error (jackknife over ten time blocks).',
     ...(distances === null ? [] : ['#', ...distancesText(distances, pairOf(symbol)[1]), '#']),
-    '# Copy this into the strategy section, if the strategy has the key market.',
+    '# Copy this into the strategy section, if the strategy has a key "market".',
     'market:',
-    line('volatilityBps', volatilityBps, 'standard deviation of the price over one hour (two-scale)'),
+    line('volatilityBps', volatilityBps, 'standard deviation of the price over one hour (two-scale estimator)'),
     line('arrivalsPerMinute', arrivals?.perMinute ?? null, 'A'),
     line('decayPerBps', arrivals?.decayPerBps ?? null, `k; R2 ${digits(arrivals?.rSquared ?? Number.NaN)}`),
     line(

@@ -71,7 +71,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   const about = [
     `  # reference price from ${books.join(', ')}, delayed by ${ageS} s; this price changes in ${digits(100 * moving)}% of all seconds`,
     "  # per horizon: part of the gap to the reference that the book's price closes within the horizon (95% interval)",
-    '  # r: correlation in the complete recording; later: correlation in the last third, by a fit to the first two thirds',
+    '  # r: correlation in the complete recording; later: correlation in the last third, if fitted to the first two thirds',
     ...rows,
   ];
   if (weight === 0) return [...about, '  # reference: weight 0, because the reference predicts no better than chance'];
@@ -93,7 +93,7 @@ const durationText = (seconds: number): string => (seconds % 60 === 0 ? `${secon
 
 function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
   const { orderFlow, memoryMs, imbalances, imbalanceMemoryMs, aheadMs } = signals;
-  const ahead = `slope of the price move in the next ${aheadMs / 1_000} s`;
+  const ahead = `mean price move in the next ${aheadMs / 1_000} s`;
   const best = imbalanceOf(signals);
   // The micro-price and the imbalance both use the amounts at the best prices; together they would count these amounts
   // twice.
@@ -107,7 +107,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
         ]
       : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),
     `  # imbalance: ${ahead}, in bps per standard deviation of the imbalance (95% interval)`,
-    '  # r: correlation in the complete recording; later: correlation in the last third, by a fit to the first two thirds',
+    '  # r: correlation in the complete recording; later: correlation in the last third, if fitted to the first two thirds',
     ...imbalances.map(
       ({ depthBps, foretold }) =>
         `  #   ${depthBps === 0 ? 'at the best prices' : `within ${depthBps} bps`}: ${predictionText(foretold)}`,
@@ -117,7 +117,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
       : [
           ...(hasMicroprice
             ? [
-                '  # Use depthImbalance instead of microprice, which already uses the best prices. The strategy imbalance also has these keys.',
+                '  # Use either depthImbalance or microprice, because both use the amounts at the best prices. The strategy imbalance also has these keys.',
               ]
             : []),
           `${mark}depthImbalance:`,

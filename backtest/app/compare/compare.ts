@@ -185,7 +185,7 @@ function derived({ name, given }: FoundTape, options: CompareOptions, onShare: O
 }
 
 const WITHOUT_AMOUNTS =
-  'the recording has best prices without amounts, which cannot be replayed; only a distance profile can be measured';
+  'the recording cannot be replayed, because it has best prices without amounts; only a distance profile can be measured';
 
 function givenFor(
   { name, given }: FoundTape,

@@ -52,7 +52,7 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
   const better = 'better than not trading (docs/tuning.md)';
   if (tuned === null) return [finding('tuning', better, 'the candidate has no evidence from puntas tune', false)];
   const { holdout, deflated, pbo, study, trial } = tuned;
-  const held = `lower bound of the net above zero in hours that no trial has used ${VALUED}`;
+  const held = `95% interval of the net entirely above zero, in hours that no trial has used ${VALUED}`;
   const about = `study ${study.slice(0, 8)}, trial ${trial}; deflated Sharpe ratio ${deflated.toFixed(3)}, probability of overfitting ${pbo === null ? 'unknown' : pbo.toFixed(3)}`;
   return [
     finding('tuning', better, `${tuned.better ? 'better' : 'not better'}: ${about}`, tuned.better),
@@ -62,7 +62,7 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
         ? finding(
             'holdout',
             held,
-            `${digits(holdout.net60s)} in quote currency; the holdout is too short for a 95% interval`,
+            `net of ${digits(holdout.net60s)} in quote currency; the holdout is too short for a 95% interval`,
             false,
           )
         : finding(
@@ -95,7 +95,7 @@ function replayed(
     finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
     finding(
       'uptime',
-      `at least ${partPercent(uptimeLeast)} of the time with both quotes`,
+      `a bid and an ask for at least ${partPercent(uptimeLeast)} of the time`,
       partPercent(uptime),
       uptime >= uptimeLeast,
     ),
@@ -114,7 +114,7 @@ function replayed(
 }
 
 function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): CriterionFinding {
-  const expected = `lower bound of the net above ${digits(least)} ${minor} ${VALUED}`;
+  const expected = `95% interval of the net entirely above ${digits(least)} ${minor} ${VALUED}`;
   const found = `${digits(measures.net60s)} ${minor}`;
   return interval === null
     ? finding(
@@ -155,7 +155,7 @@ export function tradedFindings(
     finding('fills', `at least ${fillsLeast}`, String(fills), fills >= fillsLeast || 'not yet'),
     finding(
       'uptime',
-      `at least ${partPercent(uptimeLeast)} of the time with both quotes`,
+      `a bid and an ask for at least ${partPercent(uptimeLeast)} of the time`,
       begun ? partPercent(uptime) : 'nothing ran',
       (begun && uptime >= uptimeLeast) || (begun && hours >= hoursLeast ? false : 'not yet'),
     ),
@@ -172,7 +172,10 @@ function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const expected = 'runs of this configuration whose replay repeats the recorded commands';
   const different = runs.find(({ difference }) => difference !== null);
   if (different !== undefined) return finding('runs', expected, differenceText(different), false);
-  const beside = others === 0 ? '' : `; ignored ${others} ${others === 1 ? 'run' : 'runs'} of other configurations`;
+  const beside =
+    others === 0
+      ? ''
+      : `; ${others} ${others === 1 ? 'run of another configuration is' : 'runs of other configurations are'} ignored`;
   return finding('runs', expected, `${runs.length}${beside}`, runs.length > 0 || 'not yet');
 }
 
@@ -183,7 +186,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `interval of the net overlaps or exceeds the interval of ${before.stage}, ${spanText(before)} bps of the volume ${VALUED}`;
+  const expected = `95% interval of the net reaches at least the lower end of the interval of ${before.stage}, which is ${spanText(before)} bps of the volume ${VALUED}`;
   return [
     own,
     interval === null
@@ -197,10 +200,10 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
  * required value, more fills are needed.
  */
 function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
-  const expected = `lower bound of the net at least ${digits(least)} bps of the volume ${VALUED}`;
+  const expected = `95% interval of the net entirely at or above ${digits(least)} bps of the volume ${VALUED}`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
   // Fills in the last 60 s of a run have no markout, because its recording ends before the mid price 60 s later.
-  const left = fills > judged ? `; excludes ${fills - judged} fills in the last 60 s of a run` : '';
+  const left = fills > judged ? `; ${fills - judged} fills in the last 60 s of a run are excluded` : '';
   if (net60sBps === null) return finding('net60s', expected, `no fill older than 60 s${left}`, 'not yet');
   if (interval === null)
     return finding(
@@ -216,7 +219,7 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   const more =
     missing === null
       ? 'undecided; the estimate is below the required value'
-      : `undecided; needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills with this result (${digits((missing * hours) / ratio.blocks)} h)`;
+      : `undecided; needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills with the same mean net (about ${digits((missing * hours) / ratio.blocks)} h of trading)`;
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }
 

@@ -97,7 +97,7 @@ async function attendUntilStopped(
           refused.add(id);
           log.warn(
             {},
-            `this worker does not run the study of ${who}, because the study needs ${buildText({ version, code })} and the worker is ${buildText(own)}; run the same build on both machines`,
+            `this worker does not run the study of ${who}, because the study needs ${buildText({ version, code })} and the worker runs ${buildText(own)}; run the same build on both machines`,
           );
         }
       // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
@@ -258,7 +258,9 @@ class Trials {
     if (job.code !== this.#code)
       throw this.#queues.hopeless('the version of this worker differs from the version that the trial needs');
     if (await isExpired(this.#options.now() - timestamp, job.run, () => this.#seen()))
-      throw this.#queues.hopeless('the trial expired, because its study has not run for more than a day');
+      throw this.#queues.hopeless(
+        'the trial expired, because it waited for more than a day and its study is no longer running',
+      );
     return job;
   }
 
@@ -270,7 +272,9 @@ class Trials {
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
     if (!isStudyHere(job.run, await this.#seen()))
-      throw this.#queues.hopeless('the study of the trial has ended, and this worker has no --tapes');
+      throw this.#queues.hopeless(
+        'this worker was started without --tapes, so it cannot run the trial; the study of the trial has already ended',
+      );
     this.#problem ??= new UsageError(
       'the study uses recordings; pass --tapes with the DIR or s3://BUCKET/PREFIX that puntas tune uses',
     );

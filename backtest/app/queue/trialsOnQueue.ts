@@ -328,7 +328,7 @@ class QueuedTrials implements TrialExecutor {
       this.#options.tell(
         twin === null
           ? `${this.#options.place.shown} lost ${lost.length} trials, probably because the server has no persistence; requesting the trials again`
-          : `${twin} runs this study with this registry too, and took ${lost.length} trials from the queue, which are requested again; stop one of the two processes`,
+          : `${twin} also runs this study with this registry, and took ${lost.length} trials of this process from the queue; requesting the trials again; stop one of the two processes`,
       );
       await this.#add(lost);
     }
@@ -346,7 +346,7 @@ class QueuedTrials implements TrialExecutor {
         // Once this job is removed, a restarted study requests the trial again.
         await this.#queue.remove(id);
         throw new UsageError(
-          `trial ${asked.number}: dropped an invalid result from the queue at ${this.#options.place.shown} (${outcome}); check which other program writes to this queue, and run the same command again`,
+          `trial ${asked.number}: an invalid result from the queue at ${this.#options.place.shown} was dropped (${outcome}); check which other program writes to this queue, and run the same command again`,
           1,
         );
       }

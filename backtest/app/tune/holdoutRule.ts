@@ -45,7 +45,7 @@ export function requireTuningAllowed(records: readonly RegistryRecord[], of: Stu
   );
   if (opened !== undefined)
     throw new UsageError(
-      `a holdout with hours of this study was opened ${openingText(opened)}, so its result would bias the tuning; record hours other than ${spanText(opened.tapes)}`,
+      `a holdout with hours of this study was opened ${openingText(opened)}, so its result would bias the tuning; use recordings of hours other than ${spanText(opened.tapes)}`,
     );
   unseen(records, of);
 }

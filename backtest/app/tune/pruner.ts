@@ -35,7 +35,7 @@ export const prunerBy =
         const bound = bounds[piece - 1] ?? null;
         // A trial with a NaN value is pruned.
         return bound !== null && !(Math.max(...courseOf(objective, soFar)) >= bound)
-          ? [[number, `worse than the median of earlier trials after piece ${piece}`] as const]
+          ? [[number, `worse than the median of earlier trials after piece ${piece} of the recordings`] as const]
           : [];
       }),
     );

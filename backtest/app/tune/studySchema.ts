@@ -5,7 +5,9 @@ import { sessionOf } from '../../../src/tape/index.ts';
 import { MEASURE_NAMES } from './measures.ts';
 
 const path = z.string().min(1).max(4_096);
-const name = z.string().regex(/^[\w.-]{1,64}$/, 'expected a short name of letters, digits, dots and dashes');
+const name = z
+  .string()
+  .regex(/^[\w.-]{1,64}$/, 'expected a name of 1 to 64 letters, digits, underscores, dots and dashes');
 const scalar = z.union([z.number(), z.string(), z.boolean()], 'expected a number, a text, true or false');
 const bounds = z.tuple(
   [z.number('expected a number'), z.number('expected a number')],

@@ -14,7 +14,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   return [
     {
       heading: 'The search',
-      how: 'Results of the trials, in the order of their requests. The line is the best result up to each trial; it stops rising when the search has converged.',
+      how: 'Results of the trials, in the order in which the search requested the trials. The line is the best result up to each trial; it stops rising when the search has converged.',
       plots: search(tuning),
     },
     {

@@ -139,7 +139,7 @@ function replace(ask: PrivateRequest): WireReply {
     return failureOf('0372', 'origin_id');
   const { price, major, minor, stop } = change.value;
   if (minor !== undefined && !isWaiting(order))
-    return failureOf('0329', 'only an untriggered stop order can change minor');
+    return failureOf('0329', 'minor can be changed only in a stop order that has not triggered');
   const waitsFor = stop ?? (isWaiting(order) ? order.stop : undefined);
   const byValue = order.type === 'market' ? (minor ?? (major === undefined ? order.minor : undefined)) : undefined;
   const draft: Draft = {
@@ -193,7 +193,7 @@ function orderNameFrom({ venue, path, query }: PrivateRequest): Verdict<Name[]> 
     ...['origin_id', 'origin_ids'].map(name => list(query.get(name), /,/).map(originId => ({ originId }))),
   ];
   if (lists.filter(each => each.length > 0).length > 1)
-    return refused('0361', 'give only one of IDs in the path, oid, oids, origin_id and origin_ids');
+    return refused('0361', 'give only one of these: IDs in the path, oid, oids, origin_id, origin_ids');
   const names = lists.flat();
   if (names.length === 0) return refused('0360', 'oid, oids or origin_ids');
   const wrong = names.find(name => 'originId' in name && !isOriginId(name.originId));
@@ -229,7 +229,7 @@ function changing(ask: PrivateRequest): Verdict<Changing> {
   if (!order) return refused('oid' in named.value[0]! ? '0312' : '0357');
   const book = venue.books.get(order.book);
   if (!book || (order.type === 'market' && !isWaiting(order)))
-    return refused('1005', 'a market order or a delisted book does not allow changes');
+    return refused('1005', 'only limit orders and untriggered stop orders in a listed book can be changed');
   const off = tradingOff(account, order.type, venue.switches);
   return off ?? done({ order, book, fields: fields.value });
 }
@@ -261,7 +261,7 @@ function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: 
   const price = text('price') === undefined ? undefined : priceOf(book, order.side, text('price'), switches);
   if (price?.kind === 'refused') return price;
   if (text('stop') !== undefined && !isWaiting(order))
-    return refused('0304', 'only an untriggered stop order can change stop');
+    return refused('0304', 'stop can be changed only in a stop order that has not triggered');
   const stop = stopOf(book, order.side, text('stop'), switches);
   if (stop.kind === 'refused') return stop;
   const amounts = amountsGiven(book, text('major'), text('minor'));

@@ -25,7 +25,7 @@ function register({ venue, account, body, webhooks }: PrivateRequest): WireReply
   const { callback_url: url, events } = fields.value;
   if (typeof url !== 'string') return refuse('callback_url is required');
   if (!allowedUrl(url, { ...switches, webhookHosts: 'any' }))
-    return refuse('callback_url must be an http or https URL');
+    return refuse('callback_url must be an http or https URL without user and password, with at most 2048 characters');
   if (!allowedUrl(url, switches)) {
     return refuse('callback_url must be on this machine; this embedded exchange sends only to loopback addresses');
   }

@@ -91,7 +91,7 @@ class Replay implements Market {
     if (this.#place) throw new Error('the replay was already started');
     if (place.instrument.tick !== instrument.tick || place.instrument.lot !== instrument.lot) {
       throw new RangeError(
-        `${place.instrument.symbol} has tick ${place.instrument.tick} and lot ${place.instrument.lot}, but the tape has tick ${instrument.tick} and lot ${instrument.lot}`,
+        `${place.instrument.symbol} has tick size ${place.instrument.tick} and lot size ${place.instrument.lot}, but the tape has tick size ${instrument.tick} and lot size ${instrument.lot}`,
       );
     }
     this.#place = place;

@@ -2,8 +2,8 @@
 import { choice, quantity } from './switchKinds.ts';
 
 export const STREAM_SWITCHES = {
-  feedDelayMinMs: quantity(5, 0, 60_000, 'Minimum delay of stream frames.', 'facts 16.3'),
-  feedDelayMaxMs: quantity(50, 0, 60_000, 'Maximum delay of stream frames; 0: no delay.', 'facts 16.3'),
+  feedDelayMinMs: quantity(5, 0, 60_000, 'Minimum stream frame delay.', 'facts 16.3'),
+  feedDelayMaxMs: quantity(50, 0, 60_000, 'Maximum stream frame delay; 0: no delay.', 'facts 16.3'),
   streamKeepAliveMs: quantity(20_000, 0, 3_600_000, 'Interval between keep-alive (ka) frames.', 'facts 12.1, 16.3'),
   cancelledAmounts: choice(
     ['present', 'absent'],

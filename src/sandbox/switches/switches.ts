@@ -12,7 +12,7 @@ import { choice, quantity, type Choice, type Variant } from './switchKinds.ts';
 export const SWITCHES = {
   authHeaders: choice(
     ['bitso', 'plain', 'either'],
-    'Credentials in one header (Authorization), or three.',
+    'Credentials in one header (Authorization), three headers, or either.',
     'facts 2.1, rest-api 5',
   ),
   nonce: choice(
@@ -60,7 +60,7 @@ export const SWITCHES = {
     'Crossing post-only orders: cancel, or reject (1002).',
     'facts 16.1, 18.4',
   ),
-  unknownParameters: choice(['ignored', '0304'], 'Unknown query or body parameters.', 'facts 7'),
+  unknownParameters: choice(['ignored', '0304'], 'Treatment of unknown query or body parameters.', 'facts 7'),
   orderNumbers: choice(['0372', 'accepted'], 'Whether price and amount can be JSON numbers.', 'facts 5.1'),
   offTickPrice: choice(
     ['refuse', 'round'],
@@ -85,7 +85,11 @@ export const SWITCHES = {
     'Orders beyond slippage_tolerance; refuse: 1002.',
     'facts 5.1, 18.9',
   ),
-  stopDirection: choice(['by side', 'from last'], 'Whether side or last price sets stop direction.', 'facts 16.1'),
+  stopDirection: choice(
+    ['by side', 'from last'],
+    'Whether order side or last price sets stop direction.',
+    'facts 16.1',
+  ),
   stopLocks: choice(['at placement', 'at trigger'], 'When a stop order locks funds.', 'facts 18.14'),
   stopInOpenOrders: choice(
     ['queued', 'hidden'],
@@ -110,13 +114,13 @@ export const SWITCHES = {
     'Delay between fill and trade record (meanwhile 0377).',
     'facts 9.2, 16.3',
   ),
-  unmatchedTrades: choice(['0378', 'empty'], 'order_trades of an unmatched live order.', 'facts 9.2, 16.3'),
-  unknownOrderTrades: choice(['empty', '0312'], 'order_trades of an unknown order.', 'facts 7'),
-  absentFields: choice(['null', 'omitted'], 'Order fields stop and triggered_at if unset.', 'facts 7'),
+  unmatchedTrades: choice(['0378', 'empty'], 'order_trades answer for an unmatched live order.', 'facts 9.2, 16.3'),
+  unknownOrderTrades: choice(['empty', '0312'], 'order_trades answer for an unknown order.', 'facts 7'),
+  absentFields: choice(['null', 'omitted'], 'Form of unset order fields "stop" and "triggered_at".', 'facts 7'),
   feeSign: choice(['positive', 'negative'], 'Sign of fees_amount.', 'facts 9.2, 17.10'),
-  feeRounding: choice(['half up', 'up', 'down'], 'Rounding of a fee at eight decimals.', 'facts 16.2'),
+  feeRounding: choice(['half up', 'up', 'down'], 'Fee rounding at eight decimals.', 'facts 16.2'),
   tradesOfUnknownBook: choice(['empty', '0301'], 'Trade list of an unknown book.', 'facts 4.4, 17.17'),
-  tickerWithoutBook: choice(['all', '0301'], 'GET ticker without a book.', 'facts 4.2, 17.16'),
+  tickerWithoutBook: choice(['all', '0301'], 'Answer to GET ticker without a book.', 'facts 4.2, 17.16'),
   limitAboveMax: choice(['capped', '0320'], 'Page limits above 100.', 'rest-api 8'),
   sequenceForm: choice(['string', 'number'], 'JSON type of sequence in order_book.', 'rest-api 2.6, facts 4.3'),
   flatRate: choice(['fraction', 'percent'], 'Unit of fees.flat_rate in available_books.', 'facts 4.1, 17.8'),
@@ -141,7 +145,7 @@ export const SWITCHES = {
   conversionPaddingPips: quantity(100, 0, 10_000, 'Spread of a conversion.', 'facts 13'),
   conversionQueueMs: quantity(1000, 0, 600_000, 'Duration of conversions (first half open, then queued).', 'facts 13'),
   conversionOutcome: choice(['completed', 'failed'], 'Outcome of conversions.', 'facts 13'),
-  quoteLifeMs: quantity(30_000, 1, 3_600_000, 'Lifetime of a conversion quote.', 'rest-api 4.10'),
+  quoteLifeMs: quantity(30_000, 1, 3_600_000, 'Conversion quote lifetime.', 'rest-api 4.10'),
   ...RFQ_SWITCHES,
   ...WEBHOOK_SWITCHES,
   ...STREAM_SWITCHES,

@@ -135,7 +135,7 @@ export function priceOf(
   if (text === undefined) return refused('0407', 'price is missing');
   if (!isDecimalText(text)) return refused('0304', 'price');
   const ticks = ticksOf(book, side, moneyOf(text), switches);
-  if (ticks === null) return refused('0407', `price ${text} is not a multiple of the tick ${book.rules.tickSize}`);
+  if (ticks === null) return refused('0407', `price ${text} is not a multiple of the tick size ${book.rules.tickSize}`);
   if (ticks < i.priceMin) return refused('0401', text);
   if (ticks > i.priceMax) return refused('0402', text);
   return done(Number(ticks) as Price);
@@ -158,7 +158,7 @@ export function amountsOf(
   if (!isDecimalText(text) || moneyOf(text) === 0n) return refused('0408', text);
   const sum = moneyOf(text);
   if (minorText !== undefined) return done({ major: 0 as Amount, minor: sum });
-  if (sum % i.lotMoney !== 0n) return refused('0407', `amount ${text} is not a multiple of the lot ${i.lot}`);
+  if (sum % i.lotMoney !== 0n) return refused('0407', `amount ${text} is not a multiple of the lot size ${i.lot}`);
   const lots = sum / i.lotMoney;
   // The limit of safe integers is far above every maximum amount.
   if (lots > BigInt(Number.MAX_SAFE_INTEGER)) return refused('0404', text);
@@ -179,7 +179,7 @@ export function stopOf(
   if (!isDecimalText(text)) return refused('0304', 'stop');
   const i = book.instrument;
   const ticks = ticksOf(book, side, moneyOf(text), switches);
-  if (ticks === null) return refused('0407', `stop ${text} is not a multiple of the tick ${book.rules.tickSize}`);
+  if (ticks === null) return refused('0407', `stop ${text} is not a multiple of the tick size ${book.rules.tickSize}`);
   if (ticks < i.priceMin) return refused('0412', text);
   if (ticks > i.priceMax) return refused('0413', text);
   return done(Number(ticks) as Price);

@@ -164,12 +164,12 @@ export class VenueBook implements ExecutionSink {
     const { tick, tickMoney, lot, lotMoney } = this.instrument;
     if (moneyOf(rules.tickSize) % tickMoney !== 0n)
       throw new RangeError(
-        `tick_size: expected a multiple of ${tick}, the original tick of ${rules.book}, found ${rules.tickSize}`,
+        `tick_size: expected a multiple of ${tick}, the original tick size of ${rules.book}, found ${rules.tickSize}`,
       );
     const largest = money(BigInt(UNITS_MAX) * lotMoney);
     if (moneyOf(rules.maximumAmount) > largest)
       throw new RangeError(
-        `maximum_amount: expected at most ${textOfMoney(largest)} because of the lot ${lot} of ${rules.book}, found ${rules.maximumAmount}; open the exchange with this maximum instead`,
+        `maximum_amount: expected at most ${textOfMoney(largest)} because of the lot size ${lot} of ${rules.book}, found ${rules.maximumAmount}; open the exchange with this maximum instead`,
       );
     this.instrument = instrumentOf({ ...rules, tickSize: tick }, lot);
     this.rules = rules;

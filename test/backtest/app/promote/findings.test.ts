@@ -126,9 +126,13 @@ describe('what a stage that is traded is held against', () => {
     const found = (over: Partial<RunEvidence>, blocks = 60) =>
       of(tradedFindings(paper, traded(blocks, 3, over), null), 'net60s')?.found;
     expect(found({})).toMatch(/^3 bps of the volume \(\S+ to \S+ bps\)$/);
-    expect(found({ fills: 184 })).toMatch(/ bps\); excludes 4 fills in the last 60 s of a run$/);
-    expect(found({ fills: 17 }, 5)).toMatch(/^3 bps of the volume of 15 fills; .*; excludes 2 fills/);
-    expect(found({ fills: 2, judged: 0, net60sBps: null })).toMatch(/^no fill older than 60 s; excludes 2 fills/);
+    expect(found({ fills: 184 })).toMatch(/ bps\); 4 fills in the last 60 s of a run are excluded$/);
+    expect(found({ fills: 17 }, 5)).toMatch(
+      /^3 bps of the volume of 15 fills; .*; 2 fills in the last 60 s of a run are excluded/,
+    );
+    expect(found({ fills: 2, judged: 0, net60sBps: null })).toMatch(
+      /^no fill older than 60 s; 2 fills in the last 60 s of a run are excluded/,
+    );
     const { replay: criteria } = DEFAULT_CRITERIA;
     expect(of(replayFindings(criteria, null, replay), 'net60s')?.found).toBe('500 mxn (10 to 900 mxn)');
     expect(of(replayFindings(criteria, tuned, null), 'holdout')?.found).toBe('300 (20 to 600) in quote currency');
