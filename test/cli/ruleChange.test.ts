@@ -62,7 +62,7 @@ test('a bot whose amounts become too small says what is too small and why it quo
   trading(async (bot, operate) => {
     const [, url] = await bot.sees(/metrics at (http:\/\/[\d.:]+)\/metrics/);
     await operate('PATCH', 'books/btc_mxn', { minimum_amount: '1' });
-    await bot.sees(/the exchange changed btc_mxn: smallest amount 0\.0000006 -> 1; applied immediately/);
+    await bot.sees(/the exchange changed btc_mxn: smallest amount 0\.0000006 -> 1; the change applies immediately/);
     const why =
       /no bid and no ask: below the minimum amount \(.* btc is below 1 btc, the exchange's minimum order amount of btc_mxn/;
     await bot.sees(new RegExp(`"nothing is quoted: ${why.source}`));

@@ -1016,8 +1016,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: "a hedge order is approved against the orders before this decision's quotes",
     file: 'src/core/engine/quoter.ts',
-    from: '    this.#take(at, refusal, riskContext);\n    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());\n    else this.#cancelAll(refusal, riskContext.missing);\n',
-    to: '    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());\n    else this.#cancelAll(refusal, riskContext.missing);\n    this.#take(at, refusal, riskContext);\n',
+    from: '    this.#take(at, refusal, riskContext);\n    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());\n    else this.#cancelAll(refusal, riskContext);\n',
+    to: '    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());\n    else this.#cancelAll(refusal, riskContext);\n    this.#take(at, refusal, riskContext);\n',
     test: 'test/core/hedging/takerOrder.test.ts',
     title: 'with all quotes filled leaves the position within its limit and the funds above nothing, whatever happens',
   },

@@ -170,7 +170,7 @@ describe('one line says why', () => {
       'blocks so small that each moves a window for nothing',
       '.zst',
       frame(0x88, ...Array<Buffer>(100_000).fill(Buffer.of(0, 0, 0))),
-      /^has compressed blocks that are too small for its window size; unpack the file first$/,
+      /^the file has compressed blocks that are too small for its window size; unpack the file first$/,
     ],
     ['an LZ4 frame that is cut off', '.lz4', lz4(Buffer.alloc(500)).subarray(0, 300), /file is incomplete$/],
     ['an LZ4 frame that is none', '.lz4', Buffer.from('time,price,amount'), /damaged \(no LZ4 frame\)$/],

@@ -118,7 +118,7 @@ describe('other rules', () => {
     );
     await at.clock.advance(310 * SECOND);
     expect(texts(running)).toMatch(
-      /the exchange changed btc_mxn: smallest amount 0\.0000006 -> 0\.001, largest value 200000000 -> 1000000, maker fee .* -> 0\.0400%, taker fee .* -> 0\.0900%; applied immediately/,
+      /the exchange changed btc_mxn: smallest amount 0\.0000006 -> 0\.001, largest value 200000000 -> 1000000, maker fee .* -> 0\.0400%, taker fee .* -> 0\.0900%; the change applies immediately/,
     );
     expect(recordingsIn(at.stateDir)).toHaveLength(1);
     // At any one moment a side may just be on its way from one price to the next.
@@ -157,7 +157,7 @@ describe('other rules', () => {
     expect(texts(running)).toMatch(
       /the next run could not start, so the current run continues: .*maker fees of 120 bps/,
     );
-    expect(texts(running)).toMatch(/the exchange changed btc_mxn: maker fee .* -> 0\.6000%.*; applied immediately/);
+    expect(texts(running)).toMatch(/the exchange changed btc_mxn: maker fee .* -> 0\.6000%.*; the change applies immediately/);
     const [bid, ask] = [Math.max(...prices(at, 'buy').map(Number)), Math.min(...prices(at, 'sell').map(Number))];
     expect(ask / bid - 1).toBeGreaterThan(0.012);
     expect((await running.stop()).summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
