@@ -33,6 +33,10 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
   { names: ['report'], load: async () => (await import('./report.ts')).addReportCommand },
+  {
+    names: ['presence', 'surveillance'],
+    load: async () => (await import('./compliance.ts')).addComplianceCommands,
+  },
   { names: ['new-strategy'], load: async () => (await import('./develop.ts')).addDevelopCommands },
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
 ];

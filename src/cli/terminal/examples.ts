@@ -149,6 +149,14 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas report -c my.yaml', 'shows profit by day'],
     ['puntas report -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page for a month'],
   ],
+  presence: [
+    ['puntas presence -c my.yaml --spread-max-bps 50 --size-min 0.01', 'certifies all recorded days'],
+    ['puntas presence -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page for a month'],
+  ],
+  surveillance: [
+    ['puntas surveillance -c my.yaml', 'measures all recorded days'],
+    ['puntas surveillance -c my.yaml --after-fill 5s --json', 'uses a longer window, prints JSON'],
+  ],
   'new-strategy': [
     ['puntas new-strategy order-flow', 'creates strategies/order-flow'],
     ['puntas new-strategy other-flow --root .', 'names the checkout'],
