@@ -1,7 +1,10 @@
 /** Bounds of the users' pages, in words. They only fall: lower one when its page gets shorter. */
 
-/** All users' pages together, strategy pages apart; the target is 35,000. */
-export const WORDS_MAX = 35_000;
+/**
+ * All users' pages together, strategy pages apart; the target is 35,000. It was raised once, by 700, for three commands that RTS 6 and the FIA's
+ * list ask for: presence, surveillance and conformance.
+ */
+export const WORDS_MAX = 35_700;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -13,9 +16,10 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_385,
+  'docs/cli.md': 2_585,
   'docs/comparison.md': 275,
   'docs/configuration.md': 3_400,
+  'docs/compliance.md': 375,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
@@ -32,7 +36,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 750,
   'docs/importing.md': 800,
-  'docs/json.md': 1_775,
+  'docs/json.md': 1_925,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,

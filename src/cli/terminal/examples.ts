@@ -27,6 +27,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas doctor -c my.yaml', 'checks without placing an order'],
     ['puntas doctor -c my.yaml --order --yes', 'also places and cancels one order'],
   ],
+  conformance: [
+    ['puntas conformance', 'checks the embedded exchange'],
+    ['puntas conformance -c stage.yaml --yes --json', 'checks a stage account with the smallest orders'],
+  ],
   'alert test': [['puntas alert test -c my.yaml', 'sends a test message']],
   record: [
     ['puntas record -c my.yaml --out DIR --for 1h', 'records an hour of the configured book'],

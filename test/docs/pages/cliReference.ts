@@ -5,7 +5,7 @@ import { COMMAND_FILES } from '../../../src/cli/commands/index.ts';
 
 /** Commands in the order of a user's work. */
 const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
-  ['Set up', ['init', 'check', 'doctor', 'webhooks']],
+  ['Set up', ['init', 'check', 'doctor', 'conformance', 'webhooks']],
   ['Run', ['run', 'sentinel', 'exchange', 'alert']],
   ['Inspect', ['status', 'console', 'explain', 'report', 'ledger', 'hedges', 'replay', 'presence', 'surveillance']],
   ['Act', ['pause', 'cancel', 'reduce', 'flatten', 'halt', 'resume', 'reload']],
