@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkText } from '../../src/cli/commands/conformance.ts';
 import type { ConformanceCheck } from '../../src/core/index.ts';
 import { keysOf } from './jsonPage.ts';
-import { Bench, printed, ran } from './program.ts';
+import { Bench, printed, puntas, ran } from './program.ts';
 
 const bench = new Bench();
 afterAll(() => bench.clear());
@@ -94,6 +94,45 @@ describe('conformance', () => {
     );
     const long = checkText({ ...check, found: 'word '.repeat(40).trim() }, 60);
     expect(long.split('\n').every(line => line.length < 60)).toBe(true);
+  });
+
+  test('only reads a real exchange, places orders with --yes, and trades with --trade', async () => {
+    const exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+    try {
+      const face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as Record<
+        'url' | 'operator' | 'operatorToken',
+        string
+      >;
+      const operated = async (method: string, path: string, body: object): Promise<unknown> => {
+        const headers = { authorization: `Bearer ${face.operatorToken}`, connection: 'close' };
+        const reply = await fetch(`${face.operator}/${path}`, { method, headers, body: JSON.stringify(body) });
+        return reply.json();
+      };
+      await operated('PATCH', 'switches', { publicPerMinute: 100_000, privatePerMinute: 100_000 });
+      const balances = { btc: '1', mxn: '1000000' };
+      const { key, secret } = (await operated('POST', 'accounts', { balances })) as { key: string; secret: string };
+      const live = bench.config('live', text => text.replace('https://api.bitso.com', face.url));
+      const verdictsWith = async (flags: readonly string[]) => {
+        const environment = { PUNTAS_API_KEY: key, PUNTAS_API_SECRET: secret };
+        const ended = await ran(['conformance', '-c', live, '--json', ...flags], environment);
+        const { checks, left } = printed(ended) as { checks: ConformanceCheck[]; left: string[] };
+        expect([ended.code, left, checks.filter(({ verdict }) => verdict === 'fail')]).toEqual([0, [], []]);
+        return new Map(checks.map(({ name, verdict }) => [name, verdict]));
+      };
+      const reading = await verdictsWith([]);
+      expect([reading.get('orders'), reading.get('trades'), reading.get('register a webhook')]).toEqual([
+        'skipped',
+        'skipped',
+        'skipped',
+      ]);
+      const placing = await verdictsWith(['--yes']);
+      expect([placing.get('cancel by client id'), placing.get('trades')]).toEqual(['pass', 'skipped']);
+      const trading = await verdictsWith(['--yes', '--trade']);
+      expect([trading.get('buy at once'), trading.get('balances after the sell')]).toEqual(['pass', 'pass']);
+    } finally {
+      exchange.signal('SIGTERM');
+      await exchange.ended;
+    }
   });
 
   test('trades only with --yes', async () => {

@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
-import { presenceCertificate, presenceJson, percentOfDay } from '../../../src/app/compliance/presence.ts';
+import {
+  presenceCertificate,
+  presenceJson,
+  percentOfDay,
+  type PresenceCertificate,
+} from '../../../src/app/compliance/presence.ts';
 import { presencePage, presenceText } from '../../../src/app/compliance/presenceText.ts';
 import {
   depthPrice,
@@ -14,9 +19,12 @@ import {
   PresenceTime,
   type QuotePresence,
 } from '../../../src/app/compliance/quotePresence.ts';
-import { amount, price, type Millis, type Order, type Side } from '../../../src/core/index.ts';
+import { amount, isInBook, price, type Millis, type Order, type Side } from '../../../src/core/index.ts';
 import { lineOf, type RecordedEvent } from '../../../src/live/recording/recording.ts';
-import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { readRecording, recordedRunOf, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
+import { engineOf } from '../../../src/wiring/bot.ts';
+import { recordedConfig } from '../../../src/config.ts';
 import { UTC_DAY_MS } from '../../../src/messages/timeText.ts';
 import { keysOf } from '../../cli/jsonPage.ts';
 import { Folders } from '../../live/states.ts';
@@ -158,6 +166,8 @@ describe('the terms', () => {
 
 describe('the certificate of a recorded bot', () => {
   let dir: string;
+  /** Computed while the bot was running. */
+  let early: PresenceCertificate;
   const asked = (changes: Partial<Parameters<typeof presenceCertificate>[0]> = {}) =>
     presenceCertificate({ dir, terms: { spreadMaxBps: '500', sizeMin: '0.0001' }, version: 'test', ...changes });
 
@@ -171,6 +181,7 @@ describe('the certificate of a recorded bot', () => {
       );
     const first = await started(world);
     await world.clock.advance(20 * SECOND);
+    early = asked({ dir: world.stateDir });
     await act({ action: 'pause' });
     await world.clock.advance(10 * SECOND);
     await act({ action: 'resume' });
@@ -207,6 +218,13 @@ describe('the certificate of a recorded bot', () => {
       { spreadMaxBps: null, sizeMin: '1000' },
     ]) {
       const [day] = asked({ terms }).days;
+      const reasons = new Map(day!.absences.map(({ reason, ms }) => [reason, ms]));
+      const naive = naiveTimes();
+      expect(day!.bidMs).toBe(terms.sizeMin === null ? naive.bid : 0);
+      expect(day!.askMs).toBe(terms.sizeMin === null ? naive.ask : 0);
+      if (terms.spreadMaxBps !== null) expect(reasons.get('spread above the maximum')).toBe(naive.both);
+      else if (terms.sizeMin === null) expect(day!.bothMs).toBe(naive.both);
+      else expect(reasons.get('quote below the minimum size')).toBeGreaterThan(40 * SECOND);
       const times = recordingsIn(dir).map(({ run }) => inputsOf(run).map(({ at }) => Math.floor(at)));
       const recorded = times.reduce((sum, run) => sum + Math.max(...run) - run[0]!, 0);
       expect(day!.recordedMs).toBe(recorded);
@@ -216,10 +234,35 @@ describe('the certificate of a recorded bot', () => {
     }
   });
 
+  /** The same another way: from each input to the next, what the replayed engine has in the book. */
+  function naiveTimes(): { readonly bid: number; readonly ask: number; readonly both: number } {
+    const sums = { bid: 0, ask: 0, both: 0 };
+    for (const { run } of recordingsIn(dir)) {
+      const engine = engineOf(recordedConfig(recordedRunOf(dir, run)!.setup), firstRules(dir, run)!, run);
+      let [last, bid, ask] = [Infinity, false, false];
+      replayRun(dir, run, engine, {
+        onInput: ({ at }) => {
+          const passed = Math.max(0, Math.floor(at) - last);
+          if (bid) sums.bid += passed;
+          if (ask) sums.ask += passed;
+          if (bid && ask) sums.both += passed;
+          last = last === Infinity ? Math.floor(at) : Math.max(last, Math.floor(at));
+          const sides = engine.liveOrders.filter(isInBook).map(order => order.side);
+          [bid, ask] = [sides.includes('buy'), sides.includes('sell')];
+        },
+      });
+    }
+    return sums;
+  }
+
   const inputsOf = (run: number): readonly RecordedEvent[] =>
     [...readRecording(dir, run)!.lines].map(lineOf).flatMap(line => (line.kind === 'input' ? [line.event] : []));
 
   test('names each file with a hash of the bytes that it read, and one hash over all', () => {
+    const [grown] = early.recordings;
+    expect(grown!.bytes).toBeLessThan(asked().recordings[0]!.bytes);
+    const first = readFileSync(join(dir, grown!.file)).subarray(0, grown!.bytes);
+    expect(createHash('sha256').update(first).digest('hex')).toBe(grown!.sha256);
     const { recordings, hash } = asked();
     expect(recordings.map(({ file }) => file)).toEqual(recordingsIn(dir).map(({ run }) => `run-${run}.rec`));
     const lines = recordings.map(({ file, bytes, sha256 }) => {
