@@ -41,7 +41,14 @@ describe('of a bot that has run', () => {
     expect([ended.code, told.windows.afterFillMs, Object.keys(told)]).toEqual([
       ...[0, 5_000, keysOf('surveillance').slice(0, Object.keys(told).length)],
     ]);
-    expect((await ran(['surveillance', '--state', state])).stdout).toMatch(/own order flow, UTC days[^]*OTR: /);
+    const text = (await ran(['surveillance', '--state', state])).stdout;
+    expect(text).toMatch(/own order flow, UTC days[^]*OTR: /);
+    const out = bench.path('report.html');
+    const reported = await ran(['report', '--state', state, '--surveillance', '--out', out]);
+    expect([reported.code, reported.stdout.includes(text.trim())]).toEqual([0, true]);
+    const own = printed(await ran(['surveillance', '--state', state, '--json']));
+    expect(JSON.parse(readFileSync(bench.path('report.json'), 'utf8'))).toMatchObject({ surveillance: own });
+    expect(readFileSync(out, 'utf8')).toContain('<h2>Own order flow</h2>');
   });
 
   test('both end with code 1 where the recording is not what this version computes', async () => {

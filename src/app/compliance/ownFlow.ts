@@ -136,6 +136,9 @@ export type FlowWindows = {
   readonly momentumMs: Millis;
 };
 
+/** Windows unless flags say otherwise. */
+export const DEFAULT_WINDOWS: FlowWindows = { afterFillMs: 1_000, shortLifeMs: 1_000, momentumMs: 60_000 };
+
 /** Minimum number of prices whose orders must be canceled after a fill on the other side. */
 export const LAYERS_MIN = 2;
 /** Minimum number of aggressive trades before a fill, and gain against the first of them, in basis points. */

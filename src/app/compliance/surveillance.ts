@@ -4,9 +4,7 @@
  */
 import { money, moneyOf, textOfMoney, type Instrument, type Millis } from '../../core/index.ts';
 import { dayStart, timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
-import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { columns } from './presenceText.ts';
 import {
   FlowCollector,
   layeringIn,
@@ -185,7 +183,8 @@ export function ratiosOf(
   };
 }
 
-function ratioText(hundredths: bigint | null): string {
+/** Formats a ratio of `ratiosOf`; a dash if it is `null`. */
+export function ratioText(hundredths: bigint | null): string {
   if (hundredths === null) return '–';
   const size = hundredths < 0n ? -hundredths : hundredths;
   return `${hundredths < 0n ? '-' : ''}${size / RATIO_UNIT}.${String(size % RATIO_UNIT).padStart(2, '0')}`;
@@ -215,43 +214,4 @@ export function surveillanceJson({ book, instrument, windows, days, recordings }
     }),
     recordings,
   };
-}
-
-const WIDTH = 80;
-
-/** Returns the measures as a table with one column for each measure, the warnings, and the definitions. */
-export function surveillanceText({ book, instrument, windows, days }: Surveillance): readonly string[] {
-  const { afterFillMs, shortLifeMs, momentumMs } = windows;
-  const rows = days.map(day => {
-    const { layering, stuffing, wash, momentum } = day;
-    const { number, volume } = ratiosOf(day, instrument);
-    return [
-      timeText(day.from).slice(0, 10),
-      `${layering.layered}/${layering.fills}`,
-      `${layering.canceledAfterFill}/${layering.canceledUnfilled}`,
-      `${stuffing.shortLived}/${stuffing.canceledUnfilled}`,
-      String(stuffing.peakPerSecond),
-      ratioText(number),
-      ratioText(volume),
-      String(wash.ownBoth + wash.accountBoth + wash.sameTerms),
-      String(momentum.reversals),
-    ];
-  });
-  const warnings = days.flatMap(({ from, warnings: found }) =>
-    found.map(text => `${timeText(from).slice(0, 10)}  ${text}`),
-  );
-  return [
-    `${book}, own order flow, UTC days`,
-    '',
-    ...columns([['day', 'layered', 'after fill', 'short', 'peak', 'OTR', 'OTR volume', 'self', 'reversals'], ...rows]),
-    '',
-    ...(warnings.length === 0 ? ['No warning.'] : ['Warnings:', ...warnings.map(text => `  ${text}`)]),
-    '',
-    ...[
-      `layered: fills after which orders at several prices of the other side were canceled unfilled within ${afterFillMs} ms. After fill: orders canceled like that, of all canceled unfilled.`,
-      `short: orders canceled unfilled in less than ${shortLifeMs} ms. Peak: most requests in one second.`,
-      'OTR: placed and canceled orders for each execution, minus one (RTS 9); in volume, placed amount for each executed amount, minus one.',
-      `self: trades of the account with itself. Reversals: fills better than the first of several aggressive trades on the other side in the ${momentumMs} ms before.`,
-    ].flatMap(note => wrapped(note, WIDTH)),
-  ];
 }

@@ -3,7 +3,9 @@ import type { Command } from 'commander';
 import { progress } from '../../app/inspect/explain.ts';
 import { differenceIn, presenceCertificate, presenceJson } from '../../app/compliance/presence.ts';
 import { presencePage, presenceText } from '../../app/compliance/presenceText.ts';
-import { surveillance, surveillanceJson, surveillanceText } from '../../app/compliance/surveillance.ts';
+import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';
+import { surveillance, surveillanceJson } from '../../app/compliance/surveillance.ts';
+import { surveillanceText } from '../../app/compliance/surveillanceText.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { jsonBeside, pageParts, writePage } from '../../wiring/outFiles.ts';
@@ -77,7 +79,8 @@ function addSurveillance(program: Command): void {
     .option('--momentum <duration>', 'time before a fill in which own taker trades count (default: 60s)', durationFlag)
     .option('--json', 'print one JSON object', false)
     .action((flags: DayFlags & { afterFill?: number; shortLife?: number; momentum?: number }) => {
-      const { afterFill = 1_000, shortLife = 1_000, momentum = 60_000 } = flags;
+      const { afterFillMs, shortLifeMs, momentumMs } = DEFAULT_WINDOWS;
+      const { afterFill = afterFillMs, shortLife = shortLifeMs, momentum = momentumMs } = flags;
       const measured = surveillance({
         dir: folderToRead(flags),
         windows: { afterFillMs: afterFill, shortLifeMs: shortLife, momentumMs: momentum },

@@ -15,10 +15,11 @@ import {
   ratiosOf,
   surveillance,
   surveillanceJson,
-  surveillanceText,
   surveyedDay,
   WARN_FROM,
 } from '../../../src/app/compliance/surveillance.ts';
+import { surveillanceSection, surveillanceText } from '../../../src/app/compliance/surveillanceText.ts';
+import { textOfHtml } from '../../../src/pages/index.ts';
 import { moneyOf, type Command, type EngineEvent, type Side } from '../../../src/core/index.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
@@ -260,8 +261,10 @@ describe('the surveillance of a recorded bot', () => {
     const json = surveillanceJson(measured) as { days: { orderToTrade: { number: string; volume: string } }[] };
     expect([...Object.keys(json), ...Object.keys(json.days[0]!)]).toEqual(keysOf('surveillance'));
     const text = surveillanceText(measured).join('\n');
-    expect(text).toContain(json.days[0]!.orderToTrade.number);
-    expect(text).toContain(json.days[0]!.orderToTrade.volume);
+    for (const said of [text, textOfHtml(surveillanceSection(measured))]) {
+      expect(said).toContain(json.days[0]!.orderToTrade.number);
+      expect(said).toContain(json.days[0]!.orderToTrade.volume);
+    }
     expect(text.split('\n').every(line => line.length <= 80 || line.startsWith('  20'))).toBe(true);
   });
 
