@@ -40,7 +40,7 @@ function addPresence(program: Command): void {
   ofDays(ofBot(program.command('presence').description('certify the time with quotes by day, from the recordings')))
     .option('--spread-max-bps <n>', 'maximum distance of bid and ask in bps (default: any)', decimalFlag)
     .option('--size-min <n>', 'minimum amount of a side in base currency (default: any)', decimalFlag)
-    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--json', 'print one JSON object', false)
     .action((flags: DayFlags & { spreadMaxBps?: string; sizeMin?: string; out?: string }) => {
       const { spreadMaxBps = null, sizeMin = null, out, json } = flags;
@@ -75,8 +75,8 @@ function addSurveillance(program: Command): void {
       'time after a fill in which cancels count as layering (default: 1s)',
       durationFlag,
     )
-    .option('--short-life <duration>', 'life below which a canceled order counts as short (default: 1s)', durationFlag)
-    .option('--momentum <duration>', 'time before a fill in which own taker trades count (default: 60s)', durationFlag)
+    .option('--short-life <duration>', 'maximum life of a short order (default: 1s)', durationFlag)
+    .option('--momentum <duration>', 'time before a fill for own taker trades (default: 60s)', durationFlag)
     .option('--json', 'print one JSON object', false)
     .action((flags: DayFlags & { afterFill?: number; shortLife?: number; momentum?: number }) => {
       const { afterFillMs, shortLifeMs, momentumMs } = DEFAULT_WINDOWS;

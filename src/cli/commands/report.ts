@@ -33,7 +33,7 @@ export function addReportCommand(program: Command): void {
     .option('--from <day>', 'first day, like 2026-11-01', dayFlag)
     .option('--to <day>', 'last day, like 2026-11-30', dayFlag)
     .option('--surveillance', 'add the measures of puntas surveillance', false)
-    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--json', 'print one JSON object', false)
     .action(async ({ from, to, json, out, surveillance: isMeasured, ...where }: ReportFlags) => {
       if (out !== undefined && !/\.html?$/i.test(out))

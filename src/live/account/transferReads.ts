@@ -99,7 +99,7 @@ export class TransferReads {
       this.#early.set(id, since);
       return now - since >= this.#aheadMaxMs;
     });
-    this.#know(settled);
+    this.#know(settled, found.ids);
   }
 
   /**
@@ -110,17 +110,23 @@ export class TransferReads {
     const isBooked = new Set(booked);
     const left = new Set(transfers.filter(each => !isBooked.has(each)).map(({ id }) => id));
     for (const id of left) this.#early.set(id, this.#early.get(id) ?? now);
-    this.#know(ids.filter(id => !left.has(id)));
+    this.#know(
+      ids.filter(id => !left.has(id)),
+      ids,
+    );
   }
 
-  #know(ids: readonly string[]): void {
+  /** Remembers the lines in `settled`. `read` has all lines of the read; it bounds the early lines that are kept. */
+  #know(settled: readonly string[], read: readonly string[]): void {
     const known = new Set(this.#known ?? []);
-    for (const id of newestLast(ids)) {
+    for (const id of newestLast(settled)) {
       this.#early.delete(id);
       known.delete(id);
       known.add(id);
     }
-    for (const id of this.#early.keys()) if (this.#early.size > KNOWN_MAX) this.#early.delete(id);
+    // An early line that is still listed keeps its time, or it would never count as settled.
+    const isRead = new Set(read);
+    for (const id of this.#early.keys()) if (this.#early.size > KNOWN_MAX && !isRead.has(id)) this.#early.delete(id);
     this.#list = [...known].slice(-KNOWN_MAX);
     this.#known = new Set(this.#list);
   }

@@ -457,9 +457,20 @@ describe('every read', () => {
       ),
       {
         ...runsOf(60, 8),
-        // More lines become settled at once than are remembered.
         examples: [
+          // More lines become settled at once than are remembered.
           [Array.from({ length: 12 }, (_, i) => ({ lines: [100, 0], then: 'equal', ms: i === 7 ? 1_000 : 0 })), 1_000],
+          // More lines are early at once than are remembered (seed 30472002).
+          [
+            Array.from({ length: 10 }, (_, i) => ({
+              ...{
+                lines: [100, i === 2 ? 1 : 0] as [number, number],
+                then: 'equal',
+                ms: i === 7 ? 575 : i === 8 ? 425 : 0,
+              },
+            })),
+            1_000,
+          ],
         ],
       },
     );
