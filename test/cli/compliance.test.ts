@@ -67,7 +67,7 @@ describe('of a bot that has run', () => {
   test('wrong flags are one line', async () => {
     for (const [args, line] of [
       [['presence', '-c', config, '--out', 'a.txt'], /^--out: expected a name that ends in \.html, found "a\.txt"\n$/],
-      [['presence', '-c', config, '--size-min', '0'], /expected decimal digits like 0\.01\./],
+      [['presence', '-c', config, '--size-min', '0'], /expected a decimal number above 0/],
       [['surveillance', '-c', config, '--from', '2031-01-01'], /no recording of a run in these days|no such day/],
     ] as const) {
       const { code, stderr } = await ran(args);

@@ -15,6 +15,7 @@ import {
 } from './quotePresence.ts';
 import {
   hashOfRecordings,
+  nextStart,
   replayRuns,
   type OpenedRun,
   type RecordingEvidence,
@@ -59,6 +60,9 @@ export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
     opened.push(run);
     return presenceWatcher(run, terms, time, asked.onInput);
   });
+  // The bot did not run from the end of the last replayed run to the start of the next one.
+  const next = nextStart(dir, to + UTC_DAY_MS);
+  if (next !== null) time.change(next, NOT_RUNNING);
   // Without a replayed run, there is an error above.
   const { instrument, setup } = opened.at(-1)!;
   const days = time.days.filter(day => day.from >= from && day.from <= to);

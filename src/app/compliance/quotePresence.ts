@@ -133,7 +133,7 @@ export type TermsInUnits = { readonly lots: number; readonly spreadMaxBps: Decim
 
 /** Converts terms to the units of a book, the minimum amount rounded up. Throws `TooLarge` for an impossible amount. */
 export const termsIn = (instrument: Instrument, { spreadMaxBps, sizeMin }: PresenceTerms): TermsInUnits => ({
-  lots: sizeMin === null ? 1 : Math.max(1, amountCeil(instrument, sizeMin)),
+  lots: sizeMin === null ? 1 : amountCeil(instrument, sizeMin),
   spreadMaxBps,
 });
 
@@ -176,16 +176,18 @@ function reasonForStop(engine: Engine, at: Millis): string | null {
   return quotingRefusal(engine.riskContext(at));
 }
 
-function reasonForAbsence(
-  engine: Engine,
-  orders: readonly Order[],
+function reasonForAbsence(engine: Engine, orders: readonly Order[], sides: Pick<QuotePresence, 'bid' | 'ask'>): string {
+  if (sides.bid && sides.ask) return 'spread above the maximum';
+  const regime = engine.regimeChanges.at(-1);
+  return regime?.regime === 'reduce only' ? `reduce only: ${regime.why}` : missingQuote(orders, sides);
+}
+
+/** Names the sides without the minimum amount, and whether they have a part of it. `orders` are all in the book. */
+export function missingQuote(
+  orders: readonly Pick<Order, 'side'>[],
   { bid, ask }: Pick<QuotePresence, 'bid' | 'ask'>,
 ): string {
-  if (bid && ask) return 'spread above the maximum';
-  const regime = engine.regimeChanges.at(-1);
-  if (regime?.regime === 'reduce only') return `reduce only: ${regime.why}`;
-  const without = bid ? 'ask' : ask ? 'bid' : 'quote';
-  const side = bid ? 'sell' : 'buy';
-  const isSmall = bid || ask ? orders.some(order => order.side === side) : orders.length > 0;
-  return isSmall ? `${without} below the minimum size` : `no ${without}`;
+  const [name, side] = bid ? (['ask', 'sell'] as const) : ask ? (['bid', 'buy'] as const) : (['quote', null] as const);
+  const isSmall = side === null ? orders.length > 0 : orders.some(order => order.side === side);
+  return isSmall ? `${name} below the minimum size` : `no ${name}`;
 }

@@ -44,6 +44,11 @@ export type RunWatcher = {
 /** Time range: from `from`, before `to`. */
 export type TimeRange = { readonly from: Millis; readonly to: Millis };
 
+/** Returns the start of the first run at or after a time; `null` if there is none. */
+export function nextStart(dir: string, at: Millis): Millis | null {
+  return runStarts(dir).find(({ startedAt }) => startedAt >= at)?.startedAt ?? null;
+}
+
 /**
  * Replays every run that may have inputs in the range; `watch` returns the watcher of a run. All these runs must be of
  * one book.
@@ -83,13 +88,16 @@ export function hashOfRecordings(replayed: readonly Pick<RecordingEvidence, 'fil
 
 /** Returns the runs that started before the end of the range, and were not followed by another run before its start. */
 function runsIn(dir: string, { from, to }: TimeRange): readonly number[] {
-  const runs = (existsSync(dir) ? recordingsIn(dir) : []).flatMap(({ run }) => {
+  return runStarts(dir)
+    .filter(({ startedAt }, i, runs) => startedAt < to && (runs[i + 1]?.startedAt ?? Infinity) > from)
+    .map(({ run }) => run);
+}
+
+function runStarts(dir: string): readonly { readonly run: number; readonly startedAt: Millis }[] {
+  return (existsSync(dir) ? recordingsIn(dir) : []).flatMap(({ run }) => {
     const startedAt = readOfRun(dir, run, () => recordedRunOf(dir, run))?.startedAt;
     return startedAt === undefined ? [] : [{ run, startedAt }];
   });
-  return runs
-    .filter(({ startedAt }, i) => startedAt < to && (runs[i + 1]?.startedAt ?? Infinity) > from)
-    .map(({ run }) => run);
 }
 
 function setupOf(dir: string, run: number): Config | null {

@@ -15,13 +15,16 @@ import { presencePage, presenceText } from '../../../src/app/compliance/presence
 import {
   depthPrice,
   isWithinSpread,
+  missingQuote,
   NOT_RUNNING,
   PresenceTime,
+  type PresenceDay,
   type QuotePresence,
 } from '../../../src/app/compliance/quotePresence.ts';
-import { amount, isInBook, price, type Millis, type Order, type Side } from '../../../src/core/index.ts';
-import { lineOf, type RecordedEvent } from '../../../src/live/recording/recording.ts';
-import { readRecording, recordedRunOf, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { replayRuns } from '../../../src/app/compliance/recordedRuns.ts';
+import { amount, isInBook, price, VirtualClock, type Millis, type Order, type Side } from '../../../src/core/index.ts';
+import { GAP, lineOf, type RecordedEvent } from '../../../src/live/recording/recording.ts';
+import { readRecording, recordedRunOf, recorderIn, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
 import { recordedConfig } from '../../../src/config.ts';
@@ -34,7 +37,8 @@ const folders = new Folders();
 afterAll(() => folders.clear());
 const SECOND = 1_000;
 /** A little before midnight, so that short histories have two days. */
-const START = Date.UTC(2026, 10, 22) - 150;
+const MIDNIGHT = Date.UTC(2026, 10, 22);
+const START = MIDNIGHT - 150;
 
 const presence = fc.constantFrom<QuotePresence>(
   { bid: true, ask: true, absence: null, isStop: false },
@@ -86,6 +90,7 @@ describe('the time with quotes', () => {
           ].map(([name, ms]) => [`${day} ${name}`, ms]);
           for (const [key, ms] of rows) if (ms > 0 && !key.endsWith('no recording')) seen.set(key, ms);
           expect(absences.reduce((sum, { ms }) => sum + ms, bothMs)).toBe(UTC_DAY_MS);
+          expect(absences).toEqual(absences.toSorted((a, b) => b.ms - a.ms));
         }
         expect(seen).toEqual(counts);
         const stopped = time.stops.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -164,6 +169,19 @@ describe('the terms', () => {
   });
 });
 
+test('a missing quote is named by its side, and apart from one that is too small', () => {
+  const [buy, sell] = [{ side: 'buy' as const }, { side: 'sell' as const }];
+  for (const [orders, bid, ask, reason] of [
+    [[], false, false, 'no quote'],
+    [[buy], false, false, 'quote below the minimum size'],
+    [[buy], true, false, 'no ask'],
+    [[buy, sell], true, false, 'ask below the minimum size'],
+    [[sell], false, true, 'no bid'],
+    [[buy, sell], false, true, 'bid below the minimum size'],
+  ] as const)
+    expect(missingQuote(orders, { bid, ask })).toBe(reason);
+});
+
 describe('the certificate of a recorded bot', () => {
   let dir: string;
   /** Computed while the bot was running. */
@@ -172,8 +190,9 @@ describe('the certificate of a recorded bot', () => {
     presenceCertificate({ dir, terms: { spreadMaxBps: '500', sizeMin: '0.0001' }, version: 'test', ...changes });
 
   beforeAll(async () => {
-    const world = worldOf(87);
-    const act = (of: { readonly action: 'pause' | 'resume' }) =>
+    // The first run ends before midnight, and the second one starts after it.
+    const world = worldOf(87, {}, 'sandbox', new VirtualClock(MIDNIGHT - 100 * SECOND));
+    const act = (of: { readonly action: 'pause' | 'resume' | 'reduce' | 'halt' }) =>
       executeAction(
         { stateDir: world.stateDir },
         { id: `t-${of.action}`, reason: 'a look at the feed', by: 'ann', via: 'command', ...of },
@@ -190,25 +209,91 @@ describe('the certificate of a recorded bot', () => {
     await world.clock.advance(60 * SECOND);
     const second = await started(world);
     await world.clock.advance(20 * SECOND);
+    await act({ action: 'reduce' });
+    await world.clock.advance(10 * SECOND);
+    await act({ action: 'halt' });
+    await world.clock.advance(10 * SECOND);
     await second.stop();
     dir = folders.copyOf(world.stateDir);
     world.end();
   });
 
-  test('has the pause and the time between the runs with their reasons, and adds up to the day', () => {
+  const reasonsOf = (day: PresenceDay | undefined) => new Map(day!.absences.map(({ reason, ms }) => [reason, ms]));
+
+  test('has pause, reduce-only, halt and the time between the runs with their reasons, and adds up to each day', () => {
     const { days, stops, book, instance } = asked();
-    expect([days.length, book, instance]).toEqual([1, 'btc_mxn', 'demo']);
-    const [day] = days;
-    expect(day!.bothMs).toBeGreaterThan(40 * SECOND);
-    expect(day!.bidMs).toBeGreaterThanOrEqual(day!.bothMs);
-    expect(day!.askMs).toBeGreaterThanOrEqual(day!.bothMs);
-    const byReason = new Map(day!.absences.map(({ reason, ms }) => [reason, ms]));
-    expect(byReason.get('paused: a look at the feed')).toBeGreaterThan(5 * SECOND);
-    expect(byReason.get('not running')).toBeGreaterThan(50 * SECOND);
-    expect([...byReason.values()].reduce((sum, ms) => sum + ms, day!.bothMs)).toBe(UTC_DAY_MS);
-    const pause = stops.find(({ reason }) => reason === 'paused: a look at the feed');
-    expect(pause!.to - pause!.from).toBe(byReason.get('paused: a look at the feed'));
-    expect(stops.map(({ reason }) => reason)).toContain('not running');
+    expect([days.length, book, instance]).toEqual([2, 'btc_mxn', 'demo']);
+    for (const { bidMs, askMs, bothMs, absences } of days) {
+      expect(bothMs).toBeGreaterThan(10 * SECOND);
+      expect(Math.min(bidMs, askMs)).toBeGreaterThanOrEqual(bothMs);
+      expect(absences.reduce((sum, { ms }) => sum + ms, bothMs)).toBe(UTC_DAY_MS);
+    }
+    const [first, second] = days.map(reasonsOf);
+    expect(first!.get('paused: a look at the feed')).toBeGreaterThan(5 * SECOND);
+    expect(second!.get('reduce only: a look at the feed')).toBeGreaterThan(5 * SECOND);
+    expect(second!.get('halted: a look at the feed')).toBeGreaterThan(5 * SECOND);
+    const lengthOf = (of: string) =>
+      stops.reduce((sum, { from, to, reason }) => (reason === of ? sum + to - from : sum), 0);
+    expect(lengthOf('paused: a look at the feed')).toBe(first!.get('paused: a look at the feed'));
+    expect(lengthOf('not running')).toBe(first!.get('not running')! + second!.get('not running')!);
+    expect(lengthOf('reduce only: a look at the feed')).toBe(0);
+  });
+
+  test('of one day is that day of all days, with the stops that are in it', () => {
+    const all = asked();
+    for (const [i, day] of all.days.entries()) {
+      const one = asked({ from: day.from, to: day.from });
+      expect(one.days).toEqual([day]);
+      const [start, end] = [day.from, day.from + UTC_DAY_MS];
+      const inDay = all.stops
+        .filter(({ from, to }) => from < end && to > start)
+        .map(({ from, to, reason }) => ({ reason, from: Math.max(from, start), to: Math.min(to, end) }));
+      expect(one.stops).toEqual(inDay);
+      expect(one.stops.some(({ from, to }) => from === MIDNIGHT || to === MIDNIGHT)).toBe(true);
+      // The bot that stopped before midnight tells from when on it did not run.
+      expect(one.recordings).toEqual(i === 0 ? all.recordings.slice(0, 1) : all.recordings);
+    }
+  });
+
+  test('replays no run that a later one had replaced before the first day', () => {
+    const [one, two] = recordingsIn(dir).map(({ run }) => run);
+    const { startedAt } = recordedRunOf(dir, two!)!;
+    const runsFrom = (from: Millis) =>
+      replayRuns(dir, { from, to: Infinity }, () => ({ see: () => undefined, end: () => undefined })).map(
+        ({ run }) => run,
+      );
+    expect([runsFrom(startedAt - 1), runsFrom(startedAt)]).toEqual([[one, two], [two]]);
+  });
+
+  /** Writes a run again, under another number, with other lines or another configuration. */
+  function rewritten(into: string, from: number, to: number, lines: readonly string[], setup?: string): void {
+    const of = recordedRunOf(dir, from)!;
+    const recorder = recorderIn(into, { ...of, run: to, setup: setup ?? of.setup });
+    recorder.write(lines);
+    recorder.close();
+  }
+
+  test('says from when on the disk was full, and refuses runs of two books', () => {
+    const [one, two] = recordingsIn(dir).map(({ run }) => run);
+    const lines = [...readRecording(dir, one!)!.lines];
+    const full = folders.fresh();
+    const kept = lines.findIndex((line, i) => i > lines.length / 2 && line.startsWith('i'));
+    rewritten(full, one!, one!, [...lines.slice(0, kept), GAP, ...lines.slice(kept)]);
+    rewritten(full, two!, two!, [...readRecording(dir, two!)!.lines]);
+    const { recordings, days, stops } = asked({ dir: full });
+    expect(recordings.map(({ gap, difference }) => [gap, difference])).toEqual([
+      [true, null],
+      [false, null],
+    ]);
+    expect(stops.map(({ reason }) => reason)).toContain('not recorded: the disk was full');
+    expect(days[0]!.recordedMs).toBeLessThan(asked().days[0]!.recordedMs);
+    const other = folders.fresh();
+    const { setup } = recordedRunOf(dir, one!)!;
+    rewritten(other, one!, one!, lines);
+    rewritten(other, two!, two!, lines, setup.replaceAll('btc_mxn', 'eth_mxn'));
+    expect(() => asked({ dir: other })).toThrow(
+      /: runs of btc_mxn and of eth_mxn; select days of one book with --from/,
+    );
   });
 
   test('counts the time of quotes as the inputs of the recording do, by any terms', () => {
@@ -217,22 +302,31 @@ describe('the certificate of a recorded bot', () => {
       { spreadMaxBps: '1', sizeMin: null },
       { spreadMaxBps: null, sizeMin: '1000' },
     ]) {
-      const [day] = asked({ terms }).days;
-      const reasons = new Map(day!.absences.map(({ reason, ms }) => [reason, ms]));
+      const day = sumOf(asked({ terms }).days);
+      const { reasons } = day;
       const naive = naiveTimes();
-      expect(day!.bidMs).toBe(terms.sizeMin === null ? naive.bid : 0);
-      expect(day!.askMs).toBe(terms.sizeMin === null ? naive.ask : 0);
+      expect(day.bidMs).toBe(terms.sizeMin === null ? naive.bid : 0);
+      expect(day.askMs).toBe(terms.sizeMin === null ? naive.ask : 0);
       if (terms.spreadMaxBps !== null) expect(reasons.get('spread above the maximum')).toBe(naive.both);
-      else if (terms.sizeMin === null) expect(day!.bothMs).toBe(naive.both);
+      else if (terms.sizeMin === null) expect(day.bothMs).toBe(naive.both);
       else expect(reasons.get('quote below the minimum size')).toBeGreaterThan(40 * SECOND);
       const times = recordingsIn(dir).map(({ run }) => inputsOf(run).map(({ at }) => Math.floor(at)));
       const recorded = times.reduce((sum, run) => sum + Math.max(...run) - run[0]!, 0);
-      expect(day!.recordedMs).toBe(recorded);
-      if (terms.spreadMaxBps !== null) expect(day!.bothMs).toBe(0);
-      if (terms.sizeMin !== null) expect([day!.bidMs, day!.askMs, day!.bothMs]).toEqual([0, 0, 0]);
-      if (terms.sizeMin === null) expect(day!.bidMs).toBeGreaterThan(40 * SECOND);
+      expect(day.recordedMs).toBe(recorded);
+      if (terms.spreadMaxBps !== null) expect(day.bothMs).toBe(0);
+      if (terms.sizeMin !== null) expect([day.bidMs, day.askMs, day.bothMs]).toEqual([0, 0, 0]);
+      if (terms.sizeMin === null) expect(day.bidMs).toBeGreaterThan(40 * SECOND);
     }
   });
+
+  /** Times of all days together. */
+  function sumOf(days: readonly PresenceDay[]) {
+    const of = (field: 'bidMs' | 'askMs' | 'bothMs' | 'recordedMs') => days.reduce((sum, day) => sum + day[field], 0);
+    const reasons = new Map<string, number>();
+    for (const { reason, ms } of days.flatMap(({ absences }) => absences))
+      reasons.set(reason, (reasons.get(reason) ?? 0) + ms);
+    return { bidMs: of('bidMs'), askMs: of('askMs'), bothMs: of('bothMs'), recordedMs: of('recordedMs'), reasons };
+  }
 
   /** The same another way: from each input to the next, what the replayed engine has in the book. */
   function naiveTimes(): { readonly bid: number; readonly ask: number; readonly both: number } {

@@ -20,7 +20,7 @@ import {
 } from '../../../src/app/compliance/surveillance.ts';
 import { surveillanceSection, surveillanceText } from '../../../src/app/compliance/surveillanceText.ts';
 import { textOfHtml } from '../../../src/pages/index.ts';
-import { moneyOf, type Command, type EngineEvent, type Side } from '../../../src/core/index.ts';
+import { moneyOf, VirtualClock, type Command, type EngineEvent, type Side } from '../../../src/core/index.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { keysOf } from '../../cli/jsonPage.ts';
@@ -225,7 +225,8 @@ describe('the surveillance of a recorded bot', () => {
   let dir: string;
   beforeAll(async () => {
     const near = { halfSpreadBps: 10.2, levelSpacingBps: 4, minEdgeBps: 0, refreshToleranceBps: 1 };
-    const world = worldOf(91, { strategy: near });
+    // The run is on two days.
+    const world = worldOf(91, { strategy: near }, 'sandbox', new VirtualClock(Date.UTC(2026, 10, 22) - 120_000));
     const running = await started(world);
     await world.clock.advance(240_000);
     await running.stop();
@@ -243,8 +244,14 @@ describe('the surveillance of a recorded bot', () => {
       ),
     );
     const { days, recordings } = surveillance({ dir, windows });
-    expect([days.length, recordings.map(({ difference }) => difference)]).toEqual([1, [null]]);
-    const { stuffing, layering, wash, momentum } = days[0]!;
+    expect([days.length, recordings.map(({ difference }) => difference)]).toEqual([2, [null]]);
+    const [first, second] = days;
+    const sums = <T extends object>(a: T, b: T) =>
+      Object.fromEntries(Object.entries(a).map(([name, value]) => [name, value + b[name as keyof T]])) as T;
+    const stuffing = sums(first!.stuffing, second!.stuffing);
+    const layering = sums(first!.layering, second!.layering);
+    const [wash, momentum] = [sums(first!.wash, second!.wash), sums(first!.momentum, second!.momentum)];
+    expect(Math.min(first!.stuffing.placed, second!.stuffing.placed)).toBeGreaterThan(0);
     expect(stuffing.placed).toBe(commands.filter(({ kind }) => kind === 'place').length);
     expect(stuffing.requests).toBe(commands.filter(({ kind }) => kind !== 'look').length);
     expect(stuffing.canceled).toBe(new Set(commands.flatMap(one => (one.kind === 'cancel' ? one.ids : []))).size);
@@ -254,6 +261,11 @@ describe('the surveillance of a recorded bot', () => {
       { ownBoth: 0, accountBoth: 0, sameTerms: 0 },
       { taken: 0, reversals: 0 },
     ]);
+  });
+
+  test('of one day is that day of all days', () => {
+    const { days } = surveillance({ dir, windows });
+    for (const day of days) expect(surveillance({ dir, windows, from: day.from, to: day.from }).days).toEqual([day]);
   });
 
   test('has the keys of the page on JSON, and the same numbers in the text', () => {
