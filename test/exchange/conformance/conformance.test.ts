@@ -49,7 +49,7 @@ async function checked({ switches = {}, options = {}, fate, reply, onCheck }: Ch
   const market = seededFlow({ seed: 7, profile: FLOW_PROFILES[BOOK]! });
   market.start(exchange.marketplace(BOOK));
   opened.push({ exchange, stop: () => market.stop() });
-  await clock.advance(60_000);
+  await clock.advance(5_000);
   const transport = wireTo({
     exchange: {
       respond: (request, peer) => {
@@ -163,6 +163,17 @@ describe('an exchange that is wrong', () => {
       const body = JSON.parse(reply.body) as { success: boolean; payload: never };
       return body.success ? { ...reply, body: JSON.stringify({ ...body, payload: edit(body.payload) }) } : reply;
     };
+  /** Lists a conversion of the quote that was requested last. */
+  function executing(): NonNullable<Changes['reply']> {
+    let quote: Row = {};
+    return ({ method, target }, reply) => {
+      if (method === 'POST' && target.endsWith('/rfq/v1/quotes') && reply.status === 200)
+        quote = JSON.parse(reply.body) as Row;
+      if (!target.includes('/rfq/v1/conversions?')) return reply;
+      const conversion = { ...quote, id: 'c1', quote_id: quote['id'], status: 'PENDING' };
+      return { ...reply, body: JSON.stringify({ conversions: [conversion], total_count: 1 }) };
+    };
+  }
   const each = (change: Row) => (rows: readonly Row[]) => rows.map(row => ({ ...row, ...change }));
   test.each<[what: string, reply: NonNullable<Changes['reply']>, names: readonly string[]]>([
     [
@@ -193,6 +204,48 @@ describe('an exchange that is wrong', () => {
       ['cancel by client id', 'pages of open orders'],
     ],
     [
+      'amounts that look filled',
+      edited(/orders\?origin_ids/, each({ unfilled_amount: '0' })),
+      ['look up by client id', 'ask with an id of 40 characters', 'post-only order that would trade'],
+    ],
+    [
+      'an order that may take',
+      edited(/orders\?origin_ids/, each({ time_in_force: 'goodtillcancelled' })),
+      ['look up by client id'],
+    ],
+    [
+      'a total that changes with a lock',
+      edited(/balance/, ({ balances }: { balances: Row[] }) => ({
+        balances: balances.map(row =>
+          /[1-9]/.test(String(row['locked']))
+            ? { ...row, total: `9${String(row['total'])}`, available: `9${String(row['available'])}` }
+            : row,
+        ),
+      })),
+      ['balance behind a bid', 'balance behind an ask'],
+    ],
+    [
+      'pages above their limit',
+      edited(/open_orders.*limit=2/, (rows: readonly Row[]) => [...rows, ...rows]),
+      ['pages of open orders'],
+    ],
+    [
+      'a code of another rule',
+      (_, reply) => ({ ...reply, body: reply.body.replace('"0356"', '"0304"') }),
+      ['client id of a live order'],
+    ],
+    [
+      'trades without their fees',
+      edited(/order_trades/, each({ fees_amount: '0' })),
+      ['fee of the buy', 'balances after the buy', 'fee of the sell', 'balances after the sell'],
+    ],
+    [
+      'a row that cannot be read',
+      edited(/\/trades\?book=btc_mxn$/, (rows: readonly Row[]) => [...rows, {}]),
+      ['public trades'],
+    ],
+    ['a quote that it executes by itself', executing(), ['RFQ conversions']],
+    [
       'a clock that is an hour late',
       (_, reply) => ({ ...reply, headers: { ...reply.headers, date: new Date(START - 3_600_000).toUTCString() } }),
       ['clock of the exchange'],
@@ -209,6 +262,12 @@ describe('an exchange that is wrong', () => {
     expect(namesOf(failed(result))).toEqual(names);
     expect([result.left, result.live]).toEqual([[], []]);
   });
+});
+
+test('requests above the limit of the exchange fail the budget', async () => {
+  const result = await checked({ switches: { privatePerMinute: 30 } });
+  expect(namesOf(failed(result))).toContain('request budget');
+  expect(result.live).toEqual([]);
 });
 
 describe('a run that does not come to its end', () => {
