@@ -2,31 +2,22 @@
  * Client of the exchange, with every endpoint of the REST document and of the RFQ and webhook document. Each call
  * resolves to an Outcome.
  */
-import type { Clock, Exchange, TransferLists, NonceSource, Random, Transport } from '../core/index.ts';
-import { account, type AccountEndpoints } from './rest/account.ts';
+import type { Clock, NonceSource, Random, Transport } from '../core/index.ts';
+import { account } from './rest/account.ts';
 import { requestSender, type AskOptions, type ApiEndpoint } from './transport/requestSender.ts';
-import { conversions, type ConversionEndpoints } from './rest/conversions.ts';
-import { market, type MarketEndpoints } from './rest/market.ts';
+import { conversions } from './rest/conversions.ts';
+import type { Endpoints } from './rest/endpoints.ts';
+import { market } from './rest/market.ts';
 import { transferLists } from './rest/transferLists.ts';
 import { PAGES } from './wire/path.ts';
 import { nonceV2 } from './wire/nonce.ts';
-import { orders, type OrderEndpoints } from './rest/orders.ts';
-import { rfq, type Rfq } from './rest/rfq.ts';
+import { orders } from './rest/orders.ts';
+import { rfq } from './rest/rfq.ts';
 import type { Credentials } from './wire/sign.ts';
-import { webhooks, type WebhookEndpoints } from './rest/webhooks.ts';
+import { webhooks } from './rest/webhooks.ts';
 
-/** Interface that the event loop needs, plus one method for each other endpoint. */
-export type Client = Exchange &
-  MarketEndpoints &
-  OrderEndpoints &
-  AccountEndpoints &
-  ConversionEndpoints &
-  TransferLists &
-  WebhookEndpoints & {
-    readonly rfq: Rfq;
-    /** Returns how often the exchange has rejected requests for exceeding its rate limit, by scope. */
-    lockOuts(): { readonly public: number; readonly private: number };
-  };
+/** Client with every endpoint. */
+export type Client = Endpoints;
 
 export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 /** Bitso as a venue, for the registry of venues. */
 import { describeRow, mapOutcome, type Connection, type ExchangeVenue, type VenueClient } from '../core/index.ts';
 import { exchangeClient, type Client } from './client.ts';
+import { conformance } from './conformance/conformance.ts';
 import { conversionDesk } from './rest/desk.ts';
 import { marketStream } from './stream/stream.ts';
 import { socketTransport } from './stream/streamTransport.ts';
@@ -20,6 +21,7 @@ export const bitso: ExchangeVenue = {
     marketStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
   meaningOf: actionableMeaning,
   webhooks: { signatures: signatureCheck, read: delivery },
+  conformance: options => conformance(clientAt, options),
   allows: EXCHANGE_RATE_LIMITS,
 };
 

@@ -15,6 +15,7 @@ import {
   withNextTier,
   withRfqReference,
   type Clock,
+  type Connection,
   type ConversionDesk,
   type EngineNews,
   type Instrument,
@@ -69,22 +70,32 @@ export type VenueAccess = {
  */
 const DEADLINE_MIN_MS = 500;
 
+type ClientChoices = {
+  readonly journal?: Journal;
+  /** Lower bound of every nonce, if there is no journal. */
+  readonly nonceAbove?: bigint;
+  readonly onRequest?: (seen: Observation) => void;
+};
+
 /** Returns a client for the venue. With a journal, the nonces of the client are higher than those of earlier runs. */
-export function clientOf(
+export const clientOf = (
   config: Config,
   at: VenueAccess,
   clock: Clock,
   seed: number,
-  options: {
-    readonly journal?: Journal;
-    /** Lower bound of every nonce, if there is no journal. */
-    readonly nonceAbove?: bigint;
-    readonly onRequest?: (seen: Observation) => void;
-  } = {},
-): VenueClient {
+  options: ClientChoices = {},
+): VenueClient => venueOf(config).connect(connectionTo(config, at, clock, seed, options));
+
+/** Returns the connection of `clientOf`. */
+export function connectionTo(
+  config: Config,
+  at: VenueAccess,
+  clock: Clock,
+  seed: number,
+  { journal, nonceAbove = 0n, onRequest }: ClientChoices = {},
+): Connection {
   const { budgets, requestTimeoutMs, authentication } = config.exchange;
-  const { journal, nonceAbove = 0n, onRequest } = options;
-  return venueOf(config).connect({
+  return {
     clock,
     random: randomOf(seed),
     ...at,
@@ -98,7 +109,7 @@ export function clientOf(
     },
     budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
     onRequest,
-  });
+  };
 }
 
 /** Returns a client without a key, for market data only. `deadlineMs`: lower bound of the request deadline. */

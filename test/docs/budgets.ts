@@ -2,9 +2,10 @@
 
 /**
  * All users' pages together, strategy pages apart; the target was 35,000. Raised by 400 for the limits on price moves and
- * amounts, and orders of several bots of one account: new controls, each with what it leaves open.
+ * amounts, and orders of several bots of one account, and by 700 for three commands that RTS 6 and the FIA's list ask
+ * for: presence, surveillance and conformance.
  */
-export const WORDS_MAX = 35_400;
+export const WORDS_MAX = 36_100;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -16,8 +17,9 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_385,
+  'docs/cli.md': 2_605,
   'docs/comparison.md': 275,
+  'docs/compliance.md': 375,
   'docs/configuration.md': 3_475,
   'docs/console.md': 600,
   'docs/container.md': 575,
@@ -35,11 +37,11 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 750,
   'docs/importing.md': 800,
-  'docs/json.md': 1_775,
+  'docs/json.md': 1_925,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
-  'docs/metrics.md': 775,
+  'docs/metrics.md': 785,
   'docs/operations.md': 500,
   'docs/paper.md': 425,
   'docs/promises.md': 825,

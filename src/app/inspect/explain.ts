@@ -210,7 +210,7 @@ function outside(dir: string, at: Millis): string {
 
 /** Returns the time of the last input of a run; `null` if the run has no input. */
 function endOf(dir: string, run: number): Millis | null {
-  return damaged(dir, run, () => {
+  return readOfRun(dir, run, () => {
     let last: string | null = null;
     for (const text of readRecording(dir, run)?.lines ?? []) if (text.startsWith('i')) last = text;
     const line = last === null ? null : lineOf(last);
@@ -219,13 +219,13 @@ function endOf(dir: string, run: number): Millis | null {
 }
 
 function startOf(dir: string, run: number): Millis | null {
-  return damaged(dir, run, () => recordedRunOf(dir, run)?.startedAt ?? null);
+  return readOfRun(dir, run, () => recordedRunOf(dir, run)?.startedAt ?? null);
 }
 
-const firstRulesOf = (dir: string, run: number): Rules | null => damaged(dir, run, () => firstRules(dir, run));
+const firstRulesOf = (dir: string, run: number): Rules | null => readOfRun(dir, run, () => firstRules(dir, run));
 
 function madeFrom(dir: string, run: number): { readonly setup: Config; readonly rules: Rules } {
-  const of = damaged(dir, run, () => recordedRunOf(dir, run));
+  const of = readOfRun(dir, run, () => recordedRunOf(dir, run));
   const rules = firstRulesOf(dir, run);
   if (of === null || rules === null)
     throw new UsageError(
@@ -234,7 +234,8 @@ function madeFrom(dir: string, run: number): { readonly setup: Config; readonly 
   return { setup: recordedConfig(of.setup), rules };
 }
 
-function damaged<T>(dir: string, run: number, read: () => T): T {
+/** Returns what `read` returns; an error becomes a `UsageError` that names the run. */
+export function readOfRun<T>(dir: string, run: number, read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -21,8 +21,9 @@ import { dayText, minuteOf, notesOf, daysText, type ProfitDay, type ProfitReport
 
 /**
  * Returns the HTML of a profit report, which includes library, style and script. All texts of the ledger are escaped.
+ * `more` follows the table of days.
  */
-export function profitPage(report: ProfitReport, parts: PageParts): string {
+export function profitPage(report: ProfitReport, parts: PageParts, more: Html = NO_HTML): string {
   const { book, days } = report;
   const title = `Profit by day: ${book}`;
   const plots = [netPlot(report), cumulative(report), held(report)];
@@ -34,7 +35,7 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
     <p class="verdict">${verdictOf(report)}</p>
     ${tilesOf(report)} ${placesOf(plots.slice(0, 1))} ${placesOf(plots.slice(1))}
     <p class="soft">${PLOT_ADVICE} Days are UTC days.</p>
-    ${section('Parts of the profit', placesOf(where, 'row many'))} ${section('Day by day', dayTable(report))}
+    ${section('Parts of the profit', placesOf(where, 'row many'))} ${section('Day by day', dayTable(report))} ${more}
     ${section(
       'Notes',
       notesOf(report).map(note => html`<p>${note}</p>`),

@@ -12,6 +12,7 @@ type Add = (program: Command) => void;
 export const COMMAND_FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run', 'check', 'exchange', 'sentinel'], load: async () => (await import('./trade.ts')).addTradeCommands },
   { names: ['init', 'doctor'], load: async () => (await import('./setup.ts')).addSetupCommands },
+  { names: ['conformance'], load: async () => (await import('./conformance.ts')).addConformanceCommand },
   { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommands },
   { names: ['record', 'import'], load: async () => (await import('./record.ts')).addRecordCommands },
   {
@@ -33,13 +34,17 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
   { names: ['report'], load: async () => (await import('./report.ts')).addReportCommand },
+  {
+    names: ['presence', 'surveillance'],
+    load: async () => (await import('./compliance.ts')).addComplianceCommands,
+  },
   { names: ['new-strategy'], load: async () => (await import('./develop.ts')).addDevelopCommands },
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
 ];
 
 /** Commands that place, cancel or watch orders, or record an operator's decision about money. */
 export const MONEY_COMMANDS: readonly string[] = [
-  ...['run', 'sentinel', 'doctor', 'promote', 'reload', 'hedges', 'console'],
+  ...['run', 'sentinel', 'doctor', 'conformance', 'promote', 'reload', 'hedges', 'console'],
   ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
 ];
 

@@ -6,6 +6,9 @@ import { progress } from '../../app/inspect/explain.ts';
 import { lastMoment, profitAt } from '../../app/inspect/profitNow.ts';
 import { profitReport, reportJson, reportText } from '../../app/inspect/profitReport.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
+import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';
+import { surveillance, surveillanceJson } from '../../app/compliance/surveillance.ts';
+import { surveillanceSection, surveillanceText } from '../../app/compliance/surveillanceText.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -17,20 +20,22 @@ type ReportFlags = BotFlags & {
   readonly from?: number;
   readonly to?: number;
   readonly json: boolean;
+  readonly surveillance: boolean;
   readonly out?: string;
 };
 
 /**
  * Adds `report`, which reads a copy of the state, with or without a running bot. Rejects with `UsageError` if there is
- * no ledger, or if the ledger has no day from `--from` to `--to`.
+ * no ledger, if the ledger has no day from `--from` to `--to`, or with `--surveillance` if these days have no recording.
  */
 export function addReportCommand(program: Command): void {
   ofBot(program.command('report').description('show profit by day: trading, fees, hedging and net'))
     .option('--from <day>', 'first day, like 2026-11-01', dayFlag)
     .option('--to <day>', 'last day, like 2026-11-30', dayFlag)
+    .option('--surveillance', 'add the measures of puntas surveillance', false)
     .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--json', 'print one JSON object', false)
-    .action(async ({ from, to, json, out, ...where }: ReportFlags) => {
+    .action(async ({ from, to, json, out, surveillance: isMeasured, ...where }: ReportFlags) => {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const clock = realClock();
@@ -41,12 +46,18 @@ export function addReportCommand(program: Command): void {
       const onInput = progress(clock, writeError);
       const current = profitAt(lastMoment(dir, onInput), file);
       const report = profitReport(file, asked, clock.now(), book, current);
-      const value = reportJson(report);
-      if (out !== undefined) writePage(out, jsonBeside(out), value, () => profitPage(report, pageParts()));
+      const measured = isMeasured ? surveillance({ dir, windows: DEFAULT_WINDOWS, ...asked, onInput }) : null;
+      const value = { ...reportJson(report), ...(measured && { surveillance: surveillanceJson(measured) }) };
+      const flow = measured === null ? undefined : surveillanceSection(measured);
+      if (out !== undefined) writePage(out, jsonBeside(out), value, () => profitPage(report, pageParts(), flow));
       print(
         json
           ? JSON.stringify(value)
-          : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'),
+          : [
+              ...reportText(report),
+              ...(measured === null ? [] : ['', ...surveillanceText(measured)]),
+              ...(out === undefined ? [] : [`page: ${out}`]),
+            ].join('\n'),
       );
     });
 }

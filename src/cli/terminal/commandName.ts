@@ -25,6 +25,7 @@ const VERBS = [
   ...['run', 'check', 'exchange', 'sentinel', 'init', 'doctor', 'alert', 'record', 'import', 'backtest', 'calibrate'],
   ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
   ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'ledger', 'report'],
+  ...['presence', 'surveillance', 'conformance'],
   ...['new-strategy', 'webhooks', 'help', '--help'],
 ];
 /**

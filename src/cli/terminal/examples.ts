@@ -27,6 +27,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas doctor -c my.yaml', 'checks without placing an order'],
     ['puntas doctor -c my.yaml --order --yes', 'also places and cancels one order'],
   ],
+  conformance: [
+    ['puntas conformance', 'checks the embedded exchange'],
+    ['puntas conformance -c stage.yaml --yes --json', 'checks a stage account with the smallest orders'],
+  ],
   'alert test': [['puntas alert test -c my.yaml', 'sends a test message']],
   record: [
     ['puntas record -c my.yaml --out DIR --for 1h', 'records an hour of the configured book'],
@@ -148,6 +152,14 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   report: [
     ['puntas report -c my.yaml', 'shows profit by day'],
     ['puntas report -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page for a month'],
+  ],
+  presence: [
+    ['puntas presence -c my.yaml --spread-max-bps 50 --size-min 0.01', 'certifies all recorded days'],
+    ['puntas presence -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page for a month'],
+  ],
+  surveillance: [
+    ['puntas surveillance -c my.yaml', 'measures all recorded days'],
+    ['puntas surveillance -c my.yaml --after-fill 5s --json', 'uses a longer window, prints JSON'],
   ],
   'new-strategy': [
     ['puntas new-strategy order-flow', 'creates strategies/order-flow'],

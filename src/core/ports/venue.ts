@@ -33,6 +33,8 @@ export type ExchangeVenue = {
   readonly meaningOf?: (code: string) => Meaning | undefined;
   /** Webhooks; absent if the exchange delivers none. */
   readonly webhooks?: VenueWebhooks;
+  /** Checks of the exchange against its documents; absent if there are none. */
+  readonly conformance?: (options: ConformanceOptions) => Promise<ConformanceResult>;
   /**
    * Rate limits that the exchange publishes, in requests per minute: public requests per address, private requests per
    * account. Absent if the exchange publishes none.
@@ -155,3 +157,37 @@ export type Delivery =
   /** Event of a kind for which no webhook was registered. */
   | { readonly kind: 'other' }
   | { readonly kind: 'unreadable'; readonly reason: string };
+
+export type ConformanceOptions = {
+  /** Connection with credentials. */
+  readonly connection: Connection;
+  readonly book: string;
+  /** Prefix of the ids of all orders that the checks place: 1 to 16 letters and digits, and a dash. */
+  readonly prefix: string;
+  /** Whether orders may be placed and canceled, of the smallest size and far from the market. */
+  readonly mayOrder: boolean;
+  /** Whether the smallest amount may be bought and sold. */
+  readonly mayTrade: boolean;
+  /** Callback URL that may be registered for webhooks; `null` if none may. */
+  readonly callbackUrl: string | null;
+  /** Called with each check as soon as it is known. */
+  readonly tell: (check: ConformanceCheck) => void;
+  /** Whether the operator has stopped the checks. Remaining checks are skipped, and orders are canceled. */
+  readonly isStopped: () => boolean;
+};
+
+/** Check of one call of the interface. */
+export type ConformanceCheck = {
+  readonly name: string;
+  /** Section of the exchange's documents. */
+  readonly source: string;
+  readonly expected: string;
+  readonly found: string;
+  readonly verdict: 'pass' | 'fail' | 'skipped';
+};
+
+export type ConformanceResult = {
+  readonly checks: readonly ConformanceCheck[];
+  /** Ids of orders of the checks that may still be live. */
+  readonly left: readonly string[];
+};

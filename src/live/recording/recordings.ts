@@ -12,6 +12,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Millis } from '../../core/index.ts';
@@ -40,7 +41,8 @@ export type RunRecorder = {
 };
 
 const NAME = /^run-(\d{1,15})\.rec$/;
-const recordingName = (run: number): string => `run-${run}.rec`;
+/** Returns the file name of the recording of a run. */
+export const recordingName = (run: number): string => `run-${run}.rec`;
 
 /** Size of the length and the checksum before each compressed piece of a recording, in bytes. */
 const HEAD_BYTES = 8;
@@ -51,6 +53,7 @@ const PIECE_MAX_BYTES = 32 * 1024 * 1024;
  * measurement, one day of recording took 19 MB with earlier pieces in the window, and 54 MB without earlier pieces.
  */
 const WINDOW_BYTES = 32_768;
+const HASH_CHUNK_BYTES = 1024 * 1024;
 
 /** Returns the number and size of each recorded run, oldest first. */
 export function recordingsIn(dir: string): readonly { readonly run: number; readonly bytes: number }[] {
@@ -196,6 +199,24 @@ export class RecordingPieces {
   constructor(path: string, run: number) {
     this.#file = openRegularFile(path);
     this.#run = run;
+  }
+
+  /** Size of the pieces that were read, in bytes of the file. Later writes of the bot do not change these bytes. */
+  get bytesRead(): number {
+    return this.#at;
+  }
+
+  /** Returns the SHA-256 of the bytes that were read, in hexadecimal digits. */
+  hashOfRead(): string {
+    const hash = createHash('sha256');
+    const chunk = Buffer.alloc(HASH_CHUNK_BYTES);
+    for (let done = 0; done < this.#at;) {
+      const part = chunk.subarray(0, Math.min(chunk.length, this.#at - done));
+      if (!readWhole(this.#file, part, done)) throw new RangeError(DAMAGED);
+      hash.update(part);
+      done += part.length;
+    }
+    return hash.digest('hex');
   }
 
   /** Returns the share of the file that was read, from 0 to 1. */

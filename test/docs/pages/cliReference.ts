@@ -5,9 +5,9 @@ import { COMMAND_FILES } from '../../../src/cli/commands/index.ts';
 
 /** Commands in the order of a user's work. */
 const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
-  ['Set up', ['init', 'check', 'doctor', 'webhooks']],
+  ['Set up', ['init', 'check', 'doctor', 'conformance', 'webhooks']],
   ['Run', ['run', 'sentinel', 'exchange', 'alert']],
-  ['Inspect', ['status', 'console', 'explain', 'report', 'ledger', 'hedges', 'replay']],
+  ['Inspect', ['status', 'console', 'explain', 'report', 'ledger', 'hedges', 'replay', 'presence', 'surveillance']],
   ['Act', ['pause', 'cancel', 'reduce', 'flatten', 'halt', 'resume', 'reload']],
   ['Choose and tune', ['scout', 'backtest', 'compare', 'calibrate', 'tune', 'worker', 'promote']],
   ['Recordings', ['record', 'import', 'tape', 'export']],

@@ -32,7 +32,7 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
 /** What a command needs that a sentence leaves out: matched against the command, added at its end. */
 const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [
-    /puntas (?:doctor|console|explain|hedges|ledger|report|status|pause|cancel|halt|reduce|reload|resume|sentinel|webhooks list|webhooks register)\b/,
+    /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|webhooks list|webhooks register)\b/,
     / (?:-c|--state) /,
     '-c my.yaml',
   ],
@@ -202,6 +202,10 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas report\b.* --json/, /^\{"book":/m],
   [/puntas report\b.* --out/, /^page: /m],
   [/puntas report\b/, /^total +\d+/m],
+  [/puntas presence\b.* --out/, /^page: /m],
+  [/puntas presence\b/, /^SHA-256 of the recordings: [0-9a-f]{64}$/m],
+  [/puntas surveillance\b/, /own order flow, UTC days/],
+  [/puntas conformance\b/, /\d+ pass, 0 fail/],
   [/puntas export -c/, /\d+ rows? of (?:fills|ledger)/],
   [/puntas halt\b(?!.* --cancel)/, /^halted: /m],
   [/puntas halt\b.* --cancel/, /no order of [^\n]*is left|verified/],
@@ -256,7 +260,7 @@ export type Plan = {
 };
 
 const BESIDE =
-  /puntas (?:status|pause|cancel|flatten|console|explain|hedges|ledger|report|export -c|halt|reduce|reload|resume|replay|sentinel|webhooks|import --from \.\/state)\b/;
+  /puntas (?:status|pause|cancel|flatten|console|explain|hedges|ledger|report|presence|surveillance|export -c|halt|reduce|reload|resume|replay|sentinel|webhooks|import --from \.\/state)\b/;
 /** A word that only the reader can fill in. */
 const UNFILLED = /\b[A-Z]{2,}\b(?!=)|…|<\w+>|\[[^\]]*\]/;
 const FILLED_WHEN_RUN = /\b(?:NOW|TODAY|TOMORROW|PORT|ID)\b|\$TOKEN|PUNTAS_\w+/g;

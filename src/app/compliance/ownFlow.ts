@@ -1,0 +1,309 @@
+/** The bot's own order flow in recorded runs: its orders, requests and executions, for surveillance. */
+import {
+  opposite,
+  type Command,
+  type DecimalText,
+  type EngineEvent,
+  type Millis,
+  type OwnTrade,
+  type Side,
+} from '../../core/index.ts';
+
+/** Order of the bot that was sent. All times are those of the bot's clock. */
+export type FlowOrder = {
+  readonly id: string;
+  readonly side: Side;
+  /** Price in ticks. */
+  readonly price: number;
+  /** Amount in lots. */
+  readonly lots: number;
+  readonly sentAt: Millis;
+  /** Time of the first cancel of the order; `null` if none was sent. */
+  canceledAt: Millis | null;
+  /** Whether that cancel was sent while trading was halted. */
+  isKilled: boolean;
+  /** Whether the order was rejected, so that it was never in the book. */
+  isRejected: boolean;
+  /** Whether a part of the order was executed. */
+  isFilled: boolean;
+};
+
+/** Execution of one order of the account in the bot's book, at the time at which the bot read it. */
+export type FlowTrade = {
+  readonly at: Millis;
+  /** Time of the execution on the exchange's clock. */
+  readonly createdAt: Millis;
+  readonly tid: string;
+  readonly side: Side;
+  readonly price: DecimalText;
+  readonly major: DecimalText;
+  readonly isMaker: boolean;
+  /** Whether the order is the bot's. Other orders of the account are by other bots or by hand. */
+  readonly isOwn: boolean;
+};
+
+/** Order flow of the replayed runs, in the order of the inputs. */
+export type OwnFlow = {
+  readonly orders: readonly FlowOrder[];
+  readonly trades: readonly FlowTrade[];
+  /** Times of the requests that place or cancel orders; one request can cancel several orders. */
+  readonly requests: readonly Millis[];
+  /** Times of the inputs of each run: first and last. */
+  readonly runs: readonly (readonly [from: Millis, to: Millis])[];
+};
+
+export type FlowSource = { readonly book: string; readonly instance: string; readonly isHalted: boolean };
+
+/** Collector of the order flow of several runs. */
+export class FlowCollector {
+  readonly #orders = new Map<string, FlowOrder>();
+  readonly #idByOid = new Map<string, string>();
+  /** Trades by id, side and order, because the exchange lists a trade again in later reads. */
+  readonly #trades = new Map<string, FlowTrade>();
+  readonly #requests: Millis[] = [];
+  readonly #runs: [Millis, Millis][] = [];
+
+  get flow(): OwnFlow {
+    return {
+      orders: [...this.#orders.values()],
+      trades: [...this.#trades.values()],
+      requests: this.#requests,
+      runs: this.#runs,
+    };
+  }
+
+  /** Starts a run. */
+  begin(): void {
+    this.#runs.push([Number.NaN, Number.NaN]);
+  }
+
+  /** Records an input and the answer of the engine. `isHalted`: whether the engine is halted after the input. */
+  see({ book, instance, isHalted }: FlowSource, event: EngineEvent, commands: readonly Command[]): void {
+    const run = this.#runs.at(-1)!;
+    if (Number.isNaN(run[0])) run[0] = event.at;
+    run[1] = event.at;
+    if (event.kind === 'trades')
+      for (const trade of event.trades) if (trade.book === book) this.#executed(trade, event.at, `${instance}-`);
+    if (event.kind === 'placed') {
+      const order = this.#orders.get(event.id);
+      if (event.outcome.kind === 'done') this.#idByOid.set(event.outcome.value.oid, event.id);
+      // A rejection because the id exists already is the answer to an order that arrived.
+      else if (event.outcome.kind === 'refused' && event.outcome.meaning !== 'duplicate id' && order !== undefined)
+        order.isRejected = true;
+    }
+    for (const command of commands) this.#commanded(command, event.at, isHalted);
+  }
+
+  #commanded(command: Command, at: Millis, isHalted: boolean): void {
+    if (command.kind === 'look') return;
+    this.#requests.push(at);
+    if (command.kind === 'cancel') {
+      for (const order of command.ids.flatMap(id => this.#orders.get(id) ?? [])) {
+        if (order.canceledAt !== null) continue;
+        order.canceledAt = at;
+        order.isKilled = isHalted;
+      }
+      return;
+    }
+    const { id, side, price, amount } = command;
+    this.#orders.set(id, {
+      ...{ id, side, price, lots: amount, sentAt: at },
+      ...{ canceledAt: null, isKilled: false, isRejected: false, isFilled: false },
+    });
+  }
+
+  #executed(trade: OwnTrade, at: Millis, prefix: string): void {
+    const { tid, oid, side, createdAt, price, major, maker } = trade;
+    const key = `${tid} ${side} ${oid}`;
+    if (this.#trades.has(key)) return;
+    const id = trade.originId ?? this.#idByOid.get(oid) ?? null;
+    const order = id === null ? undefined : this.#orders.get(id);
+    if (order !== undefined) order.isFilled = true;
+    this.#trades.set(key, {
+      ...{ at, createdAt, tid, side, price, major, isMaker: maker },
+      isOwn: id?.startsWith(prefix) ?? false,
+    });
+  }
+}
+
+/** Windows of the measures, in ms. */
+export type FlowWindows = {
+  /** Time after a fill in which a cancel on the other side counts as layering. */
+  readonly afterFillMs: Millis;
+  /** Life below which a canceled order counts as short. */
+  readonly shortLifeMs: Millis;
+  /** Time before a fill in which aggressive trades on the other side count as momentum. */
+  readonly momentumMs: Millis;
+};
+
+/** Windows unless flags say otherwise. */
+export const DEFAULT_WINDOWS: FlowWindows = { afterFillMs: 1_000, shortLifeMs: 1_000, momentumMs: 60_000 };
+
+/** Minimum number of prices whose orders must be canceled after a fill on the other side. */
+export const LAYERS_MIN = 2;
+/** Minimum number of aggressive trades before a fill, and gain against the first of them, in basis points. */
+export const MOMENTUM_TRADES_MIN = 2;
+export const MOMENTUM_GAIN_BPS = 10n;
+const SECOND_MS = 1_000;
+
+/** Numbers of the fills of one day, and of what happened around them. */
+export type LayeringCount = {
+  /** Fills of the bot; executions of one side that were read at one time are one fill. */
+  readonly fills: number;
+  /** Fills after which orders at `LAYERS_MIN` or more prices of the other side were canceled unfilled. */
+  readonly layered: number;
+  /** Orders canceled without a fill. */
+  readonly canceledUnfilled: number;
+  /** Those of them that were canceled shortly after a fill on the other side. */
+  readonly canceledAfterFill: number;
+};
+
+type Part<T> = (flow: OwnFlow, isInDay: (at: Millis) => boolean, windows: FlowWindows) => T;
+
+const isCanceledUnfilled = ({ canceledAt, isFilled, isRejected }: FlowOrder): boolean =>
+  canceledAt !== null && !isFilled && !isRejected;
+
+/** Counts cancels that follow fills of the other side. Fills and canceled orders count on their own day. */
+export const layeringIn: Part<LayeringCount> = ({ orders, trades }, isInDay, { afterFillMs }) => {
+  const canceled = orders.filter(isCanceledUnfilled).sort((a, b) => a.canceledAt! - b.canceledAt!);
+  const times = canceled.map(({ canceledAt }) => canceledAt!);
+  const fills = new Map(trades.filter(({ isOwn }) => isOwn).map(({ at, side }) => [`${at} ${side}`, { at, side }]));
+  const after = new Set<FlowOrder>();
+  let layered = 0;
+  for (const { at, side } of fills.values()) {
+    const prices = new Set<number>();
+    for (let i = firstFrom(times, at); i < canceled.length && times[i]! <= at + afterFillMs; i++) {
+      const order = canceled[i]!;
+      if (order.side !== opposite(side) || order.sentAt > at) continue;
+      prices.add(order.price);
+      after.add(order);
+    }
+    if (isInDay(at) && prices.size >= LAYERS_MIN) layered++;
+  }
+  return {
+    fills: [...fills.values()].filter(({ at }) => isInDay(at)).length,
+    layered,
+    canceledUnfilled: times.filter(isInDay).length,
+    canceledAfterFill: [...after].filter(({ canceledAt }) => isInDay(canceledAt!)).length,
+  };
+};
+
+/** Returns the index of the first of the ascending times that is not before `at`. */
+function firstFrom(times: readonly Millis[], at: Millis): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (times[half]! < at) low = half + 1;
+    else high = half;
+  }
+  return low;
+}
+
+export type StuffingCount = {
+  readonly requests: number;
+  /** Maximum number of requests in any second that ends in the day. */
+  readonly peakPerSecond: number;
+  /** Placements, and orders canceled other than by a halt. */
+  readonly placed: number;
+  readonly canceled: number;
+  /** Executions of the bot's orders. */
+  readonly executions: number;
+  /** Placed amount, in lots. */
+  readonly placedLots: bigint;
+  /** Orders canceled without a fill, and those of them that lived less than `shortLifeMs`. */
+  readonly canceledUnfilled: number;
+  readonly shortLived: number;
+};
+
+/** Counts messages and lives of orders. */
+export const stuffingIn: Part<StuffingCount> = ({ orders, trades, requests }, isInDay, { shortLifeMs }) => {
+  const placed = orders.filter(({ sentAt }) => isInDay(sentAt));
+  const canceled = orders.filter(({ canceledAt }) => canceledAt !== null && isInDay(canceledAt));
+  const unfilled = canceled.filter(isCanceledUnfilled);
+  return {
+    requests: requests.filter(isInDay).length,
+    peakPerSecond: peakIn(requests, isInDay),
+    placed: placed.length,
+    canceled: canceled.filter(({ isKilled }) => !isKilled).length,
+    executions: trades.filter(({ at, isOwn }) => isOwn && isInDay(at)).length,
+    placedLots: placed.reduce((sum, { lots }) => sum + BigInt(lots), 0n),
+    canceledUnfilled: unfilled.length,
+    shortLived: unfilled.filter(({ sentAt, canceledAt }) => canceledAt! - sentAt < shortLifeMs).length,
+  };
+};
+
+function peakIn(requests: readonly Millis[], isInDay: (at: Millis) => boolean): number {
+  const times = [...requests].sort((a, b) => a - b);
+  let [peak, first] = [0, 0];
+  for (let last = 0; last < times.length; last++) {
+    while (times[last]! - times[first]! >= SECOND_MS) first++;
+    if (isInDay(times[last]!)) peak = Math.max(peak, last - first + 1);
+  }
+  return peak;
+}
+
+export type WashCount = {
+  /** Trades with the bot on both sides. */
+  readonly ownBoth: number;
+  /** Trades with the account on both sides, and the bot on at most one of them. */
+  readonly accountBoth: number;
+  /** Pairs of trades of both sides with different ids, but one time, price and amount, maker and taker. */
+  readonly sameTerms: number;
+};
+
+/** Counts trades of the account with itself. */
+export const washIn: Part<WashCount> = ({ trades }, isInDay) => {
+  const byId = new Map<string, FlowTrade[]>();
+  const others = new Map<string, FlowTrade[]>();
+  for (const trade of trades.filter(({ at }) => isInDay(at))) listIn(byId, trade.tid).push(trade);
+  let [ownBoth, accountBoth, sameTerms] = [0, 0, 0];
+  for (const rows of byId.values()) {
+    const [buys, sells] = [rows.filter(({ side }) => side === 'buy'), rows.filter(({ side }) => side === 'sell')];
+    if (buys.length > 0 && sells.length > 0) {
+      if (buys.some(({ isOwn }) => isOwn) && sells.some(({ isOwn }) => isOwn)) ownBoth++;
+      else accountBoth++;
+    } else for (const row of rows) listIn(others, `${row.createdAt} ${row.price} ${row.major}`).push(row);
+  }
+  for (const rows of others.values()) {
+    const count = (side: Side, isMaker: boolean) =>
+      rows.filter(row => row.side === side && row.isMaker === isMaker).length;
+    sameTerms +=
+      Math.min(count('buy', true), count('sell', false)) + Math.min(count('buy', false), count('sell', true));
+  }
+  return { ownBoth, accountBoth, sameTerms };
+};
+
+export type MomentumCount = {
+  /** Executions of the bot that took liquidity. */
+  readonly taken: number;
+  /** Fills at a gain of `MOMENTUM_GAIN_BPS` against the first of several aggressive trades on the other side. */
+  readonly reversals: number;
+};
+
+/** Counts fills that close what aggressive trades have opened at a better price. `moneyOf` converts prices. */
+export const momentumIn =
+  (priceOfText: (text: DecimalText) => bigint): Part<MomentumCount> =>
+  ({ trades }, isInDay, { momentumMs }) => {
+    const own = trades.filter(({ isOwn }) => isOwn);
+    const taken: Record<Side, FlowTrade[]> = { buy: [], sell: [] };
+    let reversals = 0;
+    for (const trade of own) {
+      const before = taken[opposite(trade.side)].filter(({ at }) => at >= trade.at - momentumMs);
+      taken[opposite(trade.side)] = before;
+      if (isInDay(trade.at) && before.length >= MOMENTUM_TRADES_MIN) {
+        const [opened, closed] = [priceOfText(before[0]!.price), priceOfText(trade.price)];
+        const gain = trade.side === 'sell' ? closed - opened : opened - closed;
+        if (gain * 10_000n >= MOMENTUM_GAIN_BPS * opened) reversals++;
+      }
+      if (!trade.isMaker) taken[trade.side].push(trade);
+    }
+    return { taken: own.filter(({ at, isMaker }) => !isMaker && isInDay(at)).length, reversals };
+  };
+
+function listIn<T>(map: Map<string, T[]>, key: string): T[] {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const list: T[] = [];
+  map.set(key, list);
+  return list;
+}

@@ -1,0 +1,135 @@
+/** `puntas presence`: certificate of quote presence by UTC day, computed from the recordings of a state directory. */
+import { TooLarge, type Millis } from '../../core/index.ts';
+import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import {
+  DISK_FULL,
+  NOT_REPLAYED,
+  NOT_RUNNING,
+  presenceOf,
+  PresenceTime,
+  termsIn,
+  type PresenceDay,
+  type PresenceTerms,
+  type Stop,
+} from './quotePresence.ts';
+import {
+  hashOfRecordings,
+  nextStart,
+  replayRuns,
+  type OpenedRun,
+  type RecordingEvidence,
+  type RunWatcher,
+} from './recordedRuns.ts';
+
+export type PresenceCertificate = {
+  readonly book: string;
+  /** Base currency, in which the minimum amount is. */
+  readonly base: string;
+  readonly instance: string;
+  readonly terms: PresenceTerms;
+  readonly days: readonly PresenceDay[];
+  readonly stops: readonly Stop[];
+  readonly recordings: readonly RecordingEvidence[];
+  /** SHA-256 of all recordings: of one line with file name, bytes and SHA-256 for each. */
+  readonly hash: string;
+  /** Version of Puntas that replayed the recordings. */
+  readonly version: string;
+};
+
+export type PresenceAsked = {
+  readonly dir: string;
+  readonly terms: PresenceTerms;
+  /** First and last day, as starts of UTC days; absent: the first and the last recorded day. */
+  readonly from?: Millis;
+  readonly to?: Millis;
+  readonly version: string;
+  /** Called with the time of each input, for progress reports. */
+  readonly onInput?: (at: Millis) => void;
+};
+
+/**
+ * Computes the certificate.
+ * @throws UsageError if there is no recording of the days, or if the minimum amount is impossible in the book.
+ */
+export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
+  const { dir, terms, from = -Infinity, to = Infinity, version } = asked;
+  const time = new PresenceTime();
+  const opened: OpenedRun[] = [];
+  const recordings = replayRuns(dir, { from, to: to + UTC_DAY_MS }, run => {
+    opened.push(run);
+    return presenceWatcher(run, terms, time, asked.onInput);
+  });
+  // The bot did not run from the end of the last replayed run to the start of the next one.
+  const next = nextStart(dir, to + UTC_DAY_MS);
+  if (next !== null) time.change(next, NOT_RUNNING);
+  // Without a replayed run, there is an error above.
+  const { instrument, setup } = opened.at(-1)!;
+  const days = time.days.filter(day => day.from >= from && day.from <= to);
+  if (days.length === 0) throw new UsageError(`${dir}: the recordings have no such day`);
+  const [start, end] = [days[0]!.from, days.at(-1)!.from + UTC_DAY_MS];
+  return {
+    ...{ book: instrument.symbol, base: instrument.major, instance: setup.instance, terms, days },
+    stops: time.stops.flatMap(({ from: begins, to: ends, reason }) =>
+      ends <= start || begins >= end ? [] : [{ from: Math.max(begins, start), to: Math.min(ends, end), reason }],
+    ),
+    ...{ recordings, hash: hashOfRecordings(recordings), version },
+  };
+}
+
+function presenceWatcher(
+  { engine, instrument }: OpenedRun,
+  terms: PresenceTerms,
+  time: PresenceTime,
+  onInput: PresenceAsked['onInput'],
+): RunWatcher {
+  const units = unitsOfTerms(instrument, terms);
+  let at: Millis | null = null;
+  return {
+    see: event => {
+      at = event.at;
+      time.change(at, presenceOf(engine, at, units));
+      onInput?.(at);
+    },
+    end: ({ difference, gap }) => {
+      if (at !== null) time.change(at, difference !== null ? NOT_REPLAYED : gap ? DISK_FULL : NOT_RUNNING);
+    },
+  };
+}
+
+function unitsOfTerms(instrument: OpenedRun['instrument'], terms: PresenceTerms) {
+  try {
+    return termsIn(instrument, terms);
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    throw new UsageError(`--size-min: expected at most ${error.largest}, found ${error.text}`);
+  }
+}
+
+/** Returns the first difference between replay and recordings; `null` if every command was equal. */
+export function differenceIn({ recordings }: Pick<PresenceCertificate, 'recordings'>): string | null {
+  const found = recordings.find(({ difference }) => difference !== null);
+  return found === undefined ? null : `run ${found.run}: ${found.difference}`;
+}
+
+/** Returns the certificate as one JSON object. Times are whole milliseconds, shares are percent, rounded down. */
+export function presenceJson(certificate: PresenceCertificate): object {
+  const { book, instance, terms, days, stops, recordings, hash, version } = certificate;
+  return {
+    ...{ book, instance, timezone: 'UTC', dayMs: UTC_DAY_MS, terms },
+    days: days.map(({ from, bidMs, askMs, bothMs, recordedMs, absences }) => ({
+      ...{ day: timeText(from).slice(0, 10), bidMs, askMs, bothMs, recordedMs },
+      share: { bid: percentOfDay(bidMs), ask: percentOfDay(askMs), both: percentOfDay(bothMs) },
+      absences,
+    })),
+    stops: stops.map(({ from, to, reason }) => ({ from: timeText(from), to: timeText(to), ms: to - from, reason })),
+    ...{ recordings, hash, puntas: version, difference: differenceIn(certificate) },
+  };
+}
+
+/** Formats a part of a day in percent with four decimals, rounded down, so that only a full day has 100%. */
+export function percentOfDay(ms: number, decimals = 4): string {
+  const unit = 10 ** decimals;
+  const parts = Math.floor((ms * 100 * unit) / UTC_DAY_MS);
+  return `${Math.floor(parts / unit)}.${String(parts % unit).padStart(decimals, '0')}`;
+}

@@ -1,0 +1,217 @@
+/**
+ * `puntas surveillance`: measures of market abuse in the bot's own order flow by UTC day, from its recordings. A
+ * warning is no verdict: the measures only select what a person should look at.
+ */
+import { money, moneyOf, textOfMoney, type Instrument, type Millis } from '../../core/index.ts';
+import { dayStart, timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import {
+  FlowCollector,
+  layeringIn,
+  momentumIn,
+  stuffingIn,
+  washIn,
+  type FlowWindows,
+  type LayeringCount,
+  type MomentumCount,
+  type OwnFlow,
+  type StuffingCount,
+  type WashCount,
+} from './ownFlow.ts';
+import { replayRuns, type OpenedRun, type RecordingEvidence } from './recordedRuns.ts';
+
+/** Values from which a measure is a warning. They never stop the bot. */
+export const WARN_FROM = {
+  /** Messages for each execution, minus one. */
+  orderToTrade: 500,
+  /** Requests in one second. */
+  peakPerSecond: 30,
+  /** Percent of the orders canceled unfilled that lived for a short time. */
+  shortLivedPercent: 50,
+  /** Percent of the fills after which several prices of the other side were canceled. */
+  layeredPercent: 50,
+  /** Trades of the account with itself. */
+  selfTrades: 1,
+  /** Gains against aggressive trades of one's own. */
+  reversals: 1,
+} as const;
+
+/** Counts below which a percentage gives no warning, because it says nothing. */
+const COUNT_MIN = 20;
+
+export type SurveillanceDay = {
+  /** Start of the day, UTC. */
+  readonly from: Millis;
+  readonly layering: LayeringCount;
+  readonly stuffing: StuffingCount;
+  /** Executed amount of the bot's orders, in base currency with 18 decimals. */
+  readonly executed: bigint;
+  readonly wash: WashCount;
+  readonly momentum: MomentumCount;
+  readonly warnings: readonly string[];
+};
+
+export type Surveillance = {
+  readonly book: string;
+  readonly instrument: Instrument;
+  readonly windows: FlowWindows;
+  readonly days: readonly SurveillanceDay[];
+  readonly recordings: readonly RecordingEvidence[];
+};
+
+export type SurveillanceAsked = {
+  readonly dir: string;
+  readonly windows: FlowWindows;
+  /** First and last day, as starts of UTC days; absent: the first and the last recorded day. */
+  readonly from?: Millis;
+  readonly to?: Millis;
+  /** Called with the time of each input, for progress reports. */
+  readonly onInput?: (at: Millis) => void;
+};
+
+/**
+ * Measures the order flow.
+ * @throws UsageError if there is no recording of the days.
+ */
+export function surveillance({
+  dir,
+  windows,
+  from = -Infinity,
+  to = Infinity,
+  onInput,
+}: SurveillanceAsked): Surveillance {
+  const collector = new FlowCollector();
+  const opened: OpenedRun[] = [];
+  const recordings = replayRuns(dir, { from, to: to + UTC_DAY_MS }, run => {
+    opened.push(run);
+    collector.begin();
+    return {
+      see: (event, commands) => {
+        const isHalted = run.engine.haltedBecause !== null;
+        collector.see({ book: run.instrument.symbol, instance: run.setup.instance, isHalted }, event, commands);
+        onInput?.(event.at);
+      },
+      end: () => undefined,
+    };
+  });
+  // Without a replayed run, there is an error above.
+  const { instrument } = opened.at(-1)!;
+  const { flow } = collector;
+  const days = daysOfFlow(flow)
+    .filter(day => day >= from && day <= to)
+    .map(day => surveyedDay(flow, day, windows, instrument));
+  if (days.length === 0) throw new UsageError(`${dir}: the recordings have no such day`);
+  return { book: instrument.symbol, instrument, windows, days, recordings };
+}
+
+function daysOfFlow({ runs }: OwnFlow): readonly Millis[] {
+  const days: Millis[] = [];
+  for (const [from, to] of runs)
+    for (let day = dayStart(from); day <= to; day += UTC_DAY_MS) if (day > (days.at(-1) ?? -Infinity)) days.push(day);
+  return days;
+}
+
+/** Measures one day. */
+export function surveyedDay(
+  flow: OwnFlow,
+  from: Millis,
+  windows: FlowWindows,
+  instrument: Instrument,
+): SurveillanceDay {
+  const isInDay = (at: Millis): boolean => at >= from && at < from + UTC_DAY_MS;
+  const day = {
+    from,
+    layering: layeringIn(flow, isInDay, windows),
+    stuffing: stuffingIn(flow, isInDay, windows),
+    executed: flow.trades.reduce(
+      (sum, { at, isOwn, major }) => (isOwn && isInDay(at) ? sum + moneyOf(major) : sum),
+      0n,
+    ),
+    wash: washIn(flow, isInDay, windows),
+    momentum: momentumIn(moneyOf)(flow, isInDay, windows),
+  };
+  return { ...day, warnings: warningsOf(day, instrument) };
+}
+
+type Measured = Omit<SurveillanceDay, 'warnings'>;
+
+function warningsOf(
+  { layering, stuffing, wash, momentum, ...day }: Measured,
+  instrument: Instrument,
+): readonly string[] {
+  const { orderToTrade, peakPerSecond, shortLivedPercent, layeredPercent, selfTrades, reversals } = WARN_FROM;
+  const ratio = ratiosOf({ stuffing, executed: day.executed }, instrument).number;
+  const own = wash.ownBoth + wash.accountBoth + wash.sameTerms;
+  return [
+    ...(layering.fills >= COUNT_MIN && layering.layered * 100 >= layeredPercent * layering.fills
+      ? [`layering: ${layering.layered} of ${layering.fills} fills; warning from ${layeredPercent}%`]
+      : []),
+    ...(ratio !== null && ratio >= BigInt(orderToTrade) * RATIO_UNIT
+      ? [`orders to trades: ${ratioText(ratio)}; warning from ${orderToTrade}`]
+      : []),
+    ...(stuffing.peakPerSecond >= peakPerSecond
+      ? [`requests in one second: ${stuffing.peakPerSecond}; warning from ${peakPerSecond}`]
+      : []),
+    ...(stuffing.canceledUnfilled >= COUNT_MIN &&
+    stuffing.shortLived * 100 >= shortLivedPercent * stuffing.canceledUnfilled
+      ? [
+          `short lives: ${stuffing.shortLived} of ${stuffing.canceledUnfilled} orders; warning from ${shortLivedPercent}%`,
+        ]
+      : []),
+    ...(own >= selfTrades ? [`trades with oneself: ${own}; warning from ${selfTrades}`] : []),
+    ...(momentum.reversals >= reversals
+      ? [`reversals after aggressive trades: ${momentum.reversals}; warning from ${reversals}`]
+      : []),
+  ];
+}
+
+/** Ratios have two decimals. */
+const RATIO_UNIT = 100n;
+
+/**
+ * Returns the ratios of unexecuted orders to transactions (RTS 9, article 3) in hundredths, rounded down: messages or
+ * amount for each execution, minus one. `null` without an execution.
+ */
+export function ratiosOf(
+  { stuffing, executed }: Pick<SurveillanceDay, 'stuffing' | 'executed'>,
+  { lotMoney }: Pick<Instrument, 'lotMoney'>,
+): { readonly number: bigint | null; readonly volume: bigint | null } {
+  const { placed, canceled, executions, placedLots } = stuffing;
+  return {
+    number: executions === 0 ? null : (BigInt(placed + canceled) * RATIO_UNIT) / BigInt(executions) - RATIO_UNIT,
+    volume: executed === 0n ? null : (placedLots * lotMoney * RATIO_UNIT) / executed - RATIO_UNIT,
+  };
+}
+
+/** Formats a ratio of `ratiosOf`; a dash if it is `null`. */
+export function ratioText(hundredths: bigint | null): string {
+  if (hundredths === null) return '–';
+  const size = hundredths < 0n ? -hundredths : hundredths;
+  return `${hundredths < 0n ? '-' : ''}${size / RATIO_UNIT}.${String(size % RATIO_UNIT).padStart(2, '0')}`;
+}
+
+/** Returns the measures as one JSON object. Amounts are exact decimal text; ratios have two decimals, rounded down. */
+export function surveillanceJson({ book, instrument, windows, days, recordings }: Surveillance): object {
+  return {
+    ...{ book, timezone: 'UTC', windows, warnFrom: WARN_FROM },
+    days: days.map(day => {
+      const { placedLots, ...stuffing } = day.stuffing;
+      const { number, volume } = ratiosOf(day, instrument);
+      return {
+        day: timeText(day.from).slice(0, 10),
+        layering: day.layering,
+        stuffing: {
+          ...stuffing,
+          placedAmount: textOfMoney(money(placedLots * instrument.lotMoney)),
+          executedAmount: textOfMoney(money(day.executed)),
+        },
+        orderToTrade: {
+          number: number === null ? null : ratioText(number),
+          volume: volume === null ? null : ratioText(volume),
+        },
+        ...{ wash: day.wash, momentum: day.momentum, warnings: day.warnings },
+      };
+    }),
+    recordings,
+  };
+}

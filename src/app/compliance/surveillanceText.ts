@@ -1,0 +1,65 @@
+/** Measures of the own order flow as text, and as a section of the profit report's page. */
+import { html, section, table, type Html } from '../../pages/index.ts';
+import { timeText } from '../../messages/timeText.ts';
+import { wrapped } from '../../messages/wrapped.ts';
+import { columns } from './presenceText.ts';
+import { ratiosOf, ratioText, type Surveillance } from './surveillance.ts';
+
+const WIDTH = 80;
+const HEAD = ['day', 'layered', 'after fill', 'short', 'peak', 'OTR', 'OTR volume', 'self', 'reversals'];
+
+/** Returns the measures as a table with one row for each day, the warnings, and the definitions. */
+export function surveillanceText(measured: Surveillance): readonly string[] {
+  const warnings = warningRows(measured);
+  return [
+    `${measured.book}, own order flow, UTC days`,
+    '',
+    ...columns([HEAD, ...measureRows(measured)]),
+    '',
+    ...(warnings.length === 0 ? ['No warning.'] : ['Warnings:', ...warnings.map(text => `  ${text}`)]),
+    '',
+    ...definitions(measured).flatMap(note => wrapped(note, WIDTH)),
+  ];
+}
+
+/** Returns the measures as a section of a page. */
+export function surveillanceSection(measured: Surveillance): Html {
+  const warnings = warningRows(measured);
+  const row = ([first, ...others]: readonly string[]): Html =>
+    html`<tr>
+      <th class="text">${first ?? ''}</th>
+      ${others.map(cell => html`<td>${cell}</td>`)}
+    </tr>`;
+  return section('Own order flow', [
+    ...(warnings.length === 0 ? ['No warning.'] : warnings).map(text => html`<p>${text}</p>`),
+    table(row(HEAD), measureRows(measured).map(row)),
+    ...definitions(measured).map(note => html`<p class="soft">${note}</p>`),
+  ]);
+}
+
+const measureRows = ({ days, instrument }: Surveillance): readonly (readonly string[])[] =>
+  days.map(day => {
+    const { layering, stuffing, wash, momentum } = day;
+    const { number, volume } = ratiosOf(day, instrument);
+    return [
+      timeText(day.from).slice(0, 10),
+      `${layering.layered}/${layering.fills}`,
+      `${layering.canceledAfterFill}/${layering.canceledUnfilled}`,
+      `${stuffing.shortLived}/${stuffing.canceledUnfilled}`,
+      String(stuffing.peakPerSecond),
+      ratioText(number),
+      ratioText(volume),
+      String(wash.ownBoth + wash.accountBoth + wash.sameTerms),
+      String(momentum.reversals),
+    ];
+  });
+
+const warningRows = ({ days }: Surveillance): readonly string[] =>
+  days.flatMap(({ from, warnings }) => warnings.map(text => `${timeText(from).slice(0, 10)}  ${text}`));
+
+const definitions = ({ windows }: Surveillance): readonly string[] => [
+  `layered: fills after which orders at several prices of the other side were canceled unfilled within ${windows.afterFillMs} ms. After fill: orders canceled like that, of all canceled unfilled.`,
+  `short: orders canceled unfilled in less than ${windows.shortLifeMs} ms. Peak: most requests in one second.`,
+  'OTR: placed and canceled orders for each execution, minus one (RTS 9); in volume, placed amount for each executed amount, minus one.',
+  `self: trades of the account with itself. Reversals: fills better than the first of several aggressive trades on the other side in the ${windows.momentumMs} ms before.`,
+];

@@ -1,0 +1,48 @@
+/** `puntas conformance`: the client against the exchange of a configuration, as a report. */
+import type { Clock, ConformanceCheck, ConformanceResult } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { connectionTo, type VenueAccess } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
+
+/** Callback URL for the registration on an embedded exchange, which ends with the command. */
+const CALLBACK_URL = 'http://127.0.0.1:9/hooks';
+
+export type ConformanceAsked = {
+  readonly config: Config;
+  readonly venue: VenueAccess;
+  readonly clock: Clock;
+  readonly seed: number;
+  /** Whether orders far from the market may be placed and canceled. */
+  readonly mayOrder: boolean;
+  /** Whether the smallest amount may be bought and sold. */
+  readonly mayTrade: boolean;
+  readonly tell: (check: ConformanceCheck) => void;
+  readonly isStopped: () => boolean;
+};
+
+/**
+ * Runs the checks of the exchange.
+ * @throws UsageError if the exchange has none.
+ */
+export async function checkConformance(asked: ConformanceAsked): Promise<ConformanceResult> {
+  const { config, venue, clock, seed, ...options } = asked;
+  const { conformance } = venueOf(config);
+  if (conformance === undefined) throw new UsageError('this exchange has no conformance checks');
+  const random = seed.toString(36).padStart(6, '0').slice(-6);
+  return conformance({
+    ...options,
+    connection: connectionTo(config, venue, clock, seed),
+    book: config.book,
+    prefix: `conform${random}-`,
+    callbackUrl: config.exchange.kind === 'embedded' ? CALLBACK_URL : null,
+  });
+}
+
+/** Returns the checks by verdict. */
+export function verdictCounts(
+  checks: readonly ConformanceCheck[],
+): Readonly<Record<ConformanceCheck['verdict'], number>> {
+  const count = (verdict: ConformanceCheck['verdict']) => checks.filter(check => check.verdict === verdict).length;
+  return { pass: count('pass'), fail: count('fail'), skipped: count('skipped') };
+}

@@ -1,0 +1,99 @@
+/** Commands for supervisors and counterparties: quote presence and surveillance, from the recordings of a bot. */
+import type { Command } from 'commander';
+import { progress } from '../../app/inspect/explain.ts';
+import { differenceIn, presenceCertificate, presenceJson } from '../../app/compliance/presence.ts';
+import { presencePage, presenceText } from '../../app/compliance/presenceText.ts';
+import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';
+import { surveillance, surveillanceJson } from '../../app/compliance/surveillance.ts';
+import { surveillanceText } from '../../app/compliance/surveillanceText.ts';
+import { realClock } from '../../live/realClock.ts';
+import { EXIT } from '../../messages/exits.ts';
+import { jsonBeside, pageParts, writePage } from '../../wiring/outFiles.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { dayFlag, decimalFlag, durationFlag } from '../terminal/flags.ts';
+import { version } from '../terminal/version.ts';
+import { print, printError, writeError } from '../terminal/output.ts';
+import { folderToRead, ofBot, type BotFlags } from './botFlags.ts';
+
+/**
+ * Adds `presence` and `surveillance`, which read recordings with or without a running bot. Both end with exit code 1 if
+ * a replayed command differs from the recorded command. Wrong use is a `UsageError`.
+ */
+export function addComplianceCommands(program: Command): void {
+  addPresence(program);
+  addSurveillance(program);
+}
+
+type DayFlags = BotFlags & { readonly from?: number; readonly to?: number; readonly json: boolean };
+
+const ofDays = (command: Command): Command =>
+  command
+    .option('--from <day>', 'first day, like 2026-11-01', dayFlag)
+    .option('--to <day>', 'last day, like 2026-11-30', dayFlag);
+
+const daysOfFlags = ({ from, to }: DayFlags) => ({
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+});
+
+function addPresence(program: Command): void {
+  ofDays(ofBot(program.command('presence').description('certify the time with quotes by day, from the recordings')))
+    .option('--spread-max-bps <n>', 'maximum distance of bid and ask in bps (default: any)', decimalFlag)
+    .option('--size-min <n>', 'minimum amount of a side in base currency (default: any)', decimalFlag)
+    .option('--out <file>', 'write NAME.html and NAME.json')
+    .option('--json', 'print one JSON object', false)
+    .action((flags: DayFlags & { spreadMaxBps?: string; sizeMin?: string; out?: string }) => {
+      const { spreadMaxBps = null, sizeMin = null, out, json } = flags;
+      if (out !== undefined && !/\.html?$/i.test(out))
+        throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
+      const certificate = presenceCertificate({
+        dir: folderToRead(flags),
+        terms: { spreadMaxBps, sizeMin },
+        ...daysOfFlags(flags),
+        version: version(),
+        onInput: progress(realClock(), writeError),
+      });
+      const value = presenceJson(certificate);
+      if (out !== undefined) writePage(out, jsonBeside(out), value, () => presencePage(certificate, pageParts()));
+      print(
+        json
+          ? JSON.stringify(value)
+          : [...presenceText(certificate), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'),
+      );
+      failIfDifferent(differenceIn(certificate));
+    });
+}
+
+function addSurveillance(program: Command): void {
+  ofDays(
+    ofBot(
+      program.command('surveillance').description("measure layering, stuffing and wash trades in the bot's orders"),
+    ),
+  )
+    .option(
+      '--after-fill <duration>',
+      'time after a fill in which cancels count as layering (default: 1s)',
+      durationFlag,
+    )
+    .option('--short-life <duration>', 'maximum life of a short order (default: 1s)', durationFlag)
+    .option('--momentum <duration>', 'time before a fill for own taker trades (default: 60s)', durationFlag)
+    .option('--json', 'print one JSON object', false)
+    .action((flags: DayFlags & { afterFill?: number; shortLife?: number; momentum?: number }) => {
+      const { afterFillMs, shortLifeMs, momentumMs } = DEFAULT_WINDOWS;
+      const { afterFill = afterFillMs, shortLife = shortLifeMs, momentum = momentumMs } = flags;
+      const measured = surveillance({
+        dir: folderToRead(flags),
+        windows: { afterFillMs: afterFill, shortLifeMs: shortLife, momentumMs: momentum },
+        ...daysOfFlags(flags),
+        onInput: progress(realClock(), writeError),
+      });
+      print(flags.json ? JSON.stringify(surveillanceJson(measured)) : surveillanceText(measured).join('\n'));
+      failIfDifferent(differenceIn(measured));
+    });
+}
+
+function failIfDifferent(difference: string | null): void {
+  if (difference === null) return;
+  printError(`this version differs from the recording: ${difference}`);
+  process.exitCode = EXIT.broken;
+}

@@ -1,0 +1,130 @@
+/**
+ * Conformance of an exchange: the client goes through the calls of the interface documents, and each answer is compared
+ * with what the documents say. All orders of the checks are canceled at the end.
+ */
+import {
+  Secret,
+  type Clock,
+  type ConformanceOptions,
+  type ConformanceResult,
+  type Connection,
+  type Millis,
+  type Observation,
+  type VenueCredentials,
+} from '../../core/index.ts';
+import type { Endpoints } from '../rest/endpoints.ts';
+import { accountChecks, authenticationChecks } from './accountChecks.ts';
+import { Checks, judged, skipped } from './checks.ts';
+import { conversionChecks, rfqChecks, webhookChecks } from './deskChecks.ts';
+import { leaveNothing, orderChecks, CheckOrders } from './orderChecks.ts';
+import { publicChecks, type CheckedMarket } from './publicChecks.ts';
+import { tradeChecks } from './tradeChecks.ts';
+
+/** Maximum distance of the exchange's clock from this machine's clock. */
+const CLOCK_GAP_MAX_MS: Millis = 60_000;
+
+/** Runs all checks. Never rejects because of an answer of the exchange. */
+export async function conformance(
+  connect: (to: Connection) => Endpoints,
+  options: ConformanceOptions,
+): Promise<ConformanceResult> {
+  const { connection, book, mayOrder, mayTrade } = options;
+  const { clock } = connection;
+  const checks = new Checks(clock, options);
+  const requests = new RequestCount(clock, connection.onRequest);
+  const client = connect({ ...connection, onRequest: seen => requests.see(seen) });
+  const other = (credentials: Partial<VenueCredentials>): Endpoints =>
+    connect({ ...connection, credentials: { ...connection.credentials!, ...credentials } });
+  let own: CheckOrders | null = null;
+  let left: readonly string[] = [];
+  try {
+    const market = await publicChecks(client, book, checks);
+    await authenticationChecks(
+      {
+        withWrongSecret: () => other({ secret: new Secret('not the secret of this key') }),
+        withNonces: durable => other({ durable }),
+      },
+      checks,
+    );
+    const fee = await accountChecks(client, book, checks);
+    if (market !== null) {
+      own = new CheckOrders(client, market, options.prefix);
+      if (mayOrder) await orderChecks(client, market, own, checks);
+      else await withoutPermission('orders', checks);
+      if (mayTrade && fee !== null) await tradeChecks({ client, market, own, checks, fee });
+      else if (!mayTrade) await withoutPermission('trades', checks);
+      await deskChecks(client, market, checks, options);
+    }
+    await requests.check(client, connection, checks);
+  } finally {
+    if (own !== null) left = await leaveNothing(client, book, own, checks);
+    await client.close();
+  }
+  if (own !== null && own.sent.length > 0)
+    await checks.check(
+      ['no order is left', 'rest-api 4.4', 'no open order of these checks'],
+      () => Promise.resolve(judged(left.length === 0 ? 'none' : left.join(', '), left.length === 0)),
+      true,
+    );
+  return { checks: checks.done, left };
+}
+
+async function deskChecks(
+  client: Endpoints,
+  market: CheckedMarket,
+  checks: Checks,
+  options: ConformanceOptions,
+): Promise<void> {
+  await conversionChecks(client, market, checks);
+  await rfqChecks(client, market, checks, () => options.connection.clock.now());
+  await webhookChecks(client, options.callbackUrl, checks);
+}
+
+const withoutPermission = (what: string, checks: Checks): Promise<boolean> =>
+  checks.check([what, 'rest-api 4', 'placed and canceled'], () => Promise.resolve(skipped('not permitted')));
+
+/** Counter of requests, for the checks of the request budget and of the exchange's clock. */
+class RequestCount {
+  readonly #clock: Clock;
+  readonly #next: Connection['onRequest'];
+  #counted = 0;
+  #throttled = 0;
+  /** Largest distance of the exchange's clock; `null` without a time in an answer. */
+  #gapMs: Millis | null = null;
+
+  constructor(clock: Clock, next: Connection['onRequest']) {
+    this.#clock = clock;
+    this.#next = next;
+  }
+
+  see(seen: Observation): void {
+    this.#next?.(seen);
+    const isSent = seen.status !== undefined || seen.outcome === 'unknown';
+    if (!PUBLIC.test(seen.endpoint) && !seen.endpoint.startsWith('DELETE') && isSent) this.#counted++;
+    if (seen.status === 420 || seen.status === 429) this.#throttled++;
+    if (seen.answeredAt === undefined) return;
+    // The answer has whole seconds, rounded down.
+    const gap = Math.abs(this.#clock.now() - seen.answeredAt);
+    this.#gapMs = Math.max(this.#gapMs ?? 0, gap);
+  }
+
+  async check(client: Endpoints, { budgets }: Connection, checks: Checks): Promise<void> {
+    await checks.check(
+      ['request budget', 'public-facts 11', 'every request within the budget, none rejected with 420'],
+      () => {
+        const left = client.budget().private;
+        const all = budgets.private ?? left;
+        const found = `${this.#counted} private requests besides cancels, ${left} of ${all} left, ${this.#throttled} rejected`;
+        return Promise.resolve(judged(found, this.#throttled === 0 && all - left <= this.#counted && left >= 0));
+      },
+    );
+    await checks.check(['clock of the exchange', 'public-facts 2.3', 'within a minute of this machine'], () => {
+      const gap = this.#gapMs;
+      if (gap === null) return Promise.resolve(skipped('no answer has a time'));
+      return Promise.resolve(judged(`at most ${Math.round(gap)} ms apart`, gap <= CLOCK_GAP_MAX_MS));
+    });
+  }
+}
+
+/** Endpoints that need no key, by their names in metrics. */
+const PUBLIC = /^GET (?:available_books|order_book|trades|ticker|webhook keys)$/;
