@@ -277,7 +277,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
       expect([code, stdout], stderr).toEqual([0, a!.stdout]);
       expect(stderr).not.toMatch(/has lost/);
     }
-    expect(both.some(({ stderr }) => /runs the same study into the same registry and took \d/.test(stderr))).toBe(true);
+    expect(both.some(({ stderr }) => /also runs this study with this registry, and took \d/.test(stderr))).toBe(true);
     await own.stop();
   });
 

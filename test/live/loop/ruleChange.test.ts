@@ -155,9 +155,11 @@ describe('other rules', () => {
     at.box.exchange.venue.changeBook('btc_mxn', {}, { maker: '0.006', taker: '0.0078' });
     await at.clock.advance(90 * SECOND);
     expect(texts(running)).toMatch(
-      /the next run could not start, so the current run continues: .*maker fees of 120 bps/,
+      /the next run could not start, so the current run continues: .*maker fees \(together 120 bps\)/,
     );
-    expect(texts(running)).toMatch(/the exchange changed btc_mxn: maker fee .* -> 0\.6000%.*; the change applies immediately/);
+    expect(texts(running)).toMatch(
+      /the exchange changed btc_mxn: maker fee .* -> 0\.6000%.*; the change applies immediately/,
+    );
     const [bid, ask] = [Math.max(...prices(at, 'buy').map(Number)), Math.min(...prices(at, 'sell').map(Number))];
     expect(ask / bid - 1).toBeGreaterThan(0.012);
     expect((await running.stop()).summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
