@@ -491,7 +491,7 @@ export class Orders {
   #appear(order: Live, oid: string): void {
     this.#learnOid(order, oid);
     this.#move(order, 'see');
-    if (order.filled > 0) this.#move(order, 'fill');
+    if (order.filled > 0 || order.filledRest > 0n) this.#move(order, 'fill');
   }
 
   #absent(order: Live, startedAt: Millis, at: Millis): void {
