@@ -1,0 +1,47 @@
+/** A part of the program that can be compared with a slow model, on drawn lists of operations. */
+import type { Random } from '../../src/core/index.ts';
+
+/** First difference, and the index of the operation after which it was seen. */
+export type Divergence = { readonly at: number; readonly what: string };
+
+export type Subject<Operation, Setting> = {
+  /** Operations of one list: long enough to reach rare states, short enough to shrink. */
+  readonly listLength: number;
+  /** Operations between two comparisons of everything; the cheap part is compared after each. */
+  readonly compareEvery: number;
+  readonly drawSetting: (random: Random) => { readonly setting: Setting; readonly draw: () => Operation };
+  /** Returns the first difference, or `null`. A program that throws differs. */
+  readonly divergence: (operations: readonly Operation[], setting: Setting, every?: number) => Divergence | null;
+};
+
+/** Describes the difference of two values; `null` if they are equal. */
+export const differs = (what: string, found: unknown, expected: unknown): string | null =>
+  Object.is(found, expected) ? null : `${what}: expected ${String(expected)}, found ${String(found)}`;
+
+type Drawn<Operation, Setting> = { readonly operations: readonly Operation[]; readonly setting: Setting };
+
+/** Returns the list of operations of a seed. */
+export function drawnList<Operation, Setting>(
+  { drawSetting, listLength }: Subject<Operation, Setting>,
+  random: Random,
+): Drawn<Operation, Setting> {
+  const { setting, draw } = drawSetting(random);
+  return { setting, operations: Array.from({ length: listLength }, draw) };
+}
+
+/** Removes operations while the rest still diverges, until no single one can be removed. */
+export function shrunk<Operation, Setting>(
+  { divergence }: Subject<Operation, Setting>,
+  { operations, setting }: Drawn<Operation, Setting>,
+): readonly Operation[] {
+  let left = operations.slice(0, (divergence(operations, setting)?.at ?? operations.length - 1) + 1);
+  for (let size = Math.ceil(left.length / 2); ; size = Math.ceil(size / 2)) {
+    const before = left.length;
+    for (let from = 0; from < left.length;) {
+      const without = left.toSpliced(from, size);
+      if (divergence(without, setting) !== null) left = without;
+      else from += size;
+    }
+    if (size === 1 && left.length === before) return left;
+  }
+}
