@@ -1,5 +1,5 @@
 /**
- * `npm run differential [matching | orders]`: a part of the program beside a slow model on millions of drawn
+ * `npm run differential [matching | orders | account]`: a part of the program beside a slow model on millions of drawn
  * operations, on all cores. Ends with 1 at the first difference, shrunk to the fewest operations and printed with the
  * command that repeats it.
  */
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Argument, Command } from 'commander';
 import { randomOf } from '../../src/core/index.ts';
+import { account } from './account.ts';
 import { matching } from './matching.ts';
 import { orders } from './orders.ts';
 import { drawnList, shrunk, type Subject } from './subject.ts';
@@ -36,9 +37,9 @@ function checkOf<Operation, Setting>(subject: Subject<Operation, Setting>): Chec
       const { operations, setting } = listOf(seed);
       const few = shrunk(subject, { operations, setting });
       return [
-        `seed ${seed}, ${JSON.stringify(setting)}, ${few.length} of ${listLength} operations:`,
-        ...few.map(operation => `  ${JSON.stringify(operation)}`),
-        divergence(few, setting)!.what,
+        `seed ${seed}, ${JSON.stringify(setting)}, ${few.operations.length} of ${listLength} operations:`,
+        ...few.operations.map(operation => `  ${JSON.stringify(operation)}`),
+        few.what,
       ];
     },
   };
@@ -47,6 +48,7 @@ function checkOf<Operation, Setting>(subject: Subject<Operation, Setting>): Chec
 const CHECKS: Readonly<Record<string, Check>> = {
   matching: checkOf(matching),
   orders: checkOf(orders),
+  account: checkOf(account),
 };
 
 function work({ subject, seed, step, lists }: Task): void {

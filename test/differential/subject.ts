@@ -29,19 +29,22 @@ export function drawnList<Operation, Setting>(
   return { setting, operations: Array.from({ length: listLength }, draw) };
 }
 
-/** Removes operations while the rest still diverges, until no single one can be removed. */
+/** Returns the operations without those that are not needed for a difference, and the difference. */
 export function shrunk<Operation, Setting>(
-  { divergence }: Subject<Operation, Setting>,
+  { divergence, compareEvery }: Subject<Operation, Setting>,
   { operations, setting }: Drawn<Operation, Setting>,
-): readonly Operation[] {
-  let left = operations.slice(0, (divergence(operations, setting)?.at ?? operations.length - 1) + 1);
+): { readonly operations: readonly Operation[]; readonly what: string } {
+  // A comparison may hide a difference, because a question may compute what is stored afterwards.
+  const every = divergence(operations, setting, 1) === null ? compareEvery : 1;
+  const differenceOf = (some: readonly Operation[]) => divergence(some, setting, every);
+  let left = operations.slice(0, differenceOf(operations)!.at + 1);
   for (let size = Math.ceil(left.length / 2); ; size = Math.ceil(size / 2)) {
     const before = left.length;
     for (let from = 0; from < left.length;) {
       const without = left.toSpliced(from, size);
-      if (divergence(without, setting) !== null) left = without;
+      if (differenceOf(without) !== null) left = without;
       else from += size;
     }
-    if (size === 1 && left.length === before) return left;
+    if (size === 1 && left.length === before) return { operations: left, what: differenceOf(left)!.what };
   }
 }

@@ -12,7 +12,7 @@ it('orders say what the model says, after every operation of any history', () =>
     const found = divergenceOf(operations, setting, orders.compareEvery, kind => reached.add(kind));
     if (found === null) continue;
     const few = shrunk(orders, { operations, setting });
-    expect(orders.divergence(few, setting)?.what, JSON.stringify({ seed, setting, few }, null, 1)).toBeUndefined();
+    expect(few.what, JSON.stringify({ seed, setting, ...few }, null, 1)).toBe('no difference');
   }
   // A history without trouble proves nothing.
   const endings = ['filled', 'canceled', 'refused', 'vanished', 'never arrived'].map(one => `ended ${one}`);
