@@ -13,7 +13,7 @@ export const LEVEL_STEPS = {
   [ADVERSE]: 'Side widened by the usual price move against fills, from `markouts` or the configured model.',
   'level *': 'Distance of this level from the first level.',
   'not before the level inside':
-    'Moves a level that would be closer to the mid price than the level inside it to the price of that level.',
+    'Price of the inner level, if this level would be nearer the mid price.',
 };
 
 /** Returns the sum of the steps, in ticks, not rounded to whole ticks; 0 without steps. */
