@@ -1778,4 +1778,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'that is kept out, because an order stays unknown for two minutes or the rules cannot be read, is a change as before for the next request',
   },
+  {
+    name: 'an accepted level ends the pause that the refusal of another level began',
+    file: 'src/core/quoting/refusalBackoff.ts',
+    from: '    this.#sides[side].refusals = 0;\n',
+    to: '    this.#sides[side] = { refusals: 0, until: -Infinity };\n',
+    test: 'test/core/quoting/refusalBackoff.test.ts',
+    title: 'is paused for as long as its refusals since the last acceptance say, and no acceptance cuts a pause short',
+  },
 ];
