@@ -1786,4 +1786,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/quoting/refusalBackoff.test.ts',
     title: 'is paused for as long as its refusals since the last acceptance say, and no acceptance cuts a pause short',
   },
+  {
+    name: 'a canceled order counts as gone from a book that was read before its end',
+    file: 'src/core/orders/orders.ts',
+    from: 'let lots: number = order.amount - order.filled;',
+    to: 'let lots: number = remaining(order);',
+    test: 'test/core/engine/parts.test.ts',
+    title:
+      'has nothing of the bot in a book that was read before an order was filled, canceled or told of, and all of the others in one read after',
+  },
 ];
