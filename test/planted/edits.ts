@@ -1795,4 +1795,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'has nothing of the bot in a book that was read before an order was filled, canceled or told of, and all of the others in one read after',
   },
+  {
+    name: 'a filled order ended when the exchange says that its trade was',
+    file: 'src/core/engine/engine.ts',
+    from: 'this.#orders.filled(fill.id, trade.oid, lots, at, money(major % lotMoney));',
+    to: 'this.#orders.filled(fill.id, trade.oid, lots, trade.createdAt, money(major % lotMoney));',
+    test: 'test/core/engine/engine.test.ts',
+    title:
+      'sees nothing of its own in a book that was read before it heard of a fill, whatever the clock of the exchange shows',
+  },
 ];
