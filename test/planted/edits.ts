@@ -1804,4 +1804,20 @@ export const EDITS: readonly Edit[] = [
     title:
       'sees nothing of its own in a book that was read before it heard of a fill, whatever the clock of the exchange shows',
   },
+  {
+    name: 'a cancel of an order without an answer does not count as the end of its own making',
+    file: 'src/core/engine/engine.ts',
+    from: `    for (const id of cancels) this.#orders.cancelSent(id, at);
+    for (const command of ordered)
+      if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
+`,
+    to: `    for (const id of cancels) {
+      this.#orders.cancelSent(id, at);
+      this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
+    }
+`,
+    test: 'test/core/engine/postOnly.test.ts',
+    title:
+      'is counted only if the exchange canceled it of itself, whatever answers are lost and whatever the bot cancels',
+  },
 ];
