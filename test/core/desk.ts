@@ -139,6 +139,12 @@ export class Desk {
   }
 
   readBook(): void {
+    this.showBook();
+    this.step({ kind: 'book', at: this.now, startedAt: this.showsOwn ? this.now : null, book: this.book });
+  }
+
+  /** What a read of the book shows that the exchange answers now. */
+  showBook(): void {
     const { book } = this;
     book.clear();
     for (const [of, levels] of [
@@ -153,7 +159,6 @@ export class Desk {
         book.set(of, o.price as never, left as never);
       }
     }
-    this.step({ kind: 'book', at: this.now, startedAt: this.showsOwn ? this.now : null, book });
   }
 
   step(event: EngineEvent): readonly Approved<Command>[] {
@@ -205,7 +210,8 @@ export class Desk {
       tid: String(++this.#tid),
       oid: o.oid,
       originId: o.id,
-      createdAt: this.now,
+      // The exchange tells the times of trades in whole seconds.
+      createdAt: Math.floor(this.now / 1_000) * 1_000,
       side: o.side,
     } as const;
     this.#trades.push({

@@ -1850,4 +1850,46 @@ export const EDITS: readonly Edit[] = [
     title:
       'that is kept out, because an order stays unknown for two minutes or the rules cannot be read, is a change as before for the next request',
   },
+  {
+    name: 'an accepted level ends the pause that the refusal of another level began',
+    file: 'src/core/quoting/refusalBackoff.ts',
+    from: '    this.#sides[side].refusals = 0;\n',
+    to: '    this.#sides[side] = { refusals: 0, until: -Infinity };\n',
+    test: 'test/core/quoting/refusalBackoff.test.ts',
+    title: 'is paused for as long as its refusals since the last acceptance say, and no acceptance cuts a pause short',
+  },
+  {
+    name: 'a canceled order counts as gone from a book that was read before its end',
+    file: 'src/core/orders/orders.ts',
+    from: 'let lots: number = order.amount - order.filled;',
+    to: 'let lots: number = remaining(order);',
+    test: 'test/core/engine/parts.test.ts',
+    title:
+      'has nothing of the bot in a book that was read before an order was filled, canceled or told of, and all of the others in one read after',
+  },
+  {
+    name: 'a filled order ended when the exchange says that its trade was',
+    file: 'src/core/engine/engine.ts',
+    from: 'this.#orders.filled(fill.id, trade.oid, lots, at, money(major % lotMoney));',
+    to: 'this.#orders.filled(fill.id, trade.oid, lots, trade.createdAt, money(major % lotMoney));',
+    test: 'test/core/engine/engine.test.ts',
+    title:
+      'sees nothing of its own in a book that was read before it heard of a fill, whatever the clock of the exchange shows',
+  },
+  {
+    name: 'a cancel of an order without an answer does not count as the end of its own making',
+    file: 'src/core/engine/engine.ts',
+    from: `    for (const id of cancels) this.#orders.cancelSent(id, at);
+    for (const command of ordered)
+      if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
+`,
+    to: `    for (const id of cancels) {
+      this.#orders.cancelSent(id, at);
+      this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
+    }
+`,
+    test: 'test/core/engine/postOnly.test.ts',
+    title:
+      'is counted only if the exchange canceled it of itself, whatever answers are lost and whatever the bot cancels',
+  },
 ];

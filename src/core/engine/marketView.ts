@@ -1,9 +1,9 @@
 /** Market as the engine sees it: the book without the bot's orders, the last public trade, and a reference price. */
 import { bestOf, DEPTH_LEVELS, emptyDepth, subtractOwn, type BookLevels, type Depth } from '../model/book.ts';
 import type { EngineEvent } from './event.ts';
-import type { Order, Orders } from '../orders/orders.ts';
+import type { Orders } from '../orders/orders.ts';
 import type { Reference, RfqPrices } from '../quoting/strategy.ts';
-import type { Amount, Millis, Price } from '../model/units.ts';
+import type { Millis, Price } from '../model/units.ts';
 
 export class MarketView {
   /** The latest book without the bot's orders. */
@@ -57,7 +57,8 @@ export class MarketView {
     this.hearsTrades = startedAt === null;
     book.depth(this.depth);
     if (startedAt === null) return;
-    for (const order of orders.inBookSince(startedAt)) subtractOwn(this.depth, order.side, order.price, leftOf(order));
+    for (const order of orders.inBookSince(startedAt))
+      subtractOwn(this.depth, order.side, order.price, orders.lotsInBookSince(order, startedAt));
   }
 
   /** Whether both sides have a price, and the bid is below the ask. */
@@ -71,5 +72,3 @@ export class MarketView {
     return (bestOf(this.depth, 'buy') + bestOf(this.depth, 'sell')) / 2;
   }
 }
-
-const leftOf = ({ amount, filled }: Order): Amount => (amount - filled) as Amount;

@@ -99,6 +99,7 @@ export type OrderMemory = {
   readonly justEndedMax: number;
 };
 const MEMORY: OrderMemory = { finishedMax: 5000, justEndedMax: 64 };
+const LAST_FILLS_MAX = 64;
 /**
  * Time after which the bot reports missing trades of an ended order: fills that the exchange counts but does not list.
  * The order's amount stays reserved.
@@ -125,6 +126,8 @@ export class Orders {
   /** Most recently ended orders, which a pending read may still show. */
   #justEnded: Live[] = [];
   readonly #justEndedMax: number;
+  /** Latest applied fills. A book whose read started before a fill was applied may still show the filled amount. */
+  readonly #lastFills: { readonly order: Order; readonly lots: number; readonly at: Millis }[] = [];
   readonly #byOid = new Map<string, Live>();
   readonly #news: (news: OrderNews) => void;
   /** Number of order lists received from the exchange. */
@@ -183,6 +186,13 @@ export class Orders {
       if (order.takes !== true && (mayLive(order) || order.closedAt >= startedAt)) yield order;
     }
     for (const order of this.#justEnded) if (order.takes !== true && order.closedAt >= startedAt) yield order;
+  }
+
+  /** Returns the lots of an order that a book read started at `startedAt` may show. */
+  lotsInBookSince(order: Order, startedAt: Millis): Amount {
+    let lots: number = order.amount - order.filled;
+    for (const fill of this.#lastFills) if (fill.order === order && fill.at >= startedAt) lots += fill.lots;
+    return lots as Amount;
   }
 
   intend(
@@ -373,7 +383,10 @@ export class Orders {
     const wasUnknown = order.state === 'unknown';
     order.traded += lots + this.#wholeOf(order, rest);
     if (!(order.traded <= order.amount)) throw new Error(`the fills of order ${order.id} exceed its amount`);
+    const before = order.filled;
     order.filled = Math.max(order.reportedFilled, order.traded) as Amount;
+    this.#lastFills.push({ order, lots: order.filled - before, at });
+    if (this.#lastFills.length > LAST_FILLS_MAX) this.#lastFills.shift();
     if (late) this.#news({ kind: 'late fill', order });
     else if (order.filled === order.amount) {
       if (mayLive(order)) order.closedAt = at;

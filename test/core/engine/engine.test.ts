@@ -5,13 +5,14 @@ import {
   instrumentOf,
   remaining,
   textOfMoney,
+  type Depth,
   type EngineNews,
   type HaltLimits,
   type Side,
   type Strategy,
 } from '../../../src/core/index.ts';
 import { Desk, PATIENCE, quoteAround, type Fate } from '../desk.ts';
-import { bookRules, plain } from '../market.ts';
+import { bookRules, levelsOf, plain } from '../market.ts';
 import { runsOf } from '../../many.ts';
 
 /** As the desk's engine has it. */
@@ -290,6 +291,39 @@ describe('the engine', () => {
       }),
       runsOf(60, 25),
     );
+  });
+
+  it('sees nothing of its own in a book that was read before it heard of a fill, whatever the clock of the exchange shows', () => {
+    const moment = fc.record({
+      ...{ passed: fc.nat(900), late: fc.nat(900), which: fc.nat(5), lots: fc.integer({ min: 5, max: 10 }) },
+      move: fc.constantFrom(0, 0, 0, 20),
+    });
+    let fills = 0;
+    fc.assert(
+      fc.property(fc.array(moment, { minLength: 1, maxLength: 8 }), moments => {
+        let depth: Depth | null = null;
+        const inner = quoteAround(2, 6);
+        const desk = new Desk({ strategy: { quote: view => ((depth = view.depth), inner.quote(view)) } });
+        desk.open().rounds(2);
+        for (const { passed, late, which, lots, move } of moments) {
+          desk.now += passed;
+          desk.bids = [[990 + move, 50]];
+          desk.asks = [[1010 + move, 50]];
+          desk.showBook();
+          const startedAt = desk.now;
+          desk.now += late;
+          const order = desk.live[which];
+          if (order) desk.fill(order.id, lots);
+          fills += Number(order?.isLive === false);
+          desk.readPrivate();
+          desk.step({ kind: 'book', at: desk.now, startedAt, book: desk.book });
+          const seen = (['buy', 'sell'] as const).map(side => levelsOf(depth!, side));
+          if (String(seen) !== String([desk.bids, desk.asks])) expect(seen).toEqual([desk.bids, desk.asks]);
+        }
+      }),
+      runsOf(500, 20),
+    );
+    expect(fills).toBeGreaterThan(5);
   });
 
   it('takes 0356 for proof that the order exists: it is looked up, not refused, and not placed again', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EngineNews, EngineOptions, PlaceCommand, Side } from '../../../src/core/index.ts';
 import { Desk, quoteAround, type Fate } from '../desk.ts';
+import { runsOf } from '../../many.ts';
 
 /** The market as it is; the desk's book is what the bot sees of it. */
 type Touch = { readonly bid: number; readonly ask: number };
@@ -128,5 +129,33 @@ describe('an order that the exchange takes and cancels as post-only', () => {
       { numRuns: 30 },
     );
     expect(refusals).toBeGreaterThan(5);
+  });
+
+  it('is counted only if the exchange canceled it of itself, whatever answers are lost and whatever the bot cancels', () => {
+    const fates = fc.constantFrom<Fate>('done', 'done', 'done untold', 'done untold', 'lost', 'canceled on arrival');
+    const turn = fc.record({ move: fc.constantFrom(0, 0, 0, -30, 30), fate: fates, isHeard: fc.boolean() });
+    const counts = { refused: 0, lost: 0 };
+    fc.assert(
+      fc.property(fc.array(turn, { minLength: 5, maxLength: 20 }), turns => {
+        const ended: string[] = [];
+        const desk = new LateDesk({ unknownMax: 9 });
+        for (const { move, fate, isHeard } of turns) {
+          desk.truly = { bid: desk.truly.bid + move, ask: desk.truly.ask + move };
+          desk.fateOfPlace = ({ id }) => {
+            if (fate === 'canceled on arrival') ended.push(id);
+            counts.lost += Number(fate === 'done untold');
+            return fate;
+          };
+          desk.fateOfCancel = () => (isHeard ? 'done' : 'done untold');
+          desk.catchUp().rounds(2, STEP_MS);
+          const told = desk.engine.snapshot(desk.now).decisions.filter(one => one.reason === 'refused as post-only');
+          const refused = told.reduce((sum, { count }) => sum + count, 0);
+          if (refused > ended.length) expect(refused).toBeLessThanOrEqual(ended.length);
+          counts.refused += refused;
+        }
+      }),
+      runsOf(500, 18),
+    );
+    expect(Math.min(counts.refused, counts.lost)).toBeGreaterThan(5);
   });
 });

@@ -1,6 +1,8 @@
 /** Pauses after refusals: twice as long each time, up to a minute, and short again once a placement was accepted. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RefusalBackoff } from '../../../src/core/quoting/refusalBackoff.ts';
+import { runsOf } from '../../many.ts';
 
 /** Milliseconds for which a side is paused from `at` on. */
 function lengthOf(pauses: RefusalBackoff, at: number): number {
@@ -35,5 +37,38 @@ describe('a side that the exchange refuses', () => {
     expect(lengthOf(pauses, 0)).toBe(1_000);
     pauses.refused('buy', 1_000);
     expect(lengthOf(pauses, 1_000)).toBe(2_000);
+  });
+
+  it('is paused for as long as its refusals since the last acceptance say, and no acceptance cuts a pause short', () => {
+    const answer = fc.record({
+      side: fc.constantFrom('buy', 'sell'),
+      isAccepted: fc.constantFrom(true, false, false),
+      passed: fc.constantFrom(0, 0, 1, 999, 1_000, 2_000, 4_000, 64_000),
+    });
+    fc.assert(
+      fc.property(fc.array(answer, { maxLength: 20 }), answers => {
+        const pauses = new RefusalBackoff();
+        const ends = { buy: 0, sell: 0 };
+        const lengths = { buy: 1_000, sell: 1_000 };
+        let now = 0;
+        for (const { side, isAccepted, passed } of answers) {
+          now += passed;
+          if (isAccepted) {
+            pauses.accepted(side);
+            lengths[side] = 1_000;
+          } else {
+            pauses.refused(side, now);
+            if (now >= ends[side]) {
+              ends[side] = now + lengths[side];
+              lengths[side] = Math.min(60_000, 2 * lengths[side]);
+            }
+          }
+          for (const of of ['buy', 'sell'] as const)
+            for (const at of [now, ends[of] - 1, ends[of]])
+              if (at >= now) expect(pauses.isPaused(of, at)).toBe(at < ends[of]);
+        }
+      }),
+      runsOf(5_000, 250),
+    );
   });
 });
