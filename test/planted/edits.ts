@@ -1778,4 +1778,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'that is kept out, because an order stays unknown for two minutes or the rules cannot be read, is a change as before for the next request',
   },
+  {
+    name: 'a quote may cross a taker order of our own',
+    file: 'src/core/risk/preTradeRisk.ts',
+    from: 'order => mayLive(order) && order.side !== side',
+    to: 'order => mayLive(order) && order.takes !== true && order.side !== side',
+    test: 'test/core/risk/preTradeRisk.test.ts',
+    title: 'keeps the worst-case position within its limit, no order crossing, none over the count, whatever is asked',
+  },
 ];
