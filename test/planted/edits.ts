@@ -1786,4 +1786,22 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/risk/preTradeRisk.test.ts',
     title: 'keeps the worst-case position within its limit, no order crossing, none over the count, whatever is asked',
   },
+  {
+    name: "the time of one hedge's verdict counts for the next hedge",
+    file: 'src/hedge/hedger.ts',
+    from: 'this.#evidence.heldFor(`${row.id} ${verdict}`, readAt)',
+    to: 'this.#evidence.heldFor(verdict, readAt)',
+    test: 'test/hedge/hedgerLaws.test.ts',
+    title:
+      'a conversion that nobody can look up gets the outcome that it had, from balances of its own time, whatever the ones before it had',
+  },
+  {
+    name: 'each second leg that is not executed starts the waiting time again',
+    file: 'src/hedge/hedger.ts',
+    from: "    this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}` }));\n",
+    to: "    const route = { ...row.route, until: this.#run.time() + this.#waitMs };\n    this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}`, route }));\n",
+    test: 'test/hedge/hedgerLaws.test.ts',
+    title:
+      'the second leg of a route leaves only within the time since its first leg, and the route is over soon after, whatever became of each try',
+  },
 ];
