@@ -1804,4 +1804,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'the second leg of a route leaves only within the time since its first leg, and the route is over soon after, whatever became of each try',
   },
+  {
+    name: 'a trade counts as known since the start of the read that brought it',
+    file: 'src/live/account/reads.ts',
+    from: '    const now = this.#time();\n    const known = new Set(this.#recent.map(({ tid }) => tid));\n    for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });\n',
+    to: '    const known = new Set(this.#recent.map(({ tid }) => tid));\n    for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: startedAt });\n',
+    test: 'test/live/account/reads.test.ts',
+    title:
+      'gets each trade that is recorded in time after newer ones, however slow its reads are, whatever fails and whenever it starts again',
+  },
 ];
