@@ -169,3 +169,94 @@ test('whatever happens to a hedge, it is on disk and told before it leaves, leav
     ]),
   );
 });
+
+test('a conversion that nobody can look up gets the outcome that it had, from balances of its own time, whatever the ones before it had', async () => {
+  const history = fc.record({
+    isExecuted: fc.boolean(),
+    /** Reads of the balances: time before each, and whether others move what hides the outcome during this one. */
+    reads: fc.array(fc.record({ ms: fc.constantFrom(500, 1_000, 2_999, 3_000, 9_000), isHidden: fc.boolean() }), {
+      maxLength: 8,
+    }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(history, { minLength: 2, maxLength: 3 }), async list => {
+      const bot = new HedgedBot(12, { venues: ['conversion'], rules: { band: moneyOf('1') } });
+      const { toy } = bot;
+      Object.assign(toy, { most: { btc: 4n * ONE }, canLook: false });
+      for (const { isExecuted, reads } of list) {
+        toy.fateOfAccept = () => (isExecuted ? 'untold' : 'lost');
+        bot.mayAct = true;
+        await bot.clock.advance(bot.setup.pauseMs);
+        await bot.turned();
+        bot.mayAct = false;
+        const { id, acceptedAt, offer } = bot.last;
+        const of = () => bot.rows.find(row => row.id === id)!;
+        expect(of().state).toBe('unknown');
+        const sign = isExecuted ? -1n : 1n;
+        const hiding = { btc: -sign * moneyOf(offer!.give.amount), mxn: sign * moneyOf(offer!.get.amount) };
+        const dueMs = toy.lifeMs + bot.setup.tradeReportDelayMaxMs;
+        await bot.clock.advance(dueMs - 3_000);
+        const clear = Array.from({ length: 8 }, () => ({ ms: 1_000, isHidden: false }));
+        let wasHidden = false;
+        for (const { ms, isHidden } of [...reads, ...clear]) {
+          await bot.clock.advance(ms);
+          wasHidden = isHidden && !wasHidden;
+          Object.assign(bot.others, wasHidden ? hiding : { btc: 0n, mxn: 0n });
+          bot.readBalances();
+          await bot.turned();
+          if (!isOver(of())) continue;
+          expect(of().state).toBe(isExecuted ? 'completed' : 'failed');
+          expect(bot.balancesAt - acceptedAt!).toBeGreaterThanOrEqual(dueMs + bot.setup.tradeReportDelayMaxMs);
+          break;
+        }
+        expect(isOver(of())).toBe(true);
+        Object.assign(bot.others, { btc: 0n, mxn: 0n });
+        bot.readBalances();
+      }
+      for (const currency of ['btc', 'mxn'])
+        expect([currency, bot.desk.engine.account.total(currency)]).toEqual([currency, bot.total(currency)]);
+    }),
+    runsOf(400, 20),
+  );
+});
+
+test('the second leg of a route leaves only within the time since its first leg, and the route is over soon after, whatever became of each try', async () => {
+  const tries = fc.array(
+    fc.record({
+      fate: fc.constantFrom<AcceptFate>('refused', 'refused', 'pending, then failed', 'lost', 'told'),
+      offer: fc.constantFrom('fit', 'fit', 'fit', 'dear', 'none'),
+      ms: fc.constantFrom(1_000, 4_000, 5_000, 11_000),
+    }),
+    { maxLength: 20 },
+  );
+  const lasting = ['refused', 'pending, then failed', 'lost'] as const;
+  await fc.assert(
+    fc.asyncProperty(tries, fc.constantFrom<AcceptFate>(...lasting), async (list, last) => {
+      const waitMs = 60_000;
+      const bot = new HedgedBot(12, { routes: { via: ['usd'], riskBps: 1, waitMs } });
+      const { toy, clock } = bot;
+      toy.bonusBps = { 'btc usd': 25n, 'usd btc': 25n };
+      await bot.turned();
+      await bot.turned();
+      const since = clock.now();
+      expect(bot.rows.map(({ state }) => state)).toEqual(['between']);
+      toy.onAccept = ({ id }) => {
+        if (bot.rows[0]!.offer?.id === id) expect(clock.now()).toBeLessThan(since + waitMs);
+      };
+      for (const { fate, offer, ms } of list) {
+        toy.fateOfAccept = () => fate;
+        toy.spreadBps = offer === 'dear' ? 90n : 10n;
+        toy.fateOfOffer = () => (offer === 'none' ? 'refused' : 'told');
+        await bot.passes(ms);
+      }
+      Object.assign(toy, { spreadBps: 10n, fateOfOffer: () => 'told', fateOfAccept: () => last });
+      const legMs = toy.lifeMs + bot.setup.tradeReportDelayMaxMs;
+      // A try that left in time has its end; the first look after that is the last one.
+      await bot.passes(Math.max(0, since + waitMs + legMs + 6_000 - clock.now()), 2_000);
+      const { state } = bot.rows[0]!;
+      expect(['completed', 'stranded']).toContain(state);
+      expect(bot.desk.engine.account.total('usd') === 0n).toBe(state === 'completed');
+    }),
+    runsOf(200, 15),
+  );
+});

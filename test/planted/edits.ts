@@ -1892,4 +1892,39 @@ export const EDITS: readonly Edit[] = [
     title:
       'is counted only if the exchange canceled it of itself, whatever answers are lost and whatever the bot cancels',
   },
+  {
+    name: 'a quote may cross a taker order of our own',
+    file: 'src/core/risk/preTradeRisk.ts',
+    from: 'order => mayLive(order) && order.side !== side',
+    to: 'order => mayLive(order) && order.takes !== true && order.side !== side',
+    test: 'test/core/risk/preTradeRisk.test.ts',
+    title: 'keeps the worst-case position within its limit, no order crossing, none over the count, whatever is asked',
+  },
+  {
+    name: "the time of one hedge's verdict counts for the next hedge",
+    file: 'src/hedge/hedger.ts',
+    from: 'this.#evidence.heldFor(`${row.id} ${verdict}`, readAt)',
+    to: 'this.#evidence.heldFor(verdict, readAt)',
+    test: 'test/hedge/hedgerLaws.test.ts',
+    title:
+      'a conversion that nobody can look up gets the outcome that it had, from balances of its own time, whatever the ones before it had',
+  },
+  {
+    name: 'each second leg that is not executed starts the waiting time again',
+    file: 'src/hedge/hedger.ts',
+    from: "    this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}` }));\n",
+    to: "    const route = { ...row.route, until: this.#run.time() + this.#waitMs };\n    this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}`, route }));\n",
+    test: 'test/hedge/hedgerLaws.test.ts',
+    title:
+      'the second leg of a route leaves only within the time since its first leg, and the route is over soon after, whatever became of each try',
+  },
+  {
+    name: 'a trade counts as known since the start of the read that brought it',
+    file: 'src/live/account/reads.ts',
+    from: '    const now = this.#time();\n    const known = new Set(this.#recent.map(({ tid }) => tid));\n    for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });\n',
+    to: '    const known = new Set(this.#recent.map(({ tid }) => tid));\n    for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: startedAt });\n',
+    test: 'test/live/account/reads.test.ts',
+    title:
+      'gets each trade that is recorded in time after newer ones, however slow its reads are, whatever fails and whenever it starts again',
+  },
 ];

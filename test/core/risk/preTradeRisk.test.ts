@@ -387,6 +387,7 @@ describe('the gate', () => {
         'closed-unsettled',
       ),
       filled: fc.integer({ min: 0, max: 59 }),
+      isTaker: fc.boolean(),
     }),
     { maxLength: 30 },
   );
@@ -396,17 +397,18 @@ describe('the gate', () => {
       fc.property(attempts, fc.integer({ min: -150, max: 150 }), (asked, start) => {
         const orders: Order[] = [];
         let position = start;
-        for (const { side, price, amount, state, filled } of asked) {
+        for (const { side, price, amount, state, filled, isTaker } of asked) {
           const standing = { ...quiet, unknownMax: 100, position, orders: [...orders] };
-          if (!isApproved(place(side, price, amount), standing)) continue;
+          if (!isApproved((isTaker ? takes : place)(side, price, amount), standing)) continue;
+          if (isTaker) expect(amount).toBeLessThanOrEqual(side === 'sell' ? position : -position);
+          else expect(side === 'buy' ? price : -price).toBeLessThan(side === 'buy' ? 1001 : -999);
           // Some of it may fill at once; what is filled is position, the rest stays reserved.
           const lots = Math.min(filled, amount - 1);
           position += side === 'buy' ? lots : -lots;
-          orders.push(order(side, price, amount, state, { filled: lots }));
+          orders.push(order(side, price, amount, state, { filled: lots, takes: isTaker }));
           const reserved = (of: Side) => orders.filter(o => o.side === of).reduce((sum, o) => sum + remaining(o), 0);
           if (side === 'buy') expect(position + reserved('buy')).toBeLessThanOrEqual(100);
           else expect(reserved('sell') - position).toBeLessThanOrEqual(100);
-          expect(side === 'buy' ? price : -price).toBeLessThan(side === 'buy' ? 1001 : -999);
           const live = orders.filter(mayLive);
           expect(live.length).toBeLessThanOrEqual(limits.ordersMax);
           const bids = live.filter(o => o.side === 'buy').map(o => o.price);

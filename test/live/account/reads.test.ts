@@ -163,6 +163,96 @@ describe('reading own trades', () => {
     expect(await next()).toContain('5');
   });
 
+  it('gets each trade that is recorded in time after newer ones, however slow its reads are, whatever fails and whenever it starts again', async () => {
+    const overlapMs = 20_000;
+    const ms = fc.constantFrom(0, 0, 700, 9_000);
+    const trade = fc.record({
+      afterMs: fc.constantFrom(0, 1, 4_000, 19_000),
+      lateMs: fc.constantFrom(0, 1, 4_000, 19_999, 19_999),
+      isWithItself: fc.boolean(),
+    });
+    const look = fc.record({
+      waitMs: fc.constantFrom(0, 1_000, 11_000, 20_000),
+      /** Time until the exchange makes the answer to a page, and until it is here. */
+      thereMs: ms,
+      backMs: ms,
+      takeMs: fc.constantFrom(0, 0, 4_000),
+      failsFrom: fc.option(fc.constantFrom(0, 1, 2), { nil: Infinity, freq: 4 }),
+      isStart: fc.boolean(),
+    });
+    const trading = (afterMs: number, lateMs: number) => ({ afterMs, lateMs, isWithItself: false });
+    const looking = (waitMs: number, thereMs: number) => ({
+      ...{ waitMs, thereMs, backMs: 0, takeMs: 0, failsFrom: Infinity, isStart: false },
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(trade, { minLength: 2, maxLength: 8 }),
+        fc.array(look, { maxLength: 10 }),
+        fc.integer({ min: 2, max: 5 }),
+        async (drawn, looks, size) => {
+          let [now, happened] = [0, 0];
+          const trades = drawn.flatMap(({ afterMs, lateMs, isWithItself }, n) => {
+            const recordedAt = (happened += afterMs) + lateMs;
+            return ['a', ...(isWithItself ? ['b'] : [])].map(oid => ({ ...tradeOf(n + 1, oid), recordedAt }));
+          });
+          const inner = (page: Page) => exchangeWith(trades.filter(each => each.recordedAt <= now)).userTrades(page);
+          let slow = { thereMs: 0, backMs: 0, failsFrom: Infinity };
+          let pages = 0;
+          const userTrades: Exchange['userTrades'] = async page => {
+            if (pages++ >= slow.failsFrom) return { kind: 'unknown', reason: 'reset' };
+            now += slow.thereMs;
+            const answer = await inner(page);
+            now += slow.backMs;
+            return answer;
+          };
+          const exchange = { limits: limits(500, size), userTrades } as Partial<Exchange> as Exchange;
+          const madeFrom = (marker: string | undefined, tids: readonly string[]) =>
+            new Reads(exchange, 'btc_mxn', marker, () => now, overlapMs, tids);
+          let reads = madeFrom('0', []);
+          const ledger = new Set<string>();
+          const isTaken = ({ tid, oid }: OwnTrade) => ledger.has(`${tid} ${oid}`);
+          const next = async (takeMs = 0) => {
+            pages = 0;
+            const event = await reads.trades();
+            if (isFailed(event)) return;
+            now += takeMs;
+            for (const { tid, oid } of event.trades) ledger.add(`${tid} ${oid}`);
+            reads.take(event);
+            const { marker, tids } = reads.taken;
+            const newer = trades.filter(each => isTaken(each) && Number(each.tid) > Number(marker));
+            expect(new Set(tids)).toEqual(new Set(newer.map(({ tid }) => tid)));
+          };
+          for (const { waitMs, isStart, takeMs, ...how } of looks) {
+            now += waitMs;
+            slow = how;
+            await next(takeMs);
+            if (isStart) reads = madeFrom(reads.taken.marker, reads.taken.tids);
+          }
+          slow = { thereMs: 0, backMs: 0, failsFrom: Infinity };
+          for (let n = 0; n < 2; n++) {
+            now = Math.max(now, happened) + overlapMs;
+            await next();
+          }
+          expect(trades.filter(each => !isTaken(each))).toEqual([]);
+          expect(reads.taken).toEqual({ marker: String(drawn.length), tids: [] });
+        },
+      ),
+      {
+        ...runsOf(4_000, 60),
+        examples: [
+          // Trades appear while a read is under way, and an older one after the next read (seed -280129826).
+          [[trading(4_000, 19_999), trading(0, 0)], [looking(0, 9_000), looking(11_000, 0)], 3],
+          // Reads end between the two records of a trade of the account with itself (seed 1693810956).
+          [
+            [trading(0, 0), trading(0, 0), { ...trading(0, 0), isWithItself: true }],
+            [0, 20_000].map(waitMs => ({ ...looking(waitMs, 0), failsFrom: 2 })),
+            2,
+          ],
+        ],
+      },
+    );
+  });
+
   it('finds both records of each trade of the account with itself, wherever a page ends', async () => {
     const trades = Array.from({ length: 90 }, (_, n) => [tradeOf(n + 1, `a${n}`), tradeOf(n + 1, `b${n}`)]).flat();
     const reads = new Reads(exchangeWith([tradeOf(0, 'x'), ...trades]), 'btc_mxn', undefined, () => 0);
