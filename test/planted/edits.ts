@@ -1778,4 +1778,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'that is kept out, because an order stays unknown for two minutes or the rules cannot be read, is a change as before for the next request',
   },
+  {
+    name: 'a clock that was set back hides suspensions until it has caught up',
+    file: 'src/live/safety/sleepWatch.ts',
+    from: '    this.#wall = wall;\n    if (passed',
+    to: '    if (wall >= this.#wall) this.#wall = wall;\n    if (passed',
+    test: 'test/live/safety/sleepWatch.test.ts',
+    title: 'notices each time what a watch that was just born would notice, whatever the clocks did before',
+  },
 ];
