@@ -1786,4 +1786,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/safety/sleepWatch.test.ts',
     title: 'notices each time what a watch that was just born would notice, whatever the clocks did before',
   },
+  {
+    name: 'a refusal for another reason clears the count of those about nonces',
+    file: 'src/live/safety/refusals.ts',
+    from: '    if (!isFatal(meaning)) return false;\n',
+    to: '    if (!isFatal(meaning)) {\n      this.#count = 0;\n      return false;\n    }\n',
+    test: 'test/live/safety/refusals.test.ts',
+    title: 'only what was accepted clears the count, whatever else was refused, kept here or not answered between',
+  },
 ];
