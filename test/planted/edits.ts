@@ -1794,4 +1794,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/safety/refusals.test.ts',
     title: 'only what was accepted clears the count, whatever else was refused, kept here or not answered between',
   },
+  {
+    name: 'what was read last decides whether control characters are seen',
+    file: 'src/live/mailbox/fields.ts',
+    from: "typeof value === 'string' && value.search(UNPRINTABLE) < 0;",
+    to: "typeof value === 'string' && !UNPRINTABLE.test(value);",
+    test: 'test/live/mailbox/mailbox.test.ts',
+    title:
+      'is refused with any unprintable character at any place of any of its texts, and only then, whatever was read before',
+  },
 ];
