@@ -1927,4 +1927,29 @@ export const EDITS: readonly Edit[] = [
     title:
       'gets each trade that is recorded in time after newer ones, however slow its reads are, whatever fails and whenever it starts again',
   },
+  {
+    name: 'a clock that was set back hides suspensions until it has caught up',
+    file: 'src/live/safety/sleepWatch.ts',
+    from: '    this.#wall = wall;\n    if (passed',
+    to: '    if (wall >= this.#wall) this.#wall = wall;\n    if (passed',
+    test: 'test/live/safety/sleepWatch.test.ts',
+    title: 'notices each time what a watch that was just born would notice, whatever the clocks did before',
+  },
+  {
+    name: 'a refusal for another reason clears the count of those about nonces',
+    file: 'src/live/safety/refusals.ts',
+    from: '    if (!isFatal(meaning)) return false;\n',
+    to: '    if (!isFatal(meaning)) {\n      this.#count = 0;\n      return false;\n    }\n',
+    test: 'test/live/safety/refusals.test.ts',
+    title: 'only what was accepted clears the count, whatever else was refused, kept here or not answered between',
+  },
+  {
+    name: 'what was read last decides whether control characters are seen',
+    file: 'src/live/mailbox/fields.ts',
+    from: "typeof value === 'string' && value.search(UNPRINTABLE) < 0;",
+    to: "typeof value === 'string' && !UNPRINTABLE.test(value);",
+    test: 'test/live/mailbox/mailbox.test.ts',
+    title:
+      'is refused with any unprintable character at any place of any of its texts, and only then, whatever was read before',
+  },
 ];

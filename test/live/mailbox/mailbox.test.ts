@@ -21,7 +21,7 @@ import { noteInJournal, promotionJournal } from '../../../src/app/promote/promot
 import { startCanceling, type CancelHost } from '../../../src/app/run/cancelRequests.ts';
 import { money, VirtualClock } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { TEXT_MAX } from '../../../src/live/mailbox/fields.ts';
+import { messageIn, TEXT_MAX } from '../../../src/live/mailbox/fields.ts';
 import { MAIL, type MailKind, type MailSpec, type MailMessage } from '../../../src/live/mailbox/kinds.ts';
 import { Mailbox, NumberedMailbox, RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { disk, hookDisk } from '../../app/killedDisk.ts';
@@ -105,6 +105,39 @@ describe('a message of any kind', () => {
       },
     );
   });
+
+  test('is refused with any unprintable character at any place of any of its texts, and only then, whatever was read before', () => {
+    const written = Object.fromEntries(
+      ALL.map(kind => [
+        kind,
+        Object.entries(JSON.parse(boxOf(kind).textOf(MESSAGES[kind])) as Record<string, unknown>),
+      ]),
+    );
+    const change = fc.record({
+      kind: fc.constantFrom(...ALL),
+      which: fc.nat(3),
+      at: fc.nat(20),
+      character: fc.option(fc.constantFrom(...UNPRINTABLE), { freq: 4 }),
+    });
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 2, maxLength: 12 }), changes => {
+        for (const { kind, which, at, character } of changes) {
+          let left = which;
+          const corrupt = (value: unknown): unknown => {
+            if (Array.isArray(value)) return value.map(corrupt);
+            if (typeof value !== 'string' || character === null || left-- !== 0) return value;
+            return value.slice(0, at) + character + value.slice(at);
+          };
+          const given = Object.fromEntries(written[kind]!.map(([key, value]) => [key, corrupt(value)]));
+          const isRefused = typeof messageIn(specOf(kind).fields, given) === 'string';
+          expect([given, isRefused]).toEqual([given, left < 0]);
+        }
+      }),
+      runsOf(2_000, 200),
+    );
+  });
+  /** Some of each sort: control, format, private, half of a pair, ends of lines and of paragraphs. */
+  const UNPRINTABLE = [...'\0\n\u001b\u007f\u0085\u200b\u202e\ufeff\ue000\ud800\u2028\u2029'];
 
   const FLAWS: Readonly<Record<string, readonly [change: (file: string) => void, why: RegExp]>> = {
     'that others can write': [file => chmodSync(file, 0o622), /is writable by other users \(mode 622\).*chmod go-w/],

@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { actionableMeaning } from '../../../src/exchange/index.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
+import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 
 const MINUTE = 60_000;
@@ -20,7 +22,9 @@ function world() {
       ...(meaning && { meaning }),
     });
   };
-  return { clock, refusals, refused };
+  const rejectedHere = (code: string) => refusals.failed('balance', { kind: 'refused', code, message: 'no' });
+  const unanswered = () => refusals.failed('balance', { kind: 'unknown', reason: 'timeout' });
+  return { clock, refusals, refused, rejectedHere, unanswered };
 }
 
 test('a refusal that stays is final at once, one that may pass is not, and one that is no matter of a person never is', async () => {
@@ -44,3 +48,37 @@ test('one that may pass is final after a minute in which nothing was accepted, a
   expect(await at(29_999)).toBe(false);
   expect(await at(1)).toBe(true);
 });
+
+test('only what was accepted clears the count, whatever else was refused, kept here or not answered between', async () => {
+  const turn = fc.record({
+    passedMs: fc.constantFrom(0, 1, 19_999, 20_000, 30_000, 59_999, MINUTE),
+    what: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom('0201', '0207', '104') },
+      { weight: 3, arbitrary: fc.constantFrom('budget', 'not-sent', 'closed', 'no answer') },
+      { weight: 2, arbitrary: fc.constantFrom('0202', '0301', '0356', '0379', '0801', 'nobody') },
+      { weight: 1, arbitrary: fc.constant('accepted') },
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(turn, { minLength: 4, maxLength: 16 }), async turns => {
+      const { clock, refusals, refused, rejectedHere, unanswered } = world();
+      let mayPass: number[] = [];
+      for (const { passedMs, what } of turns) {
+        await clock.advance(passedMs);
+        if (what === 'accepted') {
+          refusals.accepted();
+          mayPass = [];
+          continue;
+        }
+        if (isAboutNonce(what)) mayPass.push(clock.elapsed());
+        const isFinal =
+          what === '0202' || (isAboutNonce(what) && mayPass.length >= 3 && mayPass.at(-1)! - mayPass[0]! >= MINUTE);
+        const said = what === 'no answer' ? unanswered() : /^\d|nobody/.test(what) ? refused(what) : rejectedHere(what);
+        expect(said !== null).toBe(isFinal);
+      }
+    }),
+    runsOf(2_000, 80),
+  );
+});
+
+const isAboutNonce = (what: string): boolean => ['0201', '0207', '104'].includes(what);

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock, type Clock, type Millis } from '../../../src/core/index.ts';
 import { SleepWatch } from '../../../src/live/safety/sleepWatch.ts';
+import { runsOf } from '../../many.ts';
 import { started, worldOf } from '../world.ts';
 
 const SECOND = 1_000;
@@ -12,7 +14,8 @@ function hands() {
     at.elapsed += elapsed;
     at.wall += wall;
   };
-  return { watch: new SleepWatch(clock), pass };
+  const another = () => new SleepWatch(clock);
+  return { watch: another(), another, pass };
 }
 
 describe('a process that stood still', () => {
@@ -33,6 +36,28 @@ describe('a process that stood still', () => {
     pass(600);
     expect(watch.look()).toBe(0);
     expect(watch.isWaking).toBe(false);
+  });
+
+  test('notices each time what a watch that was just born would notice, whatever the clocks did before', () => {
+    const turn = fc.tuple(
+      fc.constantFrom(100, 300, 499, 500, 1_999, 2_000, 9_999, 10_000, 60_000),
+      // The wall clock beyond the steady one: set back or forth, or a suspension that only the wall clock shows.
+      fc.constantFrom(0, 0, 1, 1_999, 2_000, 4_000, 60_000, -1, -2_000, -60_000, -3_600_000),
+    );
+    fc.assert(
+      fc.property(fc.array(turn, { minLength: 2, maxLength: 12 }), turns => {
+        const { watch, another, pass } = hands();
+        const born: SleepWatch[] = [];
+        for (const [elapsed, beyond] of turns) {
+          const newest = another();
+          pass(elapsed, elapsed + beyond);
+          expect(watch.look()).toBe(newest.look());
+          born.push(newest);
+          expect(watch.isWaking).toBe(born.some(({ isWaking }) => isWaking));
+        }
+      }),
+      runsOf(5_000, 120),
+    );
   });
 });
 
