@@ -4,14 +4,17 @@ import {
   Engine,
   moneyOf,
   Orders,
+  type Clock,
   type ConversionDesk,
   type EngineEvent,
   type Exchange,
+  type Millis,
   type Order,
   type OrderReport,
   type OwnTrade,
 } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
+import { Watch } from '../../src/live/safety/heartbeat.ts';
 import type { Seams } from './processes/bot.ts';
 import type { Fault } from './world/faults.ts';
 import { BOOK } from './world/scenario.ts';
@@ -83,6 +86,30 @@ function hearing(change: (event: EngineEvent) => EngineEvent): () => () => void 
     });
     return () => Object.defineProperty(Engine.prototype, 'step', original);
   };
+}
+
+/** Takes the time since the last heartbeat from the clocks of both machines. */
+class ComparedClocks extends Watch {
+  readonly #inner: Watch;
+  readonly #silentMs: () => Millis;
+
+  constructor(inner: Watch, clock: Clock, beatAt: () => Millis) {
+    super(
+      () => null,
+      () => clock.elapsed(),
+    );
+    this.#inner = inner;
+    this.#silentMs = () => Math.max(0, clock.now() - beatAt());
+  }
+
+  override get last() {
+    return this.#inner.last;
+  }
+
+  override look() {
+    const sight = this.#inner.look();
+    return sight && { ...sight, stillMs: this.#silentMs() };
+  }
 }
 
 export const PLANTED: readonly Planted[] = [
@@ -778,6 +805,88 @@ export const PLANTED: readonly Planted[] = [
           return first ?? outcome;
         },
       }));
+    },
+  },
+  {
+    name: 'fee of takers ignored',
+    mistake: 'a hedge by the book is chosen by its price, without the fee',
+    only: ['hedges by the book'],
+    seams: () =>
+      exchange(inner => ({
+        fees: async () => {
+          const outcome = await inner.fees();
+          return outcome.kind === 'done'
+            ? { ...outcome, value: outcome.value.map(row => ({ ...row, taker: '0' })) }
+            : outcome;
+        },
+      })),
+  },
+  {
+    name: 'taker order not counted',
+    mistake: 'a taker order without an answer is taken for one that did not arrive',
+    only: ['hedges by the book', 'lost replies'],
+    seams: () =>
+      exchange(inner => ({
+        place: async (order, mayPlace) => {
+          const outcome = await inner.place(order, mayPlace);
+          return outcome.kind === 'unknown' && order.timeInForce === 'immediate or cancel' ? REFUSED : outcome;
+        },
+      })),
+  },
+  {
+    name: 'second leg at any price',
+    mistake: 'what the second leg brings is not looked at again once the first is done',
+    only: ['hedges over dollars'],
+    seams: () => {
+      const [firstLegs, accepted] = [new Set<string>(), new Set<string>()];
+      return desk(inner => ({
+        offer: async (way, ask) => {
+          const outcome = await inner.offer(way, ask);
+          if (outcome.kind !== 'done') return outcome;
+          const { value } = outcome;
+          if (ask.to === 'usd') firstLegs.add(value.id);
+          if (ask.from !== 'usd' || accepted.size === 0) return outcome;
+          return { kind: 'done', value: { ...value, get: { ...value.get, amount: '1000000000' } } };
+        },
+        accept: of => {
+          if (firstLegs.has(of.id)) accepted.add(of.id);
+          return inner.accept(of);
+        },
+      }));
+    },
+  },
+  {
+    name: 'route forgotten at a restart',
+    mistake: 'a hedge that waits between its legs is not taken up by the next run',
+    only: ['hedges over dollars', 'crashes'],
+    seams: () => ({
+      journal: journal => ({
+        ...journal,
+        leftovers: {
+          ...journal.leftovers,
+          hedges: journal.leftovers.hedges.filter(({ state }) => state !== 'between'),
+        },
+      }),
+    }),
+  },
+  {
+    name: 'clocks of two machines compared',
+    mistake: "the sentinel takes the bot's clock from its own, as if both showed the same time",
+    only: ['drifting clocks'],
+    seams: () => {
+      let readAt = -Infinity;
+      return {
+        exchange: (inner, life) => ({
+          ...inner,
+          openOrders: query => {
+            readAt = life.clock.now();
+            return inner.openOrders(query);
+          },
+        }),
+        sentinel: {
+          options: options => ({ ...options, watch: new ComparedClocks(options.watch, options.clock, () => readAt) }),
+        },
+      };
     },
   },
 ];

@@ -6,6 +6,7 @@ import { BooksJudge } from './judges/booksJudge.ts';
 import { Bot, type BotEvents, type Seams } from './processes/bot.ts';
 import { Checker, type Violation } from './judges/checker.ts';
 import { DeskFaults } from './world/deskFaults.ts';
+import { startDollars } from './world/dollars.ts';
 import { isCalm, swarmOf, type Fault } from './world/faults.ts';
 import { HedgeJudge } from './judges/hedgeJudge.ts';
 import { CALLBACK, InboxWire, startTransactions } from './processes/inbox.ts';
@@ -79,6 +80,8 @@ export type RunOptions = {
   readonly onEvent?: (atMs: Millis) => void;
 };
 
+/** More than any time-out of the sentinel. */
+const CLOCKS_APART_MS = 60_000;
 /** A run that does not come to its end in so many events is a failure of the simulator. */
 const EVENTS_MAX = 400_000;
 /** Fees of the account by its volume, while nobody changes them. */
@@ -120,6 +123,7 @@ class Simulation {
   readonly #exchange: ReturnType<typeof createVenue>;
   readonly #replies: ReplyFaults;
   readonly #market: ReturnType<typeof seededFlow>;
+  #stopDollars: () => void = () => undefined;
   readonly #account: { readonly id: string; readonly key: string; readonly secret: string };
   readonly #unknown = new Set<string>();
   /** Oids that the bot was told are finished. */
@@ -323,6 +327,8 @@ class Simulation {
       : null;
     this.#market = seededFlow({ seed: world.seed, profile: scenario.profile });
     this.#market.start(exchange.marketplace(BOOK));
+    if (scenario.dollarPremiumBps !== null)
+      this.#stopDollars = startDollars(world, exchange, scenario.dollarPremiumBps);
     startOthers({
       world,
       exchange,
@@ -341,7 +347,7 @@ class Simulation {
       files,
       now: () => clock.elapsed(),
       wall: () => clock.now(),
-      skew: () => this.#world.skew,
+      skew: () => this.#world.skewOf('bot'),
       standing: () => this.#checker.standing(),
       live: () => this.#checker.live(),
       hedges: this.#hedges !== null,
@@ -391,7 +397,7 @@ class Simulation {
     });
   }
 
-  #hedgeJudge({ costMaxBps, quoteLifeMinMs }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
+  #hedgeJudge({ costMaxBps, quoteLifeMinMs, venues }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
     const world = this.#world;
     const account = this.#exchange.venue.accounts.get(this.#account.id)!;
     const [major = '', minor = ''] = BOOK.split('_');
@@ -413,6 +419,7 @@ class Simulation {
         return lots;
       },
       kept: () => this.#store.hedges,
+      byBook: venues.includes('book'),
       costMaxBps,
       quoteLifeMinMs,
       accepted: hedge => this.#personJudge?.accepted(hedge),
@@ -428,6 +435,7 @@ class Simulation {
     if (!this.#isOver()) await this.#heal();
     if (!this.#isOver()) await this.#stop();
     this.#market.stop();
+    this.#stopDollars();
     this.#exchange.close();
     if (!this.#isOver()) this.#inbox?.check(this.#exchange);
     this.#inbox?.close();
@@ -558,6 +566,7 @@ class Simulation {
     }
     // Whatever arrives late rests where it is seen.
     this.#market.stop();
+    this.#stopDollars();
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
     this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches === true);
@@ -610,6 +619,8 @@ class Simulation {
     if (this.#store.isFull) this.#judge?.diskIsFull();
     this.#judge?.look(this.#checker.liveWithTimes());
     const { engine } = this.#bot;
+    const apart = Math.abs(this.#world.skewOf('bot') - this.#world.skewOf('sentinel'));
+    if (this.#sentinel && apart > CLOCKS_APART_MS) marks.see('the clocks of two machines were far apart');
     if (!engine) return;
     const { silent } = engine.snapshot(clock.now());
     if (silent.some(line => line.startsWith('bid'))) this.#excusedAt.buy = clock.elapsed();
@@ -643,12 +654,13 @@ class Simulation {
         if (topic !== 'place') return;
         const { originId, side, major } = orderIn(request);
         this.#judge?.placing(originId, this.#checker.runsSince(life.number));
-        this.#reloads?.sent(originId, major);
+        if (this.#hedges?.isTake(originId) !== true) this.#reloads?.sent(originId, major);
         this.#personJudge?.sent(originId, side === 'buy' ? 'buy' : 'sell', moneyOf(major));
       },
       arrived: (request, topic, reply, { sentAt, again }) => {
         this.#checker.arrived(request, topic, reply);
-        if (topic === 'place' && isSuccess(reply)) this.#reloads?.rests(orderIn(request).originId);
+        const placed = topic === 'place' && isSuccess(reply) ? orderIn(request).originId : null;
+        if (placed !== null && this.#hedges?.isTake(placed) !== true) this.#reloads?.rests(placed);
         if (topic === 'place' && world.clock.elapsed() - sentAt > 6_000 && isSuccess(reply))
           see('a late request found its order forgotten by nobody');
         if (topic === 'place' && again && envelopeOf(reply)?.error?.code === '0201')
@@ -747,7 +759,9 @@ class Simulation {
         this.#checker.claimedOver(order.id, ending);
         if (was && ending === 'filled') marks.see('unknown, then filled');
         if (was && ending === 'canceled') marks.see('unknown, then canceled');
-        if (was && ending === 'never arrived') marks.see('unknown, then gone after the fence');
+        if (!was || ending !== 'never arrived') return;
+        marks.see('unknown, then gone after the fence');
+        if (this.#world.speeds.bot > 1) marks.see('a fast clock gave up an order with an unknown outcome');
         return;
       }
       case 'fill': {

@@ -120,6 +120,7 @@ export class SentinelJudge {
     this.#latchedAt = now();
     marks.see('the sentinel fired');
     if (promises.isCalm) breaks('L5', 'the sentinel fired though nothing was wrong');
+    if (now() - this.#reasonAt > DECISION_MS) breaks('L5', 'the sentinel halted a bot that showed life all the time');
   }
 
   held(): void {

@@ -72,6 +72,16 @@ export const SOMETIMES = [
   'the bot was told that trading is suspended',
   'fees changed while quoting',
   'the bot read other fees while it ran',
+  'a hedge took from the book',
+  'a hedge by the book was filled in part',
+  'a hedge by the book traded nothing',
+  'a crash with a hedge by the book under way',
+  'a hedge went over a third currency',
+  'a second leg was not carried out',
+  'a hedge was stranded after its first leg',
+  'a crash between two legs',
+  'the clocks of two machines were far apart',
+  'a fast clock gave up an order with an unknown outcome',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];

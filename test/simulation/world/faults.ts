@@ -80,6 +80,11 @@ export const FAULTS = [
   'removed book',
   'suspended trading',
   'changed fees',
+  // Other ways out of inventory; where the bot hedges. Of the second, each strike moves the price of the dollar.
+  'hedges by the book',
+  'hedges over dollars',
+  // The clocks of the bot's and of the sentinel's machine run apart from the exchange's.
+  'drifting clocks',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

@@ -26,7 +26,7 @@ const noStream: Change = scenario => {
 
 const noHedge: Change = scenario =>
   part('inventory', inventory => ({ ...inventory, target: '1.5' }))(
-    part('hedge', () => undefined)({ ...scenario, desks: null }),
+    part('hedge', () => undefined)({ ...scenario, desks: null, dollarPremiumBps: null }),
   );
 
 const noSentinel: Change = scenario => ({

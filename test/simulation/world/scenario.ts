@@ -18,6 +18,8 @@ export type Scenario = {
   readonly cancelTiming: Switches['cancelTiming'];
   /** How the exchange's conversion desks are; null where the bot does not hedge. */
   readonly desks: Partial<Switches> | null;
+  /** By how much a coin is dearer for dollars than in the bot's book, in bps; null where no hedge goes over dollars. */
+  readonly dollarPremiumBps: number | null;
   /** When a withdrawal leaves the total, and how late the lists show what moved. */
   readonly lists: Pick<Switches, 'withdrawalTotal' | 'transferListDelayMs'>;
   /** Webhooks are told to the bot. */
@@ -56,7 +58,8 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const hedges = desk.hit(0.5);
   // So little that one side of the quotes alone may fill it.
   const room = hedges && !isCalm(seed) && desk.hit(0.4) ? levels + (levels * (levels - 1)) / 2 / amount : asked;
-  const hedging = hedges ? hedgingOf(desk, amount, room) : null;
+  const ways = chanceOf(seed, 'ways of hedges');
+  const hedging = hedges ? withMoreWays(ways, swarm, hedgingOf(desk, amount, room)) : null;
   const adverse = chanceOf(seed, 'markouts');
   const markouts = {
     horizonMs: adverse.pick([1_000, 5_000, 15_000]),
@@ -125,6 +128,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     hasSentinel,
     cancelTiming: chanceOf(seed, 'cancel timing').pick(['at once', 'queued']),
     desks: hedging?.desks ?? null,
+    dollarPremiumBps: hedging && swarm.has('hedges over dollars') ? ways.integer(-40, 40) : null,
     lists: {
       withdrawalTotal: listing.pick(['at creation', 'at completion']),
       // Some lists are later than the bot waits for them.
@@ -190,5 +194,25 @@ function hedgingOf(chance: Chance, amount: number, room: number) {
       rfqDelayMaxMs: delay,
       conversionQueueMs: delay,
     } satisfies Partial<Switches>,
+  };
+}
+
+/** Hedges by the book and over dollars, with limits of costs at which some of them are too dear. */
+function withMoreWays(chance: Chance, swarm: Swarm, hedging: ReturnType<typeof hedgingOf>) {
+  const byBook = swarm.has('hedges by the book');
+  const overDollars = swarm.has('hedges over dollars');
+  if (!byBook && !overDollars) return hedging;
+  const { venues, costMaxBps } = hedging.hedge;
+  const routes = { via: ['usd'], riskBps: chance.pick([0, 10]), waitMs: chance.pick([10_000, 60_000]) };
+  const isBookAlone = chance.hit(0.5);
+  const limit = chance.pick([12, 30, costMaxBps]);
+  return {
+    ...hedging,
+    hedge: {
+      ...hedging.hedge,
+      venues: byBook ? [...(isBookAlone ? [] : venues), 'book'] : venues,
+      costMaxBps: byBook ? limit : costMaxBps,
+      ...(overDollars ? { routes } : {}),
+    },
   };
 }
