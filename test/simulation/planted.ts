@@ -889,4 +889,40 @@ export const PLANTED: readonly Planted[] = [
       };
     },
   },
+  {
+    name: 'the journal knows every order',
+    mistake: 'an open order that is not in the journal is taken for one of another program',
+    only: ['lying disk', 'crashes'],
+    seams: () => {
+      let left: readonly string[] = [];
+      return {
+        journal: journal => {
+          left = journal.leftovers.orders.map(({ id }) => id);
+          return journal;
+        },
+        exchange: inner => {
+          const known = new Set(left);
+          return {
+            ...inner,
+            place: (order, mayPlace) => {
+              known.add(order.originId);
+              return inner.place(order, mayPlace);
+            },
+            openOrders: async query => {
+              const outcome = await inner.openOrders(query);
+              return outcome.kind === 'done'
+                ? { kind: 'done', value: outcome.value.filter(({ originId }) => known.has(originId ?? '')) }
+                : outcome;
+            },
+          };
+        },
+      };
+    },
+  },
+  {
+    name: 'collar not looked at',
+    mistake: 'how far an order is from the market is left to the strategy',
+    only: ['drawn configuration'],
+    seams: () => ({ engineConfig: config => ({ ...config, limits: { ...config.limits, collarBps: 5_000 } }) }),
+  },
 ];

@@ -97,8 +97,10 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   const { keep, onStrike, print } = options;
   const clock = new VirtualClock();
   const trace = new Trace(() => clock.elapsed(), print ? line => print(line, world.events) : null);
+  // Persons who change the configuration know the ladder alone.
+  const hasLadder = options.reloads === true || options.actions === true;
   const swarm = swarmOf(seed, keep ? classesOf(keep) : options.only);
-  const scenario = plainer(scenarioOf(seed, swarm), options.plain ?? []);
+  const scenario = plainer(scenarioOf(seed, swarm, !hasLadder), options.plain ?? []);
   const world: World = new World(seed, clock, swarm, trace, { keep, onStrike });
   trace.add(`seed ${seed} ${JSON.stringify([...swarm])} ${JSON.stringify(scenario.config)}`);
   return new Simulation(world, scenario, options).run();
@@ -208,7 +210,12 @@ class Simulation {
         levels: config.strategy.levels,
         isReadTwice: config.reference !== undefined,
         positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
-        opening: BigInt(Math.round((Number(scenario.balances['btc']) - Number(config.inventory.target)) * 1e8)),
+        // Without a target it is what the account was opened with.
+        opening: BigInt(
+          Math.round(
+            (Number(scenario.balances['btc']) - Number(config.inventory.target ?? scenario.balances['btc'])) * 1e8,
+          ),
+        ),
         collarBps: config.limits.collarBps,
         staleAfterMs: config.timing.staleAfterMs,
         privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs),
@@ -625,6 +632,10 @@ class Simulation {
     const { silent } = engine.snapshot(clock.now());
     if (silent.some(line => line.startsWith('bid'))) this.#excusedAt.buy = clock.elapsed();
     if (silent.some(line => line.startsWith('ask'))) this.#excusedAt.sell = clock.elapsed();
+    if (silent.some(line => line.includes('pulled:'))) marks.see('a side was pulled');
+    const { strategy, inventory } = this.#scenario.config;
+    if (strategy.name !== 'ladder' && this.#checker.live().length > 0) marks.see(`${strategy.name} quoted`);
+    if (inventory.target === undefined) marks.see('the target was the opening balance');
     if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
     if (engine.unfinished.filter(order => order.state === 'unknown').length > 1)
       marks.see('several unknown orders at once');
@@ -714,6 +725,7 @@ class Simulation {
         this.#checker.died();
         this.#hedges?.died();
         if (!this.#bot.isRunning) see('a crash during recovery');
+        if (world.strikes('lying disk', 1)) this.#loseHeld();
         for (const id of this.#store.openIntents()) {
           const fate = this.#checker.fateOf(id);
           if (fate === 'not sent') see('a crash with an intent that was never sent');
@@ -738,6 +750,19 @@ class Simulation {
         this.#checker.stopped(unverified(report));
       },
     };
+  }
+
+  /** The machine has gone down, with a disk that had not written what it said. */
+  #loseHeld(): void {
+    const store = this.#store;
+    const open = new Set(store.openIntents());
+    const { orders, hedges } = store.loseHeld();
+    for (const id of orders) this.#checker.lost(id);
+    if (store.openIntents().some(id => !open.has(id)))
+      this.#world.marks.see('a disk that lied lost the end of an order');
+    this.#hedges?.lost(hedges, store.hedges);
+    // What a lost hedge moves is in no list.
+    if ((this.#hedges?.lostMajor ?? 0n) > 0n) this.#checker.transferred(false);
   }
 
   #news(life: number, news: EngineNews): void {
@@ -783,13 +808,16 @@ class Simulation {
         else if (this.#differed && news.reason === null) marks.see('a list that was late lifted a pause');
         this.#differed = news.reason === 'ledger differs from the balances';
         return;
+      case 'regime':
+        trace.add(`news regime ${news.to.regime}`);
+        if (news.to.regime === 'wide') marks.see('quotes were wide in a regime');
+        if (news.to.regime === 'reduce only') marks.see('a regime only closed inventory');
+        return;
       case 'placing':
       case 'canceling':
       case 'taking':
       case 'not taken':
-      case 'regime':
       case 'refused':
-      case 'regime':
       case 'count':
         return;
     }

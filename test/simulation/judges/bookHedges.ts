@@ -15,7 +15,7 @@ type Take = {
   traded: bigint;
   /** Cost of what was traded, at the fee that was known. */
   cost: bigint;
-  end: 'completed' | 'failed' | null;
+  end: 'completed' | 'failed' | 'lost' | null;
 };
 
 /** Trade of a taker order, in 10^-18. */
@@ -82,7 +82,7 @@ export class BookHedges {
   /** The bot has the end of the hedge on disk. */
   ended(id: string, state: 'completed' | 'failed', why: string): void {
     const take = this.#takes.get(id);
-    if (take === undefined || take.end === state) return;
+    if (take === undefined || take.end === state || take.end === 'lost') return;
     const { breaks, marks } = this.#options;
     if (take.end !== null) breaks('H4', `the hedge of ${id} was ${take.end}, and is ${state} now`);
     take.end = state;
@@ -95,13 +95,20 @@ export class BookHedges {
     if (take.traded === 0n) marks.see('a hedge by the book traded nothing');
   }
 
+  /** A disk that lied has lost these hedges, and of those that are left perhaps the end. */
+  lost(ids: readonly string[], left: readonly string[]): void {
+    for (const take of this.#takes.values())
+      if (ids.includes(take.id)) take.end = 'lost';
+      else if (left.includes(take.id)) take.end = null;
+  }
+
   died(): void {
     if (this.open.length > 0) this.#options.marks.see('a crash with a hedge by the book under way');
   }
 
   checkEnd(): void {
     for (const { id, traded, end } of this.#takes.values())
-      if (traded > 0n && end !== 'completed')
+      if (traded > 0n && end !== 'completed' && end !== 'lost')
         this.#options.breaks('H4', `${id} traded ${traded}, and the bot has its hedge as ${end ?? 'open'}`);
   }
 }

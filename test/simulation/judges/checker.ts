@@ -123,6 +123,7 @@ export class Checker {
   readonly #nonces = new Set<string>();
   readonly #others = new Set<string>();
   readonly #orphans = new Map<string, number>();
+  readonly #lost = new Set<string>();
   #lastTid = 0;
   /** Major that our own orders have brought, in 10^-18. */
   #botMajor = 0n;
@@ -171,6 +172,16 @@ export class Checker {
 
   orphan(id: string): void {
     this.#orphans.set(id, this.#options.now());
+  }
+
+  /** A disk that lied has lost this order: the bot can know it from the exchange alone. */
+  lost(id: string): void {
+    this.#orphans.set(id, this.#options.now());
+    this.#lost.add(id);
+    const isLive = this.#options.exchange.venue.accounts.get(this.#options.accountId)!.activeOrigins.has(id);
+    const fate = this.fateOf(id);
+    if (isLive) this.#options.marks.see('a disk that lied lost an order that lived');
+    if (fate === 'lost') this.#options.marks.see('a disk that lied lost an order on its way');
   }
 
   transferred(isListed: boolean): void {
@@ -362,7 +373,7 @@ export class Checker {
     return {
       distance: this.#botMajor + (hedges?.moved ?? 0n),
       open,
-      slack: this.#otherMajor + buy + sell + LOT,
+      slack: this.#otherMajor + (hedges?.lostMajor ?? 0n) + buy + sell + LOT,
     };
   }
 
@@ -560,8 +571,8 @@ export class Checker {
 
   #checkPosition(open: Record<Side, bigint>): void {
     const { promises } = this.#options;
-    const limit = promises.positionMax * LOT + this.#otherMajor + LOT;
     const hedges = this.#options.hedges();
+    const limit = promises.positionMax * LOT + this.#otherMajor + (hedges?.lostMajor ?? 0n) + LOT;
     const position = this.#botMajor + (hedges?.moved ?? 0n);
     // What conversions may still bring or take counts as what orders may.
     const { buy, sell } = hedges?.inFlight() ?? NOTHING;
@@ -620,6 +631,10 @@ export class Checker {
       if (run !== String(witness.run) && arrivedAt < witness.startedAt)
         this.#break('D2', `${id} was sent while ${left.originId} of run ${run} lived`);
     }
+    const { activeOrigins } = this.#options.exchange.venue.accounts.get(this.#options.accountId)!;
+    for (const lost of this.#lost)
+      if (activeOrigins.has(lost) && (this.#arrivedAt.get(lost) ?? Infinity) < witness.startedAt)
+        this.#break('D2', `${id} was sent while ${lost} lived, which the disk has lost`);
     witness.placements.push(at);
     if (witness.placements.length > promises.messagesPerMinute + promises.levels * 2) {
       const first = witness.placements.shift()!;

@@ -104,6 +104,8 @@ export class HedgeJudge {
   /** Hedges that must go on, by what was on disk last. */
   #unfinished: ReadonlyMap<string, string> = new Map();
   readonly #takes: BookHedges;
+  /** Offers that were accepted, and that a disk which lied has lost. */
+  readonly #lost = new Set<string>();
 
   constructor(options: HedgeJudgeOptions) {
     this.#options = options;
@@ -119,7 +121,7 @@ export class HedgeJudge {
   /** A taker order leaves the bot; `takerFee`: the lowest that it may know. */
   taking(order: PlacedOrder, takerFee: number): void {
     for (const [id, acceptance] of this.#acceptances)
-      if (this.#mayMove(acceptance))
+      if (this.#mayMove(acceptance) && !this.#lost.has(id))
         this.#break('H2', `${order.originId} was sent while offer ${id} might still be carried out`);
     const row = this.#options.kept().find(each => each.offer?.id === order.originId);
     const take = this.#takes.taking(order, row, this.#seenMiddles(), takerFee);
@@ -182,7 +184,7 @@ export class HedgeJudge {
     const row = kept().find(each => each.offer?.id === id);
     if (!row || row.state !== 'accepted') this.#break('H1', `offer ${id} was accepted and that is not on disk`);
     for (const [other, acceptance] of this.#acceptances) {
-      if (other !== id && this.#mayMove(acceptance))
+      if (other !== id && this.#mayMove(acceptance) && !this.#lost.has(other))
         this.#break('H2', `offer ${id} was accepted while ${other} might still be carried out`);
     }
     if (!offer.canConfirm) this.#break('H3', `offer ${id} was accepted, and could not be confirmed`);
@@ -296,6 +298,30 @@ export class HedgeJudge {
     this.#middles.push({ at: this.#options.now(), middle: (BigInt(Math.round(middle * 100)) * ONE) / 100n });
   }
 
+  /** The bot's disk has lost these hedges, and what it said of others; `left` is on it. */
+  lost(rows: readonly KeptHedge[], left: readonly KeptHedge[]): void {
+    for (const { offer } of rows) if (offer && this.#acceptances.has(offer.id)) this.#lost.add(offer.id);
+    if (this.#lost.size > 0) this.#see('a disk that lied lost a hedge');
+    for (const { id, offer } of [...rows, ...left]) {
+      this.#claims.delete(offer?.id ?? '');
+      this.#claims.delete(this.#firstLegs.get(id) ?? '');
+    }
+    this.#takes.lost(offersOf(rows), offersOf(left));
+    this.#unfinished = new Map();
+    this.kept(left);
+  }
+
+  /** Major that hedges which the bot cannot know of may have moved, in 10^-18. */
+  get lostMajor(): bigint {
+    const { major } = this.#options;
+    let sum = 0n;
+    for (const id of this.#lost) {
+      const { give, get } = this.#acceptances.get(id)!.offer;
+      sum += give.currency === major ? give.sum : get.currency === major ? get.sum : 0n;
+    }
+    return sum;
+  }
+
   died(): void {
     this.#takes.died();
     if (this.#options.kept().some(({ state }) => state === 'between')) this.#see('a crash between two legs');
@@ -329,7 +355,7 @@ export class HedgeJudge {
         this.#break('L1', `hedge ${id} is ${state} after the stop`);
       }
     for (const { offer, end } of this.#acceptances.values()) {
-      if (end === 'completed' && this.#claims.get(offer.id) !== 'completed')
+      if (end === 'completed' && this.#claims.get(offer.id) !== 'completed' && !this.#lost.has(offer.id))
         this.#break(
           'H4',
           `offer ${offer.id} was carried out, and the bot has it as ${this.#claims.get(offer.id) ?? 'nothing'}`,
@@ -489,6 +515,9 @@ function endOf({ state, route }: KeptHedge): 'completed' | 'failed' | null {
   if (route === undefined || (state !== 'between' && state !== 'stranded')) return null;
   return route.leg === 1 ? 'completed' : 'failed';
 }
+
+const offersOf = (rows: readonly KeptHedge[]): readonly string[] =>
+  rows.flatMap(({ offer }) => (offer ? [offer.id] : []));
 
 const isUnderWay = ({ state }: KeptHedge): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';

@@ -81,7 +81,20 @@ export const SOMETIMES = [
   'a hedge was stranded after its first leg',
   'a crash between two legs',
   'the clocks of two machines were far apart',
+  'a disk that lied lost an order that lived',
+  'a disk that lied lost an order on its way',
+  'a disk that lied lost the end of an order',
+  'a disk that lied lost a hedge',
   'a fast clock gave up an order with an unknown outcome',
+  'avellaneda-stoikov quoted',
+  'glft quoted',
+  'grid quoted',
+  'imbalance quoted',
+  'peg quoted',
+  'quotes were wide in a regime',
+  'a regime only closed inventory',
+  'a side was pulled',
+  'the target was the opening balance',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];

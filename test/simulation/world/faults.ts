@@ -85,6 +85,10 @@ export const FAULTS = [
   'hedges over dollars',
   // The clocks of the bot's and of the sentinel's machine run apart from the exchange's.
   'drifting clocks',
+  // The machine goes down, and the disk had not written what it said that it had.
+  'lying disk',
+  // Any strategy, and values from the whole schema, in place of a ladder.
+  'drawn configuration',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

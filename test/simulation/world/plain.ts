@@ -10,7 +10,9 @@ const part =
   <K extends keyof Config>(name: K, change: Part<K>): Change =>
   scenario => ({ ...scenario, config: { ...scenario.config, [name]: change(scenario.config[name]) } });
 
-const ladder = (change: object): Change => part('strategy', strategy => ({ ...strategy, ...change }));
+/** Other strategies have other settings: they stay. */
+const ladder = (change: object): Change =>
+  part('strategy', strategy => (strategy.name === 'ladder' ? { ...strategy, ...change } : strategy));
 const timing = (change: object): Change => part('timing', all => ({ ...all, ...change }));
 
 const noFairValue: Change = scenario =>

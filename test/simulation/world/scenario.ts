@@ -3,6 +3,7 @@ import { loadConfig, type Config } from '../../../src/config.ts';
 import type { Millis } from '../../../src/core/index.ts';
 import { FLOW_PROFILES, type FlowProfile, type Switches } from '../../../src/sandbox/index.ts';
 import { chanceOf, type Chance } from './chance.ts';
+import { drawnConfig } from './drawnConfig.ts';
 import { isCalm, type Swarm } from './faults.ts';
 
 export const BOOK = 'btc_mxn';
@@ -41,7 +42,8 @@ const FENCE_MARGIN_MS = 10_000;
 /** How long the bot waits for a list: so short that a person can still come while everything heals. */
 const LIST_WAIT_MS = 50_000;
 
-export function scenarioOf(seed: number, swarm: Swarm): Scenario {
+/** `mayBeAny`: whether strategies other than the ladder may be drawn. */
+export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenario {
   const chance = chanceOf(seed, 'scenario');
   const fenceMs = chance.pick([50_000, 50_000, 70_000]);
   const settleMs = 20_000;
@@ -73,7 +75,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const fairValue = !isCalm(seed) && prices.hit(0.4) ? fairValueOf(prices, usesStream) : null;
   const listing = chanceOf(seed, 'transfer lists');
   const counted = chance.pick(['mid', 'mid', 'weightedMid', 'bestBidAsk']);
-  const text = JSON.stringify({
+  const raw = {
     book: BOOK,
     instance: INSTANCE,
     exchange: { kind: 'embedded', stream: usesStream },
@@ -115,13 +117,15 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
       // A restart must find room beside the second reader of the book.
       ...(fairValue?.reference ? { bookPollMs: 1_600 } : {}),
     },
-  });
-  const loaded = loadConfig(text, `seed ${seed}`);
+  };
+  const loaded = loadConfig(JSON.stringify(raw), `seed ${seed}`);
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  const isDrawn = swarm.has('drawn configuration') && mayBeAny;
+  const other = isDrawn ? drawnConfig(chanceOf(seed, 'drawn configuration'), raw, usesStream) : null;
   const base = FLOW_PROFILES[BOOK]!;
   const busy = swarm.get('busy market') ?? 0;
   return {
-    config: loaded.config,
+    config: other ?? loaded.config,
     profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) * (hedging ? 2 : 1) },
     balances: { btc: '1.5', mxn: '3000000' },
     usesStream,
