@@ -14,6 +14,7 @@ import {
   type OwnTrade,
 } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
+import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import { Watch } from '../../src/live/safety/heartbeat.ts';
 import type { Seams } from './processes/bot.ts';
 import type { Fault } from './world/faults.ts';
@@ -835,24 +836,19 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'second leg at any price',
-    mistake: 'what the second leg brings is not looked at again once the first is done',
+    mistake: 'what the second leg must bring is not kept with the first',
     only: ['hedges over dollars'],
-    seams: () => {
-      const [firstLegs, accepted] = [new Set<string>(), new Set<string>()];
-      return desk(inner => ({
-        offer: async (way, ask) => {
-          const outcome = await inner.offer(way, ask);
-          if (outcome.kind !== 'done') return outcome;
-          const { value } = outcome;
-          if (ask.to === 'usd') firstLegs.add(value.id);
-          if (ask.from !== 'usd' || accepted.size === 0) return outcome;
-          return { kind: 'done', value: { ...value, get: { ...value.get, amount: '1000000000' } } };
+    seams: () => ({}),
+    patch: () => {
+      const original = Object.getOwnPropertyDescriptor(HedgeHistory.prototype, 'change')!;
+      const change = original.value as HedgeHistory['change'];
+      Object.defineProperty(HedgeHistory.prototype, 'change', {
+        ...original,
+        value(this: HedgeHistory, to: Parameters<HedgeHistory['change']>[0]) {
+          return change.call(this, to.route ? { ...to, route: { ...to.route, least: '0' } } : to);
         },
-        accept: of => {
-          if (firstLegs.has(of.id)) accepted.add(of.id);
-          return inner.accept(of);
-        },
-      }));
+      });
+      return () => Object.defineProperty(HedgeHistory.prototype, 'change', original);
     },
   },
   {
