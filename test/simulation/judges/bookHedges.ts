@@ -57,7 +57,9 @@ export class BookHedges {
     if (before !== undefined) breaks('H2', `${id} was sent while ${before} has no end on disk`);
     const sells = side === 'sell';
     const [price, major] = [units(order.price), units(order.major)];
-    if (row?.state !== 'accepted') breaks('H1', `${id} was sent and its hedge is not on disk`);
+    // It waits for its place in the budget, and may be on disk as on its way by then.
+    if (row?.state !== 'accepted' && row?.state !== 'executing')
+      breaks('H1', `${id} was sent and its hedge is on disk as ${row?.state ?? 'nothing'}`);
     else if (units(row.offer![sells ? 'give' : 'get'].amount) > major)
       breaks('H1', `${id} was sent for less than is on disk`);
     const rate = BigInt(Math.round(takerFee * Number(RATE_ONE)));
