@@ -757,6 +757,7 @@ class Simulation {
     const store = this.#store;
     const open = new Set(store.openIntents());
     const { orders, hedges } = store.loseHeld();
+    this.#checker.lostNonces();
     for (const id of orders) this.#checker.lost(id);
     if (store.openIntents().some(id => !open.has(id)))
       this.#world.marks.see('a disk that lied lost the end of an order');

@@ -174,6 +174,11 @@ export class Checker {
     this.#orphans.set(id, this.#options.now());
   }
 
+  /** A disk that lied has lost which nonces are reserved: those sent before may be sent again, and the exchange refuses them. */
+  lostNonces(): void {
+    this.#nonces.clear();
+  }
+
   /** A disk that lied has lost this order: the bot can know it from the exchange alone. */
   lost(id: string): void {
     this.#orphans.set(id, this.#options.now());
