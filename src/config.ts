@@ -41,7 +41,7 @@ export type Loaded = { readonly warnings: readonly string[] } & (
  */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
-    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters; expected a configuration`);
+    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters; shorten the file or name another file`);
   }
   const read = readYaml(text, fileName, 'like book: btc_mxn');
   if (!read.ok) return refused(read.error);

@@ -17,15 +17,15 @@ const microprice = z
   .strictObject({
     weight,
     tick: aboveZero.describe('Tick size of the table.'),
-    imbalanceBuckets: z.int().min(1).max(100).describe('Number of columns, by bid / (bid + ask) amount.'),
+    imbalanceBuckets: z.int().min(1).max(100).describe('Number of columns: buckets of bid / (bid + ask) amount.'),
     spreadsTicks: z
       .array(z.number().gt(0))
       .max(20)
-      .describe('Largest spread (ticks) of each row but the last, ascending.'),
+      .describe('Largest spread (ticks) of each row except the last, ascending.'),
     adjustTicks: z
       .array(z.array(z.number().min(-100_000).max(100_000).nullable()).max(TABLE_MAX))
       .max(21)
-      .describe('Shifts (ticks), one row per spread; null: no quote.'),
+      .describe('Price shifts (ticks), one row per spread; null stops quoting.'),
   })
   .superRefine((p, context) => {
     const wrong = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -48,9 +48,11 @@ export const imbalanceKeys = {
     .min(0)
     .max(5_000)
     .default(30)
-    .describe('Maximum distance of counted amounts from the mid price. 0: best prices.'),
-  bpsPerDeviation: bps.default(2).describe(`Shift per standard deviation of imbalance, up to ${DEVIATIONS_MAX}.`),
-  memory: duration.default('10m').describe('Time constant of the usual imbalance.'),
+    .describe('Distance from the mid price within which amounts count. 0: best prices.'),
+  bpsPerDeviation: bps
+    .default(2)
+    .describe(`Shift per standard deviation of imbalance, up to ${DEVIATIONS_MAX} deviations.`),
+  memory: duration.default('10m').describe('Time constant of the average imbalance.'),
 };
 
 export const fairValueParameters = z
@@ -67,11 +69,11 @@ export const fairValueParameters = z
     lastTrades: z
       .strictObject({
         weight,
-        memory: duration.default('30s').describe('Time constant of the weight of a trade.'),
+        memory: duration.default('30s').describe("Time constant of a trade's decaying weight."),
         maxAgeMs: z.int().min(100).max(86_400_000).default(60_000).describe('Maximum age of the newest trade.'),
       })
       .optional()
-      .describe('Mean of the last public trades; needs the stream.'),
+      .describe('Mean price of the last public trades; needs the stream.'),
     reference: z
       .strictObject({
         weight,

@@ -24,15 +24,17 @@ export const spreadParameters = {
   halfSpreadBps: bps.describe('Distance of the first level from the fair value.'),
   levelSpacingBps: bps.default(10).describe('Distance between levels.'),
   minEdgeBps: minEdge,
-  skewBpsAtLimit: bps.default(0).describe('Shift against inventory at positionMax, proportional below.'),
+  skewBpsAtLimit: bps
+    .default(0)
+    .describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
 };
 
 /** Meaning of the steps of `quoteAround`, by the name of the step. */
 export const SPREAD_STEPS = {
   ...LEVEL_STEPS,
-  inventory: 'Both sides moved against inventory: down above its target, up below it.',
+  inventory: 'Both sides moved down if inventory is above its target, up if below.',
   spread: 'Configured distance of the first level.',
-  'minimum edge': 'Further out, until a round trip earns `minEdgeBps` over both maker fees.',
+  'minimum edge': 'Moved further out, until a round trip earns `minEdgeBps` over both maker fees.',
 };
 
 /** Tunable parameters. The minimum edge is never negative, because only the user may choose losses for volume. */

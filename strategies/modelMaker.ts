@@ -36,7 +36,7 @@ export const MODEL_STEPS = {
   ...LEVEL_STEPS,
   edge: 'Net earnings of a fill at the distance that maximizes earnings times arrivals, before risk.',
   'maker fee': 'Distance that pays the maker fee of one fill.',
-  'risk of one order': 'Further out, for the risk that one more order adds at zero inventory.',
+  'risk of one order': 'Moved further out, for the risk that one more order adds at zero inventory.',
   inventory: 'Shift of this side for the current inventory.',
 };
 

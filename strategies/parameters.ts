@@ -16,7 +16,8 @@ export const duration = z.string().regex(DURATION, 'expected a duration like 90s
 /** Converts a checked duration to ms. Throws a RangeError for other text. */
 export function millisOf(text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? [];
-  if (count === undefined || unit === undefined) throw new RangeError(`${text} is not a duration like 90s or 10m`);
+  if (count === undefined || unit === undefined)
+    throw new RangeError(`expected a duration like 90s or 10m, found ${JSON.stringify(text)}`);
   return Number(count) * UNITS[unit as keyof typeof UNITS];
 }
 
@@ -38,7 +39,7 @@ export const amountTolerance = z
   .min(0)
   .max(1)
   .optional()
-  .describe('Largest amount change (share) without a new order. If omitted, 0.5; merged levels 0.1.');
+  .describe('Largest amount change (share) at which a live order stays. If omitted, 0.5 (merged levels: 0.1).');
 
 /** Parameter `minEdgeBps` of strategies without a model. */
 export const minEdge = z
@@ -46,13 +47,13 @@ export const minEdge = z
   .min(-1_000)
   .max(5_000)
   .default(1)
-  .describe('Minimum profit of a round trip after both maker fees. Negative values pay for volume.');
+  .describe('Minimum round-trip profit after both maker fees. Negative values pay for volume.');
 
 /** Parameters of every strategy except the ladder, which has descriptions of its own. */
 export const levelParameters = {
   amount: aboveZero.describe('Amount of one order (base).'),
   levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
-  refreshToleranceBps: bps.default(2).describe('Largest price change without a new order.'),
+  refreshToleranceBps: bps.default(2).describe('Largest price change at which a live order stays.'),
   maxOrderAgeMs: z
     .int()
     .min(1_000)

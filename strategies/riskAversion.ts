@@ -6,9 +6,9 @@ import { currencyOf, duration, sumOfMoney, type LimitProblem } from './parameter
 export const riskParameters = z
   .strictObject({
     amount: sumOfMoney.describe(
-      'Loss at full inventory from a one-standard-deviation price move over risk.per, like "500 mxn"; sets the skew.',
+      'Loss, like "500 mxn", if price moves one standard deviation in risk.per at full inventory; sets the skew.',
     ),
-    per: duration.default('1h').describe('Period of the amount, like 1h; about the time to reduce inventory.'),
+    per: duration.default('1h').describe('Period of risk.amount; about the time that quotes need to reduce inventory.'),
   })
   .describe('Risk in money and time; sets the risk aversion gamma.');
 

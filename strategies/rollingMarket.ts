@@ -23,7 +23,7 @@ const profileParameters = z
       .array(bps)
       .min(2)
       .max(50)
-      .describe('Distances from the fair value, ascending; quotes stay within the last.'),
+      .describe('Distances from the fair value, ascending; no quote exceeds the last.'),
     fillsPerMinute: z
       .array(z.number().gt(0).max(100_000))
       .max(50)
@@ -31,7 +31,7 @@ const profileParameters = z
     adverseBps: z
       .array(z.number().min(-5_000).max(5_000))
       .max(50)
-      .describe('Adverse move within a minute at each distance.'),
+      .describe('Adverse move within a minute of a fill, by distance.'),
   })
   .superRefine(({ distancesBps, fillsPerMinute, adverseBps }, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -54,8 +54,8 @@ export const marketParameters = z
     estimate: z
       .enum(['rolling', 'fixed'])
       .default('rolling')
-      .describe('rolling: live estimates of volatility and arrivals start at these values. fixed: these values apply.'),
-    memory: duration.default('30m').describe('Time constant of rolling estimates, like 30m.'),
+      .describe('rolling: live volatility and arrival estimates start at these values. fixed: these values apply.'),
+    memory: duration.default('30m').describe('Time constant of rolling estimates.'),
     withinFactor: z
       .number()
       .min(1)

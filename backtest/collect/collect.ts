@@ -257,7 +257,8 @@ export class Collector implements Watcher {
     if (mid > 0) this.#position.mark(mid + 2 * this.#options.base);
     const before = this.#position.profit().hedging;
     this.#position.convert(major, minor);
-    if (!this.#position.isExplained()) throw new Error('a conversion: profit does not add up to the change of equity');
+    if (!this.#position.isExplained())
+      throw new Error('after a conversion, the parts of the profit do not add up to the change of equity');
     this.#lots = this.#inLots();
     this.#fell(shownAt);
     this.#holding(shownAt);
@@ -348,7 +349,7 @@ export class Collector implements Watcher {
       maker: !order.takes,
     });
     if (!this.#position.isExplained())
-      throw new Error(`fill ${this.#tids}: profit does not add up to the change of equity`);
+      throw new Error(`after fill ${this.#tids}, the parts of the profit do not add up to the change of equity`);
     return minor;
   }
 

@@ -83,7 +83,7 @@ function addBacktest(program: Command): void {
     .option('--flow-drift <bps>', 'trend of the built-in market (bps per hour)', driftNumber, 0)
     .option('--seed <n>', 'random seed', seedNumber)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
-    .option('--from <rows>', 'levels or orders, if the recording has both')
+    .option('--from <rows>', 'replay levels or orders, if the recording has both')
     .addOption(
       new Option('--reference <book=dir>', 'recording of a reference or hedge-route book (repeatable)')
         .argParser(several)
@@ -94,12 +94,16 @@ function addBacktest(program: Command): void {
       'latency each way (ms): 25, exponential:MIN,MEAN, lognormal:MEDIAN,SIGMA, CSV file, or state directory',
       '25',
     )
-    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
+    .option('--cancel-latency-ms <spec>', 'latency of cancels (default: --latency-ms)')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
-    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: that of answers)')
-    .option('--latency-sweep [ms]', `repeat at these request latencies (default: ${SWEEP.join(',')})`, sweepFlag)
-    .option('--threads <n>', 'parallel runs (default: all fill models)', threadNumber)
-    .option('--out <path>', 'write NAME.html, or a folder with JSON and CSV too')
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: --latency-ms)')
+    .option(
+      '--latency-sweep [ms]',
+      `request latencies (ms) for repeated backtests (default: ${SWEEP.join(',')})`,
+      sweepFlag,
+    )
+    .option('--threads <n>', 'parallel runs (default: one per fill model)', threadNumber)
+    .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags) => {
       const { config, file, tape } = await chosenTape(options);
@@ -133,21 +137,21 @@ function addBacktest(program: Command): void {
 
 function addCalibrate(program: Command): void {
   sessionHours(program.command('calibrate'))
-    .description('measure a recording: volatility, arrivals, and where quoting pays')
+    .description('measure volatility, arrivals and profit of quoting on a recording')
     .option('--tape <dir>', 'recording (default: record the built-in market first)')
     .option('--book <book>', 'book to use if the recording has several')
     .option('--flow-seconds <n>', 'seconds of the built-in market to record', seedNumber, 21_600)
     .option('--seed <n>', 'random seed', seedNumber, 1)
-    .option('--fees <bps>', 'maker fees (bps), comma-separated (default: first, last tier)', feesFlag)
+    .option('--fees <bps>', 'maker fees (bps), comma-separated (default: first and last tier)', feesFlag)
     .option('--cadence-ms <n>', 'requote interval (ms)', cadenceFlag, 1_000)
     .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
     .addOption(
-      new Option('--reference <book=dir>', 'recording of a leading book (repeatable, in chain order)')
+      new Option('--reference <book=dir>', 'recording of a leading book (repeatable, in conversion order)')
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--reference-age <seconds>', 'assumed age of the reference (s)', seedNumber, 1)
+    .option('--reference-age <seconds>', 'assumed age of the reference price (s)', seedNumber, 1)
     .option('--json', 'print one JSON object', false)
     .option('--out <file>', 'output file (default: stdout)')
     .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {

@@ -43,14 +43,14 @@ type CompareFlags = {
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description('compare configurations or all strategies on recordings')
-    .requiredOption('--tape <paths...>', 'recordings or folders of them')
+    .requiredOption('--tape <paths...>', 'recordings, or folders of recordings')
     .addOption(new Option('-c, --config <files...>', 'configurations to compare, each on its book').default([], 'none'))
-    .option('--fees <tiers>', 'fee tiers: own, best, entry, config (default: own,best,entry; with -c: config)')
-    .option('--starts <n>', 'starts of each run within an hour', startsFlag, 4)
+    .option('--fees <tiers>', 'fee tiers, like own,best,entry (default) or config (default with -c)')
+    .option('--starts <n>', 'start times per run, spread over an hour', startsFlag, 4)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      'without -c: loss at full inventory per one-hour standard deviation of the price (quote)',
+      'without -c: quote-currency loss at full inventory, if price moves one hourly standard deviation',
       decimalFlag,
       '10',
     )
@@ -61,12 +61,12 @@ export function addCompareCommand(program: Command): void {
     )
     .option('--anyway', 'without -c: also run bots for which the calibration advises against quoting', false)
     .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
-    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
+    .option('--cancel-latency-ms <spec>', 'latency of cancels (default: --latency-ms)')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
-    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: that of answers)')
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: --latency-ms)')
     .option('--seed <n>', 'random seed', seedNumber, 1)
     .option('--threads <n>', 'parallel runs (default: 2)', threadNumber)
-    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--json', 'print one JSON object', false)
     .action(async (flags: CompareFlags) => {
       const { config, tape, risk, calibrate, seed, out } = flags;

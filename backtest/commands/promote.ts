@@ -49,7 +49,7 @@ export function addPromoteCommand(program: Command): void {
   });
 
   verb(promote, 'start <candidate>', 'start a promotion with a copy of the candidate and its criteria')
-    .option('--criteria <file>', 'criteria (default: those of the tuning)')
+    .option('--criteria <file>', 'criteria file (default: from the tuning)')
     .option('--new', 'create the live configuration', false)
     .action(async (candidate: string, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();

@@ -42,7 +42,7 @@ const HOUR_MS = 3_600_000;
  */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))
-    .description('rank books by the expected profit of quoting; needs no key')
+    .description('rank books by the expected profit of quoting; needs no API key')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange with ten books)')
     .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))
     .option('--tape <paths...>', 'recordings instead of a live market')
@@ -53,7 +53,7 @@ export function addScoutCommand(program: Command): void {
     )
     .option('--fees <tier>', 'fee tier (config, best, entry) or maker fee (bps)', tierOrFeeFlag, 'config')
     .option('--latency-ms <n>', 'request latency each way (ms)', latencyMsFlag, 25)
-    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--yaml <file>', 'configuration to write for the best book, if it pays')
     .option('--json', 'print one JSON object', false)
     .option('--speed <n>', 'speed of the embedded exchange and its clients', speed, 1)
@@ -113,10 +113,10 @@ async function look(
       log: line => log.debug({}, line),
       onStarted: stop => {
         signals.tell(stop);
-        setTimeout(() => stop('the time of --for is over'), flags.for).unref();
+        setTimeout(() => stop('the observation time (--for) is over'), flags.for).unref();
       },
     });
   });
-  if (scouted === null) throw new Error('no book was observed');
+  if (scouted === null) throw new Error('scouting stopped before any book was observed');
   return scouted;
 }

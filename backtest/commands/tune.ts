@@ -39,14 +39,14 @@ type TuneFlags = {
  */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
-    .description('search the parameters of a configuration on recordings')
+    .description('optimize parameters of a configuration on recordings')
     .requiredOption('-c, --config <file>', 'configuration of the study')
     .option('--registry <dir>', 'registry of all trials', 'reports/trials')
     .option('--open-holdout', 'run the best trial on the holdout, once', false)
     .option('--threads <n>', 'parallel runs', threadNumber, 2)
     .option('--queue <url>', 'queue: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
     .option('--tapes <place>', 'recordings: shared folder or s3://BUCKET/PREFIX')
-    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--yaml <file>', 'write the best configuration, if it beats not trading')
     .option('--anyway', 'with --yaml: write the configuration in any case', false)
     .option('--json', 'print one JSON object', false)

@@ -34,7 +34,7 @@ export function addWorkerCommand(program: Command): void {
     .addOption(new Option('--cache-max <size>', 'maximum size of the cache').argParser(sizeFlag).default(20e9, '20GB'))
     .option('--threads <n>', 'parallel runs', threadNumber, 2)
     .addOption(
-      new Option('--grace <duration>', 'time for trials to end after SIGTERM')
+      new Option('--grace <duration>', 'time to finish trials after SIGTERM')
         .argParser(durationFlag)
         .default(20_000, '20s'),
     )
@@ -48,7 +48,7 @@ export function addWorkerCommand(program: Command): void {
       const { password } = new URL(place.url);
       const log = logger('info', password === '' ? [] : [password, decodeURIComponent(password)]);
       const stop = new AbortController();
-      signalsToStop('exiting; other workers take over its trials', EXIT.broken).tell(() => stop.abort());
+      signalsToStop('exiting; other workers take over the trials of this worker', EXIT.broken).tell(() => stop.abort());
       const { runWorker } = await import('../app/queue/trialWorker.ts');
       const clock = realClock();
       // In containers, several workers may have process id 1 and equal host names.

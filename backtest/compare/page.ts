@@ -97,10 +97,10 @@ function matrix(comparison: Comparison): Html {
     }),
   );
   return html`<p>
-      Below each number is its 95% interval, from resampled equal time blocks; runs under 20 minutes have none. The last
-      three columns combine all recordings: the sum of the net, with all quote currencies treated as one; this sum with
-      fills valued after 60 s; and the mean of the net in units of risk. One unit of risk is the cost of one standard
-      deviation at full inventory over the traded time.
+      The second line of each cell is the 95% interval, from resampled equal time blocks. Runs under 20 minutes have no
+      interval. The last three columns combine all recordings. The sums treat all quote currencies as one; the second
+      sum values each fill at the mid price 60 s later. The last column is the mean net in units of risk. One unit of
+      risk is the cost of one standard deviation at full inventory over the traded time.
     </p>
     ${table(
       html`<tr>
@@ -108,7 +108,7 @@ function matrix(comparison: Comparison): Html {
         <th class="text">fee tier</th>
         ${head}
         <th>net, all<br />recordings</th>
-        <th>with fills valued<br />after 60 s</th>
+        <th>net, fills valued at the<br />mid price 60 s later</th>
         <th>net in units<br />of risk</th>
       </tr>`,
       rows,
@@ -143,10 +143,11 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
     }),
   );
   return html`<p>
-      The verdict comes from the first part of each recording. There, one order per side is re-pegged every second at
-      several distances, and its fills are valued after 60 s, minus the fee. The verdict is to quote if this value is
-      significantly above zero at some distance (95%, for all distances together). The rest of the recording tests the
-      verdict: the verdict is wrong if the value in the rest differs significantly from zero in the other direction.
+      The verdict comes from the first part of each recording. There, one order on each side is re-pegged every second
+      at several distances, and its fills are valued at the mid price 60 s later, minus the fee. The verdict is to quote
+      if this value is significantly above zero at some distance (95%, for all distances together). The rest of the
+      recording tests the verdict: the verdict is wrong if the value there differs significantly from zero in the other
+      direction.
     </p>
     ${table(
       html`<tr>
@@ -157,7 +158,7 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
           'best distance, bps',
           'net per hour in the first part',
           'break-even fee, bps',
-          'net per hour in the rest',
+          'net per hour in the rest of the recording',
           'verdict right',
         ].map(name => html`<th>${name}</th>`)}
       </tr>`,
@@ -234,20 +235,20 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
 
 const columnsOf = (minor: string): readonly string[] => [
   `net, ${minor}`,
-  'net with fills valued after 60 s',
+  'net with each fill valued at the mid price 60 s later',
   'net minus the net of the first bot',
-  'range of net, other starts',
-  'range of net, fill models',
+  'net, lowest to highest of the later starts',
+  'net, lowest to highest of the fill models',
   'spread captured',
-  'change in value of inventory',
+  'change in value of the inventory',
   'fees',
   'net, bps of traded value',
   'fills',
-  `traded, ${minor}; maker fee at this pace`,
+  `traded volume, ${minor}; maker fee at the volume scaled to 30 days`,
   'markout after 1 s, bps',
   'markout after 1 min, bps',
-  'time with both quotes',
-  'mean inventory, % of limit',
+  'time with a bid and an ask',
+  'mean inventory, % of the limit',
   'maximum drawdown',
   'maximum requests per minute',
 ];
@@ -260,8 +261,8 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
   const names = [
     'traded time',
     'volatility, bps per hour',
-    'arrivals per minute (A)',
-    'decay per bps (k)',
+    'arrivals per minute at the mid price (A)',
+    'decay of arrivals per bps of distance (k)',
     'adverse move, bps',
     'value of full inventory',
     'value of one order',
@@ -292,8 +293,8 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
     calibratedShare === null
       ? NO_HTML
       : html`<p>
-          These values were measured before the start of trading, with standard errors. The risk determines the values
-          of full inventory and of one order.
+          These values were measured before the start of trading, with standard errors. The chosen risk per hour
+          determines the value of the full inventory and of one order.
         </p>`,
     table(
       html`<tr>
@@ -334,7 +335,7 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
             name,
             'gaps',
             numberText(gaps.count),
-            `${durationText(gaps.seconds)} without a book during trading: no quotes`,
+            `${durationText(gaps.seconds)} of trading without a book, so without quotes`,
           ] as const,
         ]
       : []),
@@ -342,16 +343,16 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
 
 const CHOICE = [
   'The parameters come from the first part of each recording, and only the rest is traded, so no run uses future data. All strategies have the same risk, inventory limit and order size.',
-  'The risk is the loss at full inventory if the price moves one standard deviation in an hour. An order is a tenth of full inventory; there are three levels per side. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger, so that six orders fit into the request budget.',
-  'Strategies with a spread quote at the most profitable distance of the first part, if it is profitable; otherwise at 1/k + half the adverse move + the maker fee from the fair value, which maximizes edge times arrivals without risk aversion. At full inventory the quotes shift by that distance minus the fee; the imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. Grid lines are two such distances apart. Models get the measured numbers and adapt them while running. No loss halts a run, because a halted run cannot show its full loss.',
-  "Fees are constant at the tier for the whole run. The own tier is the best tier that the run's own volume, scaled to 30 days, reaches.",
+  'The risk is the loss at full inventory if the price moves one standard deviation in an hour. An order is a tenth of full inventory, and each side has three levels. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger. With this tolerance, six orders fit into the request budget.',
+  'Strategies with a spread quote at the most profitable distance of the first part, if that distance is profitable. Otherwise they quote at 1/k + half the adverse move + the maker fee from the fair value. Without risk aversion, this distance maximizes edge times arrivals. At full inventory, the quotes shift by the distance minus the fee. The imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. Grid lines are two quoting distances apart. Models get the measured numbers and adapt them while running. No loss halts a run, because a halted run cannot show its full loss.',
+  "Each run pays the fee of one tier throughout. The own tier is the best tier that the run's own volume, scaled to 30 days, reaches.",
 ];
 
 const choice = ({ riskPerHour }: Comparison): Html =>
   riskPerHour === null
     ? html`<p>
-        The configurations were given, and the complete recordings were traded. A configuration that was chosen with
-        knowledge of these recordings uses future data.
+        You supplied the configurations, and the bots traded the complete recordings. A configuration that was chosen
+        with knowledge of these recordings uses future data.
       </p>`
     : html`${CHOICE.map(paragraph => html`<p>${paragraph}</p>`)}`;
 
@@ -398,9 +399,9 @@ function runTable({
         ]),
     ['latency of requests, each way, ms', latencyMs],
     ['minimum latency of market data, ms', feedLatencyMs],
-    ['latency of fill notices, ms', fillLatencyMs ?? 'the latency of answers'],
-    ['starts of each run at the first fee tier', String(starts)],
-    ['seed of latencies', String(seed)],
+    ['latency of fill notices, ms', fillLatencyMs ?? 'equal to the latency of requests'],
+    ['start times per run at the first fee tier', String(starts)],
+    ['seed of the random latencies', String(seed)],
     ['hash of all runs', hash],
     ...tapes.map(({ name, hash: of, source }) => [name, `${source}, ${of}`] as const),
     ['created with', `puntas ${made.puntas}, Node ${made.node}`],

@@ -68,7 +68,7 @@ function gainPlots(drawn: Drawn): readonly PlotSection[] {
   return [
     {
       heading: 'Net',
-      how: `Net of each run after fees, with its final inventory valued at the mid price.${range} Compare within a recording: hours and market moves differ.`,
+      how: `Net of each run after fees, with its final inventory valued at the mid price.${range} Compare bots only within a recording, because hours and market moves differ between recordings.`,
       plots: byBot(
         drawn,
         'net',
@@ -97,7 +97,7 @@ function riskPlots(drawn: Drawn): readonly PlotSection[] {
   return [
     {
       heading: 'Inventory',
-      how: `Inventory in percent of its limit, under the expected model${at}. Time at the limit is a bet on the direction.`,
+      how: `Inventory in percent of its limit, under the expected model${at}. Time at the limit is a bet on the direction of the market.`,
       plots: each(drawn, (tape, i) =>
         curves(tape, i, 'held', '% of the limit', bots, tier, ({ positionMax }, model) =>
           model.curves.position.map(x => (x === null || positionMax === null ? null : (100 * x) / positionMax)),
@@ -117,7 +117,7 @@ function tradingPlots(drawn: Drawn): readonly PlotSection[] {
   return [
     {
       heading: 'Fills',
-      how: `Executions per hour.${range} The optimistic bound fills orders completely, so it can have fewer and larger executions.`,
+      how: `Executions per hour.${range} The optimistic model fills orders completely, so it can have fewer and larger executions.`,
       plots: byBot(
         drawn,
         'fills',

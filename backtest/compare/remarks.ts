@@ -31,11 +31,12 @@ function unquoted({ uptime, missing, seconds }: ComparedModel, flaws: readonly D
     const of = (side: number): string => roughPercent(side / seconds);
     return `${reason} (no bid ${of(bid)}, no ask ${of(ask)} of the time)`;
   });
-  const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`;
+  const why =
+    reasons.length === 0 ? '' : `; main ${reasons.length === 1 ? 'reason' : 'reasons'}: ${reasons.join(', ')}`;
   const crossed = missing[0]?.reason === 'book crossed';
   const found = crossed ? flaws.filter(({ what }) => /^(locked|crossed) books$/.test(what)) : [];
   const data = found.map(({ what, count }) => `; the recording itself has ${count.toLocaleString('en-US')} ${what}`);
-  return [`both sides quoted ${roughPercent(uptime.both)} of the time${why}${data.join('')}`];
+  return [`both sides were quoted ${roughPercent(uptime.both)} of the time${why}${data.join('')}`];
 }
 
 function outOfBudget({ requests, orders }: ComparedModel): string[] {
@@ -43,7 +44,7 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
   if (overBudget + lockedOut === 0) return [];
   const all = overBudget + orders.placed;
   const locked =
-    lockedOut > 0 ? `, ${lockedOut.toLocaleString('en-US')} were rejected in a lockout of the exchange` : '';
+    lockedOut > 0 ? `, and the exchange rejected ${lockedOut.toLocaleString('en-US')} during a lockout` : '';
   return [
     `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) exceeded the budget of ${allowedPerMinute} per minute${locked}`,
   ];
@@ -51,7 +52,7 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
 
 function fewFills({ fills, spreadBps }: ComparedModel): string[] {
   if (fills >= FEW_FILLS) return [];
-  const how = fills === 0 ? 'nothing was filled' : `${fills} fill${fills === 1 ? '' : 's'}: little can be concluded`;
+  const how = fills === 0 ? 'nothing was filled' : `${fills} fill${fills === 1 ? '' : 's'}, too few for a conclusion`;
   const ours = spreadBps.ours;
   return [ours === null ? how : `${how} (bid and ask ${ours.toPrecision(3)} bps apart)`];
 }

@@ -17,7 +17,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
     }),
   );
   const declined = tapes.flatMap(({ runs }) => runs.filter(run => run.declined !== null && run.unscored === null));
-  if (ran.length + declined.length === 0) return ['Nothing could be run or scored; the rows below give the reasons.'];
+  if (ran.length + declined.length === 0) return ['Nothing could be run or scored; the table rows give the reasons.'];
   const crossed = tapes.filter(({ runs }) => runs.some(({ unscored }) => unscored !== null)).map(({ name }) => name);
   const notRun = [
     ...new Set(
@@ -44,10 +44,12 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
       .filter(Boolean)
       .join(' '),
     [
-      'A recording is one market on one day: over so few hours the direction of the market matters more than the strategy, and a difference smaller than the range of the fill models means nothing.',
-      crossed.length > 0 ? `Not scored, because their books were crossed for too long: ${crossed.join(', ')}.` : '',
+      'A recording is one market on one day. Over so few hours, the direction of the market matters more than the strategy. A difference smaller than the range of the fill models means nothing.',
+      crossed.length > 0
+        ? `Recordings without a score, because their books were crossed for too long: ${crossed.join(', ')}.`
+        : '',
       notRun.length > 0
-        ? `Bots that could not run on every recording: ${notRun.join(', ')}; the rows give the reasons.`
+        ? `Bots that could not run on every recording: ${notRun.join(', ')}; the table rows give the reasons.`
         : '',
       "These numbers exclude reactions of other traders to the bot's orders.",
     ]
@@ -62,7 +64,9 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
  */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)
-    return declined === 0 ? '' : `At the ${tier} tier, quoting was advised against in all ${counted(declined, 'run')}.`;
+    return declined === 0
+      ? ''
+      : `At the ${tier} tier, the advice for all ${counted(declined, 'run')} was not to quote.`;
   const filled = ran.filter(({ main }) => main.fills > 0);
   const sure = filled.filter(({ main }) => excludesZero(main.netInterval));
   const gained = sure.filter(({ main }) => Number(main.pnl.total) > 0).length;
@@ -73,7 +77,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   const rest = filled.length - sure.length;
   return [
     `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost`,
-    ...(declined > 0 ? [`${declined} ${declined === 1 ? 'was' : 'were'} advised against`] : []),
+    ...(declined > 0 ? [`${declined} followed the advice not to quote`] : []),
     ...(rest > 0 ? [`${rest} did not differ significantly from zero (95%)`] : []),
     ...(none > 0 ? [`${none} had no fill`] : []),
   ]
@@ -94,8 +98,8 @@ function verdictsText(tapes: Comparison['tapes']): string {
       all.filter(({ right }) => right === false).length,
       all.filter(({ right }) => right === null).length,
     ];
-    const unknown = silent > 0 ? `, ${silent} too short to judge` : '';
-    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (${wrong} contradicted by the rest of the recording, 95%${unknown})`;
+    const unknown = silent > 0 ? `; ${silent} too short to judge` : '';
+    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (the rest of the recording contradicts ${wrong} at 95%${unknown})`;
   };
   return `At the best fee of the exchange, the first parts of the recordings advise ${told(true)}, and ${told(false)}.`;
 }
@@ -106,7 +110,7 @@ function differences(ran: readonly Ran[]): string {
   const apart = known.filter(excludesZero).length;
   return known.length === 0
     ? ''
-    : `In the same hours, ${apart} of ${counted(known.length, 'difference')} in net from the first bot ${apart === 1 ? 'is' : 'are'} significant.`;
+    : `Over the same hours, the net of ${apart} of ${counted(known.length, 'run')} differs significantly from the net of the first bot.`;
 }
 
 const MARKOUT_SECONDS = 60;
@@ -124,8 +128,8 @@ function groundsText(tier: string, ran: readonly Ran[]): string {
   });
   const weight = later.reduce((total, [, v]) => total + v, 0);
   const mean = later.reduce((total, [value, v]) => total + value * v, 0) / weight;
-  const after = weight > 0 ? `; a minute after a fill, ${oneDecimal(mean)} bps of its edge remained` : '';
-  return `All trades at the ${tier} tier, in bps of their value: fills had an edge of ${oneDecimal(bps('spread'))} over the mid price, inventory gained ${oneDecimal(bps('inventory'))}, and fees came to ${oneDecimal(bps('fees'))}${after}.`;
+  const after = weight > 0 ? `. A minute after a fill, ${oneDecimal(mean)} bps of the edge remained` : '';
+  return `In bps of the value of all trades at the ${tier} tier, fills had an edge of ${oneDecimal(bps('spread'))} over the mid price, inventory gained ${oneDecimal(bps('inventory'))}, and fees came to ${oneDecimal(bps('fees'))}${after}.`;
 }
 
 function agreement(ran: readonly Ran[], models: readonly string[]): string {
@@ -135,7 +139,7 @@ function agreement(ran: readonly Ran[], models: readonly string[]): string {
     const other = run.models.find(({ model }) => model === 'pessimistic');
     return other?.fills === main.fills && other.pnl.total === main.pnl.total;
   }).length;
-  return `The pessimistic and the expected model agree exactly in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ": with small ticks no order is ahead of the bot's orders, so the queue position does not matter" : ''}.`;
+  return `The pessimistic and the expected model agree exactly in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ". With small ticks no order is ahead of the bot's orders, so the queue position does not matter" : ''}.`;
 }
 
 const oneDecimal = (x: number): string => (Math.abs(x) < 0.05 ? 0 : x).toFixed(1);

@@ -99,17 +99,15 @@ function limitsOf(tape: Tape, hasTrades: boolean): readonly string[] {
   const { quotesOnly, depth } = tape;
   const wide = wideHoursOf(tape);
   return [
-    ...(hasTrades
-      ? []
-      : ['The recording has no executions: spreads and volatility can be measured, fills and their value cannot.']),
+    ...(hasTrades ? [] : ['The recording has no executions, so only spreads and volatility can be measured.']),
     ...(quotesOnly && hasTrades
       ? [
-          'The quotes have no amounts: an order is filled only by executions through its price, so fills near the best prices are too few.',
+          'The recorded quotes have no amounts, so an order fills only if an execution passes its price. Fills near the best prices are therefore undercounted.',
         ]
       : []),
     ...(depth === 1 && !quotesOnly && hasTrades
       ? [
-          'The recording has only the best prices: deeper queues are assumed to be as long as the one at the best price.',
+          'The recording has only the best prices, so deeper queues are assumed to be as long as the queue at the best price.',
         ]
       : []),
     ...(wide === null ? [] : [wideHoursText(wide)]),

@@ -304,7 +304,7 @@ export class Hedging {
 
   #swap(pay: DeskSum, receive: DeskSum): void {
     const { instrument, exchange, collector } = this.#scene;
-    if (this.#unheard !== null) throw new Error('the desk executed two conversions at one time');
+    if (this.#unheard !== null) throw new Error('the desk executed two conversions at the same time');
     const worth = this.#throughThird(pay, -1n) + this.#throughThird(receive, 1n);
     this.#worth += worth;
     const major = changeOf(instrument.major, pay, receive);
@@ -322,7 +322,7 @@ export class Hedging {
     const { major, minor } = this.#scene.instrument;
     if (currency === major || currency === minor) return 0n;
     const route = this.#hedger.rows.findLast(row => !isOver(row))?.route;
-    if (route === undefined) throw new Error(`the desk exchanged ${currency} for no route`);
+    if (route === undefined) throw new Error(`the desk exchanged ${currency} without an open hedge`);
     this.#thirds.set(currency, (this.#thirds.get(currency) ?? 0n) + sign * sum);
     return sign * moneyOf(route.worth);
   }

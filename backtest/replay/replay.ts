@@ -301,7 +301,7 @@ export class TapeReplay {
     this.#feed = market.here;
     this.#rows = rows;
     if (market.isSliding && options.to === undefined)
-      throw new RangeError('a sliding window has no known end: pass `to`');
+      throw new RangeError('a replay of a sliding window needs an end time; pass `to`');
     const { from = rows.at[0]!, to = rows.local[rows.length - 1]! } = options;
     this.#span = { from, to };
     this.#options = options;
@@ -337,7 +337,7 @@ export class TapeReplay {
     while (this.aim()) {
       const hedgeAt = this.turn(this.exchange.run());
       // Only a replay with a hedger must be asynchronous.
-      if (hedgeAt !== null) throw new Error(`a hedge is due at ${hedgeAt}`);
+      if (hedgeAt !== null) throw new Error(`a synchronous replay cannot execute the hedge that is due at ${hedgeAt}`);
     }
     return this.result();
   }
@@ -625,7 +625,7 @@ export class TapeReplay {
       const { kind, order, lots, sent, mid, place } = answers;
       answers.shift();
       const placed = this.#byOrder.get(order);
-      if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
+      if (placed === undefined) throw new Error(`received an answer for order ${order.id}, which was never placed`);
       const message = { kind, placed, order, lots, sent, mid, place };
       if (!this.#notices.holdBack(message, now)) heard.push(message);
       // Although the fill notice is still waiting, the bot looks up the order. The bot learns that the order has ended
@@ -979,7 +979,7 @@ export class TapeReplay {
     const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
     if (collected.position !== inventory || collected.cash !== counted) {
       throw new Error(
-        `the accounts differ at the end of the replay: position ${collected.position} and cash ${collected.cash} at the exchange, ${inventory} and ${counted} at the bot`,
+        `the accounts differ at the end of the replay: the exchange has position ${collected.position} and cash ${collected.cash}, the bot has position ${inventory} and cash ${counted}`,
       );
     }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];

@@ -38,13 +38,13 @@ export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: Repl
       ].filter(Boolean),
     },
     {
-      name: 'net with fills valued after 60 s',
+      name: 'net with each fill valued at the mid price 60 s later',
       value: net60s === null ? '–' : `${gainText(net60s.total, minor)} ${minor}`,
       notes: [
         net60s === null
-          ? 'no fill with a known mid price after 60 s'
+          ? 'no fill has a recorded mid price 60 s later'
           : net60s.interval === null
-            ? 'too few fills for an interval'
+            ? 'too few fills for a 95% interval'
             : range(net60s.interval),
       ],
     },
@@ -77,7 +77,7 @@ function tilesOfTrading(
       value: fillsPerDay === null ? '–' : numberText(Number(fillsPerDay.toPrecision(3))),
       notes: [
         `${numberText(fills)} fills in ${durationText(seconds)}`,
-        `traded ${sumText(volume.minor, minor)} ${minor}; at 30 days of this pace, the maker fee is ${numberText(pace.makerBps)} bps`,
+        `traded ${sumText(volume.minor, minor)} ${minor}; at this volume scaled to 30 days, the maker fee is ${numberText(pace.makerBps)} bps`,
       ],
     },
   ];

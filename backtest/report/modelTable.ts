@@ -43,16 +43,19 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
     seconds < RATIO_DAYS * 86_400 ? `– (needs ${RATIO_DAYS} days)` : '–';
   return [
     { name: `net, ${minor}`, of: ({ pnl }) => html`<b>${gain(pnl.total)}</b>` },
-    { name: 'net of another run of this length, 95% interval', of: ({ netInterval }) => range(netInterval) },
+    { name: 'expected net of another run of this length, 95% interval', of: ({ netInterval }) => range(netInterval) },
     { name: '= spread captured', of: ({ pnl }) => gain(pnl.spread) },
     { name: '+ change in value of the inventory', of: ({ pnl }) => gain(pnl.inventory) },
     { name: '+ fees', of: ({ pnl }) => gain(pnl.fees) },
     { name: '+ hedging', of: ({ pnl }) => gain(pnl.hedging) },
     {
-      name: `net with fills valued after 60 s, ${minor}`,
+      name: `net with each fill valued at the mid price 60 s later, ${minor}`,
       of: ({ net60s }) => (net60s === null ? '–' : gain(net60s.total)),
     },
-    { name: 'net with fills valued after 60 s, 95% interval', of: ({ net60s }) => range(net60s?.interval ?? null) },
+    {
+      name: 'net with each fill valued at the mid price 60 s later, 95% interval',
+      of: ({ net60s }) => range(net60s?.interval ?? null),
+    },
     { name: 'net, bps of traded value', of: ({ profitBps }) => numberOr(profitBps) },
     { name: 'fees, bps of traded value', of: ({ feesBps }) => numberOr(feesBps) },
     {
@@ -64,7 +67,7 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
       of: ({ capital: { returnPct } }) => (returnPct === null ? '–' : numberText(Number(returnPct.toPrecision(4)))),
     },
     {
-      name: 'gain of buying and holding the largest position',
+      name: 'gain from buying and holding the largest position of the bot',
       of: ({ hold }) => (hold.total === null ? '–' : `${gain(hold.total)} (${sumText(hold.amount, major)} ${major})`),
     },
     { name: 'maximum drawdown', of: ({ drawdown }) => sumText(drawdown.most, minor) },
@@ -90,7 +93,7 @@ const tradeRows = ({ major, minor }: BacktestReport): readonly Row[] => [
   { name: 'order-to-trade ratio', of: ({ orderToTrade }) => numberOr(orderToTrade, 1) },
   { name: 'orders with a fill', of: ({ levels }) => share(levelSum(levels, 'touched'), levelSum(levels, 'orders')) },
   {
-    name: 'time in the queue, median / 90th percentile',
+    name: 'time in the queue before the first fill, median / 90th percentile',
     of: ({ waits }) => `${secondsOr(waits.medianSeconds)} / ${secondsOr(waits.p90Seconds)}`,
   },
   { name: 'markout after 1 s, bps', of: model => markoutAt(model, 1) },
@@ -118,7 +121,7 @@ const QUOTE_ROWS: readonly Row[] = [
     of: ({ requests }) => `${numberText(requests.overBudget)} / ${numberText(requests.lockedOut)}`,
   },
   {
-    name: 'post-only orders that would have traded on arrival',
+    name: 'rejected post-only orders that would have traded on arrival',
     of: ({ refusedPostOnly }) => numberText(refusedPostOnly),
   },
   { name: 'halted', of: ({ haltedBecause }) => haltedBecause ?? 'no' },

@@ -91,8 +91,8 @@ const HOURS_SHOWN = 48;
 function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayReport): Html {
   const isLong = hours.length > HOURS_SHOWN;
   return html`<p>
-      Results of the ${model} run. Days and hours are UTC; the first and the last may be incomplete. The rows add up to
-      the totals of the run.
+      Results of the ${model} run. Days and hours are UTC; the first and the last period may be incomplete. The rows add
+      up to the totals of the run.
     </p>
     ${periodTable(
       days.map(day => [day.from.slice(0, 10), [day]] as const),
@@ -158,7 +158,7 @@ function periodTable(rows: readonly (readonly [string, readonly Period[]])[], mi
 function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
   const names = [
     `net, ${minor}`,
-    `net after 60 s, ${minor}`,
+    `net, fills valued at the mid price 60 s later, ${minor}`,
     'net, bps of traded value',
     'fills',
     'canceled post-only orders',
@@ -167,7 +167,7 @@ function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
   return table(
     html`<tr>
       <th>latency each way, ms</th>
-      ${names.map(name => html`<th>${name}</th>`)}
+      ${names.map(name => html`<th class="narrow">${name}</th>`)}
     </tr>`,
     latencySweep.map(({ latencyMs, pnl, net60s, profitBps, fills, refusedPostOnly, uptime }) => {
       const cells = [
@@ -195,7 +195,7 @@ function levelTable({ major }: BacktestReport, models: readonly ShownModel[]): H
     'orders with a fill',
     'filled share of the amount',
     'median time to the first fill',
-    `mean amount ahead on arrival, ${major}`,
+    `mean amount ahead in the queue on arrival, ${major}`,
     'median lifetime of unfilled orders',
   ];
   const cells = (level: LevelReport | undefined): readonly string[] =>
@@ -253,7 +253,7 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
       ),
   ];
   return html`<p>
-      Hedges of inventory beyond the band, each over the cheapest route within the cost limit. The CSV file lists every
+      Hedges of inventory beyond the band, each by the cheapest route within the cost limit. The CSV file lists every
       hedge with all compared routes.
     </p>
     ${table(
@@ -278,9 +278,7 @@ function missingTable(models: readonly ShownModel[]): Html {
     const found = missing.find(one => one.reason === reason);
     return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
   };
-  return html`<p>
-      Time without a bid / without an ask at the exchange, by the reason that the engine's next decision gave.
-    </p>
+  return html`<p>Time without a bid / without an ask at the exchange, by the reason in the engine's next decision.</p>
     ${table(
       html`<tr>
         <th></th>
@@ -345,7 +343,7 @@ function runTable(report: BacktestReport): Html {
       : [['events', numberText(first.events)] as const, ['traded time', `${first.from} to ${first.to}`] as const]),
     ['latency of requests, each way, ms', latencyMs],
     ['minimum latency of market data, ms', feedLatencyMs],
-    ['latency of fill notices, ms', fillLatencyMs ?? 'the latency of answers'],
+    ['latency of fill notices, ms', fillLatencyMs ?? 'equal to the latency of requests'],
     ...(warmUpFrom === undefined || first === undefined
       ? []
       : [['before trading', warmUpText(warmUpFrom, first)] as const]),

@@ -48,7 +48,7 @@ function equity(report: Shown): Placed {
   return {
     group: 'first',
     heading: 'Equity and drawdown',
-    how: `Profit since the start in ${report.minor}, after fees, under each fill model; dashed: the gain of buying and holding the largest position. Below: the fall from the highest profit so far. Gray: gaps of the recording.`,
+    how: `Upper plot: profit since the start in ${report.minor}, after fees, under each fill model. The dashed line is the gain from buying and holding the largest position of the bot. Lower plot: fall of the profit from its last peak. Gray areas are gaps of the recording.`,
     plots: [
       { ...plot, lines, y: isFlat(lines.flatMap(({ values }) => values)) ? plot.y : { ...plot.y, range: null } },
       overTime(report, 'drawdown', 'Drawdown', report.minor, model =>
@@ -82,7 +82,7 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
   return {
     group: 'latency',
     heading: 'Effect of latency on the net',
-    how: `The ${latencySweep[0]?.model ?? ''} run repeated with these request latencies each way: net, and net with each fill valued after 60 s. A falling line means that the strategy depends on speed; a jumping line shows how much of the result is chance.`,
+    how: `The ${latencySweep[0]?.model ?? ''} run repeated with these request latencies each way. One line is the net, the dashed line is the net with each fill valued at the mid price 60 s later. A falling line means that the strategy depends on speed; a jumping line shows how much of the result is chance.`,
     plots:
       latencySweep.length === 0
         ? []
@@ -98,7 +98,7 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
                   values: latencySweep.map(({ pnl }) => Number(pnl.total)),
                 },
                 {
-                  ...{ label: 'net after 60 s', colour: 'model-0', style: 'dashed', dots: true },
+                  ...{ label: 'net, fills valued 60 s later', colour: 'model-0', style: 'dashed', dots: true },
                   values: latencySweep.map(({ net60s }) => net60s?.total ?? null),
                 },
               ],
@@ -163,7 +163,7 @@ function position(report: Shown): Placed {
   return {
     group: 'inventory',
     heading: 'Inventory over time',
-    how: `Inventory beyond the target, in ${report.major}. A healthy inventory returns to zero repeatedly; long times on one side are a bet on the direction.`,
+    how: `Inventory beyond the target, in ${report.major}. A healthy inventory returns to zero repeatedly; long times on one side are a bet on the direction of the market.`,
     plots: [overTime(report, 'position', 'Inventory', report.major, column('position'))],
   };
 }
@@ -179,7 +179,7 @@ function positionBars(report: Shown): Placed {
   return {
     group: 'inventory',
     heading: 'Time by inventory',
-    how: `Share of time at each inventory (${report.major} beyond the target). A tall bar at zero means little inventory; tall bars at an end mean time at the limit.`,
+    how: `Share of time at each inventory (${report.major} beyond the target). A tall bar at zero means little inventory; tall bars at either end mean time at the limit.`,
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `held-${i}`, model.label, '% of the time'),
       x: { kind: 'number', values: bars[i]!.values, label: report.major },
@@ -214,7 +214,7 @@ function markoutsBySide(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Markouts by side',
-    how: 'Value of a fill in bps of its price, before fees, at several times after the fill. At 0 it is the edge over the mid price just before the fill. Below the fee (dashed), fills lost money. Bars are one standard error, clustered by time.',
+    how: 'Value of a fill in bps of its price, before fees, at several times after the fill. The value at 0 s is the edge over the mid price just before the fill. Below the fee (dashed), fills lost money. Bars are one standard error, clustered by time.',
     plots: report.models.map((model, i) =>
       markoutPlot(report, `markouts-${i}`, model, curves[i]!, curves, ({ side }) => [
         side === 'buy' ? 'bought' : 'sold',
@@ -232,7 +232,7 @@ function markoutsByLevel(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Markouts by side and level',
-    how: 'Markouts by level; level 1 is closest to the mid price. Outer levels fill when the market passes the inner levels: they start with more edge, and should keep that edge.',
+    how: 'Markouts by level; level 1 is closest to the mid price. Outer levels fill when the market passes the inner levels. Their fills start with more edge, which a good strategy keeps.',
     plots: sides.flatMap(side =>
       report.models.map((model, i) =>
         markoutPlot(
@@ -321,7 +321,7 @@ function waits(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Time in the queue',
-    how: 'Share of filled orders that waited at most this time from resting to the first execution. Longer waits make it more costly to move a quote.',
+    how: 'Share of filled orders whose wait from resting to the first execution was at most the time on the x axis. The longer the waits, the more a reprice costs, because the new order joins the end of the queue.',
     plots: [
       {
         ...timePlot(report, 'waits', 'Time in the queue', '% of filled orders'),
@@ -355,7 +355,7 @@ function uptime(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Quote uptime',
-    how: 'Share of time with a resting bid, and with a resting ask, at the exchange. Gaps are times without quotes: stale data, limits, or a used-up request budget.',
+    how: 'Share of time with a resting bid, and with a resting ask, at the exchange. Gaps are times without quotes, for example because of stale data, limits, or a used-up request budget.',
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `uptime-${i}`, model.label, '%'),
       x: timesOf(model),
@@ -378,7 +378,7 @@ function spreads(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Spread of the bot and of the market',
-    how: "Best ask minus best bid in bps, mean per interval: of the market without the bot's orders, and of the bot's resting orders. Below the market's spread, the bot's quotes improve the market. Far above the market's spread, they fill only on adverse moves.",
+    how: "Best ask minus best bid in bps, mean per interval, for the market without the bot's orders and for the bot's resting orders. A bot's spread below the market's spread improves the market. With a spread far above the market's, the bot's quotes fill only on adverse moves.",
     plots: [
       {
         ...plot,
@@ -398,7 +398,7 @@ function requests(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Requests against the budget',
-    how: 'Private requests of the last 60 s, maximum per interval, and the limit of the exchange (dashed); cancels are exempt. At the limit, placements wait and quotes become stale.',
+    how: 'Highest number of private requests within 60 s, per interval of the plot. The dashed line is the limit of the exchange, from which cancels are exempt. At the limit, placements wait and quotes become stale.',
     plots: [
       {
         ...plot,

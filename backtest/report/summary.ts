@@ -71,12 +71,13 @@ function result(report: BacktestReport, main: ReplayReport): string {
     if (total === 0) return `came out even with ${fills}`;
     // The words "made" and "lost" are only for results that are significantly different from zero.
     if (excludesZero(model.netInterval)) return `${total > 0 ? 'made' : 'lost'} ${sum} with ${fills}`;
-    return `ended ${sum} ${total > 0 ? 'above' : 'below'} its start, with ${fills}`;
+    return `ended ${sum} ${total > 0 ? 'above' : 'below'} zero, with ${fills}`;
   };
   if (report.models.length > 1 && report.models.every(({ fills }) => fills === 0))
     return `${started} traded nothing under any model.`;
   const beside = others.map(
-    model => `under ${modelText(model)} it ${haveSameFills(model, main) ? 'had the same fills' : outcome(model)}`,
+    model =>
+      `under ${modelText(model)} the strategy ${haveSameFills(model, main) ? 'had identical fills' : outcome(model)}`,
   );
   return `${started} ${outcome(main)} under ${modelText(main)}${beside.length > 0 ? `; ${beside.join(', and ')}` : ''}.`;
 }
@@ -93,7 +94,8 @@ function judgement({ models, minor }: BacktestReport, main: ReplayReport): strin
 function underModels(models: readonly ReplayReport[], main: ReplayReport): string[] {
   const honest = models.filter(({ model }) => model !== 'optimistic');
   const gains = (list: readonly ReplayReport[]): number => list.filter(({ pnl }) => Number(pnl.total) > 0).length;
-  if (honest.length === 0) return ['The optimistic model is not an estimate; also run pessimistic or expected.'];
+  if (honest.length === 0)
+    return ['The optimistic model overstates fills; also run the pessimistic or the expected model.'];
   if (models.length < 2) return [];
   if (gains(models) === 0) return ['The strategy made no money under any fill model.'];
   if (gains(honest) === 0)
@@ -115,10 +117,10 @@ function chanceText({ netInterval, stretches }: ReplayReport, minor: string): st
   const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
   return low < 0 && high > 0
     ? [
-        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would bring ${range} (95% interval): not significantly different from zero.`,
+        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would net ${range} (95% interval), which is not significantly different from zero.`,
       ]
     : [
-        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would bring ${range} (95% interval).`,
+        `Judged by ${stretches.net.length} equal parts of this run, another run of this length would net ${range} (95% interval).`,
       ];
 }
 
@@ -154,8 +156,8 @@ function inventoryText({ pnl, markouts, volume }: ReplayReport): string {
   const [edge, later] = [all?.bps[0] ?? null, all?.bps[all.seconds.indexOf(AFTER_SECONDS)] ?? null];
   const soon = edge === null || later === null ? 0 : ((later - edge) / 10_000) * Number(volume.minor);
   if (inventory < 0 && soon < MOSTLY * inventory)
-    return ' Most of the inventory loss came within a minute of the fills: takers predicted the market better than the bot.';
-  return ' Most of the result comes from price moves of the inventory, so it says more about the direction of this market than about the quotes.';
+    return ' Most of the inventory loss came within a minute of the fills, because takers predicted the market better than the bot.';
+  return ' Most of the result comes from price moves of the inventory, so the result depends more on the direction of this market than on the quotes.';
 }
 
 function afterFills({ markouts, feesBps }: ReplayReport): string {
@@ -167,7 +169,7 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   const spread = error === null ? '' : ` (standard error ${bpsText(error)})`;
   const net = mean - feesBps;
   const certain = error !== null && Math.abs(net) > 2 * error;
-  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in favor of the fill' : 'against the fill'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', which is less than two standard errors'}.`;
+  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in favor of the fill' : 'against the fill'}${spread}, and the fee was ${bpsText(feesBps)} bps. After the fee, a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', which is less than two standard errors'}.`;
 }
 
 /**
@@ -187,23 +189,31 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const pessimistic = models.find(({ model }) => model === 'pessimistic');
   const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
   return [
-    ...(main.fills > 0 && main.fills < FEW_FILLS ? [`With ${main.fills} fills little can be concluded.`] : []),
+    ...(main.fills > 0 && main.fills < FEW_FILLS
+      ? [`A run with ${main.fills} fills is too short for a conclusion.`]
+      : []),
     ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same
       ? [
-          "The pessimistic and the expected model have identical fills: no recorded order was ahead of the bot's orders that filled.",
+          "The pessimistic and the expected model have identical fills, because no recorded order was ahead of the bot's filled orders.",
         ]
       : []),
     ...(main.recorded.ghosts > 0
-      ? [`${main.recorded.ghosts} recorded levels were removed, because they remained although executions passed them.`]
+      ? [
+          `${main.recorded.ghosts} recorded levels were removed, because they remained in the book after trades beyond their price.`,
+        ]
       : []),
     ...(main.wideHours === undefined ? [] : [wideHoursText(main.wideHours)]),
     ...(closed.length > 0
-      ? [`The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}; that time does not count.`]
+      ? [
+          `The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}; this time is excluded from the results.`,
+        ]
       : []),
     ...(gapSeconds > 0 ? [`The recording has gaps of ${durationText(gapSeconds)}.`] : []),
     ...(warmUpFrom === undefined ? [] : [warmUpText(warmUpFrom, main)]),
-    Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Latencies of requests: ${latencyMs}.`,
+    Number(latencyMs) >= 0
+      ? `Requests took ${latencyMs} ms each way.`
+      : `Requests had the latency distribution ${latencyMs}.`,
     ...(fillLatencyMs === undefined
       ? []
       : [`The bot received notices of its fills after ${latencyText(fillLatencyMs)}.`]),
@@ -212,7 +222,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
 
 /** Describes the time before trading, in which rows only built the book. */
 export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
-  `Trading started at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before that time only built the book, and the strategy's estimates started with trading.`;
+  `Trading started at ${minuteText(from)}. The ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before the start of trading only built the book; the strategy's estimates started with trading.`;
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
 /** Describes the longest reason for missing quotes, per side. */

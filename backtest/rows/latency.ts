@@ -31,7 +31,7 @@ export function travel(spec: LatencySpec, random: Random): Travel {
   switch (spec.kind) {
     case 'constant': {
       const { ms } = spec;
-      if (!(ms >= 0 && ms < Infinity)) throw new RangeError(`latency must be at least 0, found ${ms}`);
+      if (!(ms >= 0 && ms < Infinity)) throw new RangeError(`latency must be at least 0 ms, found ${ms}`);
       return () => ms;
     }
     case 'exponential': {
@@ -64,7 +64,7 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   const last = sent[n - 1];
   if (first === undefined || last === undefined || took.length !== n) {
     throw new RangeError(
-      `recorded latencies need a round-trip time for each request and at least one request, found ${n} requests and ${took.length} times`,
+      `recorded latencies need a round-trip time for each request and at least one request, found ${n} requests and ${took.length} round-trip times`,
     );
   }
   for (let i = 0; i < n; i++) {
@@ -157,7 +157,7 @@ export function requestsTook(
   requests: readonly { readonly sent: number; readonly answered: number }[],
   source: string,
 ): LatencySpec {
-  if (requests.length === 0) throw new Error(`${source}: has no answered request`);
+  if (requests.length === 0) throw new Error(`${source}: contains no answered request`);
   const sorted = [...requests].sort((a, b) => a.sent - b.sent);
   return {
     kind: 'recorded',

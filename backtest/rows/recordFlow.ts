@@ -20,7 +20,7 @@ export function recordFlow(
   const profile = FLOW_PROFILES[book];
   if (!profile) {
     throw new RangeError(
-      `the embedded exchange has no flow for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}`,
+      `the embedded exchange has no flow for ${book}, only for ${Object.keys(FLOW_PROFILES).join(', ')}`,
     );
   }
   const clock = new VirtualClock();

@@ -134,7 +134,7 @@ export class RowWindow implements RowsOut {
     const n = rows.length;
     if (n + 1 >= rows.at.length) this.reserve(1);
     if (!(at >= this.#at))
-      throw new RangeError(`row ${this.#total} is earlier than the row before it: ${at} after ${this.#at}`);
+      throw new RangeError(`row ${this.#total} has time ${at}, which is before time ${this.#at} of the previous row`);
     this.#local = Math.max(at, local, this.#local);
     this.#at = at;
     const place = tick - rows.base;

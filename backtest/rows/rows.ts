@@ -106,7 +106,7 @@ export class RowBuilder implements RowsOut {
     const before = n === 0 ? -Infinity : this.#at[n - 1]!;
     if (!(at >= before && local < Infinity && lots >= 0 && Number.isSafeInteger(tick))) {
       throw new RangeError(
-        `row ${n} is invalid or out of order: time ${at} after ${before}, receive time ${local}, ${lots} lots at tick ${tick}`,
+        `row ${n} is invalid or out of order: time ${at} (previous row: ${before}), receive time ${local}, ${lots} lots at tick ${tick}`,
       );
     }
     this.#at[n] = at;

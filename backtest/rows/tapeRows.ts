@@ -38,7 +38,7 @@ export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWin
   refuseQuotes(tape);
   const { dir, kinds, prices, traded, depth } = tape;
   if (prices === null || !kinds.has(KIND.level))
-    throw new RangeError(`${dir}: has only single orders, no levels; a sliding window needs levels`);
+    throw new RangeError(`${dir}: the recording has only single orders; a sliding window needs levels`);
   const window = windowOfRange(prices, traded);
   const chunks = tape.chunksAhead();
   const rows: RowWindow = new RowWindow({ ...window, depth }, () => {
@@ -48,7 +48,7 @@ export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWin
       return false;
     }
     if (value.instrument.tick !== tape.instrument.tick) {
-      throw new Error(`${dir}: the tick size changed; choose times between the changes`);
+      throw new Error(`${dir}: the tick size changes during the recording; choose a time range without such a change`);
     }
     levels.take(value.columns);
     return true;

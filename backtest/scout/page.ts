@@ -47,21 +47,21 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
         : section(
             'Comparison of the books',
             html`<p>
-                Upper plot: net per hour at the best distance; the bar is its 95% interval, simultaneous for all
-                distances. Lower plot: a book can pay if its half-spread, and the edge of its average maker after a
-                minute, both exceed the fee.
+                The upper plot shows net profit per hour at the best distance, with a 95% interval that is simultaneous
+                for all distances. In the lower plot, a book can pay if the half-spread and the average maker's edge
+                after a minute both exceed the fee.
               </p>
               ${across.map(plot => placesOf([plot]))}`,
           )
     }
     ${plotted(
       'Net by distance',
-      `Net per hour, after fees, of orders at each distance from the mid price, re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. The bar is the confidence interval of the net, computed from the edge that remains ${secondsText(scouting.horizonS)} after a fill; each distance has its own interval.`,
+      `Net profit per hour, after fees, of orders at each distance from the mid price. The orders are re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. Bars are confidence intervals, one per distance, computed from the edge that remains ${secondsText(scouting.horizonS)} after a fill.`,
       byDistance,
     )}
     ${plotted(
       'The average maker',
-      'Edge that the maker of a public trade still had after the time on the x axis: mean in bps, weighted by value. Bars are one standard error. Below the fee (dashed), makers lost money.',
+      'Mean edge (bps, weighted by value) that makers of public trades still had after the time on the x axis. Bars are one standard error. Below the fee (dashed), makers lost money.',
       makers,
     )}
     ${
@@ -85,7 +85,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
 }
 
 const HOW =
-  'Volatility: one standard deviation per hour. Average maker: edge that the maker of a trade still has a minute later, before fees. Pays up to: highest maker fee at which quoting pays. Capital: ten orders per side. Fee after a month: maker fee at 30 days of this volume, and below it the value per hour of the difference.';
+  'Volatility: one standard deviation per hour. Average maker edge: edge that the maker of a trade still has a minute later, before fees. Pays up to fee: highest maker fee at which quoting pays. Capital: ten orders per side. Fee after a month: maker fee after 30 days at this volume; the second line is the gain per hour from this fee.';
 
 const plotted = (heading: string, how: string, plots: readonly Plot[]): Html =>
   plots.length === 0
@@ -142,9 +142,9 @@ function bookTable(scouting: Scouting): Html {
     'trades per hour',
     `volume per hour, ${currency ?? ''}`,
     'volatility per hour, bps',
-    'average maker, bps',
+    'average maker edge, bps',
     'maker fee, bps',
-    'pays up to, bps',
+    'pays up to fee, bps',
     'best distance, bps',
     `net per hour, ${currency ?? ''}`,
     `capital, ${currency ?? ''}`,

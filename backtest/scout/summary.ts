@@ -64,21 +64,21 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps: ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
+  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps. Quoting there earns ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {
   const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
   const start = `No book pays: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
   const [nearest] = judged;
-  if (nearest === undefined) return `${start} No book had enough trades to judge: observe for longer.`;
+  if (nearest === undefined) return `${start} No book had enough trades to judge; observe for longer.`;
   const { name, feeBps, verdict } = nearest;
   const from = verdict.breakEvenFeeBps;
   const when =
     from === null
-      ? 'in this data, it would not pay at any fee'
-      : `it would pay at a maker fee of ${bpsText(from)} bps or less; the assumed fee is ${bpsText(feeBps)} bps`;
-  return `${start} The closest is ${name}: ${when}.`;
+      ? 'would not pay at any fee in this data'
+      : `would pay at a maker fee of ${bpsText(from)} bps or less; the assumed fee is ${bpsText(feeBps)} bps`;
+  return `${start} The closest is ${name}, which ${when}.`;
 }
 
 /** Describes the measured time of the books, without gaps. */
@@ -94,7 +94,7 @@ function feesText({ books, fees }: Scouting): string {
   for (const { minor, feeBps } of books) byMinor.set(minor, (byMinor.get(minor) ?? new Set()).add(bpsText(feeBps)));
   const parts = [...byMinor].map(([minor, bps]) => `${[...bps].join(' or ')} bps in ${minor}`);
   const asked = { config: "of the configuration's tier", best: 'of the best tier', entry: 'of the entry tier' }[fees];
-  return `Maker fees ${asked ?? 'as given'}: ${parts.join(', ')}.`;
+  return `Maker fees ${asked ?? 'as set with --fees'}: ${parts.join(', ')}.`;
 }
 
 /** Describes the reached tier; `null` if its fee is the assumed fee. */
@@ -110,6 +110,6 @@ function unrated({ books, currency }: Scouting): readonly string[] {
   return own.length === 0
     ? []
     : [
-        `No book converts the quote currencies of these books to ${currency ?? ''}, so their sums are in their quote currencies: ${own.join(', ')}.`,
+        `Sums of these books are not converted to ${currency ?? ''}, because no book gives the exchange rate: ${own.join(', ')}.`,
       ];
 }

@@ -101,7 +101,10 @@ export class Alerts {
         }
       } catch (error) {
         // A failed alert check must not affect the bot.
-        log.error({ error: textOfError(error) }, 'alerts: check failed; retrying in 500 ms');
+        log.error(
+          { error: textOfError(error) },
+          'alerts: the check of the alert conditions failed; retrying in 500 ms',
+        );
       }
       this.#timer = clock.after(LOOK_EVERY_MS, turn);
     };

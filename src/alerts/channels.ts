@@ -184,10 +184,12 @@ class Receiver {
       const text = Buffer.concat(chunks).toString('utf8');
       return { status: answer.statusCode, text, retryAfter: answer.headers['retry-after'] };
     } catch (error) {
-      if (this.#closed.signal.aborted) return { why: 'no answer before the shutdown' };
+      if (this.#closed.signal.aborted) return { why: 'the channel did not answer before the process stopped' };
       const isLate = error instanceof Error && error.name === 'TimeoutError';
       return {
-        why: isLate ? `no complete answer within ${this.#deadlineMs} ms` : this.mask(shownText(textOfError(error))),
+        why: isLate
+          ? `the channel sent no complete answer within ${this.#deadlineMs} ms`
+          : this.mask(shownText(textOfError(error))),
       };
     }
   }

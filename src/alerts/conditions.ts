@@ -91,8 +91,8 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'wide', holdMs: 0, loudMs: 0 },
     cause: ({ snapshot: { regime } }) => (regime.wide === null ? null : causeOfText(regime.wide.why)),
   },
-  { event: 'drawdownNear', holdMs: 0, loudMs: 0, cause: near('drawdownMax', 'below the highest profit') },
-  { event: 'dayLossNear', holdMs: 0, loudMs: 0, cause: near('dayLossMax', 'lost since the start of the UTC day') },
+  { event: 'drawdownNear', holdMs: 0, loudMs: 0, cause: near('drawdownMax', 'the drawdown from the highest profit') },
+  { event: 'dayLossNear', holdMs: 0, loudMs: 0, cause: near('dayLossMax', 'the loss since the start of the UTC day') },
   {
     ...{ event: 'ordersRefused', holdMs: 0, loudMs: 0 },
     cause: (_, past) => {
@@ -108,7 +108,7 @@ const CONDITIONS: readonly Condition[] = [
       buy > 0 === sell > 0
         ? null
         : causeOfText(
-            `only one side quoted for 10 minutes, now ${buy > 0 ? 'bids' : 'asks'}; for the reason, run puntas explain`,
+            `the bot has quoted only one side for 10 minutes, now only ${buy > 0 ? 'bids' : 'asks'}; for the reason, run puntas explain`,
           ),
   },
   {
@@ -125,7 +125,7 @@ const CONDITIONS: readonly Condition[] = [
       const spent = (['public', 'private'] as const).filter(scope => !(budget[scope] > 0));
       return spent.length === 0
         ? null
-        : causeOfText(`request budget used up: no ${spent.join(' and no ')} request can be sent`);
+        : causeOfText(`the request budget is used up, so no ${spent.join(' or ')} request can be sent`);
     },
   },
   {
@@ -172,14 +172,14 @@ function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
  */
 function reducing({ snapshot: { regime } }: Look): Cause | null {
   const why = regime.reduce ?? regime.near?.why ?? null;
-  return why === null ? null : causeOfText(`reduce-only: the bot quotes only to reduce inventory: ${why}`);
+  return why === null ? null : causeOfText(`the bot quotes only to reduce inventory (reduce-only): ${why}`);
 }
 
 function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
   return ({ uses }) => {
     const use = uses.find(each => each.limit === limit);
     if (use === undefined || use.currency === null || !(use.used * 5n > use.max * 4n)) return null;
-    const text = `${textOfMoney(use.used)} ${use.currency} ${words}; trading halts at ${textOfMoney(use.max)} (limits.${limit})`;
+    const text = `${words} is ${textOfMoney(use.used)} ${use.currency}; trading halts at ${textOfMoney(use.max)} (limits.${limit})`;
     return { key: limit, text };
   };
 }

@@ -12,8 +12,8 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
   return ({ booked, known, uptime }, { major, minor }) => {
     const since = before;
     before = booked;
-    const live = `quotes live since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`;
-    if (known.trades === null) return `fills, inventory and profit unknown: ${known.unknown ?? ''}; ${live}`;
+    const live = `share of time with live quotes since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`;
+    if (known.trades === null) return `fills, inventory and profit are unknown (${known.unknown ?? ''}); ${live}`;
     const { profit, fills, inventory, sinceOpening, runProfit } = known.trades;
     const part = (name: keyof typeof profit) => textOfMoney(less(profit[name], since.profit[name]));
     const parts = (['spread', 'inventory', 'fees', 'hedging'] as const).map(name => `${name} ${part(name)}`);
@@ -33,7 +33,7 @@ export function stopSummary(why: string, report: StopReport): string {
   return [
     `stopped (${why})`,
     ...(failure === null ? [] : [`something broke: ${failure}`]),
-    isAllGone(report) ? 'verified: no open orders left' : `not verified to be gone: ${unverified(report).join(', ')}`,
+    isAllGone(report) ? 'verified: no open orders left' : `orders may still be open: ${unverified(report).join(', ')}`,
     ...(ledgerMatches === false ? ['the ledger differs from the balances'] : []),
     ...(ledgerMatches === null ? ['the balances were not compared with the ledger'] : []),
   ].join('; ');

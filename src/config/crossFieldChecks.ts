@@ -115,7 +115,7 @@ function referenceProblems(config: Config): readonly Problem[] {
   const elsewhere = externalReferenceOf(config);
   if (problems.length === 0 && (elsewhere === null || elsewhere.read.includes(book))) {
     const found = (wanted.books ?? fed).join(', ');
-    const message = `expected other books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
+    const message = `expected books other than ${book} that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
     problems.push({ path: ['reference', wanted.books === undefined ? 'feeds' : 'books'], message });
   }
   const most = exchange.budgets.publicPerMinute;
@@ -210,28 +210,28 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   demand(
     staleAfterMs > bookPollMs,
     'staleAfterMs',
-    `expected more than bookPollMs (${bookPollMs}), found ${staleAfterMs}; every book would be stale before the next is read`,
+    `expected more than bookPollMs (${bookPollMs}), found ${staleAfterMs}; every book would be stale before the next read of a book`,
   );
   demand(
     60_000 / bookPollMs <= budgets.publicPerMinute,
     'bookPollMs',
-    `expected at least ${Math.ceil(60_000 / budgets.publicPerMinute)}, found ${bookPollMs}; more reads would exceed budgets.publicPerMinute (${budgets.publicPerMinute})`,
+    `expected at least ${Math.ceil(60_000 / budgets.publicPerMinute)}, found ${bookPollMs}; reads at this interval would exceed budgets.publicPerMinute (${budgets.publicPerMinute})`,
   );
   // Each round needs two requests: open orders and trades of the account.
   demand(
     120_000 / privatePollMs <= budgets.privatePerMinute,
     'privatePollMs',
-    `expected at least ${Math.ceil(120_000 / budgets.privatePerMinute)}, found ${privatePollMs}; two reads per interval would exceed budgets.privatePerMinute (${budgets.privatePerMinute})`,
+    `expected at least ${Math.ceil(120_000 / budgets.privatePerMinute)}, found ${privatePollMs}; reads of orders and trades at this interval would exceed budgets.privatePerMinute (${budgets.privatePerMinute})`,
   );
   demand(
     requestDelayMaxMs > requestTimeoutMs,
     'requestDelayMaxMs',
-    `expected more than exchange.requestTimeoutMs (${requestTimeoutMs}), found ${requestDelayMaxMs}; a request may still be in flight after that time`,
+    `expected more than exchange.requestTimeoutMs (${requestTimeoutMs}), found ${requestDelayMaxMs}; a request may still be in flight after its timeout`,
   );
   demand(
     shutdownMs >= tradeReportDelayMaxMs,
     'shutdownMs',
-    `expected at least tradeReportDelayMaxMs (${tradeReportDelayMaxMs}), found ${shutdownMs}; a stop would miss late trades`,
+    `expected at least tradeReportDelayMaxMs (${tradeReportDelayMaxMs}), found ${shutdownMs}; a stop of this duration would miss trades that are listed late`,
   );
   return problems;
 }

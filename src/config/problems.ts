@@ -66,7 +66,7 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],
-      message: `unknown key for this kind of ${above.map(String).join('.')}; remove it; known keys: ${known.join(', ')}`,
+      message: `unknown key for this kind of ${above.map(String).join('.')}; remove it, or write one of ${known.join(', ')}`,
       aboutKey: true,
     };
   const rest = known.length > 0 ? `known keys: ${known.join(', ')}` : 'no key has this name';
@@ -130,7 +130,7 @@ function advice(issue: Issue, found: string): string {
     negative !== undefined &&
     (issue.code === 'invalid_format' || (issue.code === 'invalid_type' && issue.expected === 'string'))
   )
-    return `, below zero; amounts have no sign: write ${key}: "${negative}"`;
+    return `, below zero; amounts have no sign, so write ${key}: "${negative}"`;
   if (issue.code === 'invalid_type' && issue.expected === 'string' && isNumber(found)) {
     const text = /^\d{1,20}(\.\d{1,18})?$/.test(found) ? found : '0.25';
     return `, an unquoted number; write ${key}: "${text}"`;
@@ -139,7 +139,7 @@ function advice(issue: Issue, found: string): string {
     issue.code === 'invalid_type' || issue.code === 'invalid_format' ? inUnitOf(key, issue, bare(found)) : null;
   if (converted !== null) return converted;
   if (issue.code === 'invalid_type' && /^(int|number)$/.test(issue.expected) && /^(["'])[\d.]+\1$/.test(found)) {
-    return ', quoted; write it without the quotes';
+    return ', a quoted number; remove the quotes';
   }
   const near = nearest(bare(found), optionsOf(issue));
   return near === null ? '' : `; did you mean ${near}?`;
@@ -161,7 +161,7 @@ function inUnitOf(key: string, issue: Issue, found: string): string | null {
   if (key.endsWith('Bps') && unit === '%') return said('bps (1% is 100 bps)', Number(number) * 100);
   if (key.endsWith('Bps') && unit === 'bps') return said('bps', Number(number));
   if (issue.code === 'invalid_format' && unit === '%')
-    return `; a fraction (1% is 0.01): write ${key}: "${Number((Number(number) / 100).toPrecision(12))}"`;
+    return `, but this key is a fraction (1% is 0.01); write ${key}: "${Number((Number(number) / 100).toPrecision(12))}"`;
   return null;
 }
 

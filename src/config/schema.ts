@@ -35,19 +35,19 @@ export const configSchema = z
     instance: z
       .string()
       .regex(/^[A-Za-z0-9]{1,12}$/, 'expected 1 to 12 letters and digits, like mm1')
-      .describe('Name in order ids: 1 to 12 letters and digits, unique per account.'),
+      .describe('Bot name in order ids: 1 to 12 letters and digits, unique per account.'),
     exchange: exchangeKeys,
     strategy: strategyKeys.meta(AT_RELOAD).describe('Strategy and its parameters.'),
     fairValue: fairValueParameters.optional().meta(AT_RELOAD),
     paper: paper.prefault({}).describe('Settings of puntas run --paper.'),
-    limits: limitKeys.meta(AT_RELOAD).describe('Hard limits. All are required.'),
+    limits: limitKeys.meta(AT_RELOAD).describe('Hard limits, all required.'),
     halts: haltKeys
       .prefault({})
       .meta(AT_RELOAD)
-      .describe('Maximum activity; above it, trading halts until puntas resume.'),
+      .describe('Maximum activity; more halts trading until you run puntas resume.'),
     sentinel: sentinelKeys.prefault({}).describe("Second process that cancels the bot's orders if the bot is down."),
     reference: reference.optional().meta(AT_RELOAD),
-    hedge: hedge.optional().meta(AT_RELOAD).describe('Hedges inventory. If omitted, only quotes reduce it.'),
+    hedge: hedge.optional().meta(AT_RELOAD).describe('Hedges of inventory. If omitted, only quotes reduce inventory.'),
     backtest: backtestKeys.prefault({}).meta(ELSEWHERE).describe('Assumptions of puntas backtest.'),
     markouts: markouts.optional().meta(AT_RELOAD),
     pull: pull.optional().meta(AT_RELOAD),
@@ -55,7 +55,7 @@ export const configSchema = z
     rfqReference: rfqReference
       .optional()
       .meta(AT_RELOAD)
-      .describe('RFQ prices that check a thin book and limit the skew.'),
+      .describe('RFQ prices to check a thin book and limit the inventory skew.'),
     regimes: regimes.optional().meta(AT_RELOAD).describe('Automatic wide and reduce-only regimes.'),
     inventory: z
       .strictObject({

@@ -41,7 +41,9 @@ export function readWebhookTokens(
     const token = readOne(each, env, readFile, errors);
     // 22 random characters of an alphabet of 64 have 132 bits.
     if (token !== null && !/^[A-Za-z0-9_-]{22,128}$/.test(token))
-      errors.push(`${each}: expected 22 to 128 random letters, digits, - or _; create it with openssl rand -hex 24`);
+      errors.push(
+        `${each}: expected 22 to 128 random letters, digits, - or _; create a token with openssl rand -hex 24`,
+      );
     return token;
   });
   return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };
@@ -106,7 +108,7 @@ export function readAlertSecrets<S>(
       : null,
     webhookSecret:
       webhook && isSigned
-        ? read(signed, /^.{16,}$/, '16 characters or more; create it with openssl rand -hex 24')
+        ? read(signed, /^.{16,}$/, '16 characters or more; create a secret with openssl rand -hex 24')
         : null,
     webhookUrl:
       webhook && webhook.url === undefined

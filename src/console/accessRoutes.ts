@@ -77,7 +77,7 @@ export function addAccess(
     if (session === null) return refuse(401, 'log in first');
     if (!isSame(String(request.headers[KEY_HEADER] ?? ''), session.key))
       return refuse(403, 'log in again; this page has no valid session key');
-    if (role !== null && session.role !== role) return refuse(403, `only an ${role} may do this`);
+    if (role !== null && session.role !== role) return refuse(403, `log in as ${role} for this request`);
     return session;
   };
 
@@ -121,7 +121,7 @@ function addActions(
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
     if (!actions.names.includes('flatten'))
-      return replyProblem(reply, 422, 'this bot has no hedger to close inventory');
+      return replyProblem(reply, 422, 'flatten needs a hedger, which this bot does not have');
     return replyWithProgress(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
@@ -133,7 +133,7 @@ function addActions(
     return replyProblem(
       reply,
       409,
-      'the action was not executed: this preview has expired or was already confirmed; request a new preview',
+      'this confirmation had no effect, because the preview has expired or was confirmed before; request a new preview',
     );
   });
 
@@ -183,12 +183,12 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
   if ([...why.replace(/\s/g, '')].length < REASON.min) return 'enter the reason in a few words, for the record';
   const isSpan = typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= MINUTES_MAX;
   if (minutes !== null && (action !== 'pause' || !isSpan))
-    return `expected whole minutes from 1 to ${MINUTES_MAX}, and only for a pause`;
+    return `expected whole minutes from 1 to ${MINUTES_MAX}; minutes are only for a pause`;
   const isSum = typeof costMax === 'string' && /^\d{1,15}(?:\.\d{1,8})?$/.test(costMax) && /[1-9]/.test(costMax);
   if ((action === 'flatten') !== isSum || (costMax !== null && !isSum))
     return action === 'flatten'
       ? 'enter the maximum total cost, fees included, like 250.50'
-      : 'the maximum cost is only for a flatten';
+      : 'a maximum cost is only valid for flatten';
   return { action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null };
 }
 
@@ -221,7 +221,7 @@ function accessBlockedReason({ headers, socket }: FastifyRequest, { behindTls }:
   );
   if (!isPassedOn && isLoopback(socket.remoteAddress) && isLoopback(headers.host?.replace(/:\d{1,5}$/, '')))
     return null;
-  return 'read-only from this address: log in from this machine (ssh -L), or use a TLS proxy and set console.behindTls';
+  return 'the console is read-only from this address; connect with ssh -L, or through a TLS proxy with console.behindTls set';
 }
 
 /**

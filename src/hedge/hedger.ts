@@ -219,8 +219,7 @@ export class Hedger {
       const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
-      else if (major > room)
-        this.#fail("the bot's own orders now leave too little of the position limit for this hedge");
+      else if (major > room) this.#fail("the bot's orders now use too much of the position limit for this hedge");
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }
@@ -257,7 +256,7 @@ export class Hedger {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
         { id: row.id },
-        `hedge ${row.id}: outcome unknown; both outcomes count until the exchange reports the hedge or can no longer execute it`,
+        `hedge ${row.id}: outcome unknown; limits allow for both execution and failure until the exchange reports the hedge or can no longer execute the hedge`,
       );
     } else this.#handleNotExecuted(row, `refused: ${outcome.code} ${outcome.message}`);
     this.#options.persist();
@@ -324,11 +323,13 @@ export class Hedger {
     // show no verdict.
     if (verdict === null || !this.#isOutcomeDue(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
-    if (verdict === 'completed') this.#done(row, 'the balances show the conversion');
+    if (verdict === 'completed') this.#done(row, 'the account balances show that the conversion was executed');
     else
       this.#handleNotExecuted(
         row,
-        isNowhere ? "the exchange has no conversion for the hedge's quote" : 'the balances show no conversion',
+        isNowhere
+          ? "the exchange has no conversion for the hedge's quote"
+          : 'the account balances show that the conversion was not executed',
       );
   }
 
@@ -353,7 +354,7 @@ export class Hedger {
     this.#restUntil = -Infinity;
     this.#run.log.info(
       { id: row.id },
-      `hedge ${row.id}: first leg, ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`,
+      `hedge ${row.id}: the first leg converted ${textOfMoney(give.amount)} ${give.currency} to ${textOfMoney(get.amount)} ${get.currency}`,
     );
     this.#options.persist();
   }
@@ -385,9 +386,12 @@ export class Hedger {
       const lies = `${route.holds} ${route.via}, valued at ${route.worth} ${this.#options.pair.minor}`;
       this.#end(
         'stranded',
-        `no second leg within the limits was available in time: ${lies}, remain after the first leg`,
+        `no second leg within the limits was available in time, so ${lies}, remain after the first leg`,
       );
-      log.warn({ id: row.id }, `hedge ${row.id} stopped after its first leg: ${lies}, remain; convert them manually`);
+      log.warn(
+        { id: row.id },
+        `hedge ${row.id} stopped after its first leg: ${lies}, remain; convert this amount manually`,
+      );
       return;
     }
     this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;

@@ -57,7 +57,7 @@ export class Offers {
     const now = this.#clock.elapsed();
     if (this.#pairs === null || now - this.#pairs.at > PAIRS_EVERY_MS) {
       const outcome = await this.#desk.pairs();
-      if (outcome.kind !== 'done') return 'the list of pairs could not be read';
+      if (outcome.kind !== 'done') return 'the list of conversion pairs could not be read';
       this.#pairs = { at: now, list: outcome.value };
     }
     const pair = this.#pairs.list.find(each => each.from === from && each.to === to);
@@ -66,7 +66,7 @@ export class Offers {
   }
 
   async #ask(way: ConversionWay, { from, to, fixed }: OfferRequest, size: Money): Promise<ConversionOffer | string> {
-    if (size <= 0n) return 'the amount is below the smallest step of the pair';
+    if (size <= 0n) return 'the amount is below the smallest unit of the conversion pair';
     const text = textOfMoney(size);
     const outcome = await this.#desk.offer(way, { from, to, ...(fixed === 'give' ? { give: text } : { get: text }) });
     if (outcome.kind === 'done') return outcome.value;

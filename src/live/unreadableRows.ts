@@ -110,7 +110,7 @@ class RowWarnings {
     if (this.#warned.has(row)) return;
     if (this.#warned.size >= WARNED_MAX) this.#warned.clear();
     this.#warned.add(row);
-    this.#log.warn({ row }, `a row could not be read: ${row}`);
+    this.#log.warn({ row }, `a row of an answer could not be read: ${row}`);
   };
 }
 

@@ -30,7 +30,7 @@ const SEQUENCE_RESET = 'the exchange counts its books anew';
 const OLDER = unusedBook('the book is older than the previous book');
 const TRADES_UNREAD: UnreadBook = {
   kind: 'unknown',
-  reason: 'the trades before the book could not be read completely',
+  reason: 'the trades before the polled book could not be read completely',
 };
 
 const NO_STEPS: SteppedBook = {

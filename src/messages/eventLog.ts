@@ -119,7 +119,7 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
   'late fill': 'the exchange listed a fill after the order had ended; the fill is booked',
   adopted: 'this run did not place the open order; it counts as live and is canceled',
   'trades missing':
-    'the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',
+    'the exchange reports a larger filled amount than its trades show; the difference stays reserved until the amounts match',
 };
 
 /** Returns an amount of the base currency as text without trailing zeros. */

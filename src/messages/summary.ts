@@ -125,7 +125,7 @@ function unknownLines({ fills, position, figuresUnknown }: Summary): readonly st
   if (figuresUnknown === undefined) return [];
   const names = [...(fills === null ? ['fills', 'profit'] : []), ...(position === null ? ['position'] : [])];
   return [
-    `unknown: ${names.join(', ')} (${figuresUnknown}); the next start compares the balances again; puntas ledger shows what is booked`,
+    `unknown: ${names.join(', ')} (${figuresUnknown}). The next start compares the balances again; to see the booked amounts, run puntas ledger`,
   ];
 }
 

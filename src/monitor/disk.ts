@@ -15,7 +15,7 @@ const OUTCOMES: Readonly<Record<InboxOutcome, string>> = {
 export const DISK = [
   gauge({
     name: 'puntas_journal_writable',
-    help: '1 if the journal can be written; 0: no order is placed.',
+    help: '1 if the journal can be written; at 0, no order is placed.',
     labels: ['book'],
     read: ({ disk }) => Number(disk.journalWritable),
   }),

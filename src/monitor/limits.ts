@@ -11,7 +11,7 @@ const labels = ['book', 'limit', 'currency'] as const;
 export const LIMITS = [
   gauge({
     name: 'puntas_limit',
-    help: 'Value of a limit, by its key.',
+    help: 'Value of each limit (label: its key).',
     labels,
     read: now => limitSamples(now, ({ max }) => max),
   }),
@@ -25,7 +25,7 @@ export const LIMITS = [
   gauge({
     name: 'puntas_sentinel_age_seconds',
     alerts: ['PuntasSentinelGone'],
-    help: "Age of the sentinel's heartbeat; +Inf before the first; absent if none is expected.",
+    help: "Time since the sentinel's last heartbeat; +Inf before any; absent if no sentinel is expected.",
     labels: ['book'],
     read: ({ limits: { sentinelAgeMs } }) => (sentinelAgeMs === null ? null : sentinelAgeMs / 1000),
   }),

@@ -8,7 +8,7 @@ const labels = ['book', 'side', 'level', 'seconds'] as const;
 export const MARKOUTS = [
   gauge({
     name: 'puntas_markout_bps',
-    help: 'Mean markout after the given seconds, before fees, weighted by value; 0: just before the fill. Absent without fills or the section markouts.',
+    help: 'Value-weighted mean markout before fees, by seconds after the fill (0: just before). Absent without fills or the section markouts.',
     labels,
     read: now => markoutSamples(now, ({ bps }) => bps),
   }),
@@ -20,7 +20,7 @@ export const MARKOUTS = [
   }),
   gauge({
     name: 'puntas_adverse_widening_bps',
-    help: 'Widening of a side against adverse selection; absent without the section markouts.',
+    help: "Widening of the side's quotes against adverse selection; absent without the section markouts.",
     labels: ['book', 'side'],
     read: ({ markouts }) => (markouts ? SIDES.map(side => [{ side }, markouts.widenBps[side]]) : []),
   }),

@@ -60,7 +60,7 @@ const QUOTING = [
   }),
   total({
     name: 'puntas_decisions_total',
-    help: 'Decisions about levels, with their reason: placed, kept, waits, canceled, not placed.',
+    help: 'Decisions about levels (placed, kept, waits, canceled, not placed), with their reasons.',
     labels: ['book', 'side', 'decision', 'reason'],
     read: now =>
       [...USUAL, ...now.decisions].map(({ side, action, reason, count }) => [
@@ -152,7 +152,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_book_age_seconds',
     alerts: ['PuntasBookStale'],
-    help: 'Age of the order book; +Inf before the first.',
+    help: 'Age of the order book; +Inf before the first book.',
     labels: ['book'],
     read: now => (now.bookAgeMs === null ? Infinity : now.bookAgeMs / 1000),
   }),
@@ -180,7 +180,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_request_budget_remaining',
     alerts: ['PuntasBudgetSpent'],
-    help: 'Remaining requests of the current 60 s.',
+    help: 'Remaining request budget of the current 60 s.',
     labels: ['scope'],
     read: ({ budget }) => (['public', 'private'] as const).map(scope => [{ scope }, budget[scope]]),
   }),
@@ -209,7 +209,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_not_quoting',
     alerts: ['PuntasNotQuoting', 'PuntasLedgerDiffers'],
-    help: '1 if this reason suppresses a wanted quote, else 0.',
+    help: '1 if the reason suppresses a wanted quote, else 0.',
     labels: ['book', 'reason'],
     bounded: ['reason'],
     whenUnset: 'zero',
@@ -218,7 +218,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_stopped_cleanly',
     alerts: ['PuntasDown'],
-    help: '1 after a requested stop with all orders verified as gone, else 0.',
+    help: '1 after a requested stop without open orders (verified), else 0.',
     labels: ['book'],
     read: now => Number(now.isStoppedCleanly),
   }),

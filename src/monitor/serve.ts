@@ -40,7 +40,7 @@ export async function serveMonitor(options: MonitorOptions): Promise<MonitorServ
     remedies: {
       portInUse: 'set metrics.port to another port, or start with --metrics-port 0 for any free port',
       forbidden: 'set metrics.port to 1024 or above',
-      addressNotLocal: 'set metrics.host to an available address',
+      addressNotLocal: 'set metrics.host to an address of this machine',
     },
     allowedHosts: options.allowedHosts ?? [],
     headers: HEADERS,

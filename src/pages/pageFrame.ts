@@ -47,7 +47,7 @@ ${textOfHtml(body)}
 
 export const THEME_BUTTON = html`<button id="theme" type="button">light / dark</button>`;
 export const PLOT_ADVICE =
-  'Drag across a plot to zoom, double-click to zoom out; a click on a name in a legend hides its line.';
+  'Drag across a plot to zoom in; double-click to zoom out. Click a name in a legend to hide its line.';
 
 /** Returns a section with a second-level heading, which is escaped. */
 export const section = (heading: string, inside: Html | readonly Html[]): Html =>

@@ -50,7 +50,7 @@ export function paperTransport({
       if (asked !== undefined && asked !== book) return otherBook(followedExchange, asked);
       await sleep(clock, latencyMs);
       if (PUBLIC_MARKET.test(request.target) && !hasMarketData())
-        throw new TransportFailure('the followed market has no data', true);
+        throw new TransportFailure('the live market that paper trading copies has no data', true);
       const reply = box.respond(request, PEER);
       await sleep(clock, latencyMs);
       return reply;

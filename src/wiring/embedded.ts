@@ -61,7 +61,7 @@ export function openBox(
   options: Pick<EmbeddedOptions, 'tape' | 'seed' | 'allBooks'> & { readonly deliveries?: DeliveryPort },
 ): Box {
   const { exchange, book } = config;
-  if (exchange.kind !== 'embedded') throw new UsageError('this configuration has a remote exchange');
+  if (exchange.kind !== 'embedded') throw new UsageError(`exchange.kind: expected embedded, found ${exchange.kind}`);
   const { tape } = options;
   const seed = options.seed ?? exchange.seed;
   const market =

@@ -55,7 +55,7 @@ export async function startInbox(
   const closed = new Promise<void>(resolve => thread.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     thread.on('error', error => {
-      const problem = `the webhook inbox failed (${textOfError(error)}); no deliveries are received until a restart; balances are still polled`;
+      const problem = `the webhook inbox failed (${textOfError(error)}). No deliveries are received until a restart of the bot; balances are still polled`;
       log.error({ error: error instanceof Error ? (error.stack ?? error.message) : textOfError(error) }, problem);
       state = { ...(state ?? NOTHING), problem };
       reject(error);

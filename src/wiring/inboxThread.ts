@@ -83,7 +83,7 @@ async function listen({ venue, dir, settings, tokens }: ThreadData, tell: (news:
         .then(() => store.close())
         // The database cannot be closed on a full disk. Its log nevertheless has all acknowledged deliveries.
         .catch((error: unknown) =>
-          tell({ kind: 'problem', sentence: `the inbox could not be closed: ${textOfError(error)}` }),
+          tell({ kind: 'problem', sentence: `the webhook inbox could not be closed: ${textOfError(error)}` }),
         )
         .finally(() => {
           tell({ kind: 'closed' });

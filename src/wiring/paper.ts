@@ -171,7 +171,7 @@ export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;
   const { restUrl } = followedBy(config);
   balancesOf(config);
-  return `PAPER TRADING: no order is sent to the exchange, and no key is read; follows ${config.book} at ${restUrl}; fill model ${fills}; latency ${latencyMs} ms each way`;
+  return `PAPER TRADING: no order is sent to the exchange, and no key is read. Simulated fills on ${config.book} of ${restUrl} (fill model ${fills}, latency ${latencyMs} ms each way)`;
 }
 
 /** Prefix of each line in paper trading. */
@@ -189,7 +189,7 @@ export const onPaper = (log: Log): Log => ({
 /** Returns a summary of the followed market and of the simulated fills. */
 function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Instrument): string {
   const text = (n: number) => textOfAmount(instrument, n as Amount);
-  return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; paper orders filled ${text(filledLots)}`;
+  return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; paper orders were filled for ${text(filledLots)} ${instrument.major}`;
 }
 
 function followedBy({ exchange }: Config): RemoteSettings {

@@ -45,11 +45,11 @@ export function smallLimitOf(
   if (!(openFiles >= OPEN_FILES_MIN))
     return `the limit of open files is ${openFiles}, and Puntas needs ${OPEN_FILES_MIN}; ${MORE_FILES}`;
   if ((command !== undefined && SMALL.includes(command)) || heapMb >= HEAP_MIN_MB) return null;
-  return `the memory limit of Node is ${Math.floor(heapMb)} MB, and Puntas needs ${HEAP_MIN_MB} MB; remove --max-old-space-size from NODE_OPTIONS and the command line, or set it to 256 or more; give a container 512 MB`;
+  return `the memory limit of Node is ${Math.floor(heapMb)} MB, and Puntas needs ${HEAP_MIN_MB} MB; remove --max-old-space-size from NODE_OPTIONS and the command line, or set the option to 256 or more (give a container 512 MB)`;
 }
 
 const MORE_FILES =
-  'raise it with ulimit -n 1024 in the same shell (systemd: LimitNOFILE=1024; Docker: --ulimit nofile=1024)';
+  'raise the limit with ulimit -n 1024 in the same shell (systemd: LimitNOFILE=1024; Docker: --ulimit nofile=1024)';
 
 /** Returns the remedy for an error about too many open files; `null` for other errors. */
 export const filesRemedyOf = (error: unknown): string | null =>

@@ -10,7 +10,7 @@ import { UsageError } from './usageError.ts';
 export function refuseUncheckedCertificates(environment: Readonly<Record<string, string | undefined>>): void {
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
   throw new UsageError(
-    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment: any server could impersonate the exchange and read the key; unset NODE_TLS_REJECT_UNAUTHORIZED, and set NODE_EXTRA_CA_CERTS to the certificate of your own proxy',
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment, so any server could impersonate the exchange and read the key; unset NODE_TLS_REJECT_UNAUTHORIZED, and set NODE_EXTRA_CA_CERTS to the certificate if you use your own proxy',
   );
 }
 

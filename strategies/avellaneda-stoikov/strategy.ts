@@ -22,7 +22,7 @@ import { avellanedaStoikovLimitProblems, avellanedaStoikovParameters } from './p
 
 export const avellanedaStoikov = defineStrategy({
   name: 'avellaneda-stoikov',
-  summary: 'Quotes around a reservation price that falls with inventory.',
+  summary: 'Quotes around a reservation price that falls as inventory rises.',
   needs: 'volatility, arrivals, your risk',
   parameters: avellanedaStoikovParameters,
   steps: MODEL_STEPS,

@@ -15,8 +15,10 @@ import {
 export const gridParameters = z
   .strictObject({
     ...levelParameters,
-    spacingBps: z.number().gt(0).max(5_000).describe('Distance between lines: gain of a round trip before fees.'),
-    anchorPrice: aboveZero.default('1').describe('Price of one line (quote). Lines stay the same over restarts.'),
+    spacingBps: z.number().gt(0).max(5_000).describe('Distance between lines: round-trip gain before fees.'),
+    anchorPrice: aboveZero
+      .default('1')
+      .describe('Price of one line (quote), which fixes all lines, also over restarts.'),
     lowPrice: aboveZero.optional().describe('Minimum price (quote).'),
     highPrice: aboveZero.optional().describe('Maximum price (quote).'),
     minEdgeBps: minEdge,

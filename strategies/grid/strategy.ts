@@ -34,7 +34,7 @@ export const grid = defineStrategy({
   summary: 'Orders on fixed lines below and above the market.',
   needs: 'a spacing',
   parameters: gridParameters,
-  steps: { ...LEVEL_STEPS, 'to the line': 'From the fair value to the line of the grid.' },
+  steps: { ...LEVEL_STEPS, 'to the line': 'Distance from the fair value to the grid line.' },
   tuning: { ...levelTuning, spacingBps: log(1, 300), minEdgeBps: linear(0, 30) },
   fromMarket: (terms, feeBps) => ({
     amount: orderAmount(terms),

@@ -23,7 +23,7 @@ export const imbalance = defineStrategy({
   parameters: imbalanceParameters,
   steps: {
     ...SPREAD_STEPS,
-    'book imbalance': 'Towards the thin side of the book: `bpsPerDeviation` per standard deviation of imbalance.',
+    'book imbalance': 'Moved towards the thin side of the book: `bpsPerDeviation` per standard deviation of imbalance.',
   },
   tuning: {
     ...spreadTuning,

@@ -19,7 +19,7 @@ export const ladderParameters = z
     levelSpacingBps: bps.default(10).describe('Distance between levels.'),
     amount: aboveZero.describe('Amount of the first level (base).'),
     levelAmountStep: decimalText.default('0').describe('Amount increase per level (base).'),
-    refreshToleranceBps: bps.default(2).describe('Largest price change without a new order.'),
+    refreshToleranceBps: bps.default(2).describe('Largest price change at which a live order stays.'),
     refreshMs: z.int().min(0).max(3_600_000).default(0).describe('Minimum time between new quotes.'),
     maxOrderAgeMs: z
       .int()
@@ -30,27 +30,29 @@ export const ladderParameters = z
     amountTolerance,
     skew: z
       .strictObject({
-        priceBpsAtLimit: bps.default(0).describe('Shift against inventory at positionMax, proportional below.'),
+        priceBpsAtLimit: bps
+          .default(0)
+          .describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
         sizeRange: aboveZero
           .optional()
-          .describe("Inventory (base) at which one side's amounts double and the other's become 0."),
+          .describe("Inventory (base) at which the reducing side's amounts double and the other side's become 0."),
       })
       .prefault({})
       .describe('Skew that steers inventory to its target.'),
-    priceCeiling: aboveZero.optional().describe('Reference above which bids stop (quote).'),
-    priceFloor: aboveZero.optional().describe('Reference below which asks stop (quote).'),
+    priceCeiling: aboveZero.optional().describe('Reference price above which bids stop (quote).'),
+    priceFloor: aboveZero.optional().describe('Reference price below which asks stop (quote).'),
     movingPriceBandPct: z
       .number()
       .gt(0)
       .max(100)
       .optional()
-      .describe("Reference's maximum distance (percent) from its slow average. Beyond it, one side stops."),
+      .describe('Maximum distance (percent) of the reference from its slow average: bids stop above, asks below.'),
     minEdgeBps: z
       .number()
       .min(-1_000)
       .max(5_000)
       .default(1)
-      .describe('Minimum profit of a round trip after both maker fees. Negative values pay for volume.'),
+      .describe('Minimum round-trip profit after both maker fees. Negative values pay for volume.'),
     filledOrderDelayMs: z.int().min(0).max(3_600_000).default(0).describe('Pause of a side after a fill.'),
     pingPong: z.boolean().default(false).describe('Whether buys and sells must alternate.'),
     optimization: z
@@ -58,7 +60,7 @@ export const ladderParameters = z
         enabled: z.boolean().default(false).describe('Whether the first level beats other orders by at most one tick.'),
         depthAmount: decimalText
           .default('0')
-          .describe('Amount of other orders (base) to ignore from the best price on.'),
+          .describe("Amount of other traders' orders (base) to skip from the best price."),
       })
       .prefault({})
       .describe('Keeps the first level from overpaying for queue priority.'),

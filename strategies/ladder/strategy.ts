@@ -40,8 +40,8 @@ export const ladder = defineStrategy({
   parameters: ladderParameters,
   steps: {
     ...SPREAD_STEPS,
-    'reference: *': 'Price that `reference` names.',
-    optimization: 'Moved back to one tick better than the best other order.',
+    'reference: *': 'Price that `reference` selects.',
+    optimization: "Moved back to one tick better than other traders' best order.",
     amount: 'Amount of the first level. Further steps are the increase per level and the skew of `skew.sizeRange`.',
   },
   tuning: {

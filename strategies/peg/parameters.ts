@@ -12,7 +12,7 @@ export const pegParameters = z.strictObject({
     .max(5_000)
     .default(100)
     .describe('Maximum distance of the reference from the mid price.'),
-  weight: z.number().gt(0).max(1).default(1).describe('Weight of reference against mid price.'),
+  weight: z.number().gt(0).max(1).default(1).describe('Weight of the reference; the mid price has the rest.'),
   basisMemory: duration.optional().describe('Time constant of the book-to-reference ratio, like 1h.'),
 });
 

@@ -15,15 +15,15 @@ const { 'fair value: mid': _, ...aroundSteps } = SPREAD_STEPS;
 
 export const peg = defineStrategy({
   name: 'peg',
-  summary: 'A spread around a reference price: another book through a cross rate.',
+  summary: 'A spread around a reference price, like another book through a cross rate.',
   needs: 'a spread, reference books',
   parameters: pegParameters,
   steps: {
     ...aroundSteps,
     'fair value: reference': 'The reference price.',
     'usual basis': "Usual distance of the bot's book from the reference, over `basisMemory`.",
-    'own middle': "Towards the mid price of the bot's book, by 1 - `weight`.",
-    'own fair value': 'Towards the price of `fairValue`, by 1 - `weight`.',
+    'own middle': "Moved towards the mid price of the bot's book by 1 - `weight` of the distance.",
+    'own fair value': 'Moved towards the price of `fairValue` by 1 - `weight` of the distance.',
   },
   tuning: { ...spreadTuning, weight: linear(0.1, 1), basisMemory: among('1m', '10m', '1h', '6h') },
   fromMarket: () => 'needs the price of other books; name them in a configuration file (-c FILE)',

@@ -38,7 +38,7 @@ const BOTS: readonly (readonly [Bot, readonly Holding[]])[] = [
   [oneSide(3, 0), [['oneSided', 600_000, 600_000, 'one side']]],
   [oneSide(0, 3), [['oneSided', 600_000, 600_000, 'one side']]],
   [budget({ public: 0, private: 9 }), [['budgetSpent', 60_000, 60_000, 'no public']]],
-  [budget({ public: 0, private: 0 }), [['budgetSpent', 60_000, 60_000, 'no public and no private']]],
+  [budget({ public: 0, private: 0 }), [['budgetSpent', 60_000, 60_000, 'no public or private']]],
 ];
 
 const delayed = (event: AlertEvent, holdMs: number) => `${event} after ${holdMs}`;

@@ -187,7 +187,7 @@ describe('what does not arrive', () => {
     expect(lines.at(-1)).toMatchObject({
       level: 'error',
       known: { lost: [{ event: 'halted', times: 1, text: 'drawdown' }] },
-      text: 'alerts: halted not delivered to a test: answers 500',
+      text: 'alerts: halted could not be delivered to a test: answers 500',
     });
     expect(outbox.takeCounts().get('halted')).toEqual({ happened: 1, dropped: 1 });
   });
@@ -215,8 +215,8 @@ describe('what does not arrive', () => {
     await slow.clock.advance(4_000);
     expect(isClosed).toBe(true);
     expect(slow.lines.map(({ text }) => text)).toEqual([
-      'alerts: halted not delivered to a test: closed',
-      'alerts: stopped not delivered to a test: closed',
+      'alerts: halted could not be delivered to a test: closed',
+      'alerts: stopped could not be delivered to a test: closed',
     ]);
   });
 });

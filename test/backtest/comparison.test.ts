@@ -105,12 +105,12 @@ describe('the page of a comparison', () => {
   test('says in the row what was not run, and what had no fill, and why', () => {
     const text = wordsOf(comparisonPage(both, PARTS));
     expect(text).toMatch(/peg\s+best, 10\s+not run: no price from elsewhere/);
-    expect(text).toMatch(/mute\s+best, 10\s+both sides quoted 0\.0% of the time.*nothing was filled/);
+    expect(text).toMatch(/mute\s+best, 10\s+both sides were quoted 0\.0% of the time.*nothing was filled/);
     expect(text).toMatch(/notes\s+no recording recognised/);
     expect(text).toMatch(/shy\s+best\s+do not quote/);
     expect(text).toMatch(/10\s+quote\s+20\s+15 … 30.*12.*no\s/);
     expect(text).toMatch(/60\s+do not quote: too dear\s+–\s+–\s+none\s+–\s+not known/);
-    expect(text).toContain('(1 contradicted by the rest of the recording, 95%), and not quoting on 0 recordings');
+    expect(text).toContain('(the rest of the recording contradicts 1 at 95%), and not quoting on 0 recordings');
   });
 
   test('colours a net where its interval leaves zero out, and no other', () => {
@@ -148,10 +148,10 @@ describe('in words', () => {
     ];
     const words = comparisonWords(whole([tapeOf(runs)])).join('\n');
     expect(words).toContain(
-      'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost, 2 were advised against, 1 did not differ significantly from zero (95%), 1 had no fill.',
+      'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost, 2 followed the advice not to quote, 1 did not differ significantly from zero (95%), 1 had no fill.',
     );
     expect(words).toContain('agree exactly in 3 of 3 runs');
-    expect(words).toContain('Not scored, because their books were crossed for too long: flow btc_mxn.');
+    expect(words).toContain('Recordings without a score, because their books were crossed for too long: flow btc_mxn.');
   });
 
   test('all recordings together: sums, an interval of the same hours stretch by stretch, and units of risk', () => {
@@ -210,11 +210,11 @@ describe('in words', () => {
     const missing = [{ reason: 'book crossed', bidSeconds: 5, askSeconds: 6, decisions: 5 }];
     const crossed = { uptime: { bid: 0.4, ask: 0.4, both: 0.4 }, missing, seconds: 10 };
     expect(remarks(crossed)).toBe(
-      'both sides quoted 40% of the time: book crossed (no bid 50%, no ask 60% of the time); the recording itself has 5,241 locked books',
+      'both sides were quoted 40% of the time; main reason: book crossed (no bid 50%, no ask 60% of the time); the recording itself has 5,241 locked books',
     );
     const requests = { ...main.requests, placed: 900, overBudget: 100, lockedOut: 3 };
     expect(remarks({ requests, orders: { ...main.orders, placed: 900 } })).toBe(
-      '100 requests (10%) exceeded the budget of 300 per minute, 3 were rejected in a lockout of the exchange',
+      '100 requests (10%) exceeded the budget of 300 per minute, and the exchange rejected 3 during a lockout',
     );
     expect(remarks({ haltedBecause: 'drawdown' })).toBe('expected halted: drawdown');
   });

@@ -74,7 +74,7 @@ describe('the page', () => {
     expect(equity(whole([pessimistic!, expected!]))?.slice(0, 2)).toEqual(['pessimistic', 'expected']);
     const heads = [...reportPage(same, PARTS).matchAll(/<th><i [^>]*><\/i>([^<]*)<\/th>/g)].map(([, name]) => name);
     expect(new Set(heads)).toEqual(new Set(['pessimistic = expected', 'optimistic']));
-    expect(verdictOf(same)[0]).toContain('under the pessimistic model it had the same fills');
+    expect(verdictOf(same)[0]).toContain('under the pessimistic model the strategy had identical fills');
   });
 
   test('begins with five tiles and the equity; all else is folded', () => {
@@ -82,7 +82,7 @@ describe('the page', () => {
     const first = html.slice(html.indexOf('<main>'), html.indexOf('<details'));
     expect([...first.matchAll(/<span class="soft">([^<]*)<\/span>\s*<b>/g)].map(([, name]) => name)).toEqual([
       'net',
-      'net with fills valued after 60 s',
+      'net with each fill valued at the mid price 60 s later',
       'drawdown',
       'uptime, both sides',
       'fills per day',
@@ -196,7 +196,7 @@ describe('the verdict', () => {
       'The strategy ended above zero only if every touched order fills',
     ],
     [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'The strategy made no money under any fill model.'],
-    [{ optimistic: 3 }, 'The optimistic model is not an estimate'],
+    [{ optimistic: 3 }, 'The optimistic model overstates fills'],
     [{ pessimistic: 1, expected: 2, optimistic: -3 }, 'this model is not an upper bound of the profit'],
   ])('of %j is that: %s', (totals, sentence) => {
     expect(told(totals)).toContain(sentence);
@@ -209,7 +209,7 @@ describe('the verdict', () => {
       'captured 10.00 mxn against the mid price, the inventory lost 2.00 mxn as the market moved, fees took 5.00 mxn',
     );
     expect(text).toContain('halted before the end: drawdown: too deep');
-    expect(told({ expected: 3 }, { fills: 5 })).toContain('With 5 fills little can be concluded.');
+    expect(told({ expected: 3 }, { fills: 5 })).toContain('A run with 5 fills is too short for a conclusion.');
   });
 
   test('names what kept a side out for longest, not what is first or most frequent', () => {
@@ -241,7 +241,7 @@ describe('the verdict', () => {
   test('says of a profit whether its parts tell it apart from chance', () => {
     const netInterval = { low: -1.234, high: 7 };
     expect(told({ expected: 3 }, { netInterval })).toContain(
-      'another run of this length would bring −1.23 to 7.00 mxn (95% interval): not significantly different from zero.',
+      'another run of this length would net −1.23 to 7.00 mxn (95% interval), which is not significantly different from zero.',
     );
     const sure = told({ pessimistic: 2, expected: 3 }, { netInterval: { low: 1, high: 7 } });
     expect(sure).not.toContain('not significantly');

@@ -50,7 +50,7 @@ describe('a stored tape that slides past', () => {
   });
 
   test('needs to be told where it ends', () => {
-    expect(() => run({ rows: windowOfLevels(stored) })).toThrow(/has no known end/);
+    expect(() => run({ rows: windowOfLevels(stored) })).toThrow(/needs an end time/);
   });
 });
 

@@ -215,7 +215,9 @@ describe('each action', () => {
     writeFileSync(config, text.replace('halfSpreadBps: 11', 'halfSpreadBps: 13'));
     await page.locator('#confirm').click();
     await page.locator('#dialog h2', { hasText: 'Reload: refused' }).waitFor(SLOW);
-    expect(await page.locator('#dialog .told').innerText()).toContain('the file has changed since the preview');
+    expect(await page.locator('#dialog .told').innerText()).toContain(
+      'the configuration file has changed since the preview',
+    );
     await page.locator('#close').click();
     writeFileSync(config, changed);
     const { end } = await act(page, 'reload', 'a wider spread');
@@ -260,7 +262,7 @@ describe('each action', () => {
     });
     await page.locator('#next').click();
     await page.locator('#confirm').waitFor(SLOW);
-    await page.locator('#left', { hasText: 'preview it again' }).waitFor(SLOW);
+    await page.locator('#left', { hasText: 'preview the action again' }).waitFor(SLOW);
     expect(await page.locator('#confirm').count()).toBe(0);
     expect(held()).toEqual([]);
     await page.locator('#back').click();

@@ -190,7 +190,7 @@ async function stopped(current: Running, where: string, isFaulty: boolean): Prom
   // Node had not begun to run it: nobody was there to look after what an earlier run left.
   if (code === null && current.stderr() === '') return;
   const live = await ours();
-  const unsaid = live.filter(order => !current.stderr().includes(`not verified to be gone: ${order.origin_id}`));
+  const unsaid = live.filter(order => !current.stderr().includes(`order ${order.origin_id} may still be open`));
   if (unsaid.length > 0 && code !== 3)
     violation('untrueExits', `${where}: exit code ${code} with ${ids(unsaid)} live\n${tail(current)}`);
   const last = current.stdout().trimEnd().split('\n').at(-1)!;

@@ -141,7 +141,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a key and a secret that are missing': {
     args: () => run(live()),
     code: 2,
-    says: /no key of the exchange: set PUNTAS_API_KEY and PUNTAS_API_SECRET, .*; without a key, add --paper/,
+    says: /no API key in the environment; set PUNTAS_API_KEY and PUNTAS_API_SECRET, .*, or add --paper/,
   },
   'a secret that is missing': {
     args: () => run(live()),

@@ -35,17 +35,17 @@ const CANNOT: readonly (readonly [string, () => string, RegExp])[] = [
   [
     "the largest value of an order is below the exchange's least",
     () => sandbox([/orderValueMax: ["']?50000["']?/, "orderValueMax: '5'"]),
-    /no bid and no ask: order value limit \(limits\.orderValueMax 5 mxn is below the minimum order value of btc_mxn, 10 mxn, a rule of the exchange; raise limits\.orderValueMax\)/,
+    /no bid and no ask: order value limit \(limits\.orderValueMax 5 mxn is below 10 mxn, the exchange's minimum order value of btc_mxn; raise limits\.orderValueMax\)/,
   ],
   [
     "the amount is below the exchange's least",
     () => sandbox(...amountOf('0.00000001')),
-    /no bid and no ask: below the minimum amount \(0\.00000001 btc is below the minimum order amount of btc_mxn, [\d.]+ btc, a rule of the exchange: raise strategy\.amount\)/,
+    /no bid and no ask: below the minimum amount \(0\.00000001 btc is below [\d.]+ btc, the exchange's minimum order amount of btc_mxn; raise strategy\.amount\)/,
   ],
   [
     "the amount is worth less than the exchange's least value",
     () => sandbox(...amountOf('0.000002')),
-    /no bid and no ask: below the minimum value \(0\.000002 btc at \d+ is worth [\d.]+ mxn, below the minimum order value of btc_mxn, 10 mxn, a rule of the exchange: raise strategy\.amount\)/,
+    /no bid and no ask: below the minimum value \(0\.000002 btc at \d+ is worth [\d.]+ mxn, but the exchange's minimum order value of btc_mxn is 10 mxn; raise strategy\.amount\)/,
   ],
   [
     'there is no money for either side',

@@ -71,7 +71,7 @@ test('a bot that can start passes; what cannot be known, and what it lacks, are 
     expect([check, of(check)[0]?.result]).toEqual([check, 'pass']);
   // A slow disk is a warning, and other programs may be at it.
   expect(of('disk sync')[0]?.says).toMatch(/\d ms/);
-  expect(of('stream')[0]?.says).toMatch(/^opens/);
+  expect(of('stream')[0]?.says).toMatch(/^the stream opens/);
   expect(of('order')).toEqual([]);
 });
 
@@ -149,7 +149,7 @@ test('orders of its own that live take nothing away: of a bot that runs, and of 
     expect(of('quotes').map(({ result }) => result)).toEqual(['pass']);
     return of;
   };
-  expect((await looks())('state')[0]?.says).toMatch(/a bot runs there/);
+  expect((await looks())('state')[0]?.says).toMatch(/a bot is running with this directory/);
   bot.signal('SIGKILL');
   await bot.ended;
   expect((await looks())('left orders')).toHaveLength(1);
@@ -181,7 +181,7 @@ describe('the order', () => {
     expect(of('order')[0]).toMatchObject({
       result: 'pass',
       says: expect.stringMatching(
-        /^buy 0\.0000\d+ btc at 1[234]\d{5} \(first-\d+-1\): accepted, canceled, and no open orders \(verified by two reads\)/,
+        /^buy 0\.0000\d+ btc at 1[234]\d{5} \(first-\d+-1\): accepted and canceled; two reads found no open orders/,
       ) as string,
     });
     expect([code, told.left]).toEqual([0, []]);
@@ -200,7 +200,7 @@ describe('the order', () => {
     await operator('PATCH', `accounts/${closed.id}`, { trading: false });
     const { code, of } = await asked(live(), ['--order', '--yes'], closed);
     expect(of('order')[0]?.says).toMatch(
-      /-1\): trading is halted: place was refused with .*; no open orders \(verified by two reads\)/,
+      /-1\): trading is halted \(place was refused with .*\); two reads found no open orders/,
     );
     expect(code).toBe(1);
   });
@@ -230,7 +230,9 @@ describe('the order', () => {
     proxy.close();
     const failed = told.findings.filter(({ result }) => result === 'fail');
     expect({ failed, placements }).toEqual({ failed: [], placements: 1 });
-    expect(of('order')[0]?.says).toMatch(/no answer; not retried; no open orders \(verified by two reads\)/);
+    expect(of('order')[0]?.says).toMatch(
+      /did not answer, and the order was not sent again; two reads found no open orders/,
+    );
     expect(code).toBe(0);
   });
 });
@@ -242,11 +244,11 @@ test('a clock is near, behind or ahead by what no answer contradicts', () => {
     return `${gap.finding.result}: ${gap.finding.says}`;
   };
   expect(told([10_000, 10_900, 50])).toMatch(/^pass/);
-  expect(told([10_000, 18_000, 50])).toBe('warn: 7 s ahead of the exchange clock');
-  expect(told([90_000, 18_000, 50])).toBe('fail: 72 s behind the exchange clock');
+  expect(told([10_000, 18_000, 50])).toBe("warn: this machine's clock is 7 s ahead of the exchange clock");
+  expect(told([90_000, 18_000, 50])).toBe("fail: this machine's clock is 72 s behind the exchange clock");
   // A slow answer proves little, a quick one beside it more.
   expect(told([10_000, 18_000, 9_000])).toMatch(/^pass/);
-  expect(told([10_000, 18_000, 9_000], [12_000, 20_000, 10])).toMatch(/^warn: 7 s/);
+  expect(told([10_000, 18_000, 9_000], [12_000, 20_000, 10])).toMatch(/^warn: this machine's clock is 7 s/);
   expect(told()).toMatch(/^warn: no answer/);
 });
 

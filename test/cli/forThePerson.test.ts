@@ -58,7 +58,7 @@ test('the help of ledger adjust names every flag that it needs', () => {
 test('a recording of two books names both, and the flag that chooses', async () => {
   const tape = join(folder, 'two');
   for (const book of ['btc_mxn', 'eth_mxn']) mkdirSync(join(tape, `book=${book}`), { recursive: true });
-  await expect(tapeOf(tape)).rejects.toThrow(/has several books; choose one with --book, of: btc_mxn, eth_mxn$/);
+  await expect(tapeOf(tape)).rejects.toThrow(/has several books; choose one with --book: btc_mxn, eth_mxn$/);
 });
 
 test('how to reach the exchange is a row each on a terminal of 80 columns, and an object for programs', () => {

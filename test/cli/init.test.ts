@@ -90,7 +90,10 @@ test('answers by flags stand in it as they were said, the fees are those of the 
 test('without a key the fee of the entry tier is taken, and said to be that', async () => {
   const file = bench.path('keyless.yaml');
   const made = await ran(['init', file, '--exchange', face.url, '--book', 'btc_mxn', '--yes']);
-  expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(/the fee of the first tier; set a key/)]);
+  expect([made.code, made.stderr]).toEqual([
+    0,
+    expect.stringMatching(/\(first fee tier\); to read the fee of your account, set its API key/),
+  ]);
   expect(written(file).strategy['halfSpreadBps']).toBeGreaterThan(30);
 });
 
@@ -158,12 +161,12 @@ test('each of the ten is asked in turn, and again where the answer cannot be', a
     'expected <base>_<quote>, like btc_mxn',
     'expected 1 to 12 letters and digits, like mm1',
     'expected a whole number from 1 to 10',
-    'expected digits above zero, like 2000 or 0.01',
-    'expected digits above zero, like 2000 or 0.01',
-    'expected found, or digits like 0.5',
+    'expected an amount above zero, like 2000 or 0.01',
+    'expected an amount above zero, like 2000 or 0.01',
+    'expected an amount like 0.5, or found for the holdings at the first start',
   ]);
   expect(said).toContainEqual(
-    expect.stringMatching(/orders of one side need 2000000 xrp.*worth 50000 xrp: deposit more/),
+    expect.stringMatching(/orders of one side need 2000000 xrp.*worth only 50000 xrp; deposit more/),
   );
   expect(problem).toMatch(/^the bot would not quote: no bid: insufficient funds/);
   expect(written(file)).toMatchObject({
@@ -187,7 +190,7 @@ test('with nobody to be asked, what is missing is named', async () => {
   const file = bench.path('nobody.yaml');
   const { code, stderr, stdout } = await ran(['init', file, '--levels', '2']);
   expect([code, stdout, existsSync(file)]).toEqual([2, '', false]);
-  expect(stderr).toMatch(/no terminal to ask questions; give --exchange, --book, .* or --yes/);
+  expect(stderr).toMatch(/no terminal to ask the questions; pass --exchange, --book, .* or --yes/);
 });
 
 describe('what cannot be is refused with what could, and nothing is written', () => {
@@ -203,7 +206,7 @@ describe('what cannot be is refused with what could, and nothing is written', ()
     ['plain text to another machine', { exchange: 'http://example.com' }, /expected an encrypted address/],
     ['a stream in plain text', { exchange: nowhere, stream: 'ws://example.com' }, /--stream ws:.*encrypted/],
     ['a port nobody listens on', { exchange: nowhere, book }, /ECONNREFUSED/],
-    ['a spread below the fee', { book, 'half-spread': '9' }, /at least 10\.5, half a bps/],
+    ['a spread below the fee', { book, 'half-spread': '9' }, /at least 10\.5 bps, which is 0\.5 bps above/],
     ['too small an order', { book, amount: '0.0000001' }, /rejects orders below 0\.0000/],
     ['a limit below one side', { book, 'position-max': '0.00001' }, /at least the sum of all orders of one side/],
     ['a folder that is not there', { book, file: 'nowhere/new.yaml' }, /nowhere\/new\.yaml cannot be written: ENOENT/],

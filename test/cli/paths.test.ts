@@ -96,7 +96,7 @@ describe('a state where the working directory put it before', () => {
     journal.close();
     await expect(heed()).rejects.toThrow(/1 orders that may still be open \(a-2\).*mv /);
     openJournal(file.replace('bot.yaml', 'state'), { ...OPENING, owner: ownerOf(file) }).close();
-    await expect(heed()).rejects.toThrow(`settle that state with puntas run -c ${file} --state ${dir}`);
+    await expect(heed()).rejects.toThrow(`settle the earlier state with puntas run -c ${file} --state ${dir}`);
   });
 
   test('that holds a ledger which the new place lacks is refused; beside a used one it is only told of', async () => {

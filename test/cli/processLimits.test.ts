@@ -21,7 +21,7 @@ describe('a process', () => {
       const { status, stderr } = ended(`ulimit -n ${files} && exec node ${MAIN} ${command}`);
       expect([status, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
       expect(stderr).toMatch(
-        new RegExp(`^the limit of open files is ${files}, and Puntas needs 256; raise it with ulimit -n 1024`),
+        new RegExp(`^the limit of open files is ${files}, and Puntas needs 256; raise the limit with ulimit -n 1024`),
       );
     }
   });

@@ -219,10 +219,10 @@ describe('puntas promote', () => {
     [
       ['promote', 'check', '-c', bench.path('none.yaml')],
       2,
-      /none\.yaml: no such file: name the live file with -c FILE$/,
+      /none\.yaml: no such file; pass the live file with -c FILE$/,
     ],
     [['promote', 'start', '/nowhere.yaml', '-c', 'my.yaml', '--reason', 'a test'], 2, /^\/nowhere\.yaml: no such file/],
-    [['promote', 'back', '-c', 'my.yaml'], 2, /^--reason: give the reason in a few words/],
+    [['promote', 'back', '-c', 'my.yaml'], 2, /^--reason: expected the reason of the command in a few words/],
   ])('%j is clear at once', async (args, code, line) => {
     const ended = await ran(args);
     expect([ended.code, complaints(ended)[0] ?? '']).toEqual([code, expect.stringMatching(line)]);

@@ -64,7 +64,7 @@ test('a bot whose amounts become too small says what is too small and why it quo
     await operate('PATCH', 'books/btc_mxn', { minimum_amount: '1' });
     await bot.sees(/the exchange changed btc_mxn: smallest amount 0\.0000006 -> 1; applied immediately/);
     const why =
-      /no bid and no ask: below the minimum amount \(.* btc is below the minimum order amount of btc_mxn, 1 btc, a rule of the exchange/;
+      /no bid and no ask: below the minimum amount \(.* btc is below 1 btc, the exchange's minimum order amount of btc_mxn/;
     await bot.sees(new RegExp(`"nothing is quoted: ${why.source}`));
     const answer = await fetch(`${url!}/readyz`);
     expect(answer.status).toBe(503);

@@ -78,7 +78,7 @@ describe('an old name of a key', () => {
     });
     expect(loadConfig(`${hedged}timing: { fenceMs: 5000 }\n`, 'a.yaml')).toMatchObject({
       errors: [
-        `a.yaml:${from}:20 timing.requestDelayMaxMs: expected more than exchange.requestTimeoutMs (5000), found 5000; a request may still be in flight after that time`,
+        `a.yaml:${from}:20 timing.requestDelayMaxMs: expected more than exchange.requestTimeoutMs (5000), found 5000; a request may still be in flight after its timeout`,
       ],
     });
   });

@@ -26,7 +26,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       '[btc_usd, usd_mxn]',
       '[usd_mxn, btc_usd]',
-      'reference.books: expected other books that lead from btc to mxn, like [btc_usd, usd_mxn] for btc_mxn; found usd_mxn, btc_usd',
+      'reference.books: expected books other than btc_mxn that lead from btc to mxn, like [btc_usd, usd_mxn] for btc_mxn; found usd_mxn, btc_usd',
     ],
     [
       'a feed for a book that nobody asked for',
@@ -54,7 +54,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'books: [btc_usd, usd_mxn]',
       'feeds: [{ book: btc_usd, file: price }]',
-      'reference.feeds: expected other books that lead from btc to mxn, like [btc_usd, usd_mxn] for btc_mxn; found btc_usd',
+      'reference.feeds: expected books other than btc_mxn that lead from btc to mxn, like [btc_usd, usd_mxn] for btc_mxn; found btc_usd',
     ],
     [
       'neither books nor feeds',

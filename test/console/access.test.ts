@@ -111,7 +111,7 @@ describe('an action', () => {
     const { as } = await logIn();
     expect(await ask('/actions/cost', 'GET', as)).toMatchObject({
       status: 422,
-      body: expect.stringContaining('no hedger') as string,
+      body: expect.stringContaining('needs a hedger') as string,
     });
     names.push('flatten');
     expect(json(await ask('/session', 'GET', as))['actions']).toContain('flatten');
@@ -123,7 +123,7 @@ describe('an action', () => {
       expect(json(answer)['problem'], String(costMax)).toMatch(/^enter the maximum total cost/);
     }
     const other = await post('/actions/preview', { action: 'halt', reason: REASON, costMax: '12.30' }, as);
-    expect(json(other)['problem']).toBe('the maximum cost is only for a flatten');
+    expect(json(other)['problem']).toBe('a maximum cost is only valid for flatten');
     expect(prepared).toEqual([]);
     const preview = await post('/actions/preview', { action: 'flatten', reason: REASON, costMax: '12.30' }, as);
     expect(json(preview)).toMatchObject({ action: 'flatten', costMax: '12.30' });
@@ -242,7 +242,7 @@ describe('a viewer', () => {
       await ask(`/actions/outcome?id=${id}`, 'GET', as),
       await ask('/actions/cost', 'GET', as),
     ])
-      expect(answer).toMatchObject({ status: 403, body: '{"problem":"only an operator may do this"}' });
+      expect(answer).toMatchObject({ status: 403, body: '{"problem":"log in as operator for this request"}' });
     expect([prepared.length, carried.length]).toEqual([1, 0]);
     expect(json(await ask('/session', 'GET', as))).toMatchObject({ role: 'viewer', actions: [] });
   });

@@ -11,7 +11,7 @@ const source: ConsoleSource = {
   libraryStyle: '.u{}',
   history: () => '{"run":1}',
   past: async (at, _, onProgress) => {
-    if (at === 13) throw new Error('the recording is damaged from here on');
+    if (at === 13) throw new Error('the recording is damaged, and the rest of it cannot be read');
     onProgress(0.5);
     return JSON.stringify({ at });
   },
@@ -131,7 +131,9 @@ describe('the console', () => {
 
   test('tells of a moment on its way, and why there is none', async () => {
     expect((await ask('/past?at=7')).body).toBe('{"share":0.5}\n{"at":7}\n');
-    expect((await ask('/past?at=13')).body).toBe('{"problem":"the recording is damaged from here on"}\n');
+    expect((await ask('/past?at=13')).body).toBe(
+      '{"problem":"the recording is damaged, and the rest of it cannot be read"}\n',
+    );
   });
 
   test('on every interface, answers to any address by number, but to no unknown name', async () => {

@@ -142,7 +142,7 @@ describe('killed at any write and repeated, as if it had not been:', () => {
     };
     begin();
     const names = newStrategy(dir, 'my-trial');
-    expect(() => newStrategy(dir, 'my-trial')).toThrow(/exists: choose another name/);
+    expect(() => newStrategy(dir, 'my-trial')).toThrow(/already exists; choose another name/);
     rmSync(dir, { recursive: true });
     mkdirSync(dir);
     await killedAnywhere(() => newStrategy(dir, 'my-trial'), begin, names);

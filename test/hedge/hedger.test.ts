@@ -129,11 +129,7 @@ describe('a hedge by an offer', () => {
 
   test.each([
     ['the book cannot be used: book stale', 2, { refusal: 'book stale' }],
-    [
-      "the bot's own orders now leave too little of the position limit for this hedge",
-      3,
-      { sides: { sell: { room: 11 } } },
-    ],
+    ["the bot's orders now use too much of the position limit for this hedge", 3, { sides: { sell: { room: 11 } } }],
   ] as const)('fails when at its later looks %s', async (why, look, change) => {
     const bot = new HedgedBot(12);
     let looks = 0;
@@ -223,7 +219,7 @@ describe('a hedge with an unknown outcome', () => {
     expect(bot.log.at(-1)).toEqual({
       level: 'warn',
       fields: { id: 'mm-h1-1' },
-      text: 'hedge mm-h1-1: outcome unknown; both outcomes count until the exchange reports the hedge or can no longer execute it',
+      text: 'hedge mm-h1-1: outcome unknown; limits allow for both execution and failure until the exchange reports the hedge or can no longer execute the hedge',
     });
     const [before, after] = await around(bot, due);
     expect(before.state).toBe('unknown');
@@ -287,8 +283,8 @@ describe('a conversion that nobody can look up', () => {
     return bot;
   };
   test.each([
-    ['untold', false, 'completed', 'the balances show the conversion'],
-    ['lost', false, 'failed', 'the balances show no conversion'],
+    ['untold', false, 'completed', 'the account balances show that the conversion was executed'],
+    ['lost', false, 'failed', 'the account balances show that the conversion was not executed'],
     ['lost', true, 'failed', "the exchange has no conversion for the hedge's quote"],
   ] as const)(
     'and was %s (asked in vain: %s) has %s once the balances have shown so for as long as a trade may be late',
@@ -457,7 +453,7 @@ describe('a route over a third currency', () => {
     expect(bot.log.at(-1)).toEqual({
       level: 'info',
       fields: { id: 'mm-h1-1' },
-      text: 'hedge mm-h1-1: first leg, 12 btc became 600.9 usd',
+      text: 'hedge mm-h1-1: the first leg converted 12 btc to 600.9 usd',
     });
     expect(bot.disk).toEqual(bot.rows);
     // The pause is not waited for.
@@ -527,12 +523,12 @@ describe('a route over a third currency', () => {
     const lies = '600.9 usd, valued at 12005.982 mxn';
     expect(wordsOf(bot.last)).toEqual([
       'stranded',
-      `no second leg within the limits was available in time: ${lies}, remain after the first leg`,
+      `no second leg within the limits was available in time, so ${lies}, remain after the first leg`,
     ]);
     expect(bot.log.at(-1)).toEqual({
       level: 'warn',
       fields: { id: 'mm-h1-1' },
-      text: `hedge mm-h1-1 stopped after its first leg: ${lies}, remain; convert them manually`,
+      text: `hedge mm-h1-1 stopped after its first leg: ${lies}, remain; convert this amount manually`,
     });
     expect(bot.phases.at(-1)).toBe('failed mm-h1-1~2');
     expect(bot.disk).toEqual(bot.rows);

@@ -59,7 +59,7 @@ describe('an offer', () => {
 
   test('of less than a step is not asked for', async () => {
     const { desk, offers } = made();
-    expect(await offers.rfq(sale('0.9'))).toBe('the amount is below the smallest step of the pair');
+    expect(await offers.rfq(sale('0.9'))).toBe('the amount is below the smallest unit of the conversion pair');
     expect(desk.asked).toEqual([]);
   });
 
@@ -110,7 +110,7 @@ describe('an offer', () => {
   test('has the steps of its pair, which are read again after an hour', async () => {
     const { clock, desk, offers } = made();
     desk.pairsAre = 'unknown';
-    expect(await offers.rfq(sale('1'))).toBe('the list of pairs could not be read');
+    expect(await offers.rfq(sale('1'))).toBe('the list of conversion pairs could not be read');
     desk.pairsAre = 'told';
     desk.decimals = { btc: 3, mxn: 1, eth: 25 };
     expect(await offers.unit(sale('1'))).toBe(10n ** 15n);

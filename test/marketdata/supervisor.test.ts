@@ -610,7 +610,7 @@ describe('the public trades of a book', () => {
     const { clock, supervisor, hear, since } = full({ trades });
     hear({ kind: 'up' });
     await clock.advance(100);
-    expect(since()).toEqual(['news up', 'the trades before the book could not be read completely']);
+    expect(since()).toEqual(['news up', 'the trades before the polled book could not be read completely']);
     await clock.advance(SECOND);
     void supervisor.poll();
     await clock.advance(60);

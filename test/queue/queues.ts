@@ -228,12 +228,12 @@ describe.skipIf(missing.length > 0)('a study', () => {
     await own.kill();
     await tunes.sees(/the connection to redis:\S+ is lost/);
     const next = await redisServer(own.port);
-    await tunes.sees(/is back after \d+ s/);
+    await tunes.sees(/was restored after \d+ s/);
     const works = worker(own.url, ['--threads', '2']);
     const ended = await tunes.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr.match(/ is lost/g)).toHaveLength(1);
-    expect(ended.stderr).toMatch(/lost 4 trials.*; requesting these trials again/);
+    expect(ended.stderr).toMatch(/lost 4 trials.*; requesting the trials again/);
     works.signal('SIGTERM');
     expect((await works.ended).code).toBe(0);
     await next.stop();
@@ -320,7 +320,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
         expect([ended.code, complaints(ended).at(-1)]).toEqual([
           1,
           expect.stringMatching(
-            /^trial 0: expected measures and blocks .*, found an invalid result in the queue at redis:\S+ \(why: .*run the same command again$/,
+            /^trial 0: dropped an invalid result from the queue at redis:\S+ \(why: .*run the same command again$/,
           ),
         ]);
       },
@@ -370,12 +370,12 @@ describe.skipIf(missing.length > 0)('a study', () => {
       return program;
     };
     const refusal = expect.stringMatching(
-      /^redis:\S+: its workers have another version: \S+ runs puntas \S+, code \w{12}, this process puntas \S+, code \w{12}; run the same build on both$/,
+      /^redis:\S+: the worker \S+ runs puntas \S+, code \w{12}, but this process runs puntas \S+, code \w{12}; run the same build on both machines$/,
     ) as unknown;
     const waits = ofOther(args);
     await waits.sees(/no worker at/);
     const alien = worker(own.url, ['--threads', '1']);
-    await alien.sees(/does not run the study of \S+: the study has build puntas/);
+    await alien.sees(/does not run the study of \S+, because the study needs puntas/);
     const waited = await waits.ended;
     expect([waited.code, complaints(waited).at(-1)]).toEqual([2, refusal]);
     const atOnce = await ofOther(args).ended;
@@ -449,7 +449,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     begun(['tune', '-c', file, '--registry', bench.path('lacking-registry'), ...flags]);
     const lacks = await worker(queue.url, ['--threads', '1']).ended;
     expect(lacks.code).toBe(2);
-    expect(complaints(lacks)).toEqual([expect.stringMatching(/^the study uses recordings; pass the --tapes/)]);
+    expect(complaints(lacks)).toEqual([expect.stringMatching(/^the study uses recordings; pass --tapes/)]);
     expect(lacks.stderr).toMatch(/is returned to the queue/);
     expect(readdirSync(bench.path('lacking')).length).toBeGreaterThan(1);
   });
@@ -530,7 +530,7 @@ describe.skipIf(missing.length > 0)('a queue', () => {
       nobodySql: /^postgres:\S+: nothing listens at this address; check that PostgreSQL is running/,
       none: /^redis:\S+: Redis requires a password; set PUNTAS_QUEUE_PASSWORD/,
       wrong: /^redis:\S+: Redis rejects this user and password/,
-      evicts: /^redis:\S+: Redis has maxmemory-policy allkeys-lru.*set it to noeviction/,
+      evicts: /^redis:\S+: Redis with maxmemory-policy allkeys-lru.*set maxmemory-policy to noeviction/,
       wrongSql: /^postgres:\S+: PostgreSQL rejects this user and password/,
       noDatabase: /^postgres:\S+: there is no database of this name/,
     };

@@ -66,7 +66,7 @@ describe('a new strategy', () => {
   });
 
   test.each([
-    ['my-trial', /my-trial\/parameters.ts exists/],
+    ['my-trial', /my-trial\/parameters.ts already exists/],
     ['Order_Flow', /lower-case letters, digits and dashes/],
     ['../x', /lower-case letters, digits and dashes/],
   ])('with the name %s is refused, and nothing is written', (name, message) => {

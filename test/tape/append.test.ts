@@ -44,7 +44,9 @@ async function goneOnWith({ first, whole }: Parts, options: Partial<ImportOption
         // Once more: there is nothing newer.
         const again = await appended(all, twice, options);
         expect([again.rows, again.skipped, again.from, again.hash]).toEqual([0, rows, null, hash]);
-        expect(describeImport(again)).toContain(`${rows} rows skipped: not newer than the last row of the tape`);
+        expect(describeImport(again)).toContain(
+          `${rows} rows were skipped, because they are not newer than the last row of the tape`,
+        );
         expect(describeImport(again)).not.toMatch(/NaN|Infinity|Invalid|undefined/);
         expect(readdirSync(out)).toEqual(['once', 'twice']);
         expect(readdirSync(twice)).toEqual([expect.stringMatching(/^book=/)]);
@@ -201,7 +203,11 @@ describe('a tape that is gone on with', () => {
         withFolder({}, async out => {
           await appended(one, out);
           const { gaps, skipped, rows } = await appended(two, out);
-          const gap = { from: START + 600, to: START + 7_200_000, why: 'between the earlier import and this import' };
+          const gap = {
+            from: START + 600,
+            to: START + 7_200_000,
+            why: 'no data between the earlier import and this import',
+          };
           expect([gaps, skipped, rows]).toEqual([[gap], 0, 7]);
           expect(openStoredTape(out)).toMatchObject({ gaps: [gap], rows: 14 });
           expect(openStoredTape(out).days.map(({ day }) => day)).toEqual(['2025-09-03', '2025-09-04']);
@@ -256,9 +262,14 @@ describe('going on with a tape is refused in one line', () => {
       'for another tick than it has',
       { tick: '0.5' },
       whole,
-      /--tick 0\.5: the tape of btc_usd in .* has 1; omit --tick/,
+      /--tick 0\.5: the tape of btc_usd in .* has the value 1; omit --tick/,
     ],
-    ['for another lot', { lot: '0.1' }, whole, /--lot 0\.1: the tape of btc_usd in .* has 0\.00000001; omit --lot/],
+    [
+      'for another lot',
+      { lot: '0.1' },
+      whole,
+      /--lot 0\.1: the tape of btc_usd in .* has the value 0\.00000001; omit --lot/,
+    ],
     [
       'for a book of another depth',
       { book: 'btc_usd' },
@@ -266,7 +277,7 @@ describe('going on with a tape is refused in one line', () => {
         'a.csv':
           'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount\nx,BTC-USD,1757000000000000,1757000000000000,true,bid,5,1\n',
       },
-      /contains 20 levels per side of btc_usd, but .* contains complete books, and one tape cannot hold both; choose another --out/,
+      /contains 20 levels per side of btc_usd, but .* contains complete books; a tape cannot mix these, so choose another --out/,
     ],
     [
       'for prices that its tick does not have',
@@ -309,7 +320,9 @@ describe('going on with a tape is refused in one line', () => {
     await withFolder(whole, from =>
       withFolder({}, async out => {
         await imported(from, out);
-        await expect(imported(from, out)).rejects.toThrow(/book=btc_usd already exists; append to it with --append/);
+        await expect(imported(from, out)).rejects.toThrow(
+          /book=btc_usd already exists; append to this tape with --append/,
+        );
       }),
     );
   });

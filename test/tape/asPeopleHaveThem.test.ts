@@ -120,7 +120,7 @@ describe('one line says what is wrong with', () => {
     [
       'books without their trades',
       { 'orderbooks_BTC.csv': BOOKS.join('\n') },
-      /orderbooks_BTC\.csv: no trades_BTC\.csv next to this file$/,
+      /orderbooks_BTC\.csv: no trades_BTC\.csv in the folder of this file$/,
     ],
     [
       'a file under the name of another format',
@@ -150,7 +150,7 @@ describe('one line says what is wrong with', () => {
     [
       'times as text without a zone',
       mapped(quotes(ROWS.map(row => row.replace(/^\d+/, '2025-09-04 17:33:20'))), mapping('', 't')),
-      /q\.csv: line 2: expected a time in text with a zone, found "2025-09-04 17:33:20"/,
+      /q\.csv: line 2: expected a time with a time zone, found "2025-09-04 17:33:20"/,
     ],
     [
       'times as text where numbers are said',
@@ -165,7 +165,7 @@ describe('one line says what is wrong with', () => {
     [
       'two symbols in one file',
       { 'spot_btcusdt_1.jsonl': [SNAPSHOT, diff('BTCUSDT', 2), diff('ETHUSDT', 3)].join('\n') },
-      /spot_btcusdt_1\.jsonl: line 3: expected messages of BTCUSDT, found "ETHUSDT"; expected one book per file$/,
+      /spot_btcusdt_1\.jsonl: line 3: expected messages of BTCUSDT, found "ETHUSDT"; use one file per symbol$/,
     ],
     ['a mapping that is no YAML', mapped(quotes(ROWS), 'book: [\n'), /mapping\.yaml: /],
     ['headers alone', mapped(quotes([])), /: no book in the recording$/],

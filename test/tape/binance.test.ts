@@ -122,7 +122,7 @@ describe('Binance', () => {
       const long = { ...files, 'BTCUSDT_00_update.json': `[${blank.repeat(7)}]` };
       await withFolder(long, async dir => {
         await expect(openTape(dir)).rejects.toThrow(
-          /00_update\.json: is longer than 128 MiB, the maximum of one list; use a file with one JSON message per line/,
+          /00_update\.json: is longer than 128 MiB, the maximum for one JSON list; use a file with one JSON message per line/,
         );
       });
       const beside = {

@@ -338,7 +338,7 @@ describe('hftbacktest arrays', () => {
       npy([depth(BOTH + BUY + 1, 5, 2)]).subarray(0, -1),
       /x\.npy: the file ends early: 1 records are missing/,
     ],
-    ['of other fields', npy([], "('px', '<f8')"), /x\.npy: expected records of ev u8, .* found px f8/],
+    ['of other fields', npy([], "('px', '<f8')"), /x\.npy: expected records with the fields ev u8, .* found px f8/],
     ['that are none', Buffer.from('hello world, this is no array'), /x\.npy: not a numpy array/],
     ['of nothing', npy([]), /no records/],
   ])('%s are refused by name', async (_what, bytes, message) => {
@@ -472,7 +472,7 @@ describe('recorded replies of the exchange', () => {
       expect(tape.columns.kind.filter(kind => kind === KIND.clear)).toHaveLength(2);
       expect(tape.gaps).toEqual([{ from: MS + 1_000, to: MS + 60_000, why: 'no book during the gap' }]);
       expect(flawsIn(tape)).toMatchObject({
-        'books that were read again unchanged': 1,
+        'repeated reads of an unchanged book': 1,
         'books older than the previous book': 1,
       });
     });
@@ -525,7 +525,7 @@ describe('an import', () => {
         expect([stored.depth, stored.rules]).toEqual([tape.depth, tape.rules]);
         expect(report).toMatchObject({ rows: tape.columns.length, days: 1, format: 'bitstamp' });
         expect(report.notes.at(-1)).toBe(
-          `${left}: left by an interrupted import, or in use by a running one; remove the folder if no import is running`,
+          `${left}: this folder belongs to an interrupted or running import; remove the folder if no import is running`,
         );
       });
     },

@@ -141,20 +141,20 @@ describe('one line says what is wrong with', () => {
       '',
       /line 2: expected a number with \. before its decimals and "," between thousands, found "1,00"/,
     ],
-    ['a line that is not JSON', { 'q.jsonl': '{"t":1\n' }, quotes('t'), '', /line 1: .*the line is not JSON/],
+    ['a line that is not JSON', { 'q.jsonl': '{"t":1\n' }, quotes('t'), '', /line 1: .*the line is neither valid JSON/],
     [
       'a file beside that is shorter',
       { 'q.csv': '10,11\n10,11\n', 'z.csv': `${AT}\n` },
       quotes('{ column: t, unit: ms }', ', header: [b, a], beside: { files: z*, header: [t] }'),
       '',
-      /z\.csv: has fewer rows than .*q\.csv, its companion$/,
+      /z\.csv: has fewer rows than .*q\.csv; expected equal numbers of rows$/,
     ],
     [
       'a file beside that is longer',
       { 'q.csv': '10,11\n', 'z.csv': `${AT}\n${AT}\n` },
       quotes('{ column: t, unit: ms }', ', header: [b, a], beside: { files: z*, header: [t] }'),
       '',
-      /z\.csv: has more rows than .*q\.csv, its companion$/,
+      /z\.csv: has more rows than .*q\.csv; expected equal numbers of rows$/,
     ],
     [
       'a zone that is none',
@@ -182,7 +182,7 @@ describe('one line says what is wrong with', () => {
       { 'q.csv': 'd,c,b,a\n20231114,930,10,11\n' },
       quotes('{ column: d, clock: c, zone: Z }'),
       '',
-      /q\.csv: line 2: expected `clockDigits` in the mapping, as "930"/,
+      /q\.csv: line 2: the time "930" is ambiguous; set `clockDigits` in the mapping/,
     ],
   ])('%s', async (_, files, table, more, why) => {
     expect(await refusal(files, table, more)).toMatch(why);

@@ -300,7 +300,7 @@ describe('a replacement', () => {
     const tape = await read(`newId: n\n    ${EVENTS}`);
     expect(booksAfter(tape).at(-1)).toEqual(['99 x 1', '104 x 2']);
     expect(executionsOf(tape)).toEqual([`${START + 4} sell 99 1`]);
-    for (const what of ['events of unknown orders', 'repeated orders'])
+    for (const what of ['events of unknown orders', 'order ids that are already in use'])
       expect(tape.flaws).toContainEqual(expect.objectContaining({ what, count: 1 }));
   });
 
@@ -310,7 +310,7 @@ describe('a replacement', () => {
       'of which only that column is stated',
       'newId: n\n    event: { column: e, add: [A, U], remove: [D], execute: [E] }',
     ],
-  ])('%s is refused by its key', (_, keys) => expect(read(keys)).rejects.toThrow(/newId: expected newId/));
+  ])('%s is refused by its key', (_, keys) => expect(read(keys)).rejects.toThrow(/newId: expected both newId/));
 });
 
 describe('the number of an order', () => {

@@ -303,9 +303,7 @@ describe('plain lines of the recording say what the tape says', () => {
 
   itOnRecording('gemini-ethusd-2021-07-01-l1-trades', 'what is filled in is counted', async dir => {
     const tape = await openTape(dir);
-    const again = tape.flaws.find(
-      ({ what }) => what === 'seconds without a book row after a second with trades',
-    )!.count;
+    const again = tape.flaws.find(({ what }) => what === 'missing book rows after seconds with trades')!.count;
     expect(tape.columns.kind.filter(kind => kind === KIND.clear)).toHaveLength(gemini(dir).pictures.length + again);
   });
 

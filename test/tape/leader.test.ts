@@ -100,7 +100,7 @@ test('puntas calibrate writes the weight of a chain of books, and none of one th
   ]);
   const text = await calibrate(ours, NO_PROGRESS, asked, { tapes, ageS: 1 });
   const [, weight = ''] =
-    /reference: # also needs a section reference: \{ books: \[btc_usd, usd_mxn\] \}\n    weight: ([\d.]+)/.exec(text) ??
+    /reference: # also add the section reference: \{ books: \[btc_usd, usd_mxn\] \}\n    weight: ([\d.]+)/.exec(text) ??
     [];
   expect(Number(weight)).toBeGreaterThan(0.5);
   expect(text).toContain('basisMemory: 12m');
@@ -108,6 +108,6 @@ test('puntas calibrate writes the weight of a chain of books, and none of one th
   expect(await calibrate(ours, NO_PROGRESS, asked, { tapes: none, ageS: 1 })).toContain('# reference: weight 0');
   const wrong = new Map([['eth_usd', ours]]);
   await expect(calibrate(ours, NO_PROGRESS, asked, { tapes: wrong, ageS: 1 })).rejects.toThrow(
-    '--reference: eth_usd do not connect the base and the quote currency of btc_mxn',
+    '--reference: expected books that form a chain from the base to the quote currency of btc_mxn, found eth_usd',
   );
 });

@@ -254,7 +254,7 @@ describe('a mapping file gives the tape that DuckDB reads from the same files', 
         const tape = await mapped(data, mapping, book === undefined ? {} : { book });
         expectAsTold(set, mapping, tape.instrument.symbol, tape);
         expect(tape.gaps.length).toBeGreaterThanOrEqual(gapsMin);
-        expect(tape.flaws.filter(({ what }) => /cannot be read|off the grid/.test(what))).toEqual([]);
+        expect(tape.flaws.filter(({ what }) => /cannot be read|between ticks or lots/.test(what))).toEqual([]);
         let from = -1e15;
         if (quotes) {
           const { at, bid, ask } = quotes;
@@ -419,12 +419,12 @@ describe('a mapping file', () => {
       QUOTES.replace('ms', 's'),
       /a\.csv: line 2: expected a time from 2000 to 2099 in s, found "1700000000000"/,
     ],
-    ['no zone of times without one', QUOTES.replace('unit: ms', 'unit: text'), /expected a time in text with a zone/],
+    ['no zone of times without one', QUOTES.replace('unit: ms', 'unit: text'), /expected a time with a time zone/],
     ['a tick of nothing', `tick: 0\n${QUOTES}`, /my\.yaml:1: tick: /],
     [
       'amounts of one side alone',
       `${QUOTES}    bidAmount: c\n`,
-      /my\.yaml:\d+: tables\.0: expected bidAmount and askAmount together, or neither/,
+      /my\.yaml:\d+: tables\.0: expected both bidAmount and askAmount, or neither key/,
     ],
   ])('is refused in one line for %s', async (_, mapping, message) => {
     await expect(opened({ 'a.csv': CSV }, mapping)).rejects.toThrow(message);
@@ -468,7 +468,7 @@ describe('a mapping file', () => {
     };
     const mapping = `${QUOTES.replace('\n', '\ntick: 1\n')}  - files: t.csv\n    kind: trades\n    silence: 300\n    time: { column: t, unit: ms }\n    price: p\n    amount: q\n`;
     const { tape } = await opened(files, mapping);
-    const [book, trade] = ['no row of the book during the gap', 'no trade during the gap'];
+    const [book, trade] = ['no book row during the gap', 'no trade during the gap'];
     expect(tape.gaps.map(({ from, to, why }) => [(from - START) / 1_000, (to - START) / 1_000, why])).toEqual([
       [2, 5_001, `${trade}; ${book}`],
       [5_002, 7_000, `${trade}; ${book}`],

@@ -11,7 +11,7 @@ describe('the recordings', () => {
     const tape = await openTape(dir);
     expect(tape.instrument.symbol).toBe('eth_usd');
     expect(tradesOf(tape)).toBe(25_222);
-    expect(Object.keys(dirtOf(tape))).toEqual(['seconds without a book row after a second with trades']);
+    expect(Object.keys(dirtOf(tape))).toEqual(['missing book rows after seconds with trades']);
     const { spreadBps, seconds } = statisticsOf(tape);
     expect(seconds).toBeGreaterThan(86_000);
     expect(spreadBps.median).toBeCloseTo(4.65, 1);

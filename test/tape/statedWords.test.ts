@@ -135,7 +135,7 @@ describe('words that a mapping states', () => {
             () => 'imported',
             (error: unknown) => String((error as Error).message),
           );
-          expect(message).toContain('a.csv: no row has a word of the mapping for ');
+          expect(message).toContain("a.csv: none of the mapping's words for ");
           expect(message).toContain(key);
           expect(message).toContain(`column ${column} contains`);
           for (const word of words) expect(message).toMatch(new RegExp(`"${word.replace('.', '\\.')}" \\(\\d+\\)`));
@@ -178,6 +178,6 @@ describe('a column that a mapping states', () => {
     const rows = Array.from({ length: 3 }, (_, i) => `${START + i},${kind === 'books' ? '101:1' : '100'},1,`);
     await expect(
       read([header, ...rows].join('\n'), `kind: ${kind}\n    time: { column: ${time}, unit: ms }\n    ${keys}`),
-    ).rejects.toThrow(`a.csv: column i, which the mapping uses as ${key}, is empty in all of its 3 rows`);
+    ).rejects.toThrow(`a.csv: column i, which the mapping uses as ${key}, is empty in all 3 rows`);
   });
 });

@@ -82,8 +82,10 @@ test('a group without a book named says which there are, and not all of thousand
   await withFolder({ 'x_quotes_2023-11-14_OPTIONS.csv': [QUOTES, ...lines].join('\n') }, async dir => {
     await expect(openTape(dir)).rejects.toThrow(/has several books; choose one of: OPT-0, OPT-1, .* and 1970 more$/);
     await expect(openTape(dir, { book: 'OPT-7' })).rejects.toThrow(
-      /OPT-7 does not name its two currencies; give them too, like --book btc_usd=OPT-7$/,
+      /the name OPT-7 does not show its two currencies; add the currencies, like --book btc_usd=OPT-7$/,
     );
-    await expect(openTape(dir, { book: 'btc_usd=OPT-x' })).rejects.toThrow(/no OPT-x; expected one of: OPT-0, /);
+    await expect(openTape(dir, { book: 'btc_usd=OPT-x' })).rejects.toThrow(
+      /no instrument OPT-x; expected one of: OPT-0, /,
+    );
   });
 });

@@ -194,13 +194,13 @@ describe('a time is refused in one line where', () => {
       'it has no zone',
       '2023-11-14 10:00:00',
       undefined,
-      /expected a time in text with a zone, found .*; set `zone` in the mapping/,
+      /expected a time with a time zone, found .*; set `zone` in the mapping/,
     ],
     ['the day is none', '2023-02-30 10:00:00', 'Z', /expected a valid date/],
     ['there is no such hour', '2023-02-03 24:00:00', 'Z', /expected a time of day/],
     ['the hour is not one of half a day', '2023-02-03 13:00:00 PM', 'Z', /expected an hour from 1 to 12/],
     ['the zone is an abbreviation', '2023-02-03 13:00:00[EST]', undefined, /zone like America\/New_York, found EST/],
-    ['it is no time', 'tomorrow', 'Z', /expected a time in text with a zone, found "tomorrow"/],
+    ['it is no time', 'tomorrow', 'Z', /expected a time with a time zone, found "tomorrow"/],
     ['it is very long', '2'.repeat(1_000_000), 'Z', /expected a time, found "2{80}…"$/],
   ])('%s', (_, text, named, why) => {
     expect(() => timeReader({ unit: 'text', zone: named })(text)).toThrow(why);
@@ -211,7 +211,7 @@ describe('a time is refused in one line where', () => {
     expect(clockText('93000123')).toBe('093000123');
     expect(clockText('930', 6)).toBe('000930');
     expect(clockText('930', 4)).toBe('0930');
-    expect(() => clockText('930')).toThrow(/expected `clockDigits` in the mapping, as "930" may be hours or seconds/);
+    expect(() => clockText('930')).toThrow(/the time "930" is ambiguous; set `clockDigits` in the mapping/);
     expect(clockText('9:30:00')).toBe('9:30:00');
   });
 });
@@ -235,7 +235,7 @@ describe('while the clocks change', () => {
     const read = timeReader({ unit: 'text', zone: 'Europe/Berlin' }, findings, () => 'x.csv:1');
     expect(new Date(read('2024-03-31 02:30:00')).toISOString()).toBe('2024-03-31T01:30:00.000Z');
     expect(findings.flaws.map(({ what, count }) => [what, count])).toEqual([
-      ['local times that a clock change skips', 1],
+      ['local times that are skipped when clocks are set forward', 1],
     ]);
   });
 

@@ -68,7 +68,9 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const given = cutAt(whole, until);
   const { instrument, source, flaws } = 'options' in given ? given.tape : given;
   if (instrument.symbol !== config.book)
-    throw new UsageError(`the tape has the book ${instrument.symbol}, but the configuration trades ${config.book}`);
+    throw new UsageError(
+      `the tape has the book ${instrument.symbol}, but the configuration trades ${config.book}; pass a tape of ${config.book}`,
+    );
   const { rows, firstTicks, span: recorded, hash } = marketOf(given, options);
   const to = Math.min(until ?? Infinity, spanOf(whole).to);
   const span = { from: Math.max(since ?? recorded.from, recorded.from), to };
@@ -123,11 +125,15 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
 export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataFlaw[] {
   const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
   return [
-    { what: 'levels that remained although executions passed them', count: ghosts, done: 'removed until they change' },
+    {
+      what: 'levels left in the book after trades beyond their price',
+      count: ghosts,
+      done: 'removed until the recording changes the level',
+    },
     {
       what: 'seconds with the best bid above the best ask',
       count: Math.round(crossedSeconds),
-      done: 'the side that changed last is shown',
+      done: 'older levels at crossed prices are hidden',
     },
   ].filter(({ count }) => count > 0);
 }

@@ -36,7 +36,7 @@ export function describeBacktest(report: BacktestReport): string {
     ...(main === null ? [] : mainLines(report, main)),
     ...latencySweep.map(
       ({ latencyMs, pnl, net60s, fills }) =>
-        `  at ${latencyMs} ms: net ${gainText(pnl.total, minor)} ${minor}${net60s === null ? '' : `, with fills valued after 60 s ${gainText(net60s.total, minor)}`}, ${numberText(fills)} fills`,
+        `  latency ${latencyMs} ms: net ${gainText(pnl.total, minor)} ${minor}${net60s === null ? '' : `, or ${gainText(net60s.total, minor)} ${minor} with each fill valued at the mid price 60 s later`}; ${numberText(fills)} fills`,
     ),
   ].join('\n');
 }
@@ -84,8 +84,8 @@ function outcomeOf(
   return [
     ...(declined === null ? [] : [`${declined}; run because of --anyway`]),
     `${totals.join(', ')} ${minor}${around === null ? '' : ` (95%: ${gain(around.low)} to ${gain(around.high)})`}`,
-    ...(net60s === null ? [] : [`after 60 s ${gain(net60s.total)}`]),
-    ...(nets.length === 0 ? [] : [`later starts ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
+    ...(net60s === null ? [] : [`with fills valued at the mid price 60 s later ${gain(net60s.total)}`]),
+    ...(nets.length === 0 ? [] : [`nets of later starts ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
     `${fills} fills at ${feeBps} bps`,
     ...remarks,
   ].join('; ');

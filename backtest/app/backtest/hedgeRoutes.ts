@@ -59,7 +59,7 @@ export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'sour
   if (from <= span.to && found.to >= span.from) return found;
   const when = (at: number) => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
   throw new UsageError(
-    `--reference ${book}: ${found.source} has prices from ${when(from)} to ${when(found.to)}, but the tape is from ${when(span.from)} to ${when(span.to)}`,
+    `--reference ${book}: ${found.source} has prices from ${when(from)} to ${when(found.to)}, but the tape covers ${when(span.from)} to ${when(span.to)}; use a recording of the tape's hours`,
   );
 }
 
@@ -73,7 +73,7 @@ export function untestedRoutes(config: Hedged, recorded: readonly RecordedBests[
       {
         what: `no recordings of ${needs}`,
         count: 1,
-        done: `no hedges over ${via}, because recordings of ${needs} are missing`,
+        done: `no hedges through ${via}, because recordings of ${needs} are missing`,
       },
     ];
   });

@@ -16,7 +16,7 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
   const elsewhere = externalReferenceOf(config);
   const over = routeBooks(config);
   if (elsewhere === null && over.length === 0)
-    throw new UsageError('--reference: the configuration uses no reference price');
+    throw new UsageError('--reference: the configuration uses no reference price; remove the flag');
   const books = elsewhere?.legs.map(({ book }) => book) ?? [];
   const through = [
     ...(elsewhere === null ? [] : [`the reference uses ${books.join(', ')}`]),
@@ -41,7 +41,7 @@ export function missingReference(config: Config, tapes: ReferenceTapes): string 
     config.pull?.leader !== undefined;
   const elsewhere = externalReferenceOf(config);
   if (!wants || elsewhere === null || elsewhere.legs.some(({ book }) => tapes.has(book))) return null;
-  return `nothing is quoted without a reference price; pass ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
+  return `the bot quotes nothing, because the backtest has no reference price; pass ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
 }
 
 const flagsFor = (books: readonly string[]): string => books.map(book => `--reference ${book}=DIR`).join(' ');

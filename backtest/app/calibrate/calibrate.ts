@@ -48,7 +48,7 @@ function referenceOf(tape: Tape, { tapes, ageS }: RecordedReference): ReferenceF
   const legs = legsOf(symbol, books);
   if (legs === null)
     throw new UsageError(
-      `--reference: ${books.join(', ')} do not connect the base and the quote currency of ${symbol}`,
+      `--reference: expected books that form a chain from the base to the quote currency of ${symbol}, found ${books.join(', ')}`,
     );
   return { leader: leaderOf(tape, legs, [...tapes.values()], ageS), books, own: symbol };
 }
@@ -69,30 +69,32 @@ export function fragment(
   const adverseBps = ofFills ?? c.adverseBps;
   const ends = (side: 'buy' | 'sell'): string => {
     const found = arrivals?.sides[side];
-    return found ? `${digits(found.perMinute)} per minute, ${digits(found.decayPerBps)} per bps` : 'cannot be measured';
+    return found
+      ? `${digits(found.perMinute)} arrivals per minute, decay ${digits(found.decayPerBps)} per bps`
+      : 'cannot be measured';
   };
   return [
     `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,
-    '# Each number has its standard error (jackknife over ten time blocks).',
+    '# The number after +- is the standard error (jackknife over ten time blocks).',
     ...(distances === null ? [] : ['#', ...distancesText(distances, pairOf(symbol)[1]), '#']),
-    '# For the strategy section, if the strategy has the key market.',
+    '# Copy this into the strategy section, if the strategy has the key market.',
     'market:',
-    line('volatilityBps', volatilityBps, 'one standard deviation per hour (two-scale)'),
+    line('volatilityBps', volatilityBps, 'standard deviation of the price over one hour (two-scale)'),
     line('arrivalsPerMinute', arrivals?.perMinute ?? null, 'A'),
     line('decayPerBps', arrivals?.decayPerBps ?? null, `k; R2 ${digits(arrivals?.rSquared ?? Number.NaN)}`),
     line(
       'adverseBps',
       adverseBps && { ...adverseBps, value: Math.max(0, adverseBps.value) },
       ofFills
-        ? `xi: adverse move of fills at ${digits(ofFills.distanceBps)} bps, after 60 s`
-        : 'xi: adverse move of all trades, after 10 s',
+        ? `xi: adverse price move in the 60 s after fills at ${digits(ofFills.distanceBps)} bps from the mid price`
+        : 'xi: adverse price move in the 10 s after a trade',
     ),
     ...(distances === null ? [] : profileLines(distances)),
     ...(arrivals === null
       ? []
       : [
-          `  # only bids: ${ends('buy')}; only asks: ${ends('sell')}`,
-          `  # from virtual orders of ${arrivals.windowMs / 1_000} s at ${arrivals.distancesBps.map(digits).join(', ')} bps`,
+          `  # at bids: ${ends('buy')}; at asks: ${ends('sell')}`,
+          `  # measured by virtual orders that rest for ${arrivals.windowMs / 1_000} s at ${arrivals.distancesBps.map(digits).join(', ')} bps from the mid price`,
         ]),
     ...fairValueText(c, tick, elsewhere),
     '',

@@ -23,13 +23,13 @@ export function fairValueText(
   const rest = elsewhere === null || elsewhere.leader.weight === 0 ? null : 1 - elsewhere.leader.weight;
   const parts = [
     ...(microprice === null
-      ? ['  # microprice: too few changes of the best prices with amounts']
+      ? ['  # microprice: cannot be measured; the best prices and their amounts changed too rarely']
       : table(microprice, tick, rest)),
     ...(elsewhere === null ? [] : referenceText(elsewhere, microprice === null ? rest : null)),
     ...(signals === null ? [] : slopes(signals, microprice !== null)),
   ];
   const isEmpty = parts.every(part => part.startsWith('  #'));
-  return ['# For the top level of the file:', isEmpty ? '# fairValue:' : 'fairValue:', ...parts];
+  return ['# Copy this to the top level of the configuration:', isEmpty ? '# fairValue:' : 'fairValue:', ...parts];
 }
 
 /** Minimum weight in the output, because a weight must be above zero. */
@@ -49,12 +49,12 @@ const table = (
   tick: string,
   share: number | null,
 ): readonly string[] => [
-  `  microprice: # from ${samples} changes of the best prices; ticks to add to the mid price`,
+  `  microprice: # measured from ${samples} changes of the best prices`,
   ...(share === null ? [] : [`    weight: ${weightText(share)} # 1 minus the weight of the reference`]),
   `    tick: '${tick}'`,
   `    imbalanceBuckets: ${imbalanceBuckets}`,
   `    spreadsTicks: [${spreadsTicks.map(digits).join(', ')}]`,
-  `    adjustTicks: # null: seen fewer than ${SEEN_MIN} times`,
+  `    adjustTicks: # ticks to add to the mid price; null if measured from fewer than ${SEEN_MIN} changes`,
   ...adjustTicks.map((row, r) => {
     const isKnown = (c: number): boolean => (seen[r]?.[c] ?? 0) >= SEEN_MIN;
     const values = row.map((ticks, c) => (isKnown(c) && Number.isFinite(ticks) ? digits(ticks) : 'null'));
@@ -69,16 +69,17 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
   const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${predictionText(foretold)}`);
   const about = [
-    `  # reference through ${books.join(', ')}, ${ageS} s old; the reference moves in ${digits(100 * moving)}% of the seconds`,
-    "  # for each horizon: share of the reference's distance from the book's price by which that price moves (with 95% interval), correlation r, and later the correlation in the last third, which was not used for the fit",
+    `  # reference price from ${books.join(', ')}, delayed by ${ageS} s; this price changes in ${digits(100 * moving)}% of all seconds`,
+    "  # per horizon: part of the gap to the reference that the book's price closes within the horizon (95% interval)",
+    '  # r: correlation in the complete recording; later: correlation in the last third, by a fit to the first two thirds',
     ...rows,
   ];
-  if (weight === 0) return [...about, '  # reference: weight 0, because it predicts no better than chance'];
+  if (weight === 0) return [...about, '  # reference: weight 0, because the reference predicts no better than chance'];
   return [
     ...about,
     ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # 1 minus the weight of the reference`]),
-    `  reference: # also needs a section reference: { ${read} }`,
-    `    weight: ${weightText(weight)} # share of the reference's distance from the book's price by which that price moves within ${chosen} s`,
+    `  reference: # also add the section reference: { ${read} }`,
+    `    weight: ${weightText(weight)} # part of the gap to the reference that the book's price closes within ${chosen} s`,
     `    basisMemory: ${durationText(basisMemoryS)}`,
   ];
 }
@@ -92,7 +93,7 @@ const durationText = (seconds: number): string => (seconds % 60 === 0 ? `${secon
 
 function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
   const { orderFlow, memoryMs, imbalances, imbalanceMemoryMs, aheadMs } = signals;
-  const ahead = `slope of the move of the next ${aheadMs / 1_000} s`;
+  const ahead = `slope of the price move in the next ${aheadMs / 1_000} s`;
   const best = imbalanceOf(signals);
   // The micro-price and the imbalance both use the amounts at the best prices; together they would count these amounts
   // twice.
@@ -101,11 +102,12 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
     ...(orderFlow?.holds === true
       ? [
           '  orderFlowImbalance:',
-          `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; r ${orderFlow.r.toFixed(2)}, in the last third ${orderFlow.rLater.toFixed(2)}`,
+          `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; correlation ${orderFlow.r.toFixed(2)}, in the last third ${orderFlow.rLater.toFixed(2)}`,
           `    memory: ${memoryMs / 1_000}s`,
         ]
       : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),
-    `  # imbalance, in bps per standard deviation: ${ahead} (with 95% interval), correlation r, and later the correlation in the last third, which was not used for the fit:`,
+    `  # imbalance: ${ahead}, in bps per standard deviation of the imbalance (95% interval)`,
+    '  # r: correlation in the complete recording; later: correlation in the last third, by a fit to the first two thirds',
     ...imbalances.map(
       ({ depthBps, foretold }) =>
         `  #   ${depthBps === 0 ? 'at the best prices' : `within ${depthBps} bps`}: ${predictionText(foretold)}`,
@@ -114,7 +116,9 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
       ? ['  # depthImbalance: bpsPerDeviation 0']
       : [
           ...(hasMicroprice
-            ? ['  # replaces the microprice, which already uses the best prices; also for the strategy imbalance:']
+            ? [
+                '  # Use depthImbalance instead of microprice, which already uses the best prices. The strategy imbalance also has these keys.',
+              ]
             : []),
           `${mark}depthImbalance:`,
           `${mark}  bpsPerDeviation: ${digits(best.slope)}`,

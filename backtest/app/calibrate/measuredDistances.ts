@@ -70,7 +70,7 @@ export function distancesText({ profile, verdicts }: MeasuredDistances, minor: s
   ];
   const widths = rows[0]!.map((_, column) => Math.max(5, ...rows.map(row => row[column]!.length)));
   const table = rows.map(row => row.map((cell, column) => cell.padStart(widths[column]!)).join(' '));
-  const head = `Fills of both sides by distance from the mid price, and their remaining edge after each time, in bps before fees. Measured over ${round(seconds / 3_600)} h with orders of ${round(orderValue)} ${minor}, re-pegged every ${cadenceMs} ms, at a latency of ${round(latencyMs)} ms.`;
+  const head = `Fills of both sides by distance from the mid price, with the edge that remains at each time after a fill, in bps before fees. Measured over ${round(seconds / 3_600)} h with orders of ${round(orderValue)} ${minor}, re-pegged every ${cadenceMs} ms, at a latency of ${round(latencyMs)} ms.`;
   return [
     ...(points.length === 0 ? [] : [...wrapped(head), '', ...table, '']),
     ...limits.flatMap(wrapped),
@@ -89,8 +89,8 @@ export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: st
   const even =
     breakEvenFeeBps < 0 ? `a rebate of ${round(-breakEvenFeeBps)} bps` : `a fee of ${round(breakEvenFeeBps)} bps`;
   return verdict.quote
-    ? `${fee}: quote ${round(verdict.distanceBps)} bps ${between} from the mid price, for ${net}. Quoting pays up to ${even}.`
-    : `${fee}, do not quote: ${verdict.why}. The best distance, ${round(verdict.bestDistanceBps!)} bps ${between}, gives ${net}. Quoting would pay at ${even}${breakEvenFeeBps < 0 ? '' : ' or less'}.`;
+    ? `${fee}: quote ${round(verdict.distanceBps)} bps ${between} from the mid price, which earns ${net}. Quoting is profitable at ${even} ${breakEvenFeeBps < 0 ? 'or more' : 'or less'}.`
+    : `${fee}, do not quote: ${verdict.why}. The best distance, ${round(verdict.bestDistanceBps!)} bps ${between}, earns ${net}. Quoting is profitable at ${even} ${breakEvenFeeBps < 0 ? 'or more' : 'or less'}.`;
 }
 
 /** Formats the lines under `market:`, or a comment if too few distances have fills. */
@@ -99,7 +99,7 @@ export function profileLines({ profile }: MeasuredDistances): readonly string[] 
   if (market === null) return ['  # profile: too few fills'];
   const row = (key: string, values: readonly number[]) => `    ${key}: [${values.map(round).join(', ')}]`;
   return [
-    '  profile: # fills of one side by distance, and the adverse price move in 60 s',
+    '  profile: # fills of one side by distance, and the adverse price move in the 60 s after a fill',
     row('distancesBps', market.distancesBps),
     row('fillsPerMinute', market.fillsPerMinute),
     row('adverseBps', market.adverseBps),

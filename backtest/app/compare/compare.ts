@@ -184,7 +184,8 @@ function derived({ name, given }: FoundTape, options: CompareOptions, onShare: O
   };
 }
 
-const WITHOUT_AMOUNTS = 'best prices without amounts: a distance profile can be measured, but nothing can be replayed';
+const WITHOUT_AMOUNTS =
+  'the recording has best prices without amounts, which cannot be replayed; only a distance profile can be measured';
 
 function givenFor(
   { name, given }: FoundTape,
@@ -255,7 +256,7 @@ function elsewhereIn(
   if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
   if (missingReference(config, new Map()) === null) return undefined;
   const missing = books.filter(book => !tapes.has(book));
-  return `the bot quotes around a price from ${books.join(', ')}, but no recording covers ${missing.join(', ')} in these hours`;
+  return `the reference price of the bot comes from ${books.join(', ')}, but no recording of ${missing.join(', ')} covers the hours of the tape`;
 }
 
 /** Returns the recordings of `books` that overlap `span`, one per book. */

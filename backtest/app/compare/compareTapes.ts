@@ -84,7 +84,7 @@ async function opened(
 /** Returns the reason why the recording cannot be replayed; `null` if it can be replayed. */
 function missingForReplay(given: Tape | OpenedTape): string | null {
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
-  return trades ? null : 'no trades, so no order can be filled';
+  return trades ? null : 'the recording has no trades, so no order can be filled';
 }
 
 /**

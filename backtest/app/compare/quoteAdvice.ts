@@ -116,7 +116,7 @@ export function reasonAgainstQuoting({ verdict }: QuoteAdvice, feeBps: number): 
     fee === null
       ? ''
       : fee >= 0
-        ? `; quoting would pay at a maker fee of ${fee} bps`
-        : `; quoting would pay with a rebate of ${-fee} bps`;
+        ? `; quoting is profitable at a maker fee of at most ${fee} bps`
+        : `; quoting is profitable with a rebate of at least ${-fee} bps`;
   return `do not quote at a maker fee of ${Number(feeBps.toPrecision(4))} bps: ${why}${from}`;
 }

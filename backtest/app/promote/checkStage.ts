@@ -62,7 +62,7 @@ async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Look
 function placedConfigOf({ liveFile, dir }: Looking, { live }: PromotionState): Config {
   if (liveDigestOf(liveFile) !== live)
     throw new UsageError(
-      `${liveFile}: changed manually since the promotion wrote the file. The promotion's text is kept as ${dir}/files/${live ?? ''}.yaml; restore that text, or roll back with: puntas promote back`,
+      `${liveFile}: was changed manually since the promotion wrote the file; restore the promotion's text from ${dir}/files/${live ?? ''}.yaml, or roll back with puntas promote back`,
     );
   return readConfigText(liveFile).config;
 }

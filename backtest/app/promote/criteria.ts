@@ -52,7 +52,7 @@ export const DEFAULT_CRITERIA: Criteria = criteriaSchema.parse({});
 export function readCriteria(path: string): Criteria {
   const { data } = readYamlFile(path, criteriaSchema, {
     ...{ what: 'list of criteria', like: 'like paper: { hoursLeast: 24 }' },
-    advice: 'name one with --criteria FILE (docs/promotion.md)',
+    advice: 'pass the list of criteria with --criteria FILE (docs/promotion.md)',
   });
   const from = dirname(resolve(path));
   const { tapes: given, reference: others } = data.replay;

@@ -50,10 +50,10 @@ export function replayFindings(
 
 function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[] {
   const better = 'better than not trading (docs/tuning.md)';
-  if (tuned === null) return [finding('tuning', better, 'no evidence of puntas tune in the candidate', false)];
+  if (tuned === null) return [finding('tuning', better, 'the candidate has no evidence from puntas tune', false)];
   const { holdout, deflated, pbo, study, trial } = tuned;
-  const held = 'lower bound of the net after 60 s above zero, in hours that no trial has used';
-  const about = `study ${study.slice(0, 8)}, trial ${trial}; deflated Sharpe ${deflated.toFixed(3)}, PBO ${pbo === null ? 'not known' : pbo.toFixed(3)}`;
+  const held = `lower bound of the net above zero in hours that no trial has used ${VALUED}`;
+  const about = `study ${study.slice(0, 8)}, trial ${trial}; deflated Sharpe ratio ${deflated.toFixed(3)}, probability of overfitting ${pbo === null ? 'unknown' : pbo.toFixed(3)}`;
   return [
     finding('tuning', better, `${tuned.better ? 'better' : 'not better'}: ${about}`, tuned.better),
     holdout === null
@@ -62,7 +62,7 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
         ? finding(
             'holdout',
             held,
-            `${digits(holdout.net60s)} in quote currency; the holdout is too short for an interval`,
+            `${digits(holdout.net60s)} in quote currency; the holdout is too short for a 95% interval`,
             false,
           )
         : finding(
@@ -114,10 +114,15 @@ function replayed(
 }
 
 function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): CriterionFinding {
-  const expected = `lower bound of the net after 60 s above ${digits(least)} ${minor}`;
+  const expected = `lower bound of the net above ${digits(least)} ${minor} ${VALUED}`;
   const found = `${digits(measures.net60s)} ${minor}`;
   return interval === null
-    ? finding('net60s', expected, `${found}, no interval: fewer than 20 different time blocks`, false)
+    ? finding(
+        'net60s',
+        expected,
+        `${found}; a 95% interval needs at least 20 time blocks with different results`,
+        false,
+      )
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
@@ -164,10 +169,10 @@ export function tradedFindings(
  * are ignored.
  */
 function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
-  const expected = 'runs of this configuration whose replay gives identical commands';
+  const expected = 'runs of this configuration whose replay repeats the recorded commands';
   const different = runs.find(({ difference }) => difference !== null);
   if (different !== undefined) return finding('runs', expected, differenceText(different), false);
-  const beside = others === 0 ? '' : `, ${others} of other configurations ignored`;
+  const beside = others === 0 ? '' : `; ignored ${others} ${others === 1 ? 'run' : 'runs'} of other configurations`;
   return finding('runs', expected, `${runs.length}${beside}`, runs.length > 0 || 'not yet');
 }
 
@@ -178,7 +183,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `interval of the net after 60 s overlaps or lies above the interval of ${before.stage}, ${spanText(before)} bps of the volume`;
+  const expected = `interval of the net overlaps or exceeds the interval of ${before.stage}, ${spanText(before)} bps of the volume ${VALUED}`;
   return [
     own,
     interval === null
@@ -192,16 +197,16 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
  * required value, more fills are needed.
  */
 function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
-  const expected = `lower bound of the net after 60 s at least ${digits(least)} bps of the volume`;
+  const expected = `lower bound of the net at least ${digits(least)} bps of the volume ${VALUED}`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
   // Fills in the last 60 s of a run have no markout, because its recording ends before the mid price 60 s later.
-  const left = fills > judged ? `; without ${fills - judged} fills of the last 60 s of a run` : '';
+  const left = fills > judged ? `; excludes ${fills - judged} fills in the last 60 s of a run` : '';
   if (net60sBps === null) return finding('net60s', expected, `no fill older than 60 s${left}`, 'not yet');
   if (interval === null)
     return finding(
       'net60s',
       expected,
-      `${digits(net60sBps)} bps of the volume of ${judged} fills; an interval needs fills in 20 blocks of two minutes, found ${ratio.blocks}${left}`,
+      `${digits(net60sBps)} bps of the volume of ${judged} fills; a 95% interval needs fills in 20 two-minute blocks, found ${ratio.blocks}${left}`,
       'not yet',
     );
   const found = `${digits(net60sBps)} bps of the volume (${spanText(interval)} bps)${left}`;
@@ -210,8 +215,8 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   const missing = ratio.blocksMissing(least / 10_000);
   const more =
     missing === null
-      ? 'undecided, and below the required value so far'
-      : `undecided: needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills (${digits((missing * hours) / ratio.blocks)} h) like these`;
+      ? 'undecided; the estimate is below the required value'
+      : `undecided; needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills with this result (${digits((missing * hours) / ratio.blocks)} h)`;
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }
 
@@ -226,8 +231,8 @@ export const modelFinding = (
 
 /** Returns the finding about the ledger of real orders, whose balances must equal the exchange's to the last digit. */
 export function ledgerFinding({ ledger }: RunEvidence): CriterionFinding {
-  const expected = 'no difference from the exchange';
-  if (ledger === null) return finding('ledger', expected, 'not compared since the start of the stage', 'not yet');
+  const expected = 'no difference between the ledger and the exchange';
+  if (ledger === null) return finding('ledger', expected, 'ledger not compared since the stage started', 'not yet');
   const wrong = Object.entries(ledger.differences).filter(([, sum]) => !/^-?0(?:\.0+)?$/.test(sum));
   return wrong.length === 0
     ? finding('ledger', expected, `none at ${new Date(ledger.at).toISOString()}`, true)
@@ -238,6 +243,8 @@ const haltsText = (halts: RunEvidence['halts']): string =>
   halts.length === 0 ? '0' : `${halts.length}, the last: ${halts.at(-1)!.reason}`;
 const spanText = ({ low, high }: { readonly low: number; readonly high: number }): string =>
   `${digits(low)} to ${digits(high)}`;
+/** Valuation of the net in the criteria. */
+const VALUED = '(each fill valued at the mid price 60 s later)';
 const partPercent = (part: number): string => `${(100 * part).toFixed(1)}%`;
 
 /** Rounds to four significant digits. */

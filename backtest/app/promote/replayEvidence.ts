@@ -45,7 +45,8 @@ export async function replayEvidence(asked: ReplayAsked): Promise<ReplayEvidence
       ...{ seed: SEED, references, objective: 'net60s', runner },
     };
     const why = notRunReason(config, terms);
-    if (why !== null) throw new UsageError(`${asked.file}: cannot be replayed on these tapes: ${why}`);
+    if (why !== null)
+      throw new UsageError(`${asked.file}: the candidate cannot be replayed on the recordings (${why})`);
     const { measures, blocks } = await outcomeOf(config, terms, progress);
     if (measures === null) throw new Error('the replay has no result');
     const { major, minor } = terms.pieces[0]!.market.instrument;
@@ -73,7 +74,7 @@ async function outcomeOf(config: Config, terms: TrialTerms, progress: Progress):
   } finally {
     progress.end();
   }
-  if (outcome === null) throw new Error('the replay did not end');
+  if (outcome === null) throw new Error('the replay ended without an outcome');
   return outcome;
 }
 

@@ -106,7 +106,7 @@ function runStartOf(dir: string, run: number, since: Millis): RunStart | null {
     return rules && { rules, setup: recordedConfig(recording.of.setup), startedAt: recording.of.startedAt };
   } catch (error) {
     throw new UsageError(
-      `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move its file away`,
+      `${dir}: run ${run} cannot be read (${error instanceof Error ? error.message : String(error)}); move the recording of the run to another folder`,
     );
   }
 }

@@ -86,7 +86,7 @@ async function checkRedis({ url, shown }: QueuePlace): Promise<void> {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
     if (policy !== undefined && policy !== 'noeviction')
       throw new UsageError(
-        `${shown}: Redis has maxmemory-policy ${policy}, and would delete jobs when its memory is full; set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)`,
+        `${shown}: Redis with maxmemory-policy ${policy} deletes jobs when its memory is full; set maxmemory-policy to noeviction (with CONFIG SET, and in redis.conf)`,
       );
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -118,8 +118,11 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     /NOAUTH|password must be a string/,
     'SERVER requires a password; set PUNTAS_QUEUE_PASSWORD or PUNTAS_QUEUE_PASSWORD_FILE',
   ],
-  [/WRONGPASS|28P01|28000|invalid username-password/, 'SERVER rejects this user and password'],
-  [/NOPERM|42501/, 'this user lacks rights on SERVER'],
+  [
+    /WRONGPASS|28P01|28000|invalid username-password/,
+    'SERVER rejects this user and password; check --queue and PUNTAS_QUEUE_PASSWORD',
+  ],
+  [/NOPERM|42501/, 'this user lacks rights on SERVER; grant the missing rights to the user'],
   [/3D000/, 'there is no database of this name; create the database (createdb)'],
   [/LOADING|57P03/, 'SERVER is still starting; try again in a moment'],
   [

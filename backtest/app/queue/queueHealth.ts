@@ -24,10 +24,10 @@ export class QueueHealth {
   heard(error: unknown): void {
     const now = this.#now();
     const text = LOST_LOCK.test(messageOf(error))
-      ? "a trial was given to another worker, because this worker's heartbeat was late; the result of this worker is dropped"
+      ? "the queue assigned a trial to another worker, because this worker's heartbeat was late; this worker's result is dropped"
       : messageOf(error);
     if (isLostConnection(error)) {
-      if (this.#lostAt === null) this.#tell(`the connection to ${this.#shown} is lost (${text}); trying again`);
+      if (this.#lostAt === null) this.#tell(`the connection to ${this.#shown} is lost (${text}); reconnecting`);
       this.#lostAt ??= now;
       return;
     }
@@ -41,6 +41,6 @@ export class QueueHealth {
     if (this.#lostAt === null) return;
     const seconds = Math.round((this.#now() - this.#lostAt) / 1_000);
     this.#lostAt = null;
-    this.#tell(`the connection to ${this.#shown} is back after ${seconds} s`);
+    this.#tell(`the connection to ${this.#shown} was restored after ${seconds} s`);
   }
 }

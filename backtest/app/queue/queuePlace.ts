@@ -26,14 +26,12 @@ export function queuePlace(
   if (!text.includes('://') || !URL.canParse(text)) throw new UsageError(`${EXPECTED}; found an unreadable address`);
   const url = new URL(text);
   if (!isDecodable(url.username) || !isDecodable(url.password))
-    throw new UsageError(
-      `${EXPECTED}; its user or password has a % that does not start an escape code; write the % as %25`,
-    );
+    throw new UsageError(`${EXPECTED}; a % in the user or password does not start an escape code; write the % as %25`);
   const kind = KINDS[url.protocol];
   if (kind === undefined) throw new UsageError(`${EXPECTED}; found ${url.protocol}//`);
   if (url.hostname === '') throw new UsageError(`${EXPECTED}; found no host`);
   if (kind === 'redis' && !/^\/?\d{0,4}$/.test(url.pathname))
-    throw new UsageError(`${EXPECTED}, with /N for database number N; found another path`);
+    throw new UsageError(`${EXPECTED}, optionally with a database number like /2; found another path`);
   if (kind === 'postgres' && !/^\/[^/]+$/.test(url.pathname)) throw new UsageError(`${EXPECTED}; found no database`);
   const read = readQueuePassword(env, readFile);
   if (!read.ok) throw new UsageError(read.errors);

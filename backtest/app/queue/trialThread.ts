@@ -51,7 +51,7 @@ async function doneOf(work: TrialThreadWork): Promise<TrialThreadResult> {
     taken = { key: work.key, terms: await termsOf(work.setting, work.paths, work.pieces) };
     return { kind: 'taken' };
   }
-  if (taken?.key !== work.key) throw new Error('a thread received a trial of a study that it has not opened');
+  if (taken?.key !== work.key) throw new Error('a thread received a trial of a study that the thread has not opened');
   return { kind: 'ran', outcome: await ran(work.job, taken.terms, work.share) };
 }
 
@@ -104,7 +104,9 @@ async function ran(
   const config = configOf(text);
   if (typeof config === 'string') throw new Error(`the configuration of trial ${number} is invalid: ${config}`);
   if (digestOfData(config) !== digest)
-    throw new Error(`the configuration of trial ${number} differs from that of the tuning process`);
+    throw new Error(
+      `the configuration of trial ${number} differs from the configuration in the tuning process; run the same build on both machines`,
+    );
   let outcome: TrialOutcome | null = null;
   await runBatch(
     [{ number, point: {}, digest, config }],
@@ -113,6 +115,6 @@ async function ran(
     (_, found) => (outcome = found),
     done => (share[0] = done),
   );
-  if (outcome === null) throw new Error(`trial ${number} did not end`);
+  if (outcome === null) throw new Error(`trial ${number} ended without an outcome`);
   return outcome;
 }

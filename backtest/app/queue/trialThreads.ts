@@ -93,7 +93,7 @@ export class TrialThreads {
   }
 
   #asked(thread: Thread, work: TrialThreadWork): Promise<TrialThreadResult> {
-    if (this.#isEnded) return Promise.reject(new ThreadEnded('the worker is ending'));
+    if (this.#isEnded) return Promise.reject(new ThreadEnded('the worker is stopping'));
     const worker = (thread.worker ??= this.#start());
     return new Promise((resolve, reject) => {
       const over = (settle: () => void): void => {

@@ -97,13 +97,17 @@ async function attendUntilStopped(
           refused.add(id);
           log.warn(
             {},
-            `this worker does not run the study of ${who}: the study has build ${buildText({ version, code })}, the worker has ${buildText(own)}; run the same build on both`,
+            `this worker does not run the study of ${who}, because the study needs ${buildText({ version, code })} and the worker is ${buildText(own)}; run the same build on both machines`,
           );
         }
       // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
       await board.say({ ...own, at: now() });
       health.works();
-      if (!isThere) log.info({}, `the worker takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
+      if (!isThere)
+        log.info(
+          {},
+          `the worker takes trials from ${place.shown} and runs up to ${threads} at a time; ${buildText(own)}`,
+        );
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();
@@ -190,7 +194,7 @@ class Trials {
     const { stop, graceMs, log } = this.#options;
     const isBusy = this.#isBusy > 0;
     if (stop.aborted)
-      log.info({}, isBusy ? `stopping; running trials have ${Math.round(graceMs / 1_000)} s to end` : 'stopping');
+      log.info({}, isBusy ? `stopping; running trials have ${Math.round(graceMs / 1_000)} s to finish` : 'stopping');
     const timer = setTimeout(() => this.#giveBack(), graceMs);
     try {
       await closed(worker, graceMs + LOCK_MS);
@@ -251,7 +255,8 @@ class Trials {
   async #taken({ data, timestamp }: Job): Promise<TrialJob> {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`invalid trial in the queue: ${job}`);
-    if (job.code !== this.#code) throw this.#queues.hopeless('the trial needs another version than this worker has');
+    if (job.code !== this.#code)
+      throw this.#queues.hopeless('the version of this worker differs from the version that the trial needs');
     if (await isExpired(this.#options.now() - timestamp, job.run, () => this.#seen()))
       throw this.#queues.hopeless('the trial expired, because its study has not run for more than a day');
     return job;
@@ -267,7 +272,7 @@ class Trials {
     if (!isStudyHere(job.run, await this.#seen()))
       throw this.#queues.hopeless('the study of the trial has ended, and this worker has no --tapes');
     this.#problem ??= new UsageError(
-      'the study uses recordings; pass the --tapes DIR or --tapes s3://BUCKET/PREFIX of puntas tune',
+      'the study uses recordings; pass --tapes with the DIR or s3://BUCKET/PREFIX that puntas tune uses',
     );
     this.#broken.abort();
     throw this.#problem;

@@ -91,7 +91,7 @@ async function settingOf(
   const stored = async (path: string): Promise<string> => {
     if (store === null)
       throw new UsageError(
-        `${study.file}: workers need its recordings; choose a store with --tapes DIR (a folder shared by all machines) or --tapes s3://BUCKET/PREFIX`,
+        `${study.file}: workers need the recordings of the study; choose a store with --tapes DIR (a folder shared by all machines) or --tapes s3://BUCKET/PREFIX`,
       );
     try {
       return await withProgress(progress, 'storing tapes', onShare => storeRecording(store, path, onShare));
@@ -187,11 +187,11 @@ class Attendance {
     const [other] = workers;
     if (!this.#hasHadWorkers && other !== undefined)
       this.refusal = new UsageError(
-        `${place.shown}: its workers have another version: ${other.who} runs ${buildText(other)}, this process ${buildText(this.#own)}; run the same build on both`,
+        `${place.shown}: the worker ${other.who} runs ${buildText(other)}, but this process runs ${buildText(this.#own)}; run the same build on both machines`,
       );
     else if (this.#workers === 0 && !this.#isToldWaiting) {
       this.#isToldWaiting = true;
-      tell(`no worker at ${place.shown}; start one with puntas worker --queue ${place.shown}`);
+      tell(`no worker at ${place.shown}; start a worker with puntas worker --queue ${place.shown}`);
     } else if (this.#workers > 0) this.#isToldWaiting = false;
   }
 }
@@ -327,8 +327,8 @@ class QueuedTrials implements TrialExecutor {
       const { twin } = this.#attendance;
       this.#options.tell(
         twin === null
-          ? `${this.#options.place.shown} lost ${lost.length} trials, probably because its server has no persistence; requesting these trials again`
-          : `${twin} runs the same study into the same registry and took ${lost.length} trials from the queue; requesting these trials again; stop one of the two processes`,
+          ? `${this.#options.place.shown} lost ${lost.length} trials, probably because the server has no persistence; requesting the trials again`
+          : `${twin} runs this study with this registry too, and took ${lost.length} trials from the queue, which are requested again; stop one of the two processes`,
       );
       await this.#add(lost);
     }
@@ -346,7 +346,7 @@ class QueuedTrials implements TrialExecutor {
         // Once this job is removed, a restarted study requests the trial again.
         await this.#queue.remove(id);
         throw new UsageError(
-          `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found an invalid result in the queue at ${this.#options.place.shown} (${outcome}), which was dropped; find who else writes to that queue, and run the same command again`,
+          `trial ${asked.number}: dropped an invalid result from the queue at ${this.#options.place.shown} (${outcome}); check which other program writes to this queue, and run the same command again`,
           1,
         );
       }
@@ -366,10 +366,10 @@ const isWithoutResult = ({ returnvalue }: Job): boolean => returnvalue === undef
 const failed = ({ number }: AskedTrial, reason: string): Error =>
   new UsageError(
     /stalled more than allowable/.test(reason)
-      ? `trial ${number}: its workers died ${STALLED_MAX + 1} times while running it; check whether they have enough memory`
+      ? `trial ${number}: workers died ${STALLED_MAX + 1} times while running this trial; check whether the workers have enough memory`
       : `trial ${number} failed on a worker: ${reason}`,
     1,
   );
 
 const stopped = (): Error =>
-  new UsageError('stopped; finished trials are in the registry, and the same command continues from there', 1);
+  new UsageError('stopped; finished trials are in the registry, and the same command runs the remaining trials', 1);

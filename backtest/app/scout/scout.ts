@@ -90,7 +90,9 @@ export async function scoutRecordings(
   if (wanted.length === 0) {
     const why = leftOut.map(one => `${one.path}: ${one.why}`).join('; ');
     const has = found.map(bookOf).join(', ');
-    throw new UsageError(`nothing to measure: ${has === '' ? why || 'no recording was found' : `there are ${has}`}`);
+    throw new UsageError(
+      `nothing to measure: ${has === '' ? why || 'no recording was found' : `the recordings contain only ${has}`}`,
+    );
   }
   return measured(command, paths.join(', '), wanted, null, books === null ? leftOut : []);
 }
@@ -141,7 +143,7 @@ async function measured(
     // Yields to the event loop, so that signals are handled between two books.
     await setImmediate();
     if (listed === null && isStopped() && books.length > 0) {
-      out.push({ path: name, why: 'stopped before it was measured' });
+      out.push({ path: name, why: 'scout was stopped before measuring this book' });
       continue;
     }
     const tiers = tiersOf(book, listed);

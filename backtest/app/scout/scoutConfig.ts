@@ -28,9 +28,12 @@ function heading({ looked }: Scouting, { book, seconds, feeBps, minor, verdict }
   const { value, low, high } = verdict.netPerHour;
   const [net, from, to] = [value, low, high].map(x => fourDigits(x));
   return [
-    `# Written by puntas scout: ${book}, ${Math.round(seconds / 60)} minutes of ${looked}.`.replaceAll(/[\r\n]/g, ' '),
-    `# Expected at a maker fee of ${bpsText(feeBps)} bps: ${net} ${minor} per hour (95%: ${from} to ${to}), with each fill valued after a minute.`,
-    '# Read docs/scout.md, then check every limit below; try it on paper first.',
+    `# Written by puntas scout from ${Math.round(seconds / 60)} minutes of ${book} at ${looked}.`.replaceAll(
+      /[\r\n]/g,
+      ' ',
+    ),
+    `# At a maker fee of ${bpsText(feeBps)} bps, expected net ${net} ${minor} per hour (95%: ${from} to ${to}), with each fill valued at the mid price 60 s later.`,
+    '# Read docs/scout.md, check every limit below, and run the configuration on paper first.',
     '',
   ];
 }

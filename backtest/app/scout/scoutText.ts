@@ -27,7 +27,7 @@ function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
 }
 
 const LEGEND =
-  'half spr. (half the spread), vola, maker, pays to, dist and tier are in bps. vola: standard deviation of the price over an hour; maker: average markout of makers a minute after a fill; pays to: highest maker fee at which quoting pays; dist: most profitable distance from the mid price; low, high: 95% interval of net; needs: capital for ten orders on each side; tier: maker fee after a month of quoting at dist.';
+  'The columns half spr. (half the spread), vola, maker, pays to, dist and tier are in bps. Vola is the standard deviation of the price over an hour. Maker is the average markout of makers 60 s after a fill. Pays to is the highest maker fee at which quoting is profitable. Dist is the most profitable distance from the mid price. Low and high are the 95% interval of net. Needs is the capital for ten orders on each side. Tier is the maker fee after a month of quoting at dist.';
 
 function tableOf({ books, currency }: Scouting): readonly string[] {
   const sum = (of: (book: ScoutedBook) => number | null, text: (x: number | null) => string) => (book: ScoutedBook) => {

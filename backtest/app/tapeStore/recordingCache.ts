@@ -91,7 +91,7 @@ export class RecordingCache {
     const used = ours.reduce((sum, n) => sum + n, 0);
     if (used > bytesMost && !this.#isTold)
       tell(
-        `${dir}: the recordings in use have ${gigabytes(used)}, more than --cache-max (${gigabytes(bytesMost)}); recordings in use are not deleted`,
+        `${dir}: recordings in use occupy ${gigabytes(used)}, more than --cache-max (${gigabytes(bytesMost)}), and cannot be deleted; raise --cache-max`,
       );
     this.#isTold = used > bytesMost;
   }
@@ -245,11 +245,13 @@ const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision
 
 async function fetchedFile(store: StoredFiles, sha256: string, to: string, bytesMax: number): Promise<void> {
   if (!(await store.get(sha256, to, bytesMax)))
-    throw new StoreProblem(`tapes in ${store.shown}: ${sha256} is missing; puntas tune --tapes uploads it`);
+    throw new StoreProblem(
+      `tapes in ${store.shown}: ${sha256} is missing; run puntas tune --tapes again to upload the file`,
+    );
   const found = await hashOfFile(to);
   if (found !== sha256)
     throw new StoreProblem(
-      `tapes in ${store.shown}: ${sha256} has other content (hash ${found}); remove the file from the store, and run puntas tune --tapes again`,
+      `tapes in ${store.shown}: ${sha256} has content with another hash (${found}); remove the file from the store, and run puntas tune --tapes again`,
     );
   await synced(to);
 }

@@ -44,7 +44,7 @@ export async function storeRecording(
   const root = resolve(path);
   const isFolder = statSync(root).isDirectory();
   const found = isFolder ? filesBelow(root, '') : [basename(root)];
-  if (found.length > FILES_MAX) throw new StoreProblem(`${path}: has more than ${FILES_MAX} files`);
+  if (found.length > FILES_MAX) throw new StoreProblem(`${path}: the recording has more than ${FILES_MAX} files`);
   const files: z.infer<typeof manifestSchema>['files'] = [];
   for (const [i, name] of found.entries()) {
     const file = isFolder ? join(root, name) : root;
@@ -85,7 +85,8 @@ export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const bytes = statSync(file).size;
   const parsed =
     bytes > MANIFEST_BYTES_MAX ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MAX)));
-  if (parsed?.success !== true) throw new StoreProblem(`${file}: is not a list of a recording's files`);
+  if (parsed?.success !== true)
+    throw new StoreProblem(`${file}: expected the list of a recording's files, found an invalid list`);
   return parsed.data;
 }
 

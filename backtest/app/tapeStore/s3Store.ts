@@ -31,13 +31,13 @@ export function openS3(place: string, env: Env): StoredFiles {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(place);
   if (found === null)
     throw new UsageError(
-      `--tapes: expected a folder or s3://BUCKET/PREFIX, found ${/^s3:[\w./-]*$/.test(place) ? JSON.stringify(place) : 'one with characters other than letters, digits, dots and dashes; credentials go into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'}`,
+      `--tapes: expected a folder or s3://BUCKET/PREFIX, found ${/^s3:[\w./-]*$/.test(place) ? JSON.stringify(place) : 'an address with characters other than letters, digits, dots and dashes; put credentials into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'}`,
     );
   const [, bucket = '', prefix = ''] = found;
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
   const missing = names.filter(name => (env[name] ?? '') === '');
   if (missing.length > 0)
-    throw new UsageError(`--tapes ${place}: ${missing.join(' and ')} not set; put the store's credentials there`);
+    throw new UsageError(`--tapes ${place}: ${missing.join(' and ')} not set; set the credentials of the store`);
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1';
   const token = env['AWS_SESSION_TOKEN'];
   return new S3Store({
@@ -56,7 +56,7 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
   if (endpoint === undefined || endpoint === '') return `https://${bucket}.s3.${region}.amazonaws.com`;
   if (!/^https?:\/\/[^\s/@]+\/?$/.test(endpoint))
     throw new UsageError(
-      `--tapes ${place}: AWS_ENDPOINT_URL: expected an address like https://s3.example.com, without path, user and password`,
+      `--tapes ${place}: expected an AWS_ENDPOINT_URL like https://s3.example.com, without path, user and password`,
     );
   return `${endpoint.replace(/\/$/, '')}/${bucket}`;
 }

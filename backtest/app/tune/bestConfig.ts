@@ -47,7 +47,7 @@ function evidenceLines({ file }: Study, { number, point }: TrialRecord, tuning: 
   const { tapes, made, study, search, counts } = tuning;
   return [
     ...wrapped(
-      `Found by puntas tune (${made.puntas}), study ${study.slice(0, 12)} of ${file.split('/').at(-1) ?? ''}, trial ${number} of ${search.trials} (${search.algorithm}, seed ${search.seed}; ${counts.pruned} stopped early, ${counts.refused} refused).`,
+      `Found by puntas tune (${made.puntas}) as trial ${number} of ${search.trials} in study ${study.slice(0, 12)} of ${file.split('/').at(-1) ?? ''} (${search.algorithm}, seed ${search.seed}; ${counts.pruned} trials stopped early, ${counts.refused} could not run).`,
       WIDTH,
     ),
     ...Object.entries(point).map(

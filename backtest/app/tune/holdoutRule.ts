@@ -45,7 +45,7 @@ export function requireTuningAllowed(records: readonly RegistryRecord[], of: Stu
   );
   if (opened !== undefined)
     throw new UsageError(
-      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; its known result would bias the tuning; record other hours`,
+      `a holdout with hours of this study was opened ${openingText(opened)}, so its result would bias the tuning; record hours other than ${spanText(opened.tapes)}`,
     );
   unseen(records, of);
 }
@@ -62,7 +62,7 @@ export function requireOpeningAllowed(records: readonly RegistryRecord[], of: St
   );
   if (opened !== undefined)
     throw new UsageError(
-      `the holdout was opened ${openingText(opened)}, and can be opened only once: ${spanText(opened.tapes)}; its result is in the registry`,
+      `the holdout was opened ${openingText(opened)}, and can be opened only once; its hours are ${spanText(opened.tapes)}, and its result is in the registry`,
     );
   unseen(earlier, of);
 }
@@ -74,7 +74,7 @@ function unseen(records: readonly RegistryRecord[], { heldOut }: StudyHours): vo
   );
   if (seen !== undefined)
     throw new UsageError(
-      `holdout hours of this study were used for tuning ${openingText(seen)}: ${spanText(heldOut)}; a holdout needs hours that no trial has used`,
+      `holdout hours of this study were used for tuning ${openingText(seen)}; instead of ${spanText(heldOut)}, choose holdout hours that no trial has used`,
     );
 }
 

@@ -61,14 +61,14 @@ type Measure = {
 export const MEASURES = {
   net60s: {
     ...{ better: 'more', unit: 'minor', adds: true, of: sums => sums.net60s },
-    says: 'markout of the fills after 60 s times volume, minus fees: the profit if each filled amount were closed after 60 s',
+    says: 'profit after fees, if each fill were closed at the mid price 60 s later (markout times volume)',
   },
   net: {
     better: 'more',
     unit: 'minor',
     adds: true,
     of: sums => sums.net,
-    says: 'profit, including the inventory at the end',
+    says: 'profit after fees, with the final inventory valued at the mid price',
   },
   volume: { better: 'more', unit: 'minor', adds: true, of: sums => sums.volume, says: 'traded value' },
   fills: { better: 'more', unit: '', adds: true, of: sums => sums.fills, says: 'executions' },
@@ -76,7 +76,12 @@ export const MEASURES = {
     ...{ better: 'more', unit: '', of: sums => over(sums.quotedSeconds, sums.seconds) },
     says: 'share of time with a bid and an ask, from 0 to 1',
   },
-  drawdown: { better: 'less', unit: 'minor', of: sums => sums.drawdown, says: 'largest fall of the profit in any run' },
+  drawdown: {
+    better: 'less',
+    unit: 'minor',
+    of: sums => sums.drawdown,
+    says: 'largest fall of the profit from its peak in any run',
+  },
   inventoryMost: {
     ...{ better: 'less', unit: 'major', of: sums => sums.inventoryMost },
     says: 'largest absolute inventory beyond the target in any run',

@@ -52,10 +52,12 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
       : [
           {
             path: ['holdout', 'tapes', unknown],
-            message: `no tape has the name ${holdout.tapes![unknown]}; names are: ${names.filter(Boolean).join(', ') || 'none yet (tapes: - name:)'}`,
+            message: `no tape has the name ${holdout.tapes![unknown]}; ${names.some(Boolean) ? `the tapes have the names ${names.filter(Boolean).join(', ')}` : 'give the tape a name (tapes: - name:)'}`,
           },
         ]),
-    ...(trained ? [] : [{ path: ['holdout', 'tapes'], message: 'every tape is held out; none is left for tuning' }]),
+    ...(trained
+      ? []
+      : [{ path: ['holdout', 'tapes'], message: 'every tape is held out; leave at least one tape for tuning' }]),
     ...(same(objectives) < 0
       ? []
       : [{ path: ['objectives', same(objectives)], message: `${objectives[same(objectives)]} is named twice` }]),

@@ -9,7 +9,7 @@ const name = z.string().regex(/^[\w.-]{1,64}$/, 'expected a short name of letter
 const scalar = z.union([z.number(), z.string(), z.boolean()], 'expected a number, a text, true or false');
 const bounds = z.tuple(
   [z.number('expected a number'), z.number('expected a number')],
-  'expected two numbers in brackets, the lowest and the highest',
+  'expected the lowest and the highest value, like [1, 10]',
 );
 
 const KINDS = ['linear', 'log', 'integer', 'choice'] as const;
@@ -32,7 +32,7 @@ const parameter = z
       .record(z.string(), z.union([scalar, z.array(scalar).min(1)], 'expected a value or a list of values'))
       .refine(
         given => Object.keys(given).length === 1,
-        'expected one parameter and the values that activate this parameter',
+        'expected one other parameter with the values at which this parameter applies',
       )
       .optional(),
   })
@@ -60,7 +60,10 @@ const tape = z
       .optional(),
     name: name.optional(),
   })
-  .refine(given => oneOf(given, ['path', 'flow']), 'expected path: of a recording, or flow: of the built-in market')
+  .refine(
+    given => oneOf(given, ['path', 'flow']),
+    'expected either path: (of a recording) or flow: (of the built-in market)',
+  )
   .refine(
     given => given.session === undefined || given.flow === undefined,
     'session: applies only to path:, because the built-in market never closes',
@@ -75,7 +78,10 @@ const holdout = z
     lastShare: z.number().min(0.05).max(0.9).optional(),
     tapes: z.array(name).min(1).optional(),
   })
-  .refine(given => oneOf(given, ['lastShare', 'tapes']), 'expected lastShare: of every tape, or tapes: by their names');
+  .refine(
+    given => oneOf(given, ['lastShare', 'tapes']),
+    'expected either lastShare: (of every tape) or tapes: (names of tapes)',
+  );
 
 const search = z.strictObject({
   algorithm: z.enum(['tpe', 'cmaEs', 'sobol', 'random']).default('tpe'),
@@ -105,15 +111,17 @@ export const studySchema = z.strictObject({
   models: z.array(z.enum(MODEL_NAMES)).min(1).default(['pessimistic', 'expected']),
   startsAfterSeconds: z.array(z.number().min(0).max(86_400)).min(1).max(60).default([0]),
   latenciesMs: z
-    .array(z.union([z.number().min(0).max(60_000), path], 'expected ms, or a distribution like --latency-ms'))
+    .array(
+      z.union([z.number().min(0).max(60_000), path], 'expected a number of ms, or a distribution as in --latency-ms'),
+    )
     .min(1)
     .max(12)
     .default([25]),
   feedLatencyMs: z
-    .union([z.number().min(0).max(60_000), path], 'expected ms, or a distribution like --feed-latency-ms')
+    .union([z.number().min(0).max(60_000), path], 'expected a number of ms, or a distribution as in --feed-latency-ms')
     .default(0),
   segments: z.int().min(1).max(100).default(4),
-  pruning: z.union([pruning, z.literal(false)], 'expected keys and values, or false').prefault({}),
+  pruning: z.union([pruning, z.literal(false)], 'expected the keys of pruning, or false').prefault({}),
   holdout: holdout.prefault({ lastShare: 0.25 }),
   embargoSeconds: z.number().min(60).max(86_400).default(60),
 });

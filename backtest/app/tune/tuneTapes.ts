@@ -56,7 +56,9 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
     const name = keysOfTape.name ?? `tape ${i + 1}`;
     const where = `${study.file}: ${keysOfTape.path ?? name}`;
     if (book !== config.book)
-      throw new UsageError(`${where}: the tape has the book ${book}, but the configuration trades ${config.book}`);
+      throw new UsageError(
+        `${where}: the tape has the book ${book}, but the configuration trades ${config.book}; use a tape of ${config.book}`,
+      );
     const { quotesOnly } = 'options' in given ? given.tape : given;
     if (quotesOnly) throw new UsageError(`${where}: the tape has best prices without amounts and cannot be replayed`);
     const digest = digestOfRecording(given, latencies, keys.search.seed);
@@ -136,7 +138,7 @@ const PIECE_MIN_MS = 120_000;
 function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
   if (!(hours.to - hours.from >= pieces * PIECE_MIN_MS))
     throw new UsageError(
-      `${where}: too short: expected at least ${PIECE_MIN_MS / 1_000} s for each of its ${pieces} segments and for the holdout, found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s in one of the parts`,
+      `${where}: a part of the tape is too short; expected at least ${(pieces * PIECE_MIN_MS) / 1_000} s (${PIECE_MIN_MS / 1_000} s per segment or holdout), found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s`,
     );
   return hours;
 }
@@ -148,7 +150,7 @@ function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void
       const isOne = one.hours.market === other.hours.market || one.hours.digest === other.hours.digest;
       if (isOne && one.hours.from < other.hours.to && one.hours.to > other.hours.from)
         throw new UsageError(
-          `${file}: ${other.name} and ${one.name} share hours of ${one.hours.market}; tuning and holdout must be separate, and no hour may count twice`,
+          `${file}: ${other.name} and ${one.name} share hours of ${one.hours.market}; use tapes without common hours`,
         );
     }
 }
@@ -226,7 +228,7 @@ function blocksIn(from: number, to: number, starts: readonly number[]): number {
   const shortest = to - from - 1_000 * Math.max(...starts);
   if (shortest < PIECE_MIN_MS)
     throw new UsageError(
-      `startsAfterSeconds: the last start leaves ${Math.round(shortest / 1_000)} s of a segment; expected at least ${PIECE_MIN_MS / 1_000} s: use earlier starts, fewer segments or longer tapes`,
+      `startsAfterSeconds: expected at least ${PIECE_MIN_MS / 1_000} s of each segment after the latest start, found ${Math.round(shortest / 1_000)} s; use earlier starts, fewer segments or longer tapes`,
     );
   return Math.min(BLOCKS_MAX, Math.floor(shortest / BLOCK_MIN_MS));
 }

@@ -66,10 +66,12 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
   const spans = results[0]?.length ?? 0;
   const blocks = options.blocks ?? Math.min(16, spans - (spans % 2));
   if (results.length < 2 || results.some(row => row.length !== spans))
-    throw new RangeError(`${results.length} configurations; expected two or more, each with a value for every span`);
+    throw new RangeError(
+      `expected at least 2 configurations with one value per time span, found ${results.length} configurations`,
+    );
   if (!(Number.isSafeInteger(blocks) && blocks >= 2 && blocks % 2 === 0 && blocks <= Math.min(20, spans)))
     throw new RangeError(
-      `${blocks} blocks of ${spans} spans; expected an even number from 2 to 20, and no more than spans`,
+      `expected an even number of blocks from 2 to 20, and at most one block per time span, found ${blocks} blocks and ${spans} time spans`,
     );
   const cut = blocksOf(results, spans, blocks);
   const whole = tallyOf(cut, measure);

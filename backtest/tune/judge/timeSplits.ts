@@ -43,9 +43,11 @@ export function combinatorialSplits(spans: readonly ResultSpan[], options: Combi
   const { groups: count, tested = 2, embargo = 0 } = options;
   checkSpans(spans);
   if (!(Number.isSafeInteger(count) && count >= 2 && count <= spans.length))
-    throw new RangeError(`${count} groups of ${spans.length} spans; expected 2 or more, and no more than spans`);
+    throw new RangeError(
+      `expected at least 2 groups, and at most one group per time span, found ${count} groups and ${spans.length} time spans`,
+    );
   if (!(Number.isSafeInteger(tested) && tested >= 1 && tested < count))
-    throw new RangeError(`${tested} of ${count} groups for testing; expected at least one, and fewer than all groups`);
+    throw new RangeError(`expected at least 1 group for testing, and fewer than all ${count} groups, found ${tested}`);
   const groups = evenGroups(spans.length, count);
   const splits = combinationsOf(count, tested).map(chosen => {
     const test = chosen.flatMap(group => groups[group]!);
@@ -74,7 +76,7 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
   checkSpans(spans);
   if (!(Number.isSafeInteger(folds) && folds >= 1 && folds < spans.length && window >= 1))
     throw new RangeError(
-      `${folds} folds and a window of ${window} in ${spans.length} spans; expected at least 1 fold, more spans than folds, and a window of at least 1`,
+      `expected at least 1 fold, fewer folds than time spans, and a window of at least 1, found ${folds} folds, ${spans.length} time spans and a window of ${window}`,
     );
   const groups = evenGroups(spans.length, folds + 1);
   return groups.slice(1).map((test, i) => {
@@ -150,6 +152,6 @@ function checkSpans(spans: readonly ResultSpan[]): void {
   if (wrong < 0) return;
   const { from, to } = spans[wrong]!;
   throw new RangeError(
-    `span ${wrong}, from ${from} to ${to}: expected a start that is no later than its end and no earlier than the start of the previous span`,
+    `time span ${wrong} is from ${from} to ${to}; expected a start that is at or before the end of the span, and at or after the start of the previous span`,
   );
 }

@@ -61,7 +61,7 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
       ? []
       : [
           tile(
-            'holdout, fills valued after 60 s',
+            'holdout net, fills valued at the mid price 60 s later',
             `${gainText(holdout.net, minor)} ${minor}`,
             `opened by ${holdout.by}`,
           ),
@@ -70,7 +70,7 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
     ${[
       tile('better than not trading', verdict.better ? 'yes' : 'no', verdict.words[0] ?? ''),
       tile(
-        'best trial, fills valued after 60 s',
+        'best trial net, fills valued at the mid price 60 s later',
         `${gainText(net, minor)} ${minor}`,
         interval === null
           ? 'no interval'
@@ -90,7 +90,7 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
       tile(
         'trials',
         numberText(counts.done + counts.pruned + counts.refused),
-        `${counts.pruned} stopped early, ${counts.refused} refused`,
+        `${counts.pruned} stopped early, ${counts.refused} could not run`,
       ),
       ...held,
     ]}
@@ -124,9 +124,9 @@ function studyTable(tuning: Tuning): Html {
     row('search', `${search.algorithm}, seed ${search.seed}, ${search.trials} trials in batches of ${search.batch}`),
     row('objectives', objectives.join(', ')),
     row('constraints', constraints.join('; ') || 'none'),
-    row('fill models', `${models.join(', ')}: each measure is the worst under these models`),
+    row('fill models', `${models.join(', ')}; each measure is the worst value of these models`),
     row('latencies, ms', latenciesMs.join(', ')),
-    row('starts of each segment, after s', startsAfterSeconds.join(', ')),
+    row('start delays in each segment, s', startsAfterSeconds.join(', ')),
     row('segments per tape', String(segments)),
     row('created with', `Puntas ${made.puntas}, Node ${made.node}`),
   ]);

@@ -14,7 +14,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   return [
     {
       heading: 'The search',
-      how: 'Result of each trial in order of request; the line is the best result so far. The line stops rising when the search has converged.',
+      how: 'Results of the trials, in the order of their requests. The line is the best result up to each trial; it stops rising when the search has converged.',
       plots: search(tuning),
     },
     {
@@ -27,12 +27,12 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
       : [
           {
             heading: 'The best trial over time',
-            how: 'Cumulative net of the best trial over the time blocks of all segments, with fills valued after 60 s. A sum that comes from a few blocks says little about the future.',
+            how: 'Cumulative net of the best trial over the time blocks of all segments, with each fill valued at the mid price 60 s later. A sum that comes from a few blocks says little about the future.',
             plots: [gains(evidence, tuning, minor)],
           },
           {
             heading: 'Choice of parameters, out of sample',
-            how: 'Each path chooses the best parameters on some groups of time blocks and evaluates them on the other groups; one dot per path, worst first. Walk-forward chooses on all earlier blocks. Below zero, the chosen parameters lost money.',
+            how: 'Each path chooses the best parameters on some groups of time blocks and evaluates them on the other groups. Each dot is a path, with the worst path first. Walk-forward chooses on all earlier blocks. Below zero, the chosen parameters lost money.',
             plots: [...paths(evidence, minor), ...forward(evidence, minor), ...logits(evidence)],
           },
           {
@@ -132,7 +132,7 @@ function gains({ gains: of }: Evidence, { holdout }: Tuning, minor: string): Plo
     values: total.map((x, i) => (i >= of.length ? x : null)),
   };
   return {
-    ...{ id: 'gains', title: 'Cumulative net, fills valued after 60 s' },
+    ...{ id: 'gains', title: 'Cumulative net, fills valued at the mid price 60 s later' },
     x: { kind: 'number', values: all.map((_, i) => i + 1), label: 'block' },
     y: { label: minor, range: rangeOf([...total, 0]) },
     lines: holdout === null ? [tuned] : [tuned, held],
@@ -160,7 +160,7 @@ function forward({ walkForward: of }: Evidence, minor: string): readonly Plot[] 
   const values = of.map(({ net }) => (sum += net));
   return [
     {
-      ...{ id: 'forward', title: 'Cumulative net of walk-forward' },
+      ...{ id: 'forward', title: 'Cumulative net of the walk-forward choices' },
       x: { kind: 'number', values: values.map((_, i) => i + 1), label: 'step' },
       y: { label: minor, range: rangeOf([...values, 0]) },
       lines: [{ label: 'chosen on earlier blocks', colour: 'inventory', style: 'line', dots: true, values }],
@@ -183,7 +183,7 @@ function logits({ pbo }: Evidence): readonly Plot[] {
       x: {
         kind: 'number',
         values: counts.map((_, i) => Number((low + (i + 0.5) * width).toPrecision(4))),
-        label: 'logit of the rank; below zero: lower half',
+        label: 'logit of the rank (the lower half is below zero)',
       },
       y: { label: 'splits', range: null },
       lines: [{ label: 'splits', colour: 'model-0', style: 'bars', values: counts }],
@@ -229,7 +229,7 @@ function along(
           ? []
           : [
               {
-                ...{ label: 'neighbors of the best', colour: 'inventory', style: 'dots' as const },
+                ...{ label: 'neighbors of the best trial', colour: 'inventory', style: 'dots' as const },
                 values: values.map((value, n) => (isBeside[n] ? value : null)),
               },
             ]),

@@ -7,7 +7,7 @@ import { PBO_MAX, share } from './tuningVerdict.ts';
 /** Returns the summary as paragraphs of plain text; the first is the verdict. */
 export function tuningWords(tuning: Tuning): readonly string[] {
   const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
-  const tried = `${numberText(search.trials)} trials (${counts.done} run to the end, ${counts.pruned} stopped early, ${counts.refused} refused)`;
+  const tried = `${numberText(search.trials)} trials (${counts.done} completed, ${counts.pruned} stopped early, ${counts.refused} could not run)`;
   if (!verdict.better) {
     const why = verdict.words.join('; ');
     return [
@@ -27,7 +27,7 @@ export function tuningWords(tuning: Tuning): readonly string[] {
 }
 
 function bestOf(chosen: number, { net, interval, deflated, blocks }: Evidence, minor: string, tried: string): string {
-  return `The best of ${tried} is trial ${chosen}: net ${gainText(net, minor)} ${minor}${around(interval, minor)} with fills valued after 60 s, under the worst fill model, from ${blocks} time blocks. Its deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried so far on the tuning hours.`;
+  return `The best of ${tried} is trial ${chosen}. With each fill valued at the mid price 60 s later, its net over ${blocks} time blocks is ${gainText(net, minor)} ${minor}${around(interval, minor)} under the worst fill model. The deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried so far on the tuning hours.`;
 }
 
 function choice({ pbo, paths, walkForward, stability }: Evidence): string {
@@ -35,10 +35,12 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   const path =
     paths.length === 0
       ? ''
-      : ` With parameters chosen on some hours and run on the others, ${won} of ${paths.length} paths made a profit.`;
+      : ` With parameters chosen on some hours and run on the other hours, ${won} of ${paths.length} paths made a profit.`;
   const forward = walkForward.filter(({ net }) => net > 0).length;
   const walked =
-    walkForward.length === 0 ? '' : ` Walking forward, ${forward} of ${walkForward.length} steps made a profit.`;
+    walkForward.length === 0
+      ? ''
+      : ` In the walk-forward test, ${forward} of ${walkForward.length} steps made a profit.`;
   const held =
     stability === null
       ? ''
@@ -48,7 +50,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
     pbo.value <= PBO_MAX
       ? 'the choice among the trials holds out of sample'
       : pbo.value < 0.5
-        ? 'the choice among the trials is uncertain: other trials may do as well'
+        ? 'the choice among the trials is uncertain, because other trials may be as good'
         : 'the choice among the trials is no better than a random one';
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
@@ -67,7 +69,7 @@ function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[]
   if (holdout === null) return [];
   const { at, by, net, interval } = holdout;
   return [
-    `The holdout was opened by ${by} at ${at}: net ${gainText(net, minor)} ${minor}${around(interval, minor)} with fills valued after 60 s.`,
+    `The holdout was opened by ${by} at ${at}. With each fill valued at the mid price 60 s later, its net is ${gainText(net, minor)} ${minor}${around(interval, minor)}.`,
   ];
 }
 

@@ -12,16 +12,16 @@ export const PBO_MAX = 0.05;
  * only if there are no objections.
  */
 export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
-  if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
+  if (evidence === null) return { better: false, words: ['no trial completed and satisfied the constraints'] };
   const { net, interval, deflated, paths } = evidence;
   const words: string[] = [];
-  if (!(net > 0)) words.push('the best trial earned nothing with fills valued after 60 s');
+  if (!(net > 0)) words.push('the best trial earned nothing with each fill valued at the mid price 60 s later');
   else {
     if (interval === null) words.push('there are too few time blocks to distinguish the best trial from chance');
-    else if (!(interval.low > 0)) words.push('the 95% interval of the best trial includes zero');
+    else if (!(interval.low > 0)) words.push("the 95% interval of the best trial's net includes zero");
     if (!(deflated.probability >= DEFLATED_MIN))
       words.push(
-        `the best of ${numberText(deflated.trials)} trials without skill could look as good: deflated Sharpe ratio ${share(deflated.probability)}, expected at least ${DEFLATED_MIN}`,
+        `the best of ${numberText(deflated.trials)} trials without skill could look as good (deflated Sharpe ratio ${share(deflated.probability)}, expected at least ${DEFLATED_MIN})`,
       );
     if (paths.length > 0 && !(median(paths) > 0))
       words.push('on the median path, parameters chosen on some hours lost money on the other hours');

@@ -39,7 +39,7 @@ export type Point = Readonly<Record<string, ParameterValue>>;
 
 /** Returns the first flaw of a space in one line, with the expected and the found value; `null` for a valid space. */
 export function flawOfSpace(space: Space): string | null {
-  if (space.length === 0) return 'no parameter; expected at least one';
+  if (space.length === 0) return 'expected at least one parameter, found none';
   for (const [i, parameter] of space.entries()) {
     const before = space.slice(0, i);
     if (before.some(({ key }) => key === parameter.key)) return `${parameter.key}: named twice; expected each key once`;
@@ -51,27 +51,26 @@ export function flawOfSpace(space: Space): string | null {
 
 function flawOfParameter(parameter: Parameter): string | null {
   if (parameter.kind === 'choice') {
-    if (parameter.values.length === 0) return 'no values; expected at least one';
+    if (parameter.values.length === 0) return 'expected at least one value, found none';
     if (new Set(parameter.values).size < parameter.values.length) return 'two equal values; expected each value once';
     return null;
   }
   const { kind, low, high, step } = parameter;
   if (!(Number.isFinite(low) && Number.isFinite(high) && low <= high))
-    return `low ${low} and high ${high}; expected two numbers, low not above high`;
-  if (kind === 'log' && !(low > 0)) return `low ${low}; expected above 0 on a logarithmic scale`;
-  if (step !== undefined && !(Number.isFinite(step) && step > 0)) return `step ${step}; expected above 0`;
+    return `expected two numbers with low <= high, found low ${low} and high ${high}`;
+  if (kind === 'log' && !(low > 0)) return `expected low above 0 on a logarithmic scale, found ${low}`;
+  if (step !== undefined && !(Number.isFinite(step) && step > 0)) return `expected a step above 0, found ${step}`;
   if (kind === 'integer' && ![low, high, step ?? 1].every(Number.isSafeInteger))
-    return `low ${low}, high ${high}, step ${step ?? 1}; expected whole numbers`;
+    return `expected whole numbers, found low ${low}, high ${high} and step ${step ?? 1}`;
   return null;
 }
 
 function flawOfCondition({ when }: Parameter, before: Space): string | null {
   if (when === undefined) return null;
   const other = before.find(({ key }) => key === when.key);
-  if (other === undefined)
-    return `only when ${when.key} has a value; expected ${when.key} earlier in the list of parameters`;
+  if (other === undefined) return `depends on ${when.key}; expected ${when.key} earlier in the list of parameters`;
   const never = wantedOf(when).find(value => !mayBe(other, value));
-  return never === undefined ? null : `only when ${when.key} is ${never}; expected a possible value of ${when.key}`;
+  return never === undefined ? null : `depends on ${when.key} = ${never}; expected a possible value of ${when.key}`;
 }
 
 /** Whether the parameter has no condition, or its condition is true at the point. */
@@ -132,7 +131,7 @@ export const cubeOf = (space: Space, point: Point): readonly (number | null)[] =
 /** Returns the coordinate of one value of a parameter. */
 export function coordinateOf(parameter: Parameter, value: ParameterValue | undefined): number {
   if (value === undefined || !mayBe(parameter, value))
-    throw new RangeError(`${parameter.key}: ${value}; expected a value that the parameter can have`);
+    throw new RangeError(`${parameter.key}: expected a value that the parameter can have, found ${value}`);
   const count = countOf(parameter);
   if (parameter.kind === 'choice') return (parameter.values.indexOf(value) + 0.5) / count;
   const { kind, low, high } = parameter;

@@ -56,7 +56,7 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
   const reason = checkedReason(ask.reason, { canBeEmpty: ask.action === 'reload' });
   const by = checkedBy(ask.by);
   if (ask.action === 'pause' && ask.untilMs !== undefined && !(ask.untilMs > now))
-    throw new UsageError('--for: expected a time in the future, like 30m; this pause would already be over');
+    throw new UsageError('--for: expected a duration like 30m; the requested pause would already be over');
   if (ask.action === 'flatten' && !isSum(ask.costMax))
     throw new UsageError(
       `--max-cost: expected the maximum total cost in quote currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,

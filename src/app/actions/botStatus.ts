@@ -159,12 +159,12 @@ function openOrdersOf(
  */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
-  const why = `no heartbeat; last recorded regime: ${run.recorded.regime}`;
+  const why = `the bot sends no heartbeat; its last recorded regime is ${run.recorded.regime}`;
   return {
     ...run,
     ...{ regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes },
     ...{ inventory: { ...run.inventory, fromTarget: null }, holdings: null, fills: null, profit: null },
-    unknown: run.unknown ?? 'no heartbeat, so trades after the last record were not read',
+    unknown: run.unknown ?? 'the bot sends no heartbeat, and trades after its last record were not read',
   };
 }
 

@@ -26,7 +26,7 @@ export function botStatusText(of: BotStatus, where: string): string {
     ...(profit === null && run !== null && run.profit === null && run.unknown !== null
       ? statusRow('profit', `unknown: ${run.unknown}; the bot reads the trades again when it runs`)
       : []),
-    ...statusRow('actions', lastAction === null ? 'none by command or console' : lastText(lastAction)),
+    ...statusRow('actions', lastAction === null ? 'no command or console action is recorded' : lastText(lastAction)),
     ...(note === null ? [] : statusRow('note', note)),
   ].join('\n');
 }
@@ -46,7 +46,7 @@ function runRows(run: RunStatus): readonly string[] {
     ...statusRow('limits', limitsText(run.limits)),
     ...statusRow(
       'fills',
-      fills === null ? `unknown; ${recorded.fills} were recorded in this run` : `${fills} in this run`,
+      fills === null ? `unknown; the recording of this run has ${recorded.fills}` : `${fills} in this run`,
     ),
   ];
 }
@@ -74,7 +74,7 @@ function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): st
     case 'stopped':
       return `not running; stopped cleanly ${ago(bot.beatAgo ?? 0)} ago${number}`;
     case 'silent':
-      return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and the bot was not stopped${disk === null ? '' : `; its state directory cannot be written (${disk}), so the bot may still be running`}: ${leftText(at, openOrders)}`;
+      return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and the bot was not stopped${disk === null ? '' : ` (it may still run, because its state directory cannot be written: ${disk})`}: ${leftText(at, openOrders)}`;
     case 'never ran':
       return 'never ran with this state directory';
   }
@@ -84,8 +84,8 @@ function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): stri
   if (count === 0)
     return `no open orders, verified by ${by === 'sentinel' ? 'the sentinel' : by} ${ago(now - (at ?? now))} ago`;
   const known =
-    count === null ? 'orders may still be open' : `${count} of its orders were open ${ago(now - (at ?? now))} ago`;
-  return `${known}; cancel them with puntas halt --cancel`;
+    count === null ? 'orders may still be open' : `${count} orders of the bot were open ${ago(now - (at ?? now))} ago`;
+  return `${known}; cancel all orders with puntas halt --cancel`;
 }
 
 /**
@@ -116,7 +116,7 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
 /** Lists the limits, most used first. */
 function limitsText(limits: readonly StatusLimit[]): string {
   const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
-  if (used.length === 0) return limits.length === 0 ? 'none are set' : `none of the ${limits.length} is used`;
+  if (used.length === 0) return limits.length === 0 ? 'no limit is set' : `none of the ${limits.length} limits is used`;
   const rest = limits.length - used.length;
   return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `; ${rest} others unused`}`;
 }

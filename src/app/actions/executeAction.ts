@@ -115,14 +115,16 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
   const until = end === null ? '' : `until ${end.text}, or `;
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
-      ? 'paused: within seconds the bot cancels its orders and stops quoting'
-      : 'paused: no bot is running; after its start the bot will not quote';
+      ? 'paused; within seconds the bot cancels its orders and stops quoting'
+      : 'paused; no bot is running, and after its next start the bot will not quote';
   const [halt, reducing] = [latch.read(), latch.readReduce()];
   return [
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
-    ...(before === null ? [] : [`replaces the earlier pause: ${before.reason}`]),
-    ...(halt === null ? [] : [`trading is also halted, and stays halted after the pause: ${halt.reason}`]),
-    ...(reducing === null ? [] : [`the bot is also reduce-only, and stays so after the pause: ${reducing.reason}`]),
+    ...(before === null ? [] : [`this pause replaces the earlier pause (${before.reason})`]),
+    ...(halt === null ? [] : [`trading is also halted (${halt.reason}), and stays halted after the pause`]),
+    ...(reducing === null
+      ? []
+      : [`the bot is also reduce-only (${reducing.reason}), and stays reduce-only after the pause`]),
   ];
 }
 
@@ -141,7 +143,7 @@ function endOfPause(
   if (clock.speed === 1) return { at: untilMs, text: wall };
   if (lifeOf(stateDir, now).state !== 'runs')
     throw new UsageError(
-      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the clock of the bot's next run is unknown; pause the bot without --for, and end the pause with puntas resume`,
+      `--for: no bot is running, and the last run ran at ${clock.speed} times real time, so the end of the pause is unknown; pause the bot without --for, and end the pause with puntas resume`,
     );
   const at = clock.at(untilMs);
   return {
@@ -155,6 +157,6 @@ async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock
   const request = { id, at: clock.now(), by, reason };
   const unheard = `To cancel remaining orders of a stopped bot, run: ${ownCommand('halt --cancel', bot)}`;
   const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
-  const more = `${ownCommand('halt --cancel', bot)} cancels them with the bot's key, and halts trading`;
+  const more = `to halt trading and cancel the bot's orders with its key, run: ${ownCommand('halt --cancel', bot)}`;
   return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };
 }

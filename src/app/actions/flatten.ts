@@ -25,8 +25,8 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;
   const venues = plan.venues.join(', ');
   const limits = `each hedge uses the cheapest of ${venues} and costs at most ${plan.rules.costMaxBps} bps (hedge.costMaxBps); all hedges together cost at most --max-cost`;
-  const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
-  if (refusal !== null) return [`${beyond}; cost unknown: ${refusal}`, limits];
+  const beyond = `inventory is ${what} ${inventory > 0n ? 'above' : 'below'} its target`;
+  if (refusal !== null) return [`${beyond}; the cost of hedging is unknown: ${refusal}`, limits];
   const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
   const { out } = bookRoute(plan, true, view, amount);
   const [book] = compareRoutes(rules.instrument, amount, inventory, mid, [out], {
@@ -35,7 +35,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   }).compared;
   const cost =
     book === undefined || book.cost === null
-      ? `through the book: ${book?.rejectedReason ?? 'no price'}`
+      ? `hedging through the book has no known cost now: ${book?.rejectedReason ?? 'no price'}`
       : `hedging all inventory through the book would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
   return [beyond, cost, limits, 'until puntas resume, the bot quotes only to reduce inventory'];
 }
@@ -64,13 +64,16 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;
   return [
-    `${life === 'runs' ? 'the hedger closes all inventory from now on' : 'no bot is running; after its start the hedger closes all inventory'}, at a total cost of at most ${textOfMoney(moneyOf(costMax))}; the bot quotes only to reduce inventory until: ${ownCommand('resume', bot)}`,
-    'see the progress with puntas hedges and puntas status',
+    `${life === 'runs' ? 'the hedger now closes all inventory' : 'no bot is running; after its start the hedger closes all inventory'}, at a total cost of at most ${textOfMoney(moneyOf(costMax))} in quote currency`,
+    `the bot quotes only to reduce inventory until you run: ${ownCommand('resume', bot)}`,
+    'to see the progress, run puntas hedges and puntas status',
     ...(before === null
       ? []
       : isSame
-        ? ['this flatten was already requested; its costs so far count towards the maximum']
-        : [`replaces the earlier request, whose costs do not count for this one: ${before.reason}`]),
+        ? ['this flatten was already requested; the costs of its earlier hedges count towards the maximum cost']
+        : [
+            `this flatten replaces the earlier one (${before.reason}), whose costs do not count towards the maximum cost`,
+          ]),
     ...(halt === null
       ? []
       : [`trading is halted: Puntas hedges nothing until you resume, and a resume also cancels this request`]),

@@ -49,11 +49,11 @@ export function fileOf({ configFile, stateDir }: WhichBot): string {
 /** Lists the stops in effect. For a resume, says which stops would be lifted. */
 function standing(dir: string, { action }: ActionAsk, now: Millis): readonly string[] {
   const holders = holdersOf(dir, now);
-  if (action !== 'resume') return holders.map(held => `already in force: ${holderText(held)}: ${held.reason}`);
+  if (action !== 'resume') return holders.map(held => `already in force: ${holderText(held)} (${held.reason})`);
   const isPaused = holders.some(({ what }) => what === 'pause');
   return holders.map(held => {
     const isLifted = !isPaused || held.what === 'pause';
-    return `${isLifted ? 'would be lifted' : 'would stay in force until another resume'}: ${holderText(held)}: ${held.reason}`;
+    return `${holderText(held)} (${held.reason}) ${isLifted ? 'would be lifted' : 'would stay in force until another resume'}`;
   });
 }
 
@@ -66,7 +66,7 @@ function quotesThen(
   onInput?: (at: Millis) => void,
 ): readonly string[] {
   if (life.state !== 'runs') return [`no bot is running (${life.state}): ${AT_START[ask.action]}`];
-  if (recordingsIn(dir).length === 0) return ['the bot has recorded nothing yet'];
+  if (recordingsIn(dir).length === 0) return ['the effect is unknown, because the bot has no recording yet'];
   const moment = replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
   const { engine, seen, rules } = moment;
   const at = seen.at ?? now;
@@ -99,7 +99,7 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   halt: 'the action takes effect at the next start',
   resume: 'the action takes effect at the next start',
   cancel: 'no process would cancel orders; cancel open orders with puntas halt --cancel',
-  reload: 'the next start reads the file',
+  reload: 'the next start reads the configuration file',
   flatten: 'the hedger starts to close inventory at the next start',
 };
 

@@ -111,7 +111,7 @@ export class BesideRun {
       const text = answer.body === null ? '' : await readBody(answer.body, METRICS_BYTES_MAX);
       // The port may belong to another bot.
       if (!answer.ok || !text.includes(`{book="${this.#config.book}"`))
-        throw new Error('the metrics belong to another bot');
+        throw new Error(`port ${port} serves the metrics of another bot; give each bot its own metrics.port`);
       const stream = sampleOf(text, 'puntas_stream_up', '');
       this.budgets = {
         public: sampleOf(text, 'puntas_request_budget_remaining', 'scope="public"'),

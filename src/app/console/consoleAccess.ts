@@ -21,7 +21,7 @@ export function consoleAccess(
   if (operatorToken === null && viewerToken === null) return null;
   if (operatorToken === viewerToken)
     throw new UsageError(
-      'console: operatorTokenFile and viewerTokenFile contain the same token, so a viewer could act; create another one with openssl rand -hex 32',
+      'console: operatorTokenFile and viewerTokenFile contain the same token, so a viewer could act; create another token with openssl rand -hex 32',
     );
   return {
     ...{ operatorToken, viewerToken, behindTls: settings?.behindTls === true, onEvent },
@@ -44,7 +44,7 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
   }
   if (!/^[\x21-\x7e]{32,512}$/.test(text))
     throw new UsageError(
-      `${key}: expected a random token of 32 to 512 printable ASCII characters without blanks, found ${counted(text.length, 'character')}${/[^\x21-\x7e]/.test(text) ? ', some of them not allowed' : ''}; create one with openssl rand -hex 32`,
+      `${key}: expected a random token of 32 to 512 printable ASCII characters without blanks, found ${counted(text.length, 'character')}${/[^\x21-\x7e]/.test(text) ? ', some of them outside printable ASCII' : ''}; create one with openssl rand -hex 32`,
     );
   return text;
 }

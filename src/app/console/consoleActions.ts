@@ -38,13 +38,16 @@ export function consoleActions(
         lines: [...bound, ...lines],
         execute: async () => {
           if (fileSeen(bot, ask) === seen) return executeAction(bot, ask, clock);
-          return { end: 'refused', lines: ['the file has changed since the preview; preview it again'] };
+          return {
+            end: 'refused',
+            lines: ['the configuration file has changed since the preview; preview the action again'],
+          };
         },
       };
     },
     cost: (by, onShare) => {
       // The estimate does not depend on the maximum cost or the reason.
-      const ask = { id: randomUUID(), action: 'flatten', reason: 'what would it cost', by, via: 'console' } as const;
+      const ask = { id: randomUUID(), action: 'flatten', reason: 'estimate of the cost', by, via: 'console' } as const;
       return previewed({ ...ask, costMax: '1' }, onShare);
     },
   };

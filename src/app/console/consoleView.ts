@@ -99,7 +99,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
 }
 
 function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
-  if (ended?.gap) return 'the recording ends early because the disk was full; this is the last recorded state';
+  if (ended?.gap) return 'the recording ends early because the disk was full; the page shows the last recorded state';
   if (ended?.broke) return `the engine failed in this run: ${ended.broke}`;
   return note;
 }

@@ -86,7 +86,7 @@ export class PastMoments {
     const seenAt = replay?.now?.seen.at ?? null;
     const isOver = seenAt !== null && at - seenAt > 30_000;
     const note = isOver
-      ? `the bot was not running at ${new Date(at).toISOString()}; this is its state when it last stopped`
+      ? `the bot was not running at ${new Date(at).toISOString()}; the page shows its last recorded state`
       : null;
     const view = replay && this.#viewOf(replay, note, runs);
     if (view && replay?.now) return { view, history: replay.now.history.shown };
@@ -102,7 +102,7 @@ export class PastMoments {
     this.close();
     const replay = new RunReplay(this.#dir, run.run);
     replay.advance(() => replay.now !== null);
-    const view = this.#viewOf(replay, 'the recording begins here', runs);
+    const view = this.#viewOf(replay, 'the recording of the run starts at this time', runs);
     const moment = view !== null && replay.now ? { view, history: replay.now.history.shown } : null;
     replay.close();
     return moment;

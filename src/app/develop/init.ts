@@ -89,7 +89,8 @@ export async function init(options: InitOptions): Promise<string | null> {
     const book = await whichBook(Object.keys(FLOW_PROFILES), options, answers);
     const [major, minor] = pairOf(book);
     const base = readShipped('sandbox');
-    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml is not for the embedded exchange');
+    if (base.exchange.kind !== 'embedded')
+      throw new Error('config/sandbox.yaml: expected exchange.kind: embedded; restore the file');
     const balances = { [major]: worthOf(PLAY_MONEY, FLOW_PROFILES[book]?.startPrice ?? '1'), [minor]: PLAY_MONEY };
     const settings = { ...base.exchange, balances };
     return withVenue(
@@ -101,7 +102,8 @@ export async function init(options: InitOptions): Promise<string | null> {
     );
   }
   const base = readShipped('live');
-  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml is not for a remote exchange');
+  if (base.exchange.kind !== 'remote')
+    throw new Error('config/live.yaml: expected exchange.kind: remote; restore the file');
   const { streamUrl, ...rest } = base.exchange;
   const stream = exchange === LIVE ? streamUrl : options.stream;
   const restUrl = exchange === LIVE ? rest.restUrl : exchange;
@@ -236,15 +238,17 @@ async function readMarket(
 /** Returns the rules with the fees of the first tier. */
 function entryRules(row: AvailableBook): Rules {
   const rates = row.tiers[0] ?? row.flatRate;
-  if (!rates) throw new UsageError(`the exchange lists no fees for ${row.book}; set a key in the environment`);
+  if (!rates)
+    throw new UsageError(
+      `the exchange lists no fees for ${row.book}; set the API key of your account in the environment`,
+    );
   return { instrument: instrumentOf(row), makerRate: rateCeil(rates.maker), takerRate: rateCeil(rates.taker) };
 }
 
 async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price> {
   const book = await exchange.orderBook(instrument.symbol);
   const [bid, ask] = book.kind === 'done' ? [book.value.bids[0], book.value.asks[0]] : [];
-  if (!bid || !ask)
-    throw new UsageError(`${instrument.symbol} does not have both a bid and an ask now; try again later`, 1);
+  if (!bid || !ask) throw new UsageError(`the book ${instrument.symbol} has no bid or no ask now; try again later`, 1);
   return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
 }
 
@@ -254,7 +258,7 @@ function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
   const rate = `maker fee ${makerRate / 1e6}%`;
   return [
     balances === null
-      ? `${rate}: the fee of the first tier; set a key in the environment to read the fee of your account`
+      ? `${rate} (first fee tier); to read the fee of your account, set its API key in the environment`
       : tier
         ? describeTier(tier)
         : rate,
@@ -296,7 +300,7 @@ function configText(
   return [
     `# yaml-language-server: $schema=${schema}\n`,
     comment(
-      `Written by puntas init at ${new Date(now).toISOString().slice(0, 16)}Z. Every key: docs/configuration.md.`,
+      `Written by puntas init at ${new Date(now).toISOString().slice(0, 16)}Z. All keys are described in docs/configuration.md.`,
     ),
     ...facts.map(fact => comment(`Read at that time: ${fact}`)),
     `\n${said('book')}book: ${value('book')}\n`,
@@ -309,7 +313,7 @@ function configText(
     `${said('levels', '  ')}  levels: ${levels}\n`,
     `${said('amount', '  ')}  amount: '${amount}'\n`,
     comment(
-      'Derived from the half spread: a fifth of the half spread between levels, a tenth as tolerance before quotes move, a third as skew at the maximum position.',
+      'Derived from the half spread: the spacing of levels is a fifth of it, the tolerance before quotes move a tenth, and the skew at the maximum position a third.',
       '  ',
     ),
     `  levelSpacingBps: ${ladder.levelSpacingBps}\n  refreshToleranceBps: ${ladder.refreshToleranceBps}\n`,
@@ -335,7 +339,7 @@ function configText(
 }
 
 const PAPER_COMMENT =
-  'For puntas run --paper: play money (derived: the target or twice the maximum position, and the same value in the other currency), and the fee tier read above.';
+  'Used by puntas run --paper: play money and, if known, the volume of your fee tier. The play money is derived: the target (without one, twice the maximum position), and in the other currency the value of twice the maximum position.';
 
 /**
  * Returns the configuration keys of a paper run: balances around the target that cover both sides, the fee tier, and a

@@ -97,7 +97,7 @@ export const placeQuestions = {
     name: 'instance',
     text: 'name of this bot in its order ids; must differ from the names of other bots of the account',
     proposal: NAMES.find(isFree) ?? null,
-    why: 'no other bot here uses this name',
+    why: 'no bot in this folder has a state with this name',
     problem: answer => (/^[A-Za-z0-9]{1,12}$/.test(answer) ? null : 'expected 1 to 12 letters and digits, like mm1'),
   }),
 };
@@ -117,10 +117,10 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
       why: `the maker fee of ${fee} bps plus ${OVER_FEE_BPS} bps`,
       problem: answer =>
         !(/^\d+(\.\d+)?$/.test(answer) && Number(answer) <= 1_000)
-          ? 'expected bps up to 1000, like 65'
+          ? 'expected a number of bps up to 1000, like 65'
           : Number(answer) >= least
             ? null
-            : `a round trip would lose money; expected at least ${least}, half a bps above the maker fee`,
+            : `a round trip would lose money; expected at least ${least} bps, which is 0.5 bps above the maker fee`,
     },
     {
       name: 'levels',
@@ -142,7 +142,7 @@ export function balanceWarning({ rules: { instrument: i }, mid, balances }: Mark
   if (balances === null) return null;
   const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
   if (there >= side) return null;
-  return `the orders of one side need ${textOfMoney(side)} ${i.major}, but the smaller balance is worth ${textOfMoney(there)} ${i.major}: deposit more, or the bot cannot place some orders`;
+  return `the orders of one side need ${textOfMoney(side)} ${i.major}, but the smaller balance is worth only ${textOfMoney(there)} ${i.major}; deposit more, or the bot cannot place all orders`;
 }
 
 /** Returns the question about the amount of one order. */
@@ -187,7 +187,7 @@ export function limitQuestions(
       name: 'position-max',
       text: `maximum distance of inventory from its target, in ${i.major}`,
       proposal: textOfMoney(position as Money),
-      why: 'four times all orders of one side',
+      why: 'four times the sum of all orders of one side',
       problem: answer =>
         notAmount(answer) ??
         (moneyOf(answer) >= side
@@ -204,19 +204,21 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
   const held = balances?.find(({ currency }) => currency === i.major)?.total;
   return {
     name: 'target',
-    text: `target inventory, in ${i.major}; ${AS_FOUND}: the holdings at the first start`,
+    text: `target inventory, in ${i.major} (${AS_FOUND} means the holdings at the first start)`,
     proposal: AS_FOUND,
     why:
       held === undefined
         ? 'the holdings are unknown until the first start'
         : `the current holdings are ${textOfMoney(moneyOf(held))} ${i.major}`,
     problem: answer =>
-      answer === AS_FOUND || isDecimalText(answer) ? null : `expected ${AS_FOUND}, or digits like 0.5`,
+      answer === AS_FOUND || isDecimalText(answer)
+        ? null
+        : `expected an amount like 0.5, or ${AS_FOUND} for the holdings at the first start`,
   };
 };
 
 const notAmount = (answer: string): string | null =>
-  isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected digits above zero, like 2000 or 0.01';
+  isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected an amount above zero, like 2000 or 0.01';
 
 /** Returns the minimum order amount in lots, which is also valid at a price 10% below the mid price. */
 function minimumLots(i: Instrument, mid: Price): number {

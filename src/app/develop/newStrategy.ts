@@ -21,7 +21,7 @@ export function newStrategy(root: string, name: string): readonly string[] {
   const index = join(root, 'strategies/index.ts');
   if (!existsSync(index)) {
     throw new UsageError(
-      `${root}: no strategies/index.ts; run this in a checkout of the sources, or name one with --root`,
+      `${root}: no strategies/index.ts; run this command in a checkout of the sources, or pass the folder of a checkout with --root`,
     );
   }
   const word = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -31,7 +31,7 @@ export function newStrategy(root: string, name: string): readonly string[] {
   for (const [path, text] of Object.entries(files)) {
     const isFromKilled = (place: string): boolean => !isListed && readRegularFile(place, TEXT_FILE) === text;
     if (existsSync(join(root, path)) && !isFromKilled(join(root, path)))
-      throw new UsageError(`${path} exists: choose another name, or remove it first`);
+      throw new UsageError(`${path} already exists; choose another name, or remove the existing strategy first`);
   }
   const after = indexWith(before, name, word);
   for (const [path, text] of Object.entries(files)) writeOutputFile(join(root, path), text);
@@ -43,7 +43,9 @@ function indexWith(text: string, name: string, word: string): string {
   const start = text.indexOf('\nexport const strategies = byName({\n');
   const end = text.indexOf('});\n', start);
   if (start < 1 || end < 0 || text.slice(start, end).includes('}')) {
-    throw new UsageError('strategies/index.ts has an unexpected form; add the line manually (docs/strategies.md)');
+    throw new UsageError(
+      'strategies/index.ts has an unexpected form; add the strategy there manually (docs/strategies.md)',
+    );
   }
   const line = importOf(name, word);
   return `${text.slice(0, start)}${line}${text.slice(start, end)}  ${word},\n${text.slice(end)}`;

@@ -33,7 +33,7 @@ const { pass, warn, fail } = finding;
  */
 export async function keyFindings(client: VenueClient, instance: string): Promise<readonly Finding[]> {
   const id = await client.account?.id();
-  const whose = id?.kind === 'done' ? `of account ${id.value}` : 'valid';
+  const whose = id?.kind === 'done' ? `the key of account ${id.value}` : 'the key';
   const canceled = await client.cancel({ originIds: [`${instance}-0-0`] });
   const withdrawals = warn(
     'withdrawals',
@@ -42,17 +42,17 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
   );
   if (canceled.kind === 'done')
     return [
-      pass('key', `${whose}; may read and cancel; only --order tests the permission to place orders`),
+      pass('key', `${whose} may read and cancel; only --order tests the permission to place orders`),
       withdrawals,
     ];
   if (canceled.kind === 'unknown')
     return [
-      warn('key', `${whose}; may read; no answer to a test cancel (${canceled.reason})`, 'run puntas doctor again'),
+      warn('key', `${whose} may read, but a test cancel had no answer (${canceled.reason})`, 'run puntas doctor again'),
       withdrawals,
     ];
   const { code, message, meaning } = canceled;
   const todo = canceled.remedy ?? localRemedyOf(code) ?? 'run puntas doctor again';
-  const says = `${whose}; may read; a test cancel was rejected (${code}: ${message})`;
+  const says = `${whose} may read, but a test cancel was rejected (${code}: ${message})`;
   return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
 }
 
@@ -64,7 +64,7 @@ export function bookFindings(
   const check = 'book';
   const value = (sum: Parameters<typeof moneyOfValue>[1]) => `${textOfMoney(moneyOfValue(i, sum))} ${i.minor}`;
   const amount = (lots: Instrument['amountMin']) => `${textOfMoney(moneyOfAmount(i, lots))} ${i.major}`;
-  const bounds = `${i.symbol}: tick ${i.tick}, orders of ${amount(i.amountMin)} to ${amount(i.amountMax)}, worth ${value(i.valueMin)} to ${value(i.valueMax)}`;
+  const bounds = `${i.symbol}: tick ${i.tick}, order amount ${amount(i.amountMin)} to ${amount(i.amountMax)}, order value ${value(i.valueMin)} to ${value(i.valueMax)}`;
   const refused = preview.refusals.filter(({ reason }) => !isCut(reason));
   const named = (all: typeof preview.refusals) =>
     all.map(({ side, index, reason }) => `${bidOrAsk(side)} ${index + 1}: ${reason}`).join('; ');
@@ -79,13 +79,13 @@ export function bookFindings(
   const { levels, refusal } = preview;
   const shown = levels.filter(({ verdict }) => verdict === 'would be placed').length;
   if (needsOperator(preview.unshown))
-    found.push(fail('quotes', preview.emptySidesText ?? 'none', 'change the key named in the message'));
+    found.push(fail('quotes', preview.emptySidesText ?? 'none', 'change the configuration key that the message names'));
   else if (preview.halt !== null)
     found.push(
       fail(
         'quotes',
-        `the bot would halt immediately after a start: ${preview.halt}`,
-        'fix the cause first; every start would halt again',
+        `the bot would halt immediately after its start: ${preview.halt}`,
+        'fix the cause before a start, because every start would halt again',
       ),
     );
   else if (preview.emptySidesText !== null)
@@ -94,7 +94,11 @@ export function bookFindings(
     );
   else if (refusal !== null)
     found.push(
-      warn('quotes', `none now: ${refusal}`, 'run puntas doctor again; for a running bot, see puntas explain'),
+      warn(
+        'quotes',
+        `no quote would be placed now: ${refusal}`,
+        'run puntas doctor again; for a running bot, see puntas explain',
+      ),
     );
   else found.push(pass('quotes', `${shown} of ${levels.length} levels would be placed now (puntas check shows them)`));
   return found;
@@ -121,8 +125,8 @@ export function balanceFindings({ preview, riskContext }: PreviewNow): readonly 
     if (of.length === 0)
       return warn(
         check,
-        `no ${bidOrAsk(side)} is wanted now; the balance is ${textOfMoney(funds)} ${currency}`,
-        'see quotes',
+        `the strategy wants no ${bidOrAsk(side)} now; the balance is ${textOfMoney(funds)} ${currency}`,
+        'see the finding on quotes',
       );
     if (needed <= funds) return pass(check, says);
     return fail(check, says, `deposit ${textOfMoney((needed - funds) as Money)} ${currency}, or lower strategy.amount`);
@@ -144,7 +148,7 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
   const apart = ((ask - bid) * 20_000) / (ask + bid);
   const fees = (2 * makerRate) / 10_000;
   const { instrument: i } = riskContext;
-  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, and both maker fees take ${fees.toFixed(1)} bps: a round trip earns ${(apart - fees).toFixed(1)} bps`;
+  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, and two maker fees take ${fees.toFixed(1)} bps, so a round trip earns ${(apart - fees).toFixed(1)} bps`;
   found.push(
     apart > fees
       ? pass('spread', says)
@@ -173,8 +177,11 @@ export function budgetFindings(config: Config, levels: number): readonly Finding
   };
   const left = budgets.privatePerMinute - reads.private;
   const moves = levels === 0 ? Infinity : Math.floor(left / levels);
-  const orders = `${left} are left for orders${levels === 0 ? '' : `: all ${levels} quotes can be moved ${moves} times per minute`}`;
-  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, ${orders}; without a stream, it takes ${reads.public} of ${budgets.publicPerMinute} public requests`;
+  const orders =
+    levels === 0
+      ? `the other ${left} are left for orders`
+      : `the other ${left} allow all ${levels} quotes to be replaced ${moves} times per minute`;
+  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, and ${orders}. Without a stream, polling takes ${reads.public} of ${budgets.publicPerMinute} public requests per minute`;
   const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);
   return [
     over

@@ -31,13 +31,14 @@ export class ClockGap {
     if (this.#least === -Infinity)
       return warn(
         check,
-        'no answer contained the time of the exchange',
+        'no answer of the exchange contained its time, so the clocks could not be compared',
         'make sure that NTP sets the clock of this machine',
       );
     const gap = this.#least > 0 ? this.#least : this.#most < 0 ? this.#most : 0;
     const away = Math.abs(gap);
-    if (away < NEAR_MS) return pass(check, 'agrees with the exchange clock to the second');
-    const says = `${(away / 1_000).toFixed(0)} s ${gap > 0 ? 'behind' : 'ahead of'} the exchange clock`;
+    if (away < NEAR_MS)
+      return pass(check, `this machine's clock agrees with the exchange clock within ${NEAR_MS / 1_000} s`);
+    const says = `this machine's clock is ${(away / 1_000).toFixed(0)} s ${gap > 0 ? 'behind' : 'ahead of'} the exchange clock`;
     const todo = 'enable NTP on this machine (timedatectl set-ntp true)';
     return away < FAR_MS ? warn(check, says, todo) : fail(check, says, todo);
   }

@@ -57,7 +57,12 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       options.tell(one);
     }
   };
-  tell(pass('configuration', `${config.strategy.name} on ${config.book} as ${config.instance}: all keys are valid`));
+  tell(
+    pass(
+      'configuration',
+      `all keys of the configuration are valid (${config.strategy.name} on ${config.book} as ${config.instance})`,
+    ),
+  );
   tell(await stateFindings(config, options.which, clock));
   tell(diskFindings(config, clock));
   tell(await portFindings(config));
@@ -76,7 +81,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   try {
     venue = remoteAccess(config.exchange);
   } catch (error) {
-    tell(checkAborted('key', error, 'then run puntas doctor again'));
+    tell(checkAborted('key', error));
     await withoutKey({ ...options, tell }, venueOf(config).restUrl(restUrl));
     return { findings, left: [] };
   }
@@ -85,7 +90,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       ? warn(
           'secrets',
           'the key is in the environment, where /proc and docker inspect show it',
-          'store it in files (chmod 600) named by PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE',
+          'store key and secret in files (chmod 600), and name these files in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE',
         )
       : pass('secrets', 'only this user can read the files of key and secret'),
   );
@@ -102,7 +107,7 @@ async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string
   const client = publicClientOf(config, restUrl, clock, seed, { onRequest });
   try {
     await readBookRow(client, config.book);
-    tell(pass('exchange', `answers, and lists ${config.book}`));
+    tell(pass('exchange', `the exchange answers and lists ${config.book}`));
     tell(gap.finding);
   } catch (error) {
     tell(checkAborted('exchange', error));
@@ -120,7 +125,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   let seen: PreviewNow | null = null;
   try {
     await readBookRow(client, config.book);
-    tell(pass('exchange', `answers, and lists ${config.book}`));
+    tell(pass('exchange', `the exchange answers and lists ${config.book}`));
     seen = await accountFindings(options, client);
   } catch (error) {
     tell(checkAborted('exchange', error));
@@ -169,7 +174,7 @@ async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess
   if (stream === undefined)
     return warn(
       check,
-      `not configured; the bot polls the book every ${config.timing.bookPollMs} ms`,
+      `no stream is configured; the bot polls the book every ${config.timing.bookPollMs} ms`,
       'set exchange.streamUrl',
     );
   const opened = new AbortController();
@@ -180,8 +185,8 @@ async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess
   });
   await sleep(clock, STREAM_WITHIN_MS, opened.signal);
   stream.close();
-  if (opened.signal.aborted) return pass(check, `opens, and sends ${config.book}`);
-  return warn(check, `does not open (${why}); the bot would poll the book`, 'check exchange.streamUrl');
+  if (opened.signal.aborted) return pass(check, `the stream opens and sends ${config.book}`);
+  return warn(check, `the stream does not open (${why}), so the bot would poll the book`, 'check exchange.streamUrl');
 }
 
 async function orderFinding(
@@ -213,7 +218,13 @@ async function orderFinding(
     return [];
   }
   if (!(await mayOrder(plan.text))) {
-    tell(warn('order', `trial order not sent: you declined ${plan.text}`, 'run again with --order --yes'));
+    tell(
+      warn(
+        'order',
+        `trial order not sent: you declined ${plan.text}`,
+        'to place the trial order, run puntas doctor with --order --yes',
+      ),
+    );
     return [];
   }
   const tried = await tryOrder(plan, { ...options, venue, log });

@@ -24,13 +24,13 @@ async function encryptionFinding(url: URL, now: number): Promise<Finding> {
   const check = 'tls';
   // The configuration allows unencrypted connections only on this machine.
   if (!/^(https|wss):$/.test(url.protocol))
-    return pass(check, `${url.host} is on this machine; traffic is not encrypted, and does not leave the machine`);
+    return pass(check, `${url.host} is on this machine; the traffic is not encrypted, but does not leave the machine`);
   const told = await certificateOf(url);
   if (typeof told === 'string')
     return fail(
       check,
       `${url.host}: ${told}`,
-      'no request is sent without TLS; check the address and the clock; set NODE_EXTRA_CA_CERTS to the certificate of your own proxy',
+      'check the address and the clock, or set NODE_EXTRA_CA_CERTS to the certificate of your own proxy; Puntas sends no request without TLS',
     );
   const days = Math.floor((told.until - now) / DAY_MS);
   const says = `${url.host}: ${told.protocol}, certificate valid for ${days} days`;
@@ -38,7 +38,7 @@ async function encryptionFinding(url: URL, now: number): Promise<Finding> {
   return warn(
     check,
     says,
-    'check again before the certificate expires; with an expired certificate no request can be sent',
+    'run puntas doctor again before the certificate expires; Puntas sends no request to a host with an expired certificate',
   );
 }
 

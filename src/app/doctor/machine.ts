@@ -31,10 +31,9 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   try {
     assertStateDirTrusted(dir);
   } catch (error) {
-    return [checkAborted(check, error, 'then run puntas doctor again')];
+    return [checkAborted(check, error)];
   }
-  if (isPaperState(dir))
-    return [fail(check, `${dir} belongs to paper trading`, 'give this bot a state.dir of its own')];
+  if (isPaperState(dir)) return [fail(check, `${dir} belongs to paper trading`, 'set another state.dir for this bot')];
   const found = await lookInto(dir, clock).catch((error: unknown) => checkAborted(check, error));
   if (found !== null && 'check' in found) return [found];
   const owner = found?.owner ?? null;
@@ -42,14 +41,14 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
     const ours = { ...config, key: '', venue: venueOf(config).restUrl(config.exchange.restUrl) };
     if (ownerText(owner) !== ownerText(ours))
       return [
-        fail(check, `${dir} belongs to ${ownerText(owner)}`, `give ${config.instance} a state.dir of its own`),
+        fail(check, `${dir} belongs to ${ownerText(owner)}`, `set another state.dir for ${config.instance}`),
         ...stops(dir, which),
       ];
   }
   const bot = alive(dir, 'bot');
   const left = config.exchange.kind === 'remote' && bot === null ? (found?.orders ?? []) : [];
   return [
-    secrecyFinding(dir, bot === null ? '' : `; a bot runs there${processOf(bot)}`),
+    secrecyFinding(dir, bot === null ? '' : `; a bot is running with this directory${processOf(bot)}`),
     ...(left.length === 0
       ? []
       : [
@@ -82,7 +81,7 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
   return [
     fail(
       'halt',
-      `stopped by ${stop.by}: ${stop.reason}`,
+      `quoting is stopped or limited by ${stop.by}: ${stop.reason}`,
       `investigate, then resume with: ${ownCommand('resume', which)}`,
     ),
   ];
@@ -125,10 +124,14 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
   const room = free === null ? null : `${Math.floor(free / MB)} MB are free at ${dir}`;
   const most = `the bot may use ${Math.ceil(needed / MB)} MB (journal.keepMb ${journal.keepMb})`;
   const [median, worst] = [times[times.length >> 1] ?? 0, times.at(-1) ?? 0];
-  const speed = `a write is durable after ${ms(median)} (median), the slowest of ${SYNCS} after ${ms(worst)}; every order waits for a write`;
+  const speed = `of ${SYNCS} writes, the median was durable after ${ms(median)} and the slowest after ${ms(worst)}; every order waits for a write`;
   return [
     room === null || free === null
-      ? warn('disk', 'the system does not report free disk space', `make sure that ${most}`)
+      ? warn(
+          'disk',
+          'the system does not report free disk space',
+          `make sure that ${Math.ceil(needed / MB)} MB are free (journal.keepMb ${journal.keepMb})`,
+        )
       : free < needed
         ? (free < (ROOM_MB / 2) * MB ? fail : warn)(
             'disk',
@@ -137,9 +140,9 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
           )
         : pass('disk', `${room}, ${most}`),
     median > SYNC_HOPELESS_MS
-      ? fail('disk sync', speed, 'put state.dir on a local disk; orders would be delayed too much')
+      ? fail('disk sync', speed, 'move state.dir to a local disk; on this disk, orders would wait too long')
       : median > SYNC_SLOW_MS
-        ? warn('disk sync', speed, 'put state.dir on a faster, local disk')
+        ? warn('disk sync', speed, 'move state.dir to a faster, local disk')
         : pass('disk sync', speed),
   ];
 }
@@ -160,15 +163,19 @@ export async function sentinelFinding(config: Config, clock: Clock): Promise<Fin
       ? fail(check, 'the embedded exchange ends with the bot, and has no sentinel', 'remove sentinel.required')
       : pass(check, 'no sentinel is needed: the embedded exchange ends with the bot');
   const { dir } = config.state;
-  const start = `start a sentinel with its own key: puntas sentinel (docs/sentinel.md)`;
+  const start = `start puntas sentinel with another key than the bot's (docs/sentinel.md)`;
   const seen = alive(dir, 'sentinel');
   if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
     return pass(check, `a sentinel watches ${dir}${processOf(seen)}`);
   if (required)
-    return fail(check, 'no sentinel heartbeat, and sentinel.required is set: the bot would not quote', start);
+    return fail(
+      check,
+      'the bot would not quote, because sentinel.required is set and no sentinel sends a heartbeat',
+      start,
+    );
   return warn(
     check,
-    'no sentinel heartbeat; if the bot goes down, its orders stay live',
+    'no sentinel sends a heartbeat, so the orders of this bot stay live if the bot goes down',
     `${start}, and set sentinel.required`,
   );
 }
@@ -203,9 +210,9 @@ export async function portFindings({ metrics, webhooks, state }: Config): Promis
           'put a TLS proxy in front of the bot, and set webhooks.callbackUrl to its https:// address',
         ),
       );
-    else found.push(pass('callback', `${at}, and the secret path is long enough`));
+    else found.push(pass('callback', `${at} is encrypted, and the secret path is long enough`));
   } catch (error) {
-    found.push(checkAborted('callback', error, 'then run puntas doctor again'));
+    found.push(checkAborted('callback', error));
   }
   return found;
 }
@@ -219,21 +226,22 @@ async function portFinding(
 ): Promise<Finding> {
   const at = `${host}:${port}`;
   const why = await listenProblem(host, port);
-  if (why === 'EADDRINUSE' && isRunning) return pass(name, `${at} is in use by the running bot`);
+  if (why === 'EADDRINUSE' && isRunning) return pass(name, `${at} is in use, as expected while the bot is running`);
   if (why !== null) {
     const todo =
       why === 'EADDRINUSE'
-        ? `choose another ${name}.port, or stop the program that uses it (0 for any free port)`
+        ? `choose another ${name}.port (0 for any free port), or stop the program that uses this port`
         : `choose another ${name}.host and ${name}.port`;
     return fail(name, `${at} is not available: ${why}`, todo);
   }
-  if (LOOPBACK.test(host)) return pass(name, port === 0 ? `a free port of ${host}` : `${at} is free`);
+  if (LOOPBACK.test(host))
+    return pass(name, port === 0 ? `the bot will use any free port of ${host}` : `${at} is free`);
   return warn(
     name,
-    `${at} is free, but open to anyone who reaches this machine: plain HTTP without login`,
+    `${at} is free, but anyone who can reach this machine can use this port over plain HTTP, without a login`,
     name === 'metrics'
       ? 'unless the bot runs in a container, set metrics.host: 127.0.0.1'
-      : 'allow only a proxy with TLS to reach it (webhooks.sources)',
+      : 'allow only a proxy with TLS to reach this port (webhooks.sources)',
   );
 }
 

@@ -58,8 +58,7 @@ export type TrialPlan = {
 export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   const { instrument: i, depth } = riskContext;
   const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
-  if (!(bid > 0 && ask > 0))
-    return fail(CHECK, 'the book does not have both a bid and an ask', 'run puntas doctor again');
+  if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book has no bid or no ask', 'run puntas doctor again');
   const tried = (['buy', 'sell'] as const).map(side => {
     const price = farPrice(i, side, (bid + ask) / 2);
     const lots = minimumLots(i, price);
@@ -73,7 +72,7 @@ export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   if (found) return { instrument: i, side: found.side, lots: found.lots, text: found.text };
   return fail(
     CHECK,
-    'the balances do not cover the smallest order',
+    'the balances do not cover the smallest order on either side',
     `deposit ${tried.map(({ money }) => money).join(' or ')}`,
   );
 }
@@ -118,19 +117,27 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
     if (left.length > 0)
       return {
         left,
-        finding: fail(CHECK, `${text}; not verified to be gone: ${left.join(', ')}`, cancelCommand(which)),
+        finding: fail(CHECK, `${text}; orders may still be open: ${left.join(', ')}`, cancelCommand(which)),
       };
-    const gone = 'no open orders (verified by two reads)';
+    const gone = 'two reads found no open orders';
     if (summary.halted !== undefined)
       return {
         left,
         finding: fail(
           CHECK,
-          `${text}: trading is halted: ${summary.halted}; ${gone}`,
+          `${text}: trading is halted (${summary.halted}); ${gone}`,
           `investigate, then resume with: ${ownCommand('resume', which)}`,
         ),
       };
-    if (failure !== null) return { left, finding: fail(CHECK, `${text}; failed: ${failure}; ${gone}`, 'see the log') };
+    if (failure !== null)
+      return {
+        left,
+        finding: fail(
+          CHECK,
+          `${text}: the trial failed (${failure}); ${gone}`,
+          'see the log above, then run puntas doctor again',
+        ),
+      };
     return { left, finding: watch.finding(summary, gone) };
   } catch (error) {
     return { left: [], finding: checkAborted(CHECK, error) };
@@ -176,7 +183,7 @@ class TrialWatch {
 
   begins(stop: (why: string) => void): void {
     this.#stop = stop;
-    this.#after(NONE_AFTER_MS, `no order within ${NONE_AFTER_MS / 1_000} s`);
+    this.#after(NONE_AFTER_MS, `the bot placed no order within ${NONE_AFTER_MS / 1_000} s`);
   }
 
   end(): void {
@@ -230,38 +237,38 @@ class TrialWatch {
     if (fills === null && this.#end !== 'refused')
       return warn(
         CHECK,
-        `${text}: unknown whether it was executed before it was canceled (${figuresUnknown}); ${gone}`,
+        `${text}: the bot could not read whether the order was executed before its cancel (${figuresUnknown}); ${gone}`,
         'check the trades on the exchange; the bot books them at its next start',
       );
     if (fills !== null && fills > 0)
-      return warn(CHECK, `${text}: accepted, and EXECUTED before it was canceled; ${gone}`, 'see puntas ledger');
+      return warn(CHECK, `${text}: accepted, and EXECUTED before the cancel; ${gone}`, 'see puntas ledger');
     switch (this.#end) {
       case 'accepted':
-        return pass(CHECK, `${text}: accepted, canceled, and ${gone}`);
+        return pass(CHECK, `${text}: accepted and canceled; ${gone}`);
       case 'refused':
         return fail(
           CHECK,
-          `${text}: rejected (${this.#refusal}); not retried; ${gone}`,
+          `${text}: rejected (${this.#refusal}), and not sent again; ${gone}`,
           'fix the cause of the rejection',
         );
       case 'taken out':
         return fail(
           CHECK,
-          `${text}: accepted, and canceled by the exchange; ${gone}`,
-          'ask the exchange for the reason of the cancel',
+          `${text}: accepted, but then canceled by the exchange; ${gone}`,
+          'ask the exchange why it canceled the order',
         );
       case 'unknown':
       case null:
         if (this.#order === null)
           return fail(
             CHECK,
-            `not sent: ${this.#why ?? 'the check was stopped before the order was sent'}`,
+            `trial order not sent: ${this.#why ?? 'the check was stopped before the order was sent'}`,
             'fix the cause, then run puntas doctor again',
           );
         // The warning stays even if the order was found in the meantime.
         return warn(
           CHECK,
-          `${text}: no answer; not retried; ${gone}`,
+          `${text}: the exchange did not answer, and the order was not sent again; ${gone}`,
           'check the connection, then run puntas doctor again',
         );
     }

@@ -57,7 +57,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     if (passed() > HEARD_WITHIN_MS) {
       box.take();
       throw new UsageError(
-        `${dir}: no bot accepted the request within ${HEARD_WITHIN_MS / 1000} s, so it was withdrawn; check that the bot is running with this state directory. ${unheard}`,
+        `${dir}: no bot accepted the request within ${HEARD_WITHIN_MS / 1000} s, so the request was withdrawn; check that the bot is running with this state directory. ${unheard}`,
         1,
       );
     }
@@ -68,7 +68,10 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     const answer = box.answered();
     if (answer?.id === request.id) return answer;
     if (passed() > ANSWERED_WITHIN_MS)
-      throw new UsageError(`${dir}: the bot accepted the request but has not answered; see the log of the bot`, 1);
+      throw new UsageError(
+        `${dir}: the bot accepted the request but did not answer within ${ANSWERED_WITHIN_MS / 1000} s; see the log of the bot`,
+        1,
+      );
     failIfDead();
     await sleep(clock, LOOK_EVERY_MS);
   }

@@ -38,11 +38,11 @@ export async function askReload(
   const expected = isPreview ? command.digest : (command.digest ?? lastPreviewed(dir, by, clock.now()));
   if (expected !== undefined && !digest.startsWith(expected.toLowerCase()))
     throw new UsageError(
-      `${file}: changed since the preview: expected the SHA-256 ${expected}, found ${digest}; no request was sent to the bot; check the file with puntas reload --preview`,
+      `${file} changed since the preview (expected SHA-256 ${expected}, found ${digest}), so no request was sent to the bot; check the file with puntas reload --preview`,
     );
   const request = { id, at: clock.now(), by, reason, digest, isPreview };
   const box = new ReloadBox(dir);
-  const answer = await askBot(dir, box, request, clock, 'A bot reads the file at its start');
+  const answer = await askBot(dir, box, request, clock, 'A bot that is not running reads the file at its next start');
   quietly(() => {
     if (answer.end === 'shown') box.remember({ by, at: clock.now(), digest });
     else if (answer.end !== 'kept') box.remember(null);

@@ -52,7 +52,9 @@ export async function check(
       ...halts(preview.halt, config.state.dir, configFile),
       ...(own === 0
         ? []
-        : [`${own} live orders of ${config.instance} are treated as canceled, because a run cancels them first`]),
+        : [
+            `${own} live orders of ${config.instance} are treated as canceled, because a run cancels them at its start`,
+          ]),
       ...previewLines(rules.instrument, preview),
     ].join('\n');
     return {
@@ -69,13 +71,15 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
   const would = (what: string, { by, reason }: Halt): string =>
-    `the bot would ${what} by ${by}: ${reason}; investigate, then resume with: ${lift}`;
+    `the bot would ${what} by ${by} (${reason}); investigate, then resume with: ${lift}`;
   const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
-    ...(now === null ? [] : [`the bot would halt immediately: ${now}`]),
-    ...(halted === null ? [] : [would('not quote: halted', halted)]),
-    ...(held === null ? [] : [would('not quote: held', held)]),
-    ...(reducing === null ? [] : [would('quote only to reduce inventory: reduce-only', reducing)]),
+    ...(now === null ? [] : [`the bot would halt immediately after its start: ${now}`]),
+    ...(halted === null ? [] : [would('not quote, because it is halted', halted)]),
+    ...(held === null ? [] : [would('not quote, because its quotes are blocked', held)]),
+    ...(reducing === null
+      ? []
+      : [would('quote only to reduce inventory, because it was set to reduce-only', reducing)]),
   ];
 }
 
@@ -84,7 +88,9 @@ function previewLines(instrument: Instrument, preview: Preview): string[] {
   const asks = preview.levels.filter(({ level }) => level.side === 'sell').reverse();
   const bids = preview.levels.filter(({ level }) => level.side === 'buy');
   return [
-    ...(preview.refusal === null ? [] : [`no quote would be placed: ${preview.refusal}; otherwise these quotes:`]),
+    ...(preview.refusal === null
+      ? []
+      : [`no quote would be placed now (${preview.refusal}); without this obstacle, the quotes would be:`]),
     ...asks.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
     `  mid price ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
     ...bids.map(({ level, verdict }) => levelRow(instrument, level, verdict)),

@@ -165,7 +165,9 @@ export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   });
   const { difference, gap, broke } = replayed;
   if (seen.at === null)
-    throw new UsageError(`${dir}: run ${run} has no input ${at === null ? '' : `up to ${timeText(at)}`}`);
+    throw new UsageError(
+      `${dir}: the recording of run ${run} has no input${at === null ? '' : ` up to ${timeText(at)}`}`,
+    );
   if (at !== null && next === null && at - seen.at > SLACK_MS && difference === null && !gap)
     throw new UsageError(outside(dir, at));
   return {
@@ -192,7 +194,9 @@ function chosenRun(dir: string, at: Millis | null): { readonly run: number; read
     if (at === null || startedAt <= at) return { run, next: runs[i + 1] ?? null };
   }
   throw new UsageError(
-    at === null ? `${dir}: no run in this directory has read the rules of its book` : outside(dir, at),
+    at === null
+      ? `${dir}: no run in this directory has read the rules of its book, so there is nothing to explain`
+      : outside(dir, at),
   );
 }
 
@@ -223,7 +227,10 @@ const firstRulesOf = (dir: string, run: number): Rules | null => damaged(dir, ru
 function madeFrom(dir: string, run: number): { readonly setup: Config; readonly rules: Rules } {
   const of = damaged(dir, run, () => recordedRunOf(dir, run));
   const rules = firstRulesOf(dir, run);
-  if (of === null || rules === null) throw new UsageError(`${dir}: run ${run} ended before it read its rules`);
+  if (of === null || rules === null)
+    throw new UsageError(
+      `${dir}: run ${run} ended before it read the rules of its book, so there is nothing to explain`,
+    );
   return { setup: recordedConfig(of.setup), rules };
 }
 
@@ -236,9 +243,9 @@ function damaged<T>(dir: string, run: number, read: () => T): T {
 }
 
 function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean): string | null {
-  if (gap) return 'the recording ends early because the disk was full; this is the last recorded state';
+  if (gap) return 'the recording ends early because the disk was full; the last recorded state is shown';
   if (asked === null || asked - at <= SILENT_MS || !isPast) return null;
-  return `the bot was not running at ${timeText(asked)}; this is its state when it last stopped`;
+  return `the bot was not running at ${timeText(asked)}, so its state at the last stop before that time is shown`;
 }
 
 /** Replayed data that the engine does not store. */

@@ -15,10 +15,10 @@ export function explanationText(of: Explanation): string {
     ...(note === null ? [] : [`note: ${note}`]),
     ...(difference === null
       ? []
-      : [`DIFFERENT: this version's decisions differ from the recorded ones; the replay stops: ${difference}`]),
+      : [`DIFFERENT: this version decides differently from the recording, and the replay stops there (${difference})`]),
     `regime: ${of.regime.regime} since ${Number.isFinite(of.regime.since) ? timeText(of.regime.since) : 'the start'}: ${of.regime.why}`,
     ...of.changes.slice(-6, -1).map(({ regime, since, why }) => `  before: ${regime} since ${timeText(since)}: ${why}`),
-    `market: bid ${market.bid ?? 'none'}, ask ${market.ask ?? 'none'}${market.bookAgeMs === null ? ', book not read yet' : `, ${(market.bookAgeMs / 1000).toFixed(1)} s old`}`,
+    `market: bid ${market.bid ?? 'none'}, ask ${market.ask ?? 'none'}${market.bookAgeMs === null ? ', book not read yet' : `, book ${(market.bookAgeMs / 1000).toFixed(1)} s old`}`,
     fair === null
       ? 'fair value: none'
       : `fair value in ticks of ${of.tick}: ${ticksText(fair.ticks)}${fair.steps.length > 1 ? ` = ${sumText(fair.steps)}` : ` (${fair.steps[0]?.name ?? ''})`}`,

@@ -52,7 +52,9 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
   writeOut(path, () => data);
   const [first] = file.entries;
   const folded = first !== undefined && isBroughtForward(first) && from <= first.at;
-  const before = folded ? `; before ${new Date(first.at).toISOString()} the ledger keeps only the sum` : '';
+  const before = folded
+    ? `; the ledger has only the sum of the entries before ${new Date(first.at).toISOString()}`
+    : '';
   return `${path}: ${count} ${count === 1 ? 'row' : 'rows'} of ${asked.rows}${before}`;
 }
 

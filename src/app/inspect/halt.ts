@@ -35,7 +35,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
   const lift = `investigate, then resume with: ${ownCommand('resume', which)}`;
   if (before !== null)
     return {
-      text: `${stateDir}: trading is already halted: ${before.reason} (by ${before.by}); ${lift}`,
+      text: `${stateDir}: trading is already halted by ${before.by} (${before.reason}); ${lift}`,
       ...{ code: EXIT.clean, isLatched: true },
     };
   try {
@@ -45,7 +45,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
     const other = latch.read();
     if (other !== null)
       return {
-        text: `${stateDir}: trading is halted: ${other.reason}; ${lift}`,
+        text: `${stateDir}: trading is halted by ${other.by} (${other.reason}); ${lift}`,
         code: EXIT.clean,
         isLatched: true,
       };
@@ -76,7 +76,7 @@ export function lastConfigOf(stateDir: string): Config {
  * Returns the reason why this bot has no orders that another process could cancel; `null` if it may have such orders.
  */
 export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
-  if (isPaperState(stateDir)) return 'paper trading places no real orders; nothing to cancel';
+  if (isPaperState(stateDir)) return 'there is nothing to cancel, because paper trading places no real orders';
   if (exchange.kind === 'embedded')
     return "the embedded exchange is part of the bot's process; a running bot cancels its orders itself, and no order remains after the bot ends";
   return null;
@@ -117,7 +117,7 @@ export async function cancelOwn(
     if (left?.length === 0)
       return {
         lines: [
-          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (${canceled} further orders were found and canceled)` : ''}`,
+          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (orders that were still open and were canceled: ${canceled})` : ''}`,
         ],
         code: EXIT.clean,
       };
@@ -130,7 +130,7 @@ export async function cancelOwn(
           : left === null
             ? ['open orders could not be read; see the log above']
             : []),
-        ...ids.map(id => `not verified to be gone: ${id}`),
+        ...ids.map(id => `order ${id} may still be open`),
         `orders of ${instance} may still be open on ${book}; cancel them at the exchange, or run this command again`,
       ],
       code: EXIT.leftOrders,

@@ -73,7 +73,7 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
     ...(row.middle === undefined ? [] : [`mid price ${row.middle}`]),
     ...(row.costMax === undefined ? [] : [`maximum cost ${row.costMax} ${minor}`]),
     ...(row.dayCost === undefined ? [] : [`cost of earlier hedges that day ${row.dayCost} ${minor}`]),
-    ...(row.flatten === undefined ? [] : [`cost of this flatten so far ${row.flatten.cost} ${minor}`]),
+    ...(row.flatten === undefined ? [] : [`cost of earlier hedges of this flatten ${row.flatten.cost} ${minor}`]),
   ];
   const { offer } = row;
   return [
@@ -86,7 +86,9 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
           `  ${offer.give.amount} ${offer.give.currency} for ${offer.get.amount} ${offer.get.currency} by ${offer.way}, ${offer.id}`,
         ]),
     ...(route
-      ? [`  over ${route.via}, leg ${route.leg} of 2: ${route.holds} ${route.via}, valued at ${route.worth} ${minor}`]
+      ? [
+          `  route over ${route.via}, leg ${route.leg} of 2; holds ${route.holds} ${route.via}, valued at ${route.worth} ${minor}`,
+        ]
       : []),
     `  ${row.states.map(({ at, state }) => `${state} ${new Date(at).toISOString().slice(11, 23)}`).join(', ')}`,
   ];

@@ -62,7 +62,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   const [first] = file.entries;
   if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
     throw new UsageError(
-      `--since: the ledger keeps entries until ${timeText(first.at)} only as one sum; expected a later time`,
+      `--since: the ledger has only the sum of the entries until ${timeText(first.at)}; pass a later time`,
     );
   const all = rowsOf(file, shown);
   const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
@@ -91,7 +91,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
     ...waiting.map(
       ({ currency, amount, by, reason }) =>
-        `pending, not yet booked by the bot: ${textOfMoney(amount)} ${currency} (${by}: ${reason})`,
+        `pending adjustment, which the bot has not booked yet: ${textOfMoney(amount)} ${currency} (${by}: ${reason})`,
     ),
   ];
 }
@@ -125,9 +125,9 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   // durable.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
-    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason has been in the ledger since ${timeText(earlier.at)}; to book the amount again, give another --reason`;
+    return `nothing was booked, because the ledger has contained ${textOfMoney(amount)} ${currency} by ${by} for this reason since ${timeText(earlier.at)}; to book the amount again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
-  return `requested: an adjustment of ${textOfMoney(amount)} ${currency}; a running bot books it within seconds, otherwise at its next start, before it quotes. A halt stays until you resume with: ${ownCommand('resume', { stateDir: dir })}`;
+  return `requested: an adjustment of ${textOfMoney(amount)} ${currency}; a running bot books the adjustment within seconds, a stopped bot at its next start, before it quotes. The adjustment ends no halt; to end a halt, resume with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
 /** Returns the ledger entry of an operator's booking; `undefined` if there is none. */
@@ -149,7 +149,7 @@ function amountOf(text: string): Money {
   } catch {
     throw new UsageError(`--amount: expected decimal digits like 12.5 or -12.5, found ${text}`);
   }
-  if (amount === 0n) throw new UsageError('--amount: expected a number other than 0');
+  if (amount === 0n) throw new UsageError('--amount: expected an amount other than 0');
   return amount;
 }
 

@@ -19,8 +19,7 @@ export type ProfitNow = {
 };
 
 /** Returns the sentence about an unknown profit, without a full stop. */
-export const unknownProfit = (why: string): string =>
-  `Profit is unknown: ${why}; it is known again after the bot's next reads`;
+export const unknownProfit = (why: string): string => `Profit is unknown until the bot's next reads (${why})`;
 
 /** Returns the profit as it is printed; `null` if it is unknown or was never stored. */
 export const printedProfit = (of: ProfitNow | null, minor: string): PrintedProfit | null =>

@@ -77,7 +77,8 @@ export function profitReport(
   const name = file.book ?? book;
   const entries = sortedByTime(file.entries);
   const [first] = entries;
-  if (name === undefined || first === undefined) throw new UsageError('the ledger has no entry yet');
+  if (name === undefined || first === undefined)
+    throw new UsageError('the ledger has no entries yet; the bot writes the first entry when it has read its balances');
   // The time can be ahead of the machine's clock, because a bot may run accelerated.
   const at = Math.max(now, entries.at(-1)!.at, current?.booked.at ?? -Infinity);
   const [major, minor] = pairOf(name);
@@ -88,7 +89,7 @@ export function profitReport(
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
     throw new UsageError(
-      `the ledger has no such day; it covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
+      `the ledger has no day in the requested period; the ledger covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
     );
   const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {
@@ -223,7 +224,7 @@ export function reportText(report: ProfitReport): readonly string[] {
     '',
     ...fitted(report),
     '',
-    ...[`${major}: holdings at the day's end.`, ...notesOf(report)].flatMap(note => wrapped(note, WIDTH)),
+    ...[`Column ${major}: holdings at the end of each day.`, ...notesOf(report)].flatMap(note => wrapped(note, WIDTH)),
   ];
 }
 
@@ -242,18 +243,20 @@ export function notesOf(report: ProfitReport): readonly string[] {
     last.mark === null
       ? 'There was no trade, so inventory has no price.'
       : last.marked === 'middle'
-        ? `Inventory is valued at the mid price at each day's end; the latest is ${textOfMoney(last.mark.price)} ${minor}, from ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
-        : `Inventory is valued at the price of the last fill, ${textOfMoney(last.mark.price)} ${minor} at ${minuteOf(last.mark.at)}. Later changes of this value appear with the next fill.`,
+        ? `Inventory is valued at the mid price at the end of each day; the latest price is ${textOfMoney(last.mark.price)} ${minor}, of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
+        : `Inventory is valued at the price of the last fill, ${textOfMoney(last.mark.price)} ${minor} at ${minuteOf(last.mark.at)}. Later price changes count only from the next fill.`,
     last.marked === 'middle'
-      ? 'Trading: profit of quotes and of inventory. Hedging: conversions, and taker orders.'
-      : 'Trading: profit of trades and of inventory. Hedging: conversions; a taker order counts as trading.',
+      ? 'Trading is the profit of quotes and inventory. Hedging is the profit of conversions and taker orders.'
+      : 'Trading is the profit of all trades, including taker orders, and of inventory. Hedging is the profit of conversions.',
     ...(last.cut === 'so far' ? [`The last day has not ended; its figures are as of ${minuteOf(at)}.`] : []),
     isFolded
-      ? `Before ${minuteOf(knownFrom)} the ledger keeps only the sum; those days are unknown.`
-      : `The ledger begins at ${minuteOf(knownFrom)}.`,
+      ? `The ledger has only the sum of the entries before ${minuteOf(knownFrom)}, so earlier days are unknown.`
+      : `The ledger starts at ${minuteOf(knownFrom)}.`,
     ...(leftOut.length === 0
       ? []
-      : [`Not in the profit: ${leftOut.map(({ what, count }) => `${what} (${count})`).join(', ')}.`]),
+      : [
+          `Ledger entries that the profit does not include: ${leftOut.map(({ what, count }) => `${what} (${count})`).join(', ')}.`,
+        ]),
   ];
 }
 
@@ -267,7 +270,7 @@ function byFillsNote(days: readonly ProfitDay[]): string {
   const last = days.findLast(({ marked }) => marked === 'last fill');
   return last === undefined
     ? ''
-    : ` Days up to ${dayText(last.from)} were recorded by an older Puntas and are valued at the last fill.`;
+    : ` Days up to ${dayText(last.from)} were recorded by an older version of Puntas and are valued at the price of the last fill.`;
 }
 
 /** Returns the table of days, with as many decimals of the volume as fit into `WIDTH`. */

@@ -40,8 +40,8 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
       notesOf(report).map(note => html`<p>${note}</p>`),
     )}
     <p class="soft">
-      From the bot's ledger as of ${minuteOf(report.at)} UTC, ${String(days.length)} days. The table is rounded to the
-      digits shown; the JSON file next to this page has exact values.
+      This page shows ${String(days.length)} days of the bot's ledger, as of ${minuteOf(report.at)} UTC. Figures in the
+      table are rounded; the JSON file next to this page has exact values.
     </p>`;
   return pageWith({ title, body, plots: [...plots, ...where], parts });
 }
@@ -49,7 +49,7 @@ export function profitPage(report: ProfitReport, parts: PageParts): string {
 function verdictOf({ days, total, minor }: ProfitReport): string {
   const gain = (sum: Money) => `${gainText(textOfMoney(sum), minor)} ${minor}`;
   const hedging = total.hedging === 0n ? '' : `, hedging ${gain(total.hedging)}`;
-  return `${daysText(days)}: ${gain(total.net)} net. Trading earned ${gain(total.trading)}, fees ${gain(total.fees)}${hedging}.`;
+  return `${daysText(days)}: net profit ${gain(total.net)}, of which trading ${gain(total.trading)}, fees ${gain(total.fees)}${hedging}.`;
 }
 
 function tilesOf({ days, total, major, minor }: ProfitReport): Html {
@@ -123,8 +123,14 @@ function cumulative(report: ProfitReport): Plot {
 
 function held(report: ProfitReport): Plot {
   const values = valuesOf(report.days, ({ inventory }) => inventory);
-  const line: Line = { label: "holdings at the day's end", colour: 'inventory', style: 'line', dots: true, values };
-  return plotOf(report, 'held', `${report.major} holdings at the day's end`, report.major, [line]);
+  const line: Line = {
+    label: 'holdings at the end of the day',
+    colour: 'inventory',
+    style: 'line',
+    dots: true,
+    values,
+  };
+  return plotOf(report, 'held', `${report.major} holdings at the end of the day`, report.major, [line]);
 }
 
 function partPlots(report: ProfitReport): readonly Plot[] {
@@ -161,7 +167,7 @@ function dayTable({ days, total, major, minor }: ProfitReport): Html {
     ${table(
       html`<tr>
         <th class="text">day (UTC)</th>
-        ${[...names, `${major} at the day's end`, 'valuation price', 'time of the price'].map(name => html`<th>${name}</th>`)}
+        ${[...names, `${major} holdings at the end of the day`, 'valuation price', 'time of the valuation price'].map(name => html`<th>${name}</th>`)}
       </tr>`,
       [
         html`<tr>

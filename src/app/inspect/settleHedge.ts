@@ -43,12 +43,12 @@ export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Pr
   if (says === contrary)
     throw new UsageError([
       ...lines,
-      `the balances contradict ${ask.as}; the hedge was not settled; a running bot derives the outcome from the balances`,
+      `the hedge was not settled, because the balances contradict the outcome ${ask.as}; a running bot derives the outcome from the balances`,
     ]);
   new NumberedMailbox(dir, 'settle').put({ ...ask, reason, by, at: clock.now() });
   return [
     ...lines,
-    `requested: ${ask.id} settled as ${ask.as} by ${by}; a running bot applies it within seconds, otherwise at its next start, before it quotes`,
+    `requested by ${by}: settle ${ask.id} as ${ask.as}; a running bot applies the request within seconds, a stopped bot at its next start, before it quotes`,
   ];
 }
 
@@ -62,7 +62,8 @@ async function evidenceOf(
   if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
     throw new UsageError(`hedge ${id} is ${told.state}; only a hedge with an unknown outcome can be settled manually`);
   const file = await ledgerFileIn(dir, clock);
-  if (file === null) throw new UsageError(`${dir}: no ledger in this directory yet`);
+  if (file === null)
+    throw new UsageError(`${dir}: no ledger yet; expected the state directory of a bot that has read its balances`);
   const conversion = conversionOf(told);
   // Each leg of a route has its own acceptance; the outcome is unknown only for the last leg.
   const acceptedAt = told.states.findLast(({ state }) => state === 'accepted')?.at ?? told.at;
@@ -90,7 +91,7 @@ async function evidenceOf(
 
 const verdict = (says: 'completed' | 'failed' | null): string =>
   says === null
-    ? 'the balances do not show the outcome; check the account at the exchange, then settle it with --as executed or --as failed'
+    ? 'the balances do not show the outcome; check the account at the exchange, then settle the hedge with --as executed or --as failed'
     : `outcome according to the balances: ${says === 'completed' ? 'executed' : 'failed'}`;
 
 /**
@@ -118,8 +119,8 @@ function legLines(
     seen === null ? 'never read' : textOfMoney(seen.totals.get(currency) ?? money(0n));
   const rest = unexplained(file, after, currency);
   return [
-    `${currency}: the exchange had ${total(before)} before${seenAtText(before)} and has ${total(after)}${seenAtText(after)}`,
-    ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since then: ${line}`),
+    `${currency}: exchange balance before the hedge ${total(before)}${seenAtText(before)}, after the hedge ${total(after)}${seenAtText(after)}`,
+    ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since the hedge: ${line}`),
     `  exchange minus ledger: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
   ];
 }

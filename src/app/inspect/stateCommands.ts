@@ -67,7 +67,9 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
   const before = latch.readReduce();
   const lift = ownCommand('resume', which);
   if (before !== null)
-    throw new UsageError(`${dir}: no change; the bot is already reduce-only: ${before.reason}; resume with: ${lift}`);
+    throw new UsageError(
+      `${dir}: the bot is already reduce-only (${before.reason}), so nothing was changed; resume with: ${lift}`,
+    );
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   return `reduce-only: within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so the bot does not quote'}`;
 }
@@ -89,10 +91,13 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   if (pause !== null && !isPaused) latch.endPause(pause, { reason, at, by: 'person', ...named });
   if (pause !== null && isPaused) {
     if (latch.endPause(pause, { reason, at, by: 'person', ...named }) !== true)
-      throw new UsageError(`${dir}: the pause could not be ended; another command changed it, or the disk is full`, 1);
+      throw new UsageError(
+        `${dir}: the pause could not be ended, because another command changed the pause or the disk is full`,
+        1,
+      );
     const over = `the pause has ended (its reason was: ${pause.reason})`;
     if (lifted === null) return `${over}; a running bot quotes within seconds`;
-    return `${over}; still in force: ${lifted.reason} (${halt ? 'halted' : hold ? 'held' : 'reduce only'} by ${lifted.by}); investigate, then resume with: ${ownCommand('resume', which)}`;
+    return `${over}, but the bot is still ${halt ? 'halted' : hold ? 'held' : 'reduce-only'} by ${lifted.by} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;
   }
   if (lifted === null)
     throw new UsageError(
@@ -101,9 +106,9 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   latch.lift(reason, at, who);
   const since = new Date(lifted.at).toISOString();
   if (halt === null && hold === null)
-    return `lifted: ${lifted.reason} (reduce-only since ${since}); a running bot quotes both sides within seconds`;
-  const what = `lifted: ${lifted.reason} (${halt === null ? 'held' : 'halted'} by ${lifted.by} at ${since})`;
-  const both = reducing === null ? '' : `; no longer reduce-only (${reducing.reason})`;
+    return `lifted: reduce-only since ${since} (${lifted.reason}); a running bot quotes both sides within seconds`;
+  const what = `lifted: ${halt === null ? 'hold' : 'halt'} by ${lifted.by} since ${since} (${lifted.reason})`;
+  const both = reducing === null ? '' : `; reduce-only was lifted too (${reducing.reason})`;
   if (!isPositionLimitReason(lifted.reason)) return `${what}${both}; a running bot resumes within seconds`;
-  return `${what}${both}; while inventory is beyond its limit, the bot quotes only to reduce it, and then quotes both sides again; to keep the inventory instead, set limits.positionMax (or inventory.target) in ${configFile ?? 'its YAML'} and restart the bot`;
+  return `${what}${both}. While inventory is beyond its limit, the bot quotes only to reduce inventory, and then quotes both sides again. To keep this inventory, set limits.positionMax or inventory.target in ${configFile ?? "the bot's YAML file"}, and restart the bot`;
 }

@@ -34,7 +34,7 @@ export function readCandidate(path: string): Candidate {
   const tuned = tunedEvidenceIn(text);
   if (typeof tuned === 'string')
     throw new UsageError(
-      `${path}: ${tuned}; tune again, or remove the line "# evidence:" to use the candidate without that evidence`,
+      `${path}: ${tuned}; tune again, or remove the line "# evidence:" to use the candidate without evidence`,
     );
   return { file: resolve(path), config, text, tuned };
 }
@@ -56,7 +56,7 @@ export function samePlace(file: string, text: string, liveFile: string, before: 
     throw new UsageError(
       wrong.map(
         key =>
-          `${file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}: a promotion cannot change the exchange, book or account`,
+          `${file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}; a promotion cannot change the exchange, book or account`,
       ),
     );
 }
@@ -126,7 +126,7 @@ export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   const { config } = readConfigText(file);
   if (tradingDigest(config) !== started.trading)
     throw new UsageError(
-      `${file}: its trading keys were changed, but a promotion is for one configuration; roll back with puntas promote back, and start a promotion with the changed file`,
+      `${file}: trading keys were changed during the promotion; roll back with puntas promote back, and start a new promotion with the changed file`,
     );
   return config;
 }
@@ -151,7 +151,7 @@ export function smallestText(
     if (pair !== undefined && isScalar(pair.value)) pair.value.comment = ` was ${was}`;
   }
   const { instrument } = traded;
-  const why = `Its orders are the smallest that ${instrument.symbol} accepts: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are all ${smallest.share} of the candidate's, so that the proportions stay equal.`;
+  const why = `Its orders are the smallest that ${instrument.symbol} accepts: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are ${smallest.share === 'all' ? 'those of the candidate' : `${smallest.share} of the candidate's values, so that their proportions stay equal`}.`;
   return { text: withHead(`${head} ${why}`, document), smallest };
 }
 

@@ -53,7 +53,9 @@ export function realPlace(file: string): string {
   try {
     return followed(file);
   } catch (error) {
-    throw new UsageError(`${file}: the link cannot be followed (${(error as NodeJS.ErrnoException).code})`);
+    throw new UsageError(
+      `${file}: the target of the link cannot be read (${(error as NodeJS.ErrnoException).code}); replace the link`,
+    );
   }
 }
 

@@ -31,13 +31,13 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
   if (now === null) return shown([would]);
   const text = textOfCopy(dir, last.before);
   const then = readLive(text, liveFile, `the previous ${liveFile}`);
-  if (!then.ok) return shown([would, 'its configuration is invalid:', ...then.errors]);
+  if (!then.ok) return shown([would, 'the restored configuration would be invalid:', ...then.errors]);
   const current = readLive(now, liveFile, liveFile);
   // The comparison uses the current state section on both sides, so that the path of the state directory is never a
   // change.
   const changes = current.ok
     ? configChanges(current.config, { ...then.config, state: current.config.state }).map(changeText)
-    : ['not a valid configuration:', ...current.errors];
+    : ['the current configuration is invalid:', ...current.errors];
   const { dir: state } = (current.ok ? current : then).config.state;
   if (lifeOf(state, clock.now()).state !== 'runs')
     return shown([would, ...changes, 'no bot is running with this file']);

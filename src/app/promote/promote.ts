@@ -49,7 +49,7 @@ export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly n
     { id: '', action: 'reload', reason: options.reason, by: options.by, via: 'command' },
     options.clock.now(),
   );
-  if (needsReason && reason === '') throw new UsageError('--reason: give the reason in a few words, for the record');
+  if (needsReason && reason === '') throw new UsageError('--reason: expected the reason of the command in a few words');
   return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
 }
 
@@ -68,7 +68,7 @@ export async function startPromotion(
   const criteria = criteriaPath === undefined ? judge.defaultCriteria : judge.readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
     throw new UsageError(
-      `${path}: no recordings to replay; name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
+      `${path}: the candidate has no recordings to replay; list recordings in a criteria file (key replay.tapes, see config/promote.yaml) and pass it with --criteria FILE, or use a candidate that puntas tune --yaml wrote`,
     );
   const { liveFile, dir } = options;
   const whole = (head: string): string => wholeText(candidate, dirname(liveFile), head);
@@ -85,7 +85,7 @@ export async function startPromotion(
       ]);
     if (settled.open !== null)
       throw new UsageError(
-        `${liveFile}: promotion ${settled.open.started.promotion} is under way, at stage ${settled.open.stage}; end that promotion first with: puntas promote back -c ${liveFile} --reason "..."`,
+        `${liveFile}: promotion ${settled.open.started.promotion} is under way, at stage ${settled.open.stage}; end promotion ${settled.open.started.promotion} first with: puntas promote back -c ${liveFile} --reason "..."`,
       );
     const promotion = settled.count + 1;
     const name = basename(candidate.file);
@@ -163,12 +163,14 @@ function approvedBefore(
   const isDone = of !== undefined && (stage === null || of.stage === stage);
   if (!isDone && !(finished && stage === null)) {
     if (stage !== null && standing.open !== null && standing.open.stage !== stage)
-      throw new UsageError(`${options.liveFile}: the promotion is at ${standing.open.stage}, not at ${stage}`);
+      throw new UsageError(
+        `${options.liveFile}: stage ${stage} cannot be approved while the promotion is at stage ${standing.open.stage}`,
+      );
     return null;
   }
   const said = isDone
-    ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; no further stage is approved`
-    : 'no further stage is approved; name the stage with puntas promote approve STAGE';
+    ? `stage ${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; no further stage was approved`
+    : 'no further stage was approved; to approve another stage, run puntas promote approve STAGE';
   return promoteResult(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
 }
 
@@ -191,10 +193,10 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   const look = { ...check, stage };
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
-    const why = result === 'failed' ? 'criteria are not met' : 'some evidence is still missing';
+    const why = result === 'failed' ? 'its criteria are not all met' : 'some evidence is still missing';
     return promoteResult(options, after, 'refused', look, [
       ...lines,
-      `not approved: ${why}; --anyway approves the stage nevertheless, which the journal records`,
+      `stage ${stage} is not approved, because ${why}; to approve the stage nevertheless, add --anyway (the journal records the exception)`,
     ]);
   }
   const text = stage === 'replay' ? null : placedText(options, open, looked);
@@ -211,7 +213,8 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
     before: text === null ? null : kept,
   } as const;
   const decided = noteInJournal(options.dir, record);
-  const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
+  const exception = result === 'passed' ? '' : ', although its criteria are not all met';
+  const said = [...lines, `stage ${stage} is approved${exception}`];
   if (text === null) return promoteResult(options, decided, 'done', look, said);
   const placed = place(options, decided);
   return promoteResult(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
@@ -243,16 +246,19 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
       const held = inPlace(ended);
       const beside =
         held === null
-          ? ''
-          : `; it has the content of promotion ${held}; to roll that promotion back too, run puntas promote back again`;
+          ? []
+          : [
+              `${liveFile} has the content of promotion ${held}; to restore the file before it, run puntas promote back`,
+            ];
       return promoteResult(options, ended, 'done', null, [
-        `promotion ${promotion} is abandoned at ${open.stage}; ${liveFile} stays unchanged${beside}`,
+        `promotion ${promotion} is abandoned at ${open.stage}; ${liveFile} stays unchanged`,
+        ...beside,
       ]);
     }
     const { pending } = standing;
     // A rollback that was decided but not completed is completed first, whatever the file contains now.
     if (pending?.isBack === true) {
-      const said = 'completed an interrupted rollback';
+      const said = 'the interrupted rollback is now complete';
       return restorePrevious(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
     }
     const last = standing.placed.at(-1);
@@ -271,7 +277,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: PromotionState) =>
   found === null || found === live || found === pending?.from
     ? []
-    : [`${liveFile} had been changed manually; the changed text is kept as ${dir}/files/${found}.yaml`];
+    : [`${liveFile} was changed manually before the rollback; the changed text is kept as ${dir}/files/${found}.yaml`];
 
 /** Executes a rollback that is already in the journal: restores the file, and reloads a running bot. */
 async function restorePrevious(
@@ -300,11 +306,11 @@ function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: St
   if (stage === 'smallest') return textOfCopy(dir, started.live);
   if (traded === null)
     throw new UsageError(
-      'the smallest size depends on the rules of the book, which no paper run has read yet; run the candidate on paper at least once',
+      'the smallest order size is unknown, because no paper run has read the rules of the book yet; run the candidate on paper at least once',
     );
   const { file, promotion } = started;
   const candidate = candidateOf(options, open);
-  const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before its promotion in full.`;
+  const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}. This stage trades the smallest size; the next stage trades the size of the candidate.`;
   const { text } = smallestText(candidate, dirname(liveFile), traded, head);
   liveConfig(text, liveFile);
   return text;

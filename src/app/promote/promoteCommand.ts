@@ -70,7 +70,7 @@ export async function checkThenDecide(
       return withPromotionLock(options, async () => {
         if (promotionJournal(dir).records.length !== begun.records)
           throw new UsageError(
-            `${liveFile}: its promotion advanced during this check of the stage ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
+            `${liveFile}: the promotion advanced during this check of stage ${begun.open.stage}, so the check was discarded; for the current stage, run puntas promote -c ${liveFile}`,
             1,
           );
         return decide(begun, looked);
@@ -143,10 +143,10 @@ export function finishPending(options: PromoteOptions): {
   const now = liveDigestOf(liveFile);
   if (now !== pending.to && now !== pending.from)
     throw new UsageError(
-      `${liveFile}: was changed manually since the decision of promotion ${pending.promotion}; roll back with: puntas promote back -c ${liveFile} --reason "..."`,
+      `${liveFile}: the file was changed manually after the decision of promotion ${pending.promotion}; roll back with: puntas promote back -c ${liveFile} --reason "..."`,
     );
   const { standing: placed, lines } = place(options, standing);
-  const said = ['completed what an interrupted command had decided:', ...lines];
+  const said = ['the decision of an interrupted command was completed:', ...lines];
   return { standing: placed, lines: said, finished: true };
 }
 
@@ -157,7 +157,7 @@ export function finishPending(options: PromoteOptions): {
 export function underWay({ open }: PromotionState, liveFile: string, lines: readonly string[]): OpenPromotion {
   if (open === null)
     throw new UsageError(
-      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; start one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
+      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; start a promotion with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
     );
   return open;
 }

@@ -30,9 +30,9 @@ function whereText(standing: Promoted['standing'], liveFile: string): string {
     const looked = last === null ? '' : ` Checked at ${minuteOf(last.at)} by ${last.by}: ${last.result}.`;
     return `${name}: promotion ${promotion} (${basename(file)}, ${candidate.slice(0, 8)}) is at stage ${open.stage} since ${minuteOf(open.since)} UTC.${looked}`;
   }
-  if (held === null) return `${name}: no promotion is under way or in place.`;
-  const before = placed.length > 1 ? `; promotion ${placed.at(-2)!.promotion} was in place before` : '';
-  return `${name}: promotion ${held} is complete and in place${before}. No promotion is under way.`;
+  if (held === null) return `${name}: no promotion is under way, and the file comes from no promotion.`;
+  const before = placed.length > 1 ? `; the previous file came from promotion ${placed.at(-2)!.promotion}` : '';
+  return `${name}: the file comes from promotion ${held}, which is complete${before}. No promotion is under way.`;
 }
 
 const RESULT_WIDTH = 7;

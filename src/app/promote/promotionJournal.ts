@@ -27,7 +27,7 @@ export function promotionsDir(liveFile: string): string {
   if (!existsSync(join(named, FILE))) return real;
   if (existsSync(join(real, FILE)))
     throw new UsageError(
-      `${liveFile}: is a link to ${realPlace(liveFile)}, and both have promotions: ${named} and ${real}; decide which journal is valid, and move the other away`,
+      `${liveFile}: the link and its target ${realPlace(liveFile)} both have a promotion journal (${named} and ${real}); decide which journal is valid, and move the other journal away`,
     );
   return named;
 }
@@ -91,7 +91,7 @@ export function promotionJournal(dir: string): PromotionJournal {
       if (line === null || !isWhole(text, line, areSealed))
         throw new Error('the line was changed after it was written');
       if (line.after !== last)
-        throw new Error('the line does not match the line before: a line was changed or removed');
+        throw new Error('the line does not continue the line before it, so a line was changed or removed');
       const { after: _, digest, ...record } = line;
       standing = after(standing, record);
       areSealed = digest !== undefined;
@@ -114,13 +114,13 @@ export function promotionJournal(dir: string): PromotionJournal {
 export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJournal {
   const journal = promotionJournal(dir);
   if (journal.records.length === 0 && liveTextOf(liveFile) === null)
-    throw new UsageError(`${liveFile}: no such file: name the live file with -c FILE${instead}`);
+    throw new UsageError(`${liveFile}: no such file; pass the live file with -c FILE${instead}`);
   return journal;
 }
 
 /** Returns the error for a rollback, or for a preview of a rollback, if there is nothing to roll back. */
 export const nothingToRollBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
-  new UsageError(`${liveFile}: no promotion is under way or in place; there is nothing to roll back`);
+  new UsageError(`${liveFile}: no promotion is under way or complete, so there is nothing to roll back`);
 
 /**
  * Appends a record, which is on disk when the function returns.

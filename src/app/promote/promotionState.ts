@@ -58,17 +58,17 @@ export const NOTHING: PromotionState = { open: null, placed: [], pending: null, 
 export function after(standing: PromotionState, record: PromotionRecord): PromotionState {
   const { open, placed, count, pending } = standing;
   const cannot = (why: string): never => {
-    throw new Error(`record "${record.kind}" of promotion ${record.promotion} is not valid here: ${why}`);
+    throw new Error(`record "${record.kind}" of promotion ${record.promotion} contradicts the lines before it: ${why}`);
   };
   if (record.kind === 'placed') {
     if (pending?.promotion !== record.promotion) return cannot('no decision of this promotion is pending');
     return { ...standing, pending: null };
   }
   if (record.kind === 'back') return afterRollback(standing, record, cannot);
-  if (pending !== null) return cannot('the last decision is not in the live file yet');
+  if (pending !== null) return cannot('the last decision has not been written to the live file');
   if (record.kind === 'started') {
     if (open !== null) return cannot(`promotion ${open.started.promotion} is under way`);
-    if (record.promotion !== count + 1) return cannot(`the next promotion is ${count + 1}`);
+    if (record.promotion !== count + 1) return cannot(`expected promotion ${count + 1}`);
     const begun = {
       started: record,
       stage: 'replay',
@@ -80,14 +80,17 @@ export function after(standing: PromotionState, record: PromotionRecord): Promot
     return { ...standing, open: begun, count: count + 1 };
   }
   if (open === null || open.started.promotion !== record.promotion) return cannot('the promotion is not under way');
-  if (record.stage !== open.stage) return cannot(`the promotion is at ${open.stage}, not at ${record.stage}`);
+  if (record.stage !== open.stage)
+    return cannot(`the promotion is at ${open.stage}, but the record is for ${record.stage}`);
   if (record.kind === 'refused') return standing;
   if (record.kind === 'checked') return { ...standing, open: { ...open, checked: record } };
   if (record.result !== 'passed' && !record.anyway) return cannot(`its criteria were ${record.result}`);
   const places = record.stage !== 'replay';
   if (places !== (record.to !== null))
     return cannot(
-      places ? 'the record has no new live file' : 'the record has a live file, but this stage changes none',
+      places
+        ? `an approval of stage ${record.stage} must contain the new live file`
+        : `an approval of stage ${record.stage} must not change the live file`,
     );
   const approved = [...open.approved, record];
   const evidence = open.checked === null ? open.evidence : [...open.evidence, open.checked];
@@ -114,11 +117,11 @@ function afterRollback(
   const last = placed.at(-1);
   if (open !== null && open.stage !== 'smallest') {
     if (open.started.promotion !== promotion) return cannot('the promotion is not under way');
-    if (to !== undefined) return cannot('the promotion is not in the live file');
+    if (to !== undefined) return cannot('this promotion has not changed the live file');
     return { ...standing, open: null };
   }
   if (last === undefined || last.promotion !== promotion)
-    return cannot('the live file is from another promotion, or from none');
+    return cannot('the live file does not come from this promotion');
   if (to !== last.before) return cannot('the restored text is not the previous live file');
   const pending = { promotion, to: last.before, from, isBack: true };
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };

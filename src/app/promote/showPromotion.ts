@@ -48,7 +48,7 @@ const pendingLines = ({ pending }: PromotionState, liveFile: string): readonly s
   pending === null
     ? []
     : [
-        `${liveFile} does not have the content that promotion ${pending.promotion} decided, because the command was interrupted; the next check, approve or back writes it`,
+        `promotion ${pending.promotion} was interrupted while it changed ${liveFile}; the next puntas promote check, approve or back completes the change`,
       ];
 
 /** Returns the errors of an invalid live file. */

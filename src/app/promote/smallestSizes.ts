@@ -38,7 +38,7 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
     share: amount === of ? 'all' : `1/${Number(((of * 10n) / amount).toString()) / 10}`,
     why:
       amount === of
-        ? `the candidate's own amount, because the book requires ${textOfMoney(asked)} ${major}`
+        ? `the candidate's own amount, because the book's minimum with its safety margin is ${textOfMoney(asked)} ${major}`
         : `${which}, ${textOfMoney(money(least * lotMoney))} ${major}, plus 25% in case the price falls${leans ? ', doubled because sizes are skewed' : ''}`,
   };
 }

@@ -46,8 +46,9 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
     found = null;
   }
   const read = schema.safeParse(found);
-  if (!read.success) return 'its line "# evidence:" was not written by puntas tune';
-  if (read.data.config !== digestOfYaml(text)) return 'it was changed after tuning, so its evidence no longer applies';
+  if (!read.success) return 'the line "# evidence:" was not written by puntas tune';
+  if (read.data.config !== digestOfYaml(text))
+    return 'the file was changed after tuning, so its evidence does not apply';
   return read.data;
 }
 

@@ -83,7 +83,7 @@ async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<
   const end = await rotation.restartRun();
   if (end.kind === 'kept') return keptFor(end.why);
   const { haltedBecause: halted, pausedBecause: paused } = rotation.run.engine;
-  const silent = halted !== null ? `, halted: ${halted}` : paused !== null ? `, paused: ${paused}` : '';
+  const silent = halted !== null ? ` (halted: ${halted})` : paused !== null ? ` (paused: ${paused})` : '';
   const anew = `run ${end.run} resumed after ${(end.ms / 1000).toFixed(1)} s${silent}`;
   const were = live === 1 ? '1 order was live' : `${live} orders were live`;
   if (isAllGone(end))
@@ -92,8 +92,8 @@ async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<
     end: 'left',
     lines: [
       were,
-      ...unverified(end).map(order => `not verified to be gone: ${order}`),
-      `${anew}, and continues to check for these orders`,
+      `orders may still be open: ${unverified(end).join(', ')}`,
+      `${anew}, and continues to check for orders of the run before`,
     ],
   };
 }

@@ -43,7 +43,7 @@ export async function assertNoOldState(
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
   throw new UsageError(
-    `this bot's state directory is ${dir} (relative paths in ${file} start at the folder of ${file}). But an earlier start, which used the working directory, left a state of ${ownerText(found.owner!)} in ${earlier}, with ${what}: ${isKept ? `investigate, then settle that state with ${settle}, and move it away` : `move the state with ${move}, then start again`}`,
+    `the state directory is ${dir}, but an earlier start left a state of ${ownerText(found.owner!)} in ${earlier}, with ${what}. Relative paths in ${file} start at its folder; the earlier start used the working directory. ${isKept ? `Investigate, then settle the earlier state with ${settle}, and move ${earlier} away` : `Move the earlier state with ${move}, then start again`}`,
   );
 }
 

@@ -86,7 +86,7 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
   // If the state has an account number, it is compared when the state is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
   throw new UsageError(
-    `${other.message.split(', and ')[0]}, and no data in the state shows that this key (of account ${clientId}) belongs to the same account; start once with the old key if that key still works; otherwise check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
+    `${other.message.split(', and ')[0]}, and no data in the state shows that this key (of account ${clientId}) belongs to the same account; start once with the old key. If the old key no longer works, check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give the new key its own state.dir`,
   );
 }
 

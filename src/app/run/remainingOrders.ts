@@ -17,7 +17,7 @@ import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 /** Returns the command that cancels a bot's remaining orders, as a clause for a message. */
 export const cancelCommand = (which: WhichBot): string =>
-  `cancel them with  ${ownCommand('halt --cancel', which)}  (needs a working key), or at the exchange`;
+  `cancel the orders with  ${ownCommand('halt --cancel', which)}  (needs a working key), or at the exchange`;
 
 /** Maximum number of orders listed; further orders are counted. */
 const NAMED_MAX = 20;
@@ -44,7 +44,7 @@ export async function withRemainingOrders(
       sentenceOf(error),
       `according to the state in ${dir}, ${orders.length === 1 ? '1 order' : `${orders.length} orders`} of an earlier run may still be open at the exchange:`,
       ...[...rowsOf(dir, orders.slice(0, NAMED_MAX)), ...more].map(row => `  ${row}`),
-      `fix the error and start again, which cancels them, or ${cancelCommand({ configFile: of.state === undefined ? of.file : undefined, stateDir: dir })}`,
+      `fix the error and start again, which cancels the orders; or ${cancelCommand({ configFile: of.state === undefined ? of.file : undefined, stateDir: dir })}`,
     ],
     EXIT.leftOrders,
   );

@@ -25,7 +25,7 @@ export async function sentinel(
   const { dir } = config.state;
   const alerts = startAlerts({ config, clock: realClock(), log, hidden: [venue.secret.reveal(), venue.key] });
   const client = clientOf(config, venue, clock, seed);
-  log.info({ state: dir }, `sentinel: watching ${config.instance} on ${config.book} through ${dir}`);
+  log.info({ state: dir }, `sentinel: watching ${config.instance} on ${config.book}, with the state directory ${dir}`);
   try {
     await watchOver(
       {
@@ -66,7 +66,7 @@ function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
     if (seen.kind === 'verified') return alerts.raise(seen.isHalt ? 'halted' : 'notQuoting', seen.sentence, !isGone);
     const { gone, isLatched } = seen;
     if (gone !== null && !isGone)
-      alerts.raise('down', `${gone}; its orders may be live until the sentinel has verified that they are canceled`);
+      alerts.raise('down', `${gone}; orders of the bot may be live until the sentinel has verified their cancellation`);
     if (gone === null) alerts.end('down');
     isGone = gone !== null;
     if (!isLatched) for (const event of ['halted', 'notQuoting'] as const) alerts.end(event);

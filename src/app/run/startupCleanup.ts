@@ -34,7 +34,7 @@ export async function cleanUpFailedStart(
   const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, withinMs, known);
   if (left?.length === 0) {
     throw new UsageError(
-      `${why}; canceled ${countOf(canceled)} of the last run; two reads confirm that none is left`,
+      `${why}; canceled ${countOf(canceled)} of the last run; two reads of the open orders show none left`,
       codeOf(error),
     );
   }
@@ -43,8 +43,8 @@ export async function cleanUpFailedStart(
     [
       why,
       ...(isCut ? [cutText(config.instance, config.book, known.length)] : []),
-      ...ids.map(id => `not verified to be gone: ${id}`),
-      `canceled ${countOf(canceled)} of the last run; others may still be open at the exchange; start again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
+      ...ids.map(id => `order ${id} may still be open`),
+      `canceled ${countOf(canceled)} of the last run, but other orders may still be open; start again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
     ],
     EXIT.leftOrders,
   );
@@ -60,13 +60,13 @@ export async function cleanUpDamagedState(damaged: DamagedState, options: RunOpt
   const { advice } = damaged;
   if (left?.length === 0)
     throw new UsageError(
-      `${damaged.message}; no order was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}; ${advice}`,
+      `${damaged.message}. No order was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}. To continue, ${advice}`,
       EXIT.broken,
     );
   const unread = isCut ? cutText(config.instance, config.book, 0) : 'open orders could not be read';
-  const which = left === null ? unread : `not verified to be gone: ${left.join(', ')}`;
+  const which = left === null ? unread : left.join(', ');
   throw new UsageError(
-    `${damaged.message}; no order was placed, but orders of ${config.instance} may still be open (${which}); ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; ${advice}`,
+    `${damaged.message}. No order was placed, but orders of ${config.instance} may still be open (${which}). First ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; then ${advice}`,
     EXIT.leftOrders,
   );
 }

@@ -75,14 +75,15 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   const unfinished: string[] = [];
   try {
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
-    if (isStoredTape(from)) throw new UsageError(`${from}: is already a tape; pass the folder to --tape`);
+    if (isStoredTape(from))
+      throw new UsageError(`${from}: already a tape; to use this tape, pass the folder to --tape`);
     bar.begin('looking', bytesAt(from));
     const found = await opened(options, given, bar.add);
     const name = found.instrument.symbol;
     const folder = join(out, `book=${name}`);
     if (existsSync(folder) && !options.append)
       throw new UsageError(
-        `${folder} already exists; append to it with --append, choose another --out, or move it away`,
+        `${folder} already exists; append to this tape with --append, choose another --out, or move the folder away`,
       );
     const before = existsSync(folder) ? openStoredTape(out, { book: name }) : null;
     const recording = before === null ? found : await continuing(before, found, options, given, bar.add);
@@ -99,7 +100,7 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
     const others = readdirSync(out).filter(one => one.startsWith(UNFINISHED) && join(out, one) !== work);
     const left = others.map(
       one =>
-        `${join(out, one)}: left by an interrupted import, or in use by a running one; remove the folder if no import is running`,
+        `${join(out, one)}: this folder belongs to an interrupted or running import; remove the folder if no import is running`,
     );
     return {
       ...report,
@@ -147,14 +148,14 @@ async function continuing(
   ] as const)
     if (asked !== undefined && asked !== has)
       throw new UsageError(
-        `${flag} ${asked}: the tape of ${book} in ${dir} has ${has}; omit ${flag}, or choose another --out`,
+        `${flag} ${asked}: the tape of ${book} in ${dir} has the value ${has}; omit ${flag}, or choose another --out`,
       );
   const { instrument, rules } = found;
   const fits = rules !== undefined || (instrument.tick === tick && instrument.lot === lot);
   const recording = fits ? found : await opened(options, { ...given, book, tick, lot }, onBytes);
   if (recording.depth === depth && recording.quotesOnly === quotesOnly) return recording;
   throw new UsageError(
-    `${dir} contains ${shapeOf({ depth, quotesOnly })} of ${book}, but ${recording.source} contains ${shapeOf(recording)}, and one tape cannot hold both; choose another --out`,
+    `${dir} contains ${shapeOf({ depth, quotesOnly })} of ${book}, but ${recording.source} contains ${shapeOf(recording)}; a tape cannot mix these, so choose another --out`,
   );
 }
 
@@ -217,7 +218,9 @@ export function describeImport(report: ImportResult): string {
   const span = from === null || to === null ? 'no rows newer than the tape' : `${time(from)} to ${time(to)}`;
   return [
     `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${span}, tick ${tick}, lot ${lot}`,
-    ...(skipped > 0 ? [`  ${skipped} rows skipped: not newer than the last row of the tape`] : []),
+    ...(skipped > 0
+      ? [`  ${skipped} rows were skipped, because they are not newer than the last row of the tape`]
+      : []),
     ...notes.map(note => `  ${note}`),
     ...dirt.map(describeFlaw),
     ...gaps

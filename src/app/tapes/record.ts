@@ -154,7 +154,7 @@ function openRecording(
     onBroken,
   };
   if (writer.resumedFrom !== null)
-    log(`${book}: continuing the tape that ends at ${new Date(writer.resumedFrom).toISOString()}`);
+    log(`${book}: continuing the existing tape, which ends at ${new Date(writer.resumedFrom).toISOString()}`);
   const everyMs = roundMs(books, config);
   // One request returns the rules of all books.
   const rulesEveryMs = RULES_EVERY_MS * books;
@@ -201,7 +201,7 @@ async function rulesOfBooks(
     }
     const why = outcome.kind === 'unknown' ? outcome.reason : `${outcome.code} ${outcome.message}`;
     if (once) throw new UsageError(`the list of books could not be read from ${options.addresses.restUrl}: ${why}`, 1);
-    log(`the list of books could not be read (${why}); trying again in ${RULES_AGAIN_MS / 1000} s`);
+    log(`the list of books could not be read (${why}); retrying in ${RULES_AGAIN_MS / 1000} s`);
     await sleep(clock, RULES_AGAIN_MS, signal);
   }
   return [];
@@ -211,7 +211,7 @@ function progressOf({ book, recorder, writer }: Recording, seconds: number): str
   const { rows, trades, gaps, gapMs, orders, source } = recorder.status;
   const rate = seconds > 0 ? (rows / seconds).toFixed(0) : '0';
   const missing = gaps === 0 ? 'no gap' : `${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s`;
-  return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders, ${source}, ${missing}`;
+  return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders in the book, ${source}, ${missing}`;
 }
 
 /** Returns the result of a recording as text. */

@@ -33,7 +33,7 @@ export function stateRecording(dir: string, book?: string): Recording {
   const [only, other] = books;
   if (only === undefined)
     throw new UsageError(
-      `${dir}: no recording of a run that has read the rules of its book; expected the state directory of a bot (state.dir)`,
+      `${dir}: no run in this directory recorded the rules of its book; expected the state directory of a bot (state.dir)`,
     );
   if (book === undefined && other !== undefined)
     throw new UsageError(`${dir}: has several books; choose one of: ${books.join(', ')}`);
@@ -51,7 +51,7 @@ export function stateRecording(dir: string, book?: string): Recording {
     depth: DEPTH,
     quotesOnly: false,
     notes: [
-      'both times of a row are the time at which the bot received the data',
+      'the exchange time of each row is also the time at which the bot received the data',
       "books from the stream exclude the bot's orders; polled books include them",
     ],
     streams: reading => [rowsOfRuns(dir, chosen, instrument, reading)],
@@ -67,7 +67,7 @@ function runsIn(dir: string): readonly Run[] {
       return [{ run, book: recordedConfig(of.setup).book, instrument: rules.instrument }];
     } catch (error) {
       throw new UsageError(
-        `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move its file away`,
+        `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move the recording of this run away`,
       );
     }
   });

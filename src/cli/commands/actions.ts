@@ -59,8 +59,8 @@ function addPause(program: Command): void {
   action(
     program
       .command('pause')
-      .description('cancel all orders and quote nothing until resume or a time')
-      .option('--for <time>', 'duration, like 30m or 2h', durationFlag),
+      .description('cancel all orders and pause quoting')
+      .option('--for <time>', 'pause duration, like 30m or 2h; if omitted, until you resume', durationFlag),
   ).action(async (options: Flags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
     await act({ ...askOf(options), action: 'pause', ...untilMs }, options);
@@ -68,15 +68,15 @@ function addPause(program: Command): void {
 }
 
 function addReduce(program: Command): void {
-  action(program.command('reduce').description('quote only to reduce inventory until resume')).action(
+  action(program.command('reduce').description('quote only to reduce inventory, until you resume')).action(
     (options: Flags) => act({ ...askOf(options), action: 'reduce' }, options),
   );
 }
 
 function addCancel(program: Command): void {
-  action(program.command('cancel').description('cancel all orders of a running bot, verify, then quote again')).action(
-    (options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders),
-  );
+  action(
+    program.command('cancel').description('cancel all orders of a running bot, verify the cancels, then quote again'),
+  ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
 }
 
 function addFlatten(program: Command): void {
@@ -84,18 +84,18 @@ function addFlatten(program: Command): void {
     program
       .command('flatten')
       .description('hedge inventory to its target within a maximum total cost')
-      .option('--max-cost <sum>', 'maximum total cost with fees (quote currency); otherwise only a preview'),
+      .option('--max-cost <sum>', 'maximum cost including fees (quote currency); if omitted, preview only'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
     const flags = { ...options, preview: isPreview };
     await act({ ...askOf(flags), action: 'flatten', costMax: maxCost ?? '1' }, flags);
     if (!options.preview && maxCost === undefined && !options.json)
-      print('nothing was changed; give the maximum total cost with --max-cost, and the reason with --reason');
+      print('nothing was hedged; to hedge, add --max-cost (maximum total cost) and --reason');
   });
 }
 
 function addResume(program: Command): void {
-  action(program.command('resume').description('end a pause, reduce-only or a halt')).action((options: Flags) =>
+  action(program.command('resume').description('end a pause, a halt or reduce-only')).action((options: Flags) =>
     act({ ...askOf(options), action: 'resume' }, options),
   );
 }
@@ -104,8 +104,8 @@ function addHalt(program: Command): void {
   action(
     program
       .command('halt')
-      .description('stop quoting until resume, with or without a running bot')
-      .option('--cancel', "also cancel the bot's orders with its key, and verify", false),
+      .description('stop quoting until you resume; needs no running bot')
+      .option('--cancel', "also cancel the bot's orders with its key, and verify the cancels", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
     // The file is read first, so that its errors are reported before any action.

@@ -52,5 +52,5 @@ function selected({ config, state, paper = false }: BotFlags): { readonly dir: s
 /** Returns a line that names --paper if only the paper run of a configuration has a state; otherwise `null`. */
 export function paperHint({ state, paper }: Pick<Config, 'state' | 'paper'>): string | null {
   if (existsSync(state.dir) || !existsSync(paper.stateDir)) return null;
-  return `${state.dir}: no such folder; only the paper run of this configuration has a state; add --paper`;
+  return `${state.dir}: no such folder; this configuration has run only on paper, so add --paper`;
 }

@@ -23,9 +23,9 @@ type ConsoleFlags = {
 
 /** Adds `console`, which runs until stopped. Wrong use, or an API key in the environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
-  ofBot(program.command('console').description('serve a web page of a bot, now and at any recorded time'), 'file')
+  ofBot(program.command('console').description('serve a web page about a bot, now or at a recorded time'), 'file')
     .option('--host <address>', 'listen address (default: console.host)')
-    .option('--port <n>', 'port (default: console.port); 0: any free port', portFlag)
+    .option('--port <n>', 'port, 0 for any free port (default: console.port)', portFlag)
     .addOption(
       new Option('--allowed-host <name>', 'additional allowed Host header (repeatable)')
         .argParser(several)
@@ -71,7 +71,7 @@ function openBrowser(url: string): void {
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {
     ...{ stdio: 'ignore', detached: true },
   });
-  opener.on('error', () => printError(`no browser found (${program}); open ${url} yourself`));
+  opener.on('error', () => printError(`the browser could not be started with ${program}; open ${url} yourself`));
   opener.unref();
 }
 

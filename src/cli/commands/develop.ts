@@ -11,7 +11,7 @@ export function addDevelopCommands(program: Command): void {
   program
     .command('new-strategy')
     .description('create a strategy in a checkout of the sources')
-    .argument('<name>', 'name of lower-case letters, digits and dashes, like order-flow')
+    .argument('<name>', 'name of the strategy (lower-case letters, digits and dashes), like order-flow')
     .option('--root <dir>', 'folder of the checkout', '.')
     .action((name: string, { root }: { root: string }) => {
       for (const path of newStrategy(root, name)) print(path);

@@ -14,7 +14,7 @@ import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
  */
 export function addLedgerCommands(program: Command): void {
   const command = ofBot(
-    program.command('ledger').description('show the ledger by currency and its difference from the exchange'),
+    program.command('ledger').description('show the ledger by currency and compare it with the exchange'),
   )
     .option('--currency <ticker>', 'show only this currency')
     .option('--since <time>', 'start: time, like 2026-11-22T13:05:00Z, or age, like 24h', timeOrAgeFlag)

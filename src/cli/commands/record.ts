@@ -37,7 +37,7 @@ type RecordFlags = Source & {
  * folders are a `UsageError`.
  */
 export function addRecordCommands(program: Command): void {
-  sources(program.command('record').description("record an exchange's public market as a tape; needs no key"))
+  sources(program.command('record').description("record an exchange's market data as a tape, without a key"))
     .requiredOption('--out <dir>', 'folder of a new tape, or of a tape to continue')
     .option('--book <names>', 'books to record, comma-separated (default: the book in -c)')
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
@@ -64,11 +64,11 @@ export function addRecordCommands(program: Command): void {
           onProgress: progressLine(isTerminal, line => log.info({}, line)),
           onStarted: stop => {
             signals.tell(stop);
-            if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+            if (options.for !== undefined) setTimeout(() => stop('the duration of --for is over'), options.for).unref();
           },
         });
         if (isTerminal) writeError('\n');
-        if (recorded.failure !== null) log.error({}, `ended by an error: ${recorded.failure}`);
+        if (recorded.failure !== null) log.error({}, `recording ended by an error: ${recorded.failure}`);
         print(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
         process.exitCode = recorded.failure === null ? EXIT.clean : EXIT.broken;
       });
@@ -77,13 +77,13 @@ export function addRecordCommands(program: Command): void {
   sessionHours(program.command('import'))
     .description('convert a recording of another program, or a state directory, to a tape')
     .requiredOption('--from <path>', 'recording file or folder')
-    .requiredOption('--out <dir>', 'folder of tapes, or of one tape with --append')
-    .option('--book <name>', 'book in the recording, or a name for the book if the recording has none')
+    .requiredOption('--out <dir>', 'folder in which to write the tape')
+    .option('--book <name>', 'book to import, or a name for the book if the recording has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
     .option('--mapping <file>', 'YAML file that maps CSV or Parquet columns')
     .option('--tick <decimal>', 'tick size (default: inferred from prices)', decimalFlag)
     .option('--lot <decimal>', 'lot size (default: 0.00000001)', decimalFlag)
-    .option('--sort <duration>', 'maximum delay of late rows (default: 1m)', durationFlag)
+    .option('--sort <duration>', 'maximum lateness of out-of-order rows (default: 1m)', durationFlag)
     .option('--append', 'append newer rows to an existing tape', false)
     .option('--json', 'print one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {

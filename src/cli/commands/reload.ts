@@ -26,13 +26,10 @@ type Flags = {
  * configuration. A file with errors is a `UsageError`.
  */
 export function addReloadCommand(program: Command): void {
-  ofBot(
-    program.command('reload').description('apply a changed configuration to a running bot, completely or not at all'),
-    'file',
-  )
+  ofBot(program.command('reload').description('apply all changes of a configuration to a running bot, or none'), 'file')
     .option('--preview', 'only show the effect', false)
     .addOption(new Option('--reason <text>', 'reason for the record').default('', 'none'))
-    .option('--digest <sha256>', 'SHA-256 that the file must have', digestFlag)
+    .option('--digest <sha256>', 'expected SHA-256 of the file', digestFlag)
     .option('--by <name>', 'your name for the record (default: your login)')
     .option('--json', 'print one JSON object', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {

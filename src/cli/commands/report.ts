@@ -28,7 +28,7 @@ export function addReportCommand(program: Command): void {
   ofBot(program.command('report').description('show profit by day: trading, fees, hedging and net'))
     .option('--from <day>', 'first day, like 2026-11-01', dayFlag)
     .option('--to <day>', 'last day, like 2026-11-30', dayFlag)
-    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--json', 'print one JSON object', false)
     .action(async ({ from, to, json, out, ...where }: ReportFlags) => {
       if (out !== undefined && !/\.html?$/i.test(out))

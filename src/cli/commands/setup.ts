@@ -32,7 +32,7 @@ type InitFlags = Readonly<Record<string, string | undefined>>;
 function addInit(program: Command): void {
   const command = program
     .command('init')
-    .description('write a configuration from ten questions or flags')
+    .description('ask ten questions and write a configuration')
     .argument('<file>', 'YAML file to write');
   for (const name of QUESTION_NAMES) command.option(`--${name} <answer>`, INIT_HELP[name]);
   command
@@ -50,7 +50,7 @@ function addInit(program: Command): void {
       const missing = QUESTION_NAMES.filter(name => given[name] === undefined);
       if (!yes && !asked.isThere && missing.length > 0)
         throw new UsageError(
-          `no terminal to ask questions; give ${missing.map(name => `--${name}`).join(', ')}, or --yes to accept the proposals`,
+          `no terminal to ask the questions; pass ${missing.map(name => `--${name}`).join(', ')}, or --yes to accept the proposals`,
         );
       const isKeyed = hasKey();
       const say = (line: string) => printError(wrapped(line, rowWidth()).join('\n'));
@@ -71,7 +71,7 @@ function addInit(program: Command): void {
         seed: Math.floor(Math.random() * 2 ** 31),
         openLog: (_, secrets) => logger('error', secrets),
       }).finally(() => asked.close());
-      print(`written: ${file}; read it, then:`);
+      print(`written: ${file}; check this file, then run:`);
       for (const verb of nextVerbs(readConfig(file), isKeyed)) print(`  puntas ${verb} -c ${shellWord(file)}`);
       if (problem !== null) print(wrapped(`currently ${problem}`, rowWidth()).join('\n'));
     });
@@ -84,14 +84,14 @@ const nextVerbs = ({ exchange }: Config, isKeyed: boolean): readonly string[] =>
 const INIT_HELP: Readonly<Record<QuestionName, string>> = {
   exchange: 'embedded (play money), live, or the https URL of a REST interface',
   book: 'book, like btc_mxn',
-  instance: 'name of the bot, in its order ids',
+  instance: 'bot name and prefix of its order ids',
   'half-spread': 'half-spread of the first level (bps)',
   levels: 'levels on each side',
   amount: 'amount of one order (base currency)',
   'position-max': 'maximum distance of inventory from its target (base currency)',
   'drawdown-max': 'drawdown at which trading halts (quote currency)',
   'day-loss-max': 'loss per day at which trading halts (quote currency)',
-  target: 'target inventory (base currency), or found: holdings at the first start',
+  target: 'target inventory (base currency); "found" means holdings at the first start',
 };
 
 const rowWidth = (): number => {
@@ -114,7 +114,8 @@ function addDoctor(program: Command): void {
       const given = readConfig(options.config);
       if (given.paper.only)
         throw new UsageError('this configuration is for paper trading only (paper.only); doctor checks live trading');
-      if (options.yes && !options.order) throw new UsageError('--yes is for --order');
+      if (options.yes && !options.order)
+        throw new UsageError('--yes confirms only --order; add --order, or remove --yes');
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       const asked = terminal();
       if (options.order && !options.yes && !asked.isThere)

@@ -31,7 +31,9 @@ export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
   if (options.paper && options.tape !== undefined)
-    throw new UsageError('--tape needs the embedded exchange; --paper follows a remote exchange');
+    throw new UsageError(
+      '--tape needs the embedded exchange, but --paper follows a remote exchange; remove --tape or --paper',
+    );
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
@@ -41,7 +43,9 @@ export async function selectedInputs(
   });
   if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
-    throw new UsageError('--tape needs the embedded exchange; this configuration has a remote exchange');
+    throw new UsageError(
+      '--tape needs the embedded exchange, but this configuration has a remote exchange; remove --tape',
+    );
   const tape = await tapeOf(dir, bookOf(given, options.book), options.session);
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
@@ -79,7 +83,7 @@ export const tapeOf = (dir: string, book?: string, session?: string): Promise<Ta
 /** Returns a `UsageError` that adds the flag for selecting a book to the error. */
 export function tapeUsageError(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
-  return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
+  return new UsageError(why.replace('; choose one of: ', '; choose one with --book: '));
 }
 
 /**
@@ -93,14 +97,14 @@ export async function withVenueOf(
   clock: Clock,
   work: (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<number>,
 ): Promise<void> {
-  if (options.paper) realTime(options, 'a followed one');
+  if (options.paper) realTime(options, 'an exchange followed with --paper');
   else if (config.exchange.kind === 'remote') {
     if (options.seed !== undefined)
       throw new UsageError('--seed needs the embedded exchange; a remote exchange has no seed');
-    realTime(options, 'a remote one');
+    realTime(options, 'a remote exchange');
     if (!hasKey())
       throw new UsageError(
-        'no key of the exchange: set PUNTAS_API_KEY and PUNTAS_API_SECRET, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE; without a key, add --paper',
+        'no API key in the environment; set PUNTAS_API_KEY and PUNTAS_API_SECRET, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE, or add --paper',
       );
   }
   process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
@@ -117,7 +121,7 @@ export async function withMarketOf(
   clock: Clock,
   work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
 ): Promise<void> {
-  if (config.exchange.kind === 'remote') realTime(options, 'a remote one');
+  if (config.exchange.kind === 'remote') realTime(options, 'a remote exchange');
   await withMarket(config, tape, options, clock, work);
 }
 

@@ -26,7 +26,7 @@ export function addStateCommands(program: Command): void {
 }
 
 function addReplay(program: Command): void {
-  ofBot(program.command('replay').description('replay a recorded run and compare every command'))
+  ofBot(program.command('replay').description('replay a run and compare its commands with the recording'))
     .argument('[dir]', 'state directory of the run')
     .option('--run <n>', 'run number (default: the last)')
     .option('--all', 'all recorded runs', false)
@@ -40,7 +40,7 @@ function addReplay(program: Command): void {
 }
 
 function addExplain(program: Command): void {
-  ofBot(program.command('explain').description('explain the decision now or at a past time, level by level'), 'file')
+  ofBot(program.command('explain').description('explain the quotes now or at a past time, level by level'), 'file')
     .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 5m', timeOrAgeFlag)
     .option('--json', 'print one JSON object', false)
     .action((options: BotFlags & { at?: TimeOrAge; json: boolean }) => {
@@ -60,7 +60,7 @@ function addExplain(program: Command): void {
 
 function addHedges(program: Command): void {
   const hedgesCommand = ofBot(
-    program.command('hedges').description('list hedges with the cost of each route and the result'),
+    program.command('hedges').description('list hedges with the cost of each route and the outcome'),
   )
     .option('--json', 'print one JSON object', false)
     .action((options: BotFlags & { json: boolean }) => {
@@ -72,7 +72,7 @@ function addHedges(program: Command): void {
     hedgesCommand.command('settle').description('show a conversion with an unknown outcome, or settle it with --as'),
   )
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
-    .argument('<id>', 'id of the hedge, from puntas hedges')
+    .argument('<id>', 'id of the hedge, as listed by puntas hedges')
     .addOption(new Option('--as <end>', 'outcome of the conversion').choices(SETTLED_AS))
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')

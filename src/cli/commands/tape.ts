@@ -25,11 +25,12 @@ export function addTapeCommands(program: Command): void {
       .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
       .option('--tape <dir>', 'folder of the tape'),
   )
-    .addOption(new Option('--rows <which>', "rows from a bot's state directory").choices(ROWS))
+    .addOption(new Option('--rows <which>', 'rows to export from the bot').choices(ROWS))
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, paper, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
-        if (rows === undefined) throw new UsageError('--rows: expected fills or ledger, or a tape with --tape');
+        if (rows === undefined)
+          throw new UsageError('--rows: missing; pass --rows fills, --rows ledger, or a tape with --tape');
         const where = { paper, ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
         print(await exportLedger(folderToRead(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || paper || rows !== undefined)
@@ -63,7 +64,7 @@ const stored = (command: Command): Command =>
     .option('--book <book>', 'book to use if the recording has several')
     .option('--from <time>', 'start time, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
     .option('--to <time>', 'end time', recordedTime)
-    .option('--skip-damaged', 'turn damaged blocks into gaps', false);
+    .option('--skip-damaged', 'read damaged blocks as gaps', false);
 
 const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({
   ...(book === undefined ? {} : { book }),

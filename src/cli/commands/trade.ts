@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
-import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
+import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
@@ -51,10 +51,10 @@ type RunFlags = {
 
 const runCommand = (program: Command): Command =>
   sources(
-    tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify'),
+    tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify the cancels'),
   ).option(
     '--opening-zero <currency>',
-    'at the first start: unlisted currency with a zero balance (repeatable)',
+    'currency whose opening balance is zero if the exchange lists none (repeatable)',
     (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 
@@ -62,7 +62,7 @@ function addRun(program: Command): void {
   runCommand(program)
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--state <dir>', 'state directory (default: state.dir)')
-    .option('--metrics-port <n>', 'metrics port (default: metrics.port); 0: any free port', portFlag)
+    .option('--metrics-port <n>', 'metrics port, 0 for any free port (default: metrics.port)', portFlag)
     .option('--json', 'print one JSON object', false)
     .option('--paper', 'trade the real market on paper, without a key', false)
     .action(async (options: Source & RunFlags) => {
@@ -104,13 +104,15 @@ function addRun(program: Command): void {
               // After an uncaught error the bot halts, cancels its orders and reports the error; the run never
               // continues.
               process.on('uncaughtException', broke);
-              if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+              if (options.for !== undefined)
+                setTimeout(() => stop('the duration of --for is over'), options.for).unref();
             },
           });
           if (venue.paper) log.info({}, venue.paper.outcome());
           const { summary, failure } = ended;
-          for (const id of unverified(ended)) log.error({ id }, `not verified to be gone: ${id}`);
-          if (failure !== null) log.error({}, `ended by an error: ${failure}`);
+          for (const id of ended.left) log.error({ id }, `order ${id} may still be open`);
+          if (ended.unread !== undefined) log.error({}, `orders may still be open: ${ended.unread}`);
+          if (failure !== null) log.error({}, `run ended by an error: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
           print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
           if (!isAllGone(ended)) return EXIT.leftOrders;
@@ -165,7 +167,7 @@ function addExchange(program: Command): void {
       const { config, tape } = await selectedInputs(options);
       if (config.exchange.kind !== 'embedded')
         throw new UsageError(
-          'this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded',
+          'this configuration has a remote exchange; use a configuration with exchange.kind: embedded',
         );
       const clock = realClock(options.speed);
       const operatorToken = randomBytes(24).toString('base64url');
@@ -197,7 +199,7 @@ function addExchange(program: Command): void {
 function addSentinel(program: Command): void {
   program
     .command('sentinel')
-    .description('watch a bot from a second process; cancel its orders if it is down')
+    .description('cancel the orders of a bot that is down, from a second process')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
     .option('--state <dir>', 'state directory (default: state.dir)')
     .action(async (options: { config: string; state?: string }) => {

@@ -29,15 +29,17 @@ export function addWebhookCommands(program: Command): void {
 
   webhooks
     .command('register')
-    .description('register webhooks.callbackUrl, with the token path, at the exchange')
+    .description('register webhooks.callbackUrl and the token path at the exchange')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
     .action(async (options: { config: string }) => {
       const config = readConfig(options.config);
       if (config.exchange.kind !== 'remote')
-        throw new UsageError('register needs a remote exchange; the embedded exchange ends with the bot');
+        throw new UsageError('webhooks register needs a remote exchange; the embedded exchange ends with the bot');
       const base = config.webhooks?.callbackUrl;
       if (base === undefined)
-        throw new UsageError('webhooks.callbackUrl is missing; set the address at which the exchange reaches this bot');
+        throw new UsageError(
+          'webhooks.callbackUrl is missing; set it to the address at which the exchange reaches this bot',
+        );
       const [token = ''] = webhookTokens();
       const venue = remoteVenue(config.exchange);
       const { webhookUrl } = config.exchange;
@@ -49,7 +51,7 @@ export function addWebhookCommands(program: Command): void {
           throw new UsageError(`the exchange rejected the registration: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
           throw new UsageError(
-            `no usable answer (${outcome.reason}); the webhook may be registered; register again to find out`,
+            `no usable answer to the registration (${outcome.reason}); the webhook may be registered, so run the command again`,
             1,
           );
         for (const { id, event } of outcome.value) print(`registered as ${id} for ${event}: ${base}/hooks/…`);
@@ -60,7 +62,7 @@ export function addWebhookCommands(program: Command): void {
 
   webhooks
     .command('list')
-    .description('list transactions known from deliveries')
+    .description('list transactions reported by webhooks')
     .option('-c, --config <file>', 'configuration of the bot')
     .option('--state <dir>', 'state directory (default: state.dir, or ./state)')
     .option('--json', 'print one JSON object per line', false)
@@ -92,7 +94,7 @@ function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
     store.close();
   }
   const rows = [...states.values()].map(state => (asJson ? transactionJson(state) : lineOf(state)));
-  return asJson || unread === 0 ? rows : [...rows, `${unread} deliveries could not be read as transactions`];
+  return asJson || unread === 0 ? rows : [...rows, `${unread} deliveries contain no readable transaction`];
 }
 
 function lineOf(state: TransactionState): string {

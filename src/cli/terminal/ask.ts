@@ -34,12 +34,12 @@ export function terminal(): Terminal {
   return {
     isThere,
     ask: async question => {
-      if (!isThere) throw new UsageError(`no terminal to answer: ${question}`);
+      if (!isThere) throw new UsageError(`no terminal to answer the question: ${question}`);
       try {
         return (await opened().question(shownLines(question), { signal: gone.signal })).trim();
       } catch {
         output.write('\n');
-        throw new UsageError('no answer; nothing was done');
+        throw new UsageError('the question got no answer; nothing was done');
       }
     },
     close: () => lines?.close(),

@@ -14,5 +14,5 @@ export function editorHelp(file: string): string | null {
   const named = LINE.exec(readRegularFile(file, TEXT_FILE))?.[1];
   if (named === undefined || /^[a-z]{2,}:/i.test(named) || existsSync(resolve(dirname(file), named))) return null;
   const schema = join(dirname(shippedConfig('sandbox')), 'schema.json');
-  return `# editors find no schema for this file: ${named} does not exist. The first line of this file should be\n# yaml-language-server: $schema=${schema}`;
+  return `# editors find no schema for this file, because ${named} does not exist. Change the first line of the file to\n# yaml-language-server: $schema=${schema}`;
 }

@@ -9,7 +9,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   check: [
     ['puntas check -c my.yaml', 'checks a configuration'],
-    ['puntas check --paper', 'checks without a key'],
+    ['puntas check --paper', 'checks the shipped paper configuration without a key'],
   ],
   exchange: [
     ['puntas exchange --port 8080', 'serves on port 8080'],
@@ -34,7 +34,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   import: [
     ['puntas import --from PATH --out DIR', 'recognizes the format'],
-    ['puntas import --from ./state --out DIR', 'converts what a bot recorded'],
+    ['puntas import --from ./state --out DIR', 'converts the recordings of a bot'],
   ],
   backtest: [
     ['puntas backtest -c FILE --tape DIR --out report.html', 'writes a page'],
@@ -54,7 +54,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   scout: [
     ['puntas scout -c my.yaml --for 1h --out scout.html --yaml best.yaml', 'observes for an hour'],
-    ['puntas scout --tape DIR --fees best', 'uses a recording'],
+    ['puntas scout --tape DIR --fees best', 'observes a recorded market'],
   ],
   tune: [
     ['puntas tune -c config/tune.yaml --out tuned.html --yaml best.yaml', 'writes the best configuration'],
@@ -73,8 +73,8 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'promote check': [['puntas promote check -c trading.yaml', 'checks the current stage']],
   'promote approve': [
     [
-      'puntas promote approve replay -c trading.yaml --reason "it earns on hours that no trial has seen"',
-      'goes to paper',
+      'puntas promote approve replay -c trading.yaml --reason "profitable on hours that no trial used"',
+      'moves the candidate to the paper stage',
     ],
   ],
   'promote back': [['puntas promote back -c trading.yaml --preview', 'shows what would be restored']],
@@ -91,11 +91,11 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas status --json -c my.yaml', 'prints the status as JSON'],
   ],
   pause: [
-    ['puntas pause -c my.yaml --for 30m --reason "a look at the feed"', 'pauses for half an hour'],
+    ['puntas pause -c my.yaml --for 30m --reason "the feed is late"', 'pauses for half an hour'],
     ['puntas pause -c my.yaml --preview', 'shows the effect'],
   ],
   reduce: [
-    ['puntas reduce -c my.yaml --reason "looked at it"', 'quotes only to reduce inventory'],
+    ['puntas reduce -c my.yaml --reason "inventory is too large"', 'quotes only to reduce inventory'],
     ['puntas reduce -c my.yaml --preview', 'shows the effect'],
   ],
   cancel: [
@@ -110,11 +110,11 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ],
   ],
   halt: [
-    ['puntas halt -c my.yaml --reason "what is wrong"', 'stops quoting'],
-    ['puntas halt -c my.yaml --cancel --reason "left over"', 'also cancels all orders'],
+    ['puntas halt -c my.yaml --reason "prices look wrong"', 'stops quoting'],
+    ['puntas halt -c my.yaml --cancel --reason "orders remained open"', 'also cancels all orders'],
   ],
   resume: [
-    ['puntas resume -c my.yaml --reason "what you found"', 'resumes'],
+    ['puntas resume -c my.yaml --reason "the feed is back"', 'resumes'],
     ['puntas resume -c my.yaml --preview', 'shows the effect'],
   ],
   reload: [
@@ -151,7 +151,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'new-strategy': [
     ['puntas new-strategy order-flow', 'creates strategies/order-flow'],
-    ['puntas new-strategy other-flow --root .', 'names the checkout'],
+    ['puntas new-strategy other-flow --root .', 'selects the checkout'],
   ],
   'webhooks register': [['puntas webhooks register -c my.yaml', 'registers the callback URL']],
   'webhooks list': [['puntas webhooks list -c my.yaml', 'lists transactions']],

@@ -10,7 +10,7 @@ import { sessionOf } from '../../tape/index.ts';
 export function speed(text: string): number {
   const n = Number(text);
   if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000))
-    throw new InvalidArgumentError('expected a number above 0, at most 1000.');
+    throw new InvalidArgumentError('expected a number above 0 and at most 1000.');
   return n;
 }
 
@@ -42,7 +42,8 @@ export function durationFlag(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
   const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
-  if (!(ms > 0 && ms <= 2_147_483_647)) throw new InvalidArgumentError('expected more than 0 and at most 24 days.');
+  if (!(ms > 0 && ms <= 2_147_483_647))
+    throw new InvalidArgumentError('expected a duration above 0 and at most 24 days.');
   return ms;
 }
 
@@ -61,7 +62,7 @@ export function timeOrAgeFlag(text: string): TimeOrAge {
   const at = isoTime(text);
   if (Number.isNaN(at))
     throw new InvalidArgumentError(
-      'expected a time like 2026-11-22T13:05:00Z (UTC without a zone), or 90s, 5m, 2h ago.',
+      'expected a time like 2026-11-22T13:05:00Z (UTC if it has no zone), or an age like 90s, 5m or 2h.',
     );
   return () => at;
 }
@@ -70,7 +71,7 @@ export function timeOrAgeFlag(text: string): TimeOrAge {
 export function recordedTime(text: string): Millis {
   const at = isoTime(text);
   if (Number.isNaN(at))
-    throw new InvalidArgumentError('expected a time like 2026-11-21 or 2026-11-21T12:00:00Z (UTC without a zone).');
+    throw new InvalidArgumentError('expected a time like 2026-11-21 or 2026-11-21T12:00:00Z (UTC if it has no zone).');
   return at;
 }
 
@@ -91,7 +92,8 @@ function isoTime(text: string): number {
 
 /** Checks decimal text above zero and returns it unchanged. */
 export function decimalFlag(text: string): string {
-  if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected decimal digits like 0.01.');
+  if (!(isDecimalText(text) && Number(text) > 0))
+    throw new InvalidArgumentError('expected a decimal number above 0, like 0.01.');
   return text;
 }
 
@@ -121,7 +123,7 @@ function sessionFlag(text: string): string {
 export const sessionHours = (command: Command): Command =>
   command.option(
     '--session <hours>',
-    'market hours, like 09:30-16:00@America/New_York (Monday to Friday unless given)',
+    'market hours, like 09:30-16:00@America/New_York (default days: Monday to Friday)',
     sessionFlag,
   );
 
@@ -129,7 +131,7 @@ export const sessionHours = (command: Command): Command =>
 export function sources(command: Command): Command {
   return command
     .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
-    .option('--tape <dir>', 'recording as the market of the embedded exchange')
+    .option('--tape <dir>', 'recording that the embedded exchange replays')
     .option('--speed <n>', 'speed of the embedded exchange and its clients', speed, 1)
     .option('--seed <n>', 'random seed', seedNumber);
 }

@@ -9,7 +9,7 @@ import { printError } from './output.ts';
  * reloads. Stops and reloads requested during the start take effect when the start is complete.
  */
 export function signalsToStop(
-  leaving = 'exiting without verification; orders may still be open at the exchange',
+  leaving = 'exiting before all cancels are verified; orders may still be open at the exchange',
   code: number = EXIT.leftOrders,
   reloads = false,
 ): { tell(stop: (why: string) => void): void; onReload(reload: () => void): void } {

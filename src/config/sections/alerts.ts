@@ -23,36 +23,36 @@ export const ALERT_EVENTS = {
   down: {
     mode: 'on',
     isCritical: true,
-    says: 'From the sentinel: the bot has exited or sends no heartbeat, and was not stopped.',
+    says: 'The sentinel reports that the bot sends no heartbeat, or exited without a stop.',
   },
-  halted: { mode: 'on', isCritical: true, says: 'Trading halted until puntas resume.' },
+  halted: { mode: 'on', isCritical: true, says: 'Trading is halted until you run puntas resume.' },
   ledgerDiffers: { mode: 'on', isCritical: true, says: 'The balances differ from the ledger.' },
   sentinelGone: { mode: 'on', isCritical: true, says: 'The sentinel sends no heartbeat.' },
-  diskLow: { mode: 'on', isCritical: true, says: 'Less than 500 MB free on the state disk.' },
-  bookStale: { mode: 'on', isCritical: true, says: 'Not quoting: no current order book.' },
+  diskLow: { mode: 'on', isCritical: true, says: 'Less than 500 MB is free on the disk of the state directory.' },
+  bookStale: { mode: 'on', isCritical: true, says: 'The bot does not quote, because it has no current order book.' },
   ordersUnknown: {
     mode: 'on',
     isCritical: true,
     says: 'More than three orders with an unknown outcome in five minutes.',
   },
-  notQuoting: { mode: 'on', says: 'Not quoting for another reason, without a halt or stop.' },
+  notQuoting: { mode: 'on', says: 'The bot does not quote, for a reason that no other event covers.' },
   reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },
   drawdownNear: { mode: 'on', says: 'Drawdown above 80% of limits.drawdownMax.' },
   dayLossNear: { mode: 'on', says: 'Daily loss above 80% of limits.dayLossMax.' },
   ordersRefused: { mode: 'on', says: 'The exchange rejects many orders.' },
-  oneSided: { mode: 'on', says: 'Only one side quoted for ten minutes.' },
+  oneSided: { mode: 'on', says: 'The bot has quoted only one side for ten minutes.' },
   requestsSlow: { mode: 'on', says: 'Over 10% of requests take over 2 s.' },
   requestsFailing: { mode: 'on', says: 'Over 20% of requests fail.' },
-  budgetSpent: { mode: 'on', says: 'Request budget used up for a minute.' },
+  budgetSpent: { mode: 'on', says: 'The request budget has been used up for a minute.' },
   loopSlow: { mode: 'on', says: 'Over 1% of decisions take over 50 ms.' },
   noFills: { mode: 'silent', says: 'No fill for six hours while quoting.' },
-  wide: { mode: 'silent', says: 'Wider quotes: the market is volatile, wide or thin.' },
+  wide: { mode: 'silent', says: 'Quotes are wider, because the market is volatile, wide or thin.' },
   started: { mode: 'silent', isMoment: true, says: 'The bot started.' },
   stopped: {
     mode: 'on',
     isCritical: true,
     isMoment: true,
-    says: 'The bot stopped. Lists errors and orders that may still be open.',
+    says: 'The bot stopped. The alert lists errors and orders that may still be open.',
   },
   fill: { mode: 'off', isMoment: true, says: 'An order was filled.' },
   digest: { mode: 'silent', isMoment: true, says: 'Daily summary: profit, fills, event counts.' },
@@ -96,13 +96,16 @@ export const alerts = z
       .min(3)
       .max(100)
       .default(12)
-      .describe('Maximum messages per address; a third is reserved for critical events.'),
+      .describe('Maximum messages per channel; a third is reserved for critical events.'),
     digestAt: z
       .string()
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a UTC time in quotation marks, like "07:30"')
       .default('00:00')
-      .describe('UTC time of the daily summary, in quotation marks, like "07:30".'),
-    events: z.strictObject(modes).prefault({}).describe('silent: without sound; off: only counted in the summary.'),
+      .describe('UTC time of the daily summary, in quotation marks.'),
+    events: z
+      .strictObject(modes)
+      .prefault({})
+      .describe('silent: sent without sound; off: only counted in the summary.'),
   })
   .refine(({ webhook, telegram }) => webhook !== undefined || telegram !== undefined, {
     message: 'expected webhook, telegram or both; omit the section to send no alerts',

@@ -17,12 +17,12 @@ export const backtestKeys = z.strictObject({
   desk: z
     .strictObject({
       spreadBps: bps(20).describe('RFQ spread around the mid price.'),
-      paddingBps: bps(100).describe('Spread of conversions around the best price.'),
+      paddingBps: bps(100).describe('Distance of conversion prices from the best price.'),
       lifeMs: millis(1_000, 3_600_000).default(30_000).describe('Lifetime of a quote.'),
       capacity: aboveZero
         .optional()
         .describe("RFQ capacity per direction (quote). If omitted, 2.5% of the book's largest order."),
-      refillMs: millis(0, 86_400_000).default(60_000).describe('Time until an empty desk is full again.'),
+      refillMs: millis(0, 86_400_000).default(60_000).describe('Time in which used RFQ capacity is restored.'),
       delayMinMs: millis(0, 600_000).default(200).describe('Minimum duration of an accepted conversion.'),
       delayMaxMs: millis(0, 600_000).default(2_000).describe('Maximum duration of an accepted conversion.'),
       latencyMs: millis(0, 60_000).optional().describe('Request latency each way. If omitted, the order latency.'),

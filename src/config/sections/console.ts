@@ -43,5 +43,5 @@ export const consoleKeys = z
       .meta(ELSEWHERE)
       .describe('Whether a TLS proxy protects the port. If false, operators log in only from this machine.'),
   })
-  .describe('Web console; {} starts it with a run. If omitted, only puntas console starts it, read-only.');
+  .describe('Web console; even {} starts it with puntas run. If omitted, only puntas console starts it, read-only.');
 export type ConsoleSettings = z.infer<typeof consoleKeys>;

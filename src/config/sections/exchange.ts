@@ -21,14 +21,12 @@ const requests = {
     })
     .prefault({})
     .describe('Request budgets. Exceeding the limits of the exchange causes a lockout of a minute.'),
-  requestTimeoutMs: millis(100, 60_000)
-    .default(5_000)
-    .describe('Time after which the outcome of a request is unknown.'),
-  stream: z.boolean().default(true).describe('Whether to use the WebSocket stream instead of polling.'),
+  requestTimeoutMs: millis(100, 60_000).default(5_000).describe("Timeout after which a request's outcome is unknown."),
+  stream: z.boolean().default(true).describe('Whether the WebSocket stream replaces polling.'),
   authentication: z
     .enum(['bitso', 'headers'])
     .default('bitso')
-    .describe('Signature in one Authorization header, or in three headers.'),
+    .describe('bitso: signature in one Authorization header; headers: in three headers.'),
 };
 
 const market = z.discriminatedUnion('kind', [
@@ -57,7 +55,7 @@ const embedded = z.strictObject({
 
 const remote = z.strictObject({
   kind: z.literal('remote').describe('Remote exchange with your key.'),
-  venue: z.string().optional().describe('Exchange name; only bitso.'),
+  venue: z.string().optional().describe('Exchange name, always bitso.'),
   restUrl: baseAddress.describe('REST address, like https://api.bitso.com.'),
   rfqUrl: baseAddress.optional().describe('RFQ address. If omitted, restUrl.'),
   webhookUrl: baseAddress.optional().describe('Webhook address. If omitted, restUrl.'),

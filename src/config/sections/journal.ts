@@ -7,11 +7,11 @@ export const journalKeys = z.strictObject({
     .min(0.01)
     .max(168)
     .default(24)
-    .describe('Time after which a new run starts, without quotes for some seconds.'),
+    .describe('Time after which the bot starts a new run; quoting stops for some seconds.'),
   keepMb: z
     .number()
     .min(0.1)
     .max(1_000_000)
     .default(2_048)
-    .describe('Maximum size; the oldest recordings are deleted.'),
+    .describe('Maximum total size; the oldest recordings are deleted.'),
 });

@@ -17,7 +17,7 @@ export const markouts = z
       .min(2)
       .max(10_000)
       .default(8)
-      .describe('Minimum fills of a side; fills of one minute count as one.'),
+      .describe('Minimum fills before a side widens; fills within one minute count as one.'),
     standardErrors: z
       .number()
       .min(0)
@@ -25,6 +25,6 @@ export const markouts = z
       .default(2.5)
       .describe('Standard errors by which adverse selection must exceed toleratedBps.'),
     toleratedBps: bps.default(2).describe('Adverse selection up to which no side widens.'),
-    widenBpsMax: bps.default(10).describe('Maximum widening of a side. 0 only reports markouts.'),
+    widenBpsMax: bps.default(10).describe('Maximum widening of a side. 0: markouts are only reported.'),
   })
   .describe('Measures markouts, and widens a side that suffers adverse selection.');

@@ -7,7 +7,7 @@ export const paper = z.strictObject({
   fills: z
     .enum(['pessimistic', 'expected', 'optimistic'])
     .default('pessimistic')
-    .describe('Fill model: last in the queue, at an estimated place, or filled when the price trades.'),
+    .describe('Fill model: orders last in queue, at an estimated place, or filled by any trade at their price.'),
   balances: balances.optional().describe('Opening balances by currency; required for paper runs.'),
   volume30d: decimalText.default('0').describe('30-day volume (quote), for the fee tier.'),
   fees: z

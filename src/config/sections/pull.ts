@@ -18,21 +18,21 @@ export const pull = z
           .min(0)
           .max(500)
           .default(0)
-          .describe('Minimum quote distance from the expected price; at least the maker fee.'),
+          .describe('Minimum quote distance from the expected price; set at least the maker fee.'),
         basisMemoryMs: millis(10_000, 86_400_000)
           .default(600_000)
-          .describe('Time constant of the ratio of book to reference.'),
+          .describe('Time constant of the book-to-reference ratio.'),
         maxAgeMs: millis(100, 3_600_000).default(10_000).describe('Maximum age of the reference.'),
       })
       .optional()
       .describe('Cancels a side if the expected price comes within marginBps of its best quote.'),
     print: z
       .strictObject({
-        amount: aboveZero.describe('Cancels a side if this amount (base) trades against it within withinMs.'),
+        amount: aboveZero.describe('Cancels a side if this amount (base) trades against it in withinMs.'),
         withinMs: millis(1, 60_000).default(1_000).describe('Window for summing trades of one side.'),
-        holdMs: millis(100, 600_000).default(5_000).describe('Pause of the side after the last trade.'),
+        holdMs: millis(100, 600_000).default(5_000).describe('Pause of a canceled side after the last trade.'),
       })
       .optional()
       .describe('Cancels a side after large trades; needs the stream.'),
   })
-  .describe('Cancels a side before the next decision.');
+  .describe("Cancels a side's quotes before the next decision.");

@@ -19,21 +19,21 @@ const feed = z
         'expected an address like https://example.com/price, without user; http only on this machine',
       )
       .optional()
-      .describe('Address for GET, without redirects. Either url or file.'),
+      .describe('Price address for GET, without redirects. Set either url or file.'),
     file: z
       .string()
       .min(1)
       .max(4_096)
       .optional()
-      .describe('Path relative to this file; replace the price file by renaming.'),
+      .describe('Price file, relative to this file; replace it by renaming another.'),
     price: z
       .array(pointer)
       .max(2)
       .default([])
-      .describe('JSON pointer to the price, or two to bid and ask. If omitted, the text is the price.'),
+      .describe('JSON pointer to the price, or two pointers to bid and ask. If omitted, the text is the price.'),
     time: pointer
       .optional()
-      .describe('JSON pointer to the price time (ISO 8601 or since 1970). If omitted, the request or file time.'),
+      .describe('JSON pointer to the price time (ISO 8601 or Unix time). If omitted, the request or file time.'),
     timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout.'),
   })
   .superRefine((f, context) => {
@@ -57,7 +57,7 @@ export const reference = z
       .max(3)
       .optional()
       .describe('Books from base to quote currency, like [btc_usd, usd_mxn]. If omitted, the books of the feeds.'),
-    everyMs: millis(100, 600_000).default(5_000).describe('Interval of reads, one public request per book.'),
+    everyMs: millis(100, 600_000).default(5_000).describe('Interval of price reads, one public request per book.'),
     feeds: z.array(feed).max(3).default([]).describe('Prices from files and web addresses.'),
   })
   .describe('Reference price from other books or feeds.');

@@ -14,17 +14,22 @@ const wide = z.strictObject({
   volatilityMemoryMs: millis(10_000, 86_400_000).default(300_000).describe('Time constant of the volatility estimate.'),
   marketSpreadBps: bps.optional().describe('Market spread above which quotes are wide.'),
   depthMin: aboveZero.optional().describe('Depth per side below which quotes are wide (base).'),
-  depthBps: bps.default(50).describe('Distance from the mid price for depthMin.'),
+  depthBps: bps.default(50).describe('Distance from the mid price that depthMin covers.'),
 });
 
 const reduceOnly = z.strictObject({
-  positionShare: z.number().gt(0).max(0.99).optional().describe('Share of limits.positionMax that starts reduce-only.'),
+  positionShare: z
+    .number()
+    .gt(0)
+    .max(0.99)
+    .optional()
+    .describe('Share of limits.positionMax at which reduce-only starts.'),
   drawdownShare: z
     .number()
     .min(0.001)
     .max(0.99)
     .optional()
-    .describe('Share of limits.drawdownMax that starts reduce-only until puntas resume.'),
+    .describe('Share of limits.drawdownMax at which reduce-only starts; puntas resume ends it.'),
 });
 
 export const regimes = z.strictObject({

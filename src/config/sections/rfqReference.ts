@@ -12,13 +12,13 @@ export const rfqReference = z.strictObject({
   amount: aboveZero.describe('Amount of each price request (base); quotes are never accepted.'),
   everyMs: millis(2_000, 600_000)
     .default(10_000)
-    .describe('Interval of price reads while needed, two private requests each.'),
+    .describe('Interval of reads while prices are needed, two private requests each.'),
   staleAfterMs: millis(2_000, 600_000).default(30_000).describe('Maximum age of an RFQ price.'),
   thinBps: bps().optional().describe('Spread above which the book counts as thin.'),
   withinBps: bps().default(30).describe('Maximum distance of a thin book from the RFQ price.'),
   beyond: z
     .enum(['stop', 'widen'])
     .default('stop')
-    .describe('Reaction beyond withinBps or without a fresh price: stop quoting, or widen the side.'),
+    .describe('Reaction beyond withinBps: stop quoting, or widen a side. Without a fresh price, quoting always stops.'),
   capsSkew: z.boolean().default(false).describe('Whether the RFQ cost limits the inventory skew.'),
 });

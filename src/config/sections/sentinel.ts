@@ -12,5 +12,5 @@ export const sentinelKeys = z.strictObject({
   ttlMs: millis(5_000, 600_000)
     .default(30_000)
     .meta(ELSEWHERE)
-    .describe("Timeout for the bot's heartbeat, and for its reads while the exchange is reachable."),
+    .describe("Timeout for the bot's heartbeat, and for the bot's reads of a reachable exchange."),
 });

@@ -9,13 +9,15 @@ export const timing = z.strictObject({
   staleAfterMs: millis(500, 120_000).default(5_000).describe('Age at which the book is stale and quotes are canceled.'),
   requestDelayMaxMs: millis(1_000, 600_000)
     .default(50_000)
-    .describe('Maximum delay of a request that is still executed. Unknown orders stay reserved until then.'),
+    .describe(
+      'Maximum delay of a request that is still executed. Until then, amounts of unknown orders stay reserved.',
+    ),
   tradeReportDelayMaxMs: millis(0, 600_000)
     .default(20_000)
-    .describe('Maximum delay until a trade is listed. Ended orders stay reserved until then.'),
+    .describe('Maximum delay until a trade is listed. Until then, amounts of ended orders stay reserved.'),
   transferListDelayMaxMs: millis(0, 86_400_000)
     .default(600_000)
-    .describe('Maximum delay until a transfer is listed. Later, unexplained differences halt trading.'),
+    .describe('Maximum delay until a transfer is listed. Later, unexplained balance differences halt trading.'),
   shutdownMs: millis(1_000, 600_000)
     .default(60_000)
     .describe('Maximum duration of a stop, including cancels and verification.'),

@@ -18,7 +18,7 @@ export const webhookKeys = z.strictObject({
     .array(addressRange)
     .max(100)
     .default([])
-    .describe('Allowed sender addresses and ranges, like 10.0.0.0/8. If empty, any.'),
+    .describe('Allowed sender addresses and ranges, like 10.0.0.0/8. If empty, all.'),
   proxies: z.array(addressRange).max(20).default([]).describe('Proxies whose X-Forwarded-For is trusted.'),
   signature: z.enum(['off', 'required']).default('off').describe("Whether deliveries need the exchange's signature."),
   keep: z

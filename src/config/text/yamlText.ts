@@ -74,11 +74,12 @@ export function readYaml(text: string, fileName: string, like: string): ReadYaml
   const flaw = document.errors[0] ?? document.warnings[0];
   if (flaw) return refused(`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`);
   const repeated = repeatedKey(document);
-  if (repeated !== null) return refused(`${place(repeated)} not valid YAML: this key occurs twice; remove one`);
+  if (repeated !== null)
+    return refused(`${place(repeated)} not valid YAML: this key occurs twice; remove one of the two`);
   const { contents } = document;
   if (!isMap(contents)) return refused(`${place(0)} expected keys and values, ${like}`);
   const value = valueOf(document);
-  if (value === null) return refused(`${place(0)} not valid YAML: expected text as keys, and few aliases`);
+  if (value === null) return refused(`${place(0)} not valid YAML: a key is not text, or the file has too many aliases`);
   return {
     ok: true,
     value,

@@ -80,7 +80,10 @@ export class Access {
     for (;;) {
       const answer = await window.fetch(`/actions/outcome?id=${encodeURIComponent(id)}`, { headers: keyed() });
       const told = (await answer.json()) as ShownOutcome & { readonly problem?: string };
-      if (!answer.ok) throw new Error(`action started; see Events for its result: ${told.problem ?? answer.status}`);
+      if (!answer.ok)
+        throw new Error(
+          `the action started, but its result could not be read (${told.problem ?? answer.status}); see Events`,
+        );
       if (told.end !== 'under way') return told;
       await new Promise(resolve => window.setTimeout(resolve, ASK_AGAIN_MS));
     }

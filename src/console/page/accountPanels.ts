@@ -28,7 +28,7 @@ export const profitPanel: Panel = ({ hours, days, minor, profit, unknown }) => {
           { class: 'soft' },
           ...(profit === null
             ? [
-                `profit since the opening of the ledger is unknown: ${unknown ?? ''}; the hourly and daily figures include only booked entries`,
+                `profit since the opening of the ledger is unknown (${unknown ?? ''}); hourly and daily figures include only booked entries`,
               ]
             : sinceOpening(profit, minor)),
         ),
@@ -44,7 +44,7 @@ export const profitPanel: Panel = ({ hours, days, minor, profit, unknown }) => {
 };
 
 const sinceOpening = ({ since, total, spread, inventory, fees, hedging, run }: ShownProfit, minor: string): Node[] => [
-  `since the opening of the ledger${since === null ? '' : ` (${since.slice(0, 16).replace('T', ' ')} UTC)`}, ${minor}: `,
+  `profit since the opening of the ledger${since === null ? '' : ` (${since.slice(0, 16).replace('T', ' ')} UTC)`}, ${minor}: `,
   signedSum(total),
   ` = spread ${withSign(spread, 2)}, inventory ${withSign(inventory, 2)}, fees ${withSign(fees, 2)}, hedging ${withSign(hedging, 2)}`,
   run === null ? '' : `; this run ${withSign(run.total, 2)}`,
@@ -113,7 +113,7 @@ export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
   const rows = (of?.rows ?? []).filter(({ causes, difference }) => causes.length > 0 || Number(difference ?? 0) !== 0);
   return of === null
     ? [
-        past === null ? none('no ledger yet') : none('holdings at that time:'),
+        past === null ? none('no ledger yet') : none('holdings at the selected time:'),
         tableOf(
           ['', 'held'],
           Object.entries(decision.inventory.holdings)
@@ -146,8 +146,8 @@ export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
           'p',
           { class: 'soft' },
           of.checkedAt === null
-            ? 'not compared with the exchange yet'
-            : `compared with the exchange at ${stamp(of.checkedAt)}`,
+            ? 'balances not compared with the exchange yet'
+            : `balances compared with the exchange at ${stamp(of.checkedAt)}`,
         ),
       ];
 };

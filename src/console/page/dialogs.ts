@@ -10,10 +10,10 @@ const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
     'Cancels all orders and stops quoting; keeps inventory. Ends after the given minutes, or with Resume.',
   ],
   reduce: ['Reduce only', 'Quotes only to reduce inventory; orders that increase it are canceled. Ends with Resume.'],
-  cancel: ['Cancel all', 'Cancels all orders, verifies this with the exchange, and then quotes again.'],
+  cancel: ['Cancel all', 'Cancels all orders, verifies with the exchange that none is open, and then quotes again.'],
   halt: ['Halt', 'Cancels all orders and stops quoting until Resume, also across restarts.'],
   resume: ['Resume', 'Ends a pause, reduce-only, a hold and a halt.'],
-  reload: ['Reload', 'Applies the changed YAML, completely or not at all.'],
+  reload: ['Reload', 'Applies all changes in the YAML file or none.'],
   flatten: [
     'Flatten',
     'The hedger brings the inventory to its target, for at most the given cost; the bot quotes only to reduce inventory until Resume.',
@@ -86,7 +86,7 @@ export class Dialogs {
             'data-action': name,
           }),
         ),
-      session?.role === 'operator' && names.length === 0 ? small('soft', 'log in to act') : null,
+      session?.role === 'operator' && names.length === 0 ? small('soft', 'log in again to control the bot') : null,
       session?.whyNot === null || session === null ? null : small('soft', session.whyNot),
       session?.role === null
         ? null
@@ -209,7 +209,7 @@ export class Dialogs {
       h('p', null, means),
       this.#state.past === null
         ? null
-        : h('p', { class: 'fair' }, 'The page shows the past; this action applies to the bot now.'),
+        : h('p', { class: 'fair' }, 'The page shows an earlier time, but this action applies to the bot now.'),
       action === 'flatten' ? linesList(this.#cost ?? ['computing the current cost…'], '', 'cost') : null,
       labelled('reason', 'Why', {
         maxLength: 500,
@@ -272,8 +272,8 @@ export class Dialogs {
         this.#isBusy
           ? 'under way…'
           : left > 0
-            ? `can be confirmed for ${left} s`
-            : 'this preview has expired; preview it again',
+            ? `confirm within ${left} s`
+            : 'this preview has expired; preview the action again',
       ),
       div(
         'row',

@@ -25,7 +25,8 @@ export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, maj
     );
   };
   const { bid, ask } = decision.market;
-  const between = bid === null || ask === null ? 'one side is empty' : `${fixed((Number(bid) + Number(ask)) / 2, 2)}`;
+  const between =
+    bid === null || ask === null ? 'one side of the book is empty' : `${fixed((Number(bid) + Number(ask)) / 2, 2)}`;
   return h(
     'table',
     { class: 'depth' },
@@ -130,7 +131,7 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
 /** All active orders of the bot. */
 export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
   all.length === 0
-    ? none('no order of the bot')
+    ? none('the bot has no open order')
     : [
         tableOf(
           ['', 'price', major, 'filled', 'ahead', 'age', 'state'],

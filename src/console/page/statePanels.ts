@@ -73,7 +73,7 @@ export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past
     ),
     ...(difference === null
       ? []
-      : [`this version's decisions differ from the recorded ones; the replay stops: ${difference}`]),
+      : [`the replay stopped, because this version decides differently from the recording: ${difference}`]),
     ...(note === null ? [] : [note]),
     ...(unknown === null ? [] : [`unknown figures: ${unknown}`]),
   ];
@@ -119,7 +119,7 @@ export const tilesPanel: Panel = view => {
         : h('span', { class: tone(both.bps) }, `${withSign(both.bps, 2)} bps`),
       `${both?.fills ?? 0} fills, before fees`,
     ),
-    tile('quoted', `${fixed(uptime.bid * 100, 1)} / ${fixed(uptime.ask * 100, 1)}%`, 'of the time, bid / ask'),
+    tile('quoted', `${fixed(uptime.bid * 100, 1)} / ${fixed(uptime.ask * 100, 1)}%`, 'share of time, bid / ask'),
   ];
 };
 
@@ -193,8 +193,8 @@ export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
   of === null
     ? none(
         past === null
-          ? 'no metrics from the bot; see metrics.host and metrics.port'
-          : 'not recorded; shown only in the live view',
+          ? 'the bot serves no metrics; check metrics.host and metrics.port'
+          : 'request budgets are not recorded; see the live view',
       )
     : h(
         'ul',

@@ -73,5 +73,5 @@ const wholeUnits = (sum: Money): string => textOfMoney(money(sum - (sum % 10n **
 export function describeTier({ currency, volume, makerRate, next }: AccountTier): string {
   const now = `30-day volume ${wholeUnits(volume)} ${currency}, maker fee ${ratePercent(makerRate)}`;
   if (next === null) return `${now}, the best tier`;
-  return `${now}; next tier: ${ratePercent(next.makerRate)} above a volume of ${wholeUnits(next.above)} ${currency}, which needs ${wholeUnits(next.missing)} ${currency} more and saves ${wholeUnits(next.monthly)} ${currency} per month at the current volume`;
+  return `${now}; next tier: ${ratePercent(next.makerRate)} above ${wholeUnits(next.above)} ${currency} (${wholeUnits(next.missing)} ${currency} more), which saves ${wholeUnits(next.monthly)} ${currency} per month at the current volume`;
 }

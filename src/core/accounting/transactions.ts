@@ -73,9 +73,9 @@ export function findContradictions({ kinds, finals, refund }: TransactionState):
   const said = (what: string, words: ReadonlySet<string>) =>
     words.size > 1 ? [`${what} was reported as ${[...words].sort().join(' and ')}`] : [];
   return [
-    ...said('its type', kinds),
-    ...said('its final status', finals),
-    ...said('the final status of its refund', refund?.finals ?? new Set()),
+    ...said('the type', kinds),
+    ...said('the final status', finals),
+    ...said('the final status of the refund', refund?.finals ?? new Set()),
   ];
 }
 

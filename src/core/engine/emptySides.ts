@@ -113,8 +113,6 @@ const writer = (instrument: Instrument) => {
   return { price, amount, minor, major, order: (of: RefusalFacts) => `${amount(of.amount)} at ${price(of.price)}` };
 };
 
-const RULE = 'a rule of the exchange';
-
 const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | null>>> = {
   'order value limit': of => {
     const { instrument, limits } = of.riskContext;
@@ -123,20 +121,20 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const most = moneyOfValue(instrument, limits.orderValueMax);
     const least = moneyOfValue(instrument, instrument.valueMin);
     return most < least
-      ? `limits.orderValueMax ${write.minor(most)} is below the minimum order value of ${instrument.symbol}, ${write.minor(least)}, ${RULE}; raise limits.orderValueMax`
+      ? `limits.orderValueMax ${write.minor(most)} is below ${write.minor(least)}, the exchange's minimum order value of ${instrument.symbol}; raise limits.orderValueMax`
       : `${write.order(of)} is worth ${write.minor(of.value)}, but limits.orderValueMax is ${write.minor(most)}; raise it, or lower strategy.amount`;
   },
   'below the minimum amount': ({ level, amount, riskContext: { instrument }, write }) =>
-    `${write.amount(amount)} is below the minimum order amount of ${instrument.symbol}, ${write.amount(instrument.amountMin)}, ${RULE}${raiseAmountHint(level)}`,
+    `${write.amount(amount)} is below ${write.amount(instrument.amountMin)}, the exchange's minimum order amount of ${instrument.symbol}${raiseAmountHint(level)}`,
   'below the minimum value': of => {
     const { instrument } = of.riskContext;
     const least = of.write.minor(moneyOfValue(instrument, instrument.valueMin));
-    return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, below the minimum order value of ${instrument.symbol}, ${least}, ${RULE}${raiseAmountHint(of.level)}`;
+    return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, but the exchange's minimum order value of ${instrument.symbol} is ${least}${raiseAmountHint(of.level)}`;
   },
   'price below the minimum': ({ riskContext: { instrument }, write }) =>
-    `the lowest price in ${instrument.symbol} is ${write.price(instrument.priceMin)}, ${RULE}; quote nearer to the market`,
+    `the lowest price that the exchange accepts in ${instrument.symbol} is ${write.price(instrument.priceMin)}; quote nearer to the market`,
   'price above the maximum': ({ riskContext: { instrument }, write }) =>
-    `the highest price in ${instrument.symbol} is ${write.price(instrument.priceMax)}, ${RULE}; quote nearer to the market`,
+    `the highest price that the exchange accepts in ${instrument.symbol} is ${write.price(instrument.priceMax)}; quote nearer to the market`,
   'price outside the collar': of => {
     const { depth, limits } = of.riskContext;
     const mid = (bestOf(depth, 'buy') + bestOf(depth, 'sell')) / 2;
@@ -161,7 +159,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
 
 /** Returns the advice to raise the amount; empty for a level that was reduced because of inventory. */
 const raiseAmountHint = ({ amounts }: RefusedLevel): string =>
-  amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
+  amounts?.some(({ lots }) => lots < 0) === true ? '' : '; raise strategy.amount';
 
 /** Rounds the price to whole ticks and the amount to whole lots; a value that is NaN becomes 0. */
 function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { price: Price; amount: Amount } {

@@ -26,8 +26,7 @@ export function describeMissingData({
   if (!fees) return 'rules and fees are not read yet';
   if (balances !== null) return balances;
   if (!account) return 'open orders and trades are not read yet';
-  if (!isAlone)
-    return 'orders with the name of this bot appeared that this run did not place; another process may be running';
+  if (!isAlone) return 'this run did not place all orders with the name of this bot; another process may be running';
   return hasNoEarlierOrders ? null : 'orders of an earlier run may still be open';
 }
 

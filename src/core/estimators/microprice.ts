@@ -49,7 +49,8 @@ export class MicropriceCounts {
 
   /** Adds the counts of another instance with the same states. */
   addAll(other: MicropriceCounts): void {
-    if (other.#states !== this.#states) throw new RangeError('cannot add counts of other states');
+    if (other.#states !== this.#states)
+      throw new RangeError('cannot add microprice counts of another number of states');
     for (let i = 0; i < this.#steps.length; i++) this.#steps[i] = this.#steps[i]! + other.#steps[i]!;
     for (let i = 0; i < this.#states; i++) {
       this.#moves[i] = this.#moves[i]! + other.#moves[i]!;

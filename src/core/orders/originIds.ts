@@ -25,7 +25,7 @@ export class OriginIds {
     this.#botPrefix = `${instance}-`;
     this.#runPrefix = `${instance}-${run}-`;
     if (this.#runPrefix.length > PREFIX_MAX) {
-      throw new RangeError(`instance and run are too long for a counter after ${this.#runPrefix}`);
+      throw new RangeError(`instance and run leave no space for a counter after ${this.#runPrefix}`);
     }
   }
 

@@ -85,10 +85,17 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
         pageToken = page.value.nextPageToken;
         if (pageToken !== undefined && pageToken !== '') continue;
         // The unreadable row may be the requested conversion.
-        if (unreadable) return { kind: 'unknown', reason: `the list of conversions: ${describeRow(unreadable)}` };
+        if (unreadable)
+          return {
+            kind: 'unknown',
+            reason: `cannot read a row of the list of conversions: ${describeRow(unreadable)}`,
+          };
         return { kind: 'done', value: null };
       }
-      return { kind: 'unknown', reason: `the list of conversions has more than ${PAGES_MAX} pages` };
+      return {
+        kind: 'unknown',
+        reason: `the list of conversions is longer than the ${PAGES_MAX} pages that were searched`,
+      };
     },
   };
 }

@@ -42,7 +42,7 @@ export function market(ask: SendRequest) {
         if (!CANDLE_SECONDS.includes(seconds)) throw fault('seconds', CANDLE_SECONDS.join(', '), seconds);
         if (!Number.isSafeInteger(to)) throw fault('to', 'whole milliseconds', to);
         if (!(Number.isSafeInteger(from) && from >= 0 && from <= to)) {
-          throw fault('from', 'whole milliseconds, not after `to`', from);
+          throw fault('from', 'whole milliseconds from 0 to the value of `to`', from);
         }
         const span = { time_bucket: String(seconds), start: String(from), end: String(to) };
         return publicGet('ohlc', query({ book: bookPart(book), ...span }), replies.candles);

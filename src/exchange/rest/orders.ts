@@ -228,7 +228,7 @@ function replacementBody({ originId, ...amounts }: Replacement): Record<string, 
 
 function modificationBody({ cancel, ...amounts }: OrderModification): Record<string, unknown> {
   if (amounts.major !== undefined && amounts.minor !== undefined)
-    throw fault('minor', 'not both major and minor', amounts.minor);
+    throw fault('minor', 'only one of major and minor', amounts.minor);
   return { ...someFigures(amounts), ...present({ cancel }) };
 }
 

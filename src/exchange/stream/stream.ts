@@ -128,9 +128,9 @@ class Subscription implements MarketStream {
     const { clock, silenceMs } = this.#options;
     this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {
       const now = clock.elapsed();
-      if (now - this.#lastFrameAt >= silenceMs) this.#onConnectionLost(`no frame for ${silenceMs} ms`);
+      if (now - this.#lastFrameAt >= silenceMs) this.#onConnectionLost(`no frame was received for ${silenceMs} ms`);
       else if (!this.#isUp && now - this.#connectedAt >= silenceMs)
-        this.#onConnectionLost(`not subscribed within ${silenceMs} ms`);
+        this.#onConnectionLost(`the subscriptions were not confirmed within ${silenceMs} ms`);
       else this.#watchSilence();
     });
   }

@@ -51,7 +51,7 @@ function parsed(text: string): unknown {
   } catch (error) {
     if (error instanceof SyntaxError) throw wire.fault('frame', 'JSON', text);
     // A hostile frame can nest deeper than the parser's stack.
-    if (error instanceof RangeError) throw wire.fault('frame', 'JSON of limited depth', '');
+    if (error instanceof RangeError) throw wire.fault('frame', 'JSON with fewer nested levels', '');
     throw error;
   }
 }

@@ -72,7 +72,7 @@ function checkedUrl(text: string, plain: boolean): string {
   }
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol === 'ws:' && !local && !plain) {
-    throw new RangeError(`${text}: expected wss://; ws:// is allowed only to this machine`);
+    throw new RangeError(`${text}: expected wss://; ws:// is allowed only for addresses of this machine`);
   }
   return url.href;
 }

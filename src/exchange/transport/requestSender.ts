@@ -235,7 +235,7 @@ const refusal = (code: 'not-sent' | 'budget' | 'closed', message: string): Refus
 });
 
 const overBudget = (endpoint: string, waitMs: Millis): Refused =>
-  refusal('budget', `no free slot for ${endpoint} within ${waitMs} ms`);
+  refusal('budget', `no free slot for ${endpoint} in the request budget within ${waitMs} ms`);
 
 /**
  * Builds and sends a request. A request that breaks the interface's rules (a WireFault) is rejected here and never

@@ -98,12 +98,13 @@ function exchange(
       head = { status, headers: flat(headers) };
       const coding = head.headers['content-encoding'];
       if (coding !== undefined && coding !== 'identity')
-        fail(`the body has the encoding ${coding}, which was not requested`);
-      else if (Number(head.headers['content-length']) > bodyMax) fail(`the body is larger than ${bodyMax} bytes`);
+        fail(`the response body has the encoding ${coding}, which was not requested`);
+      else if (Number(head.headers['content-length']) > bodyMax)
+        fail(`the response body is larger than ${bodyMax} bytes`);
     },
     onResponseData: (_, chunk) => {
       size += chunk.length;
-      if (size > bodyMax) fail(`the body is larger than ${bodyMax} bytes`);
+      if (size > bodyMax) fail(`the response body is larger than ${bodyMax} bytes`);
       else if (!over) chunks.push(chunk);
     },
     onResponseEnd: () => {
@@ -130,7 +131,7 @@ function checkedOrigin(text: string, plainHttp: boolean): string {
   }
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (local || plainHttp))) {
-    throw new RangeError(`${text}: expected https://; http:// is allowed only to this machine`);
+    throw new RangeError(`${text}: expected https://; http:// is allowed only for addresses of this machine`);
   }
   return url.origin;
 }

@@ -105,7 +105,7 @@ function order(element: unknown): OrderDetails {
     type === 'market' ? (wire.optional(of, field, wire.decimal) ?? '0') : wire.decimal(of, field);
   const [originalAmount, unfilledAmount] = [amount('original_amount'), amount('unfilled_amount')];
   if (type === 'limit' && moneyOf(unfilledAmount) > moneyOf(originalAmount))
-    throw wire.fault('unfilled_amount', `at most the original ${originalAmount}`, unfilledAmount);
+    throw wire.fault('unfilled_amount', `at most the original amount ${originalAmount}`, unfilledAmount);
   return {
     book: wire.bookName(of, 'book'),
     oid: wire.exchangeId(of, 'oid'),

@@ -50,8 +50,8 @@ export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttle
     const certain = error.code === NO_CODE ? reading.wordsRefuse === true : provesRefusal(error.code);
     return !write || certain ? refused(error.code, error.message) : unknown(`HTTP ${status}${said}`);
   }
-  if (status >= 400) return unknown(`HTTP ${status} without a readable error`);
-  if (body === undefined) return unknown(`HTTP ${status} with a body that is not JSON`);
+  if (status >= 400) return unknown(`the reply with HTTP status ${status} has no readable error`);
+  if (body === undefined) return unknown(`the reply with HTTP status ${status} is not JSON`);
   try {
     const unreadable: UnreadableRow[] = [];
     const done = (payload: unknown): RequestVerdict<T> => {

@@ -43,12 +43,13 @@ function checkParts(text: string): void {
     else if (c === COMMA || c === COLON) {
       parts++;
       if (c === COLON && ++members[members.length - 1]! > MEMBERS_MAX)
-        throw new SyntaxError(`JSON object with more than ${MEMBERS_MAX} members`);
+        throw new SyntaxError(`a JSON object has more than ${MEMBERS_MAX} members`);
     } else if (c === OPEN_LIST || c === OPEN_OBJECT) {
       parts++;
-      if (members.push(0) > LEVELS_MAX) throw new SyntaxError(`JSON with more than ${LEVELS_MAX} nested levels`);
+      if (members.push(0) > LEVELS_MAX) throw new SyntaxError(`the JSON has more than ${LEVELS_MAX} nested levels`);
     }
-    if (parts > PARTS_MAX) throw new SyntaxError(`JSON with more than ${PARTS_MAX} parts`);
+    if (parts > PARTS_MAX)
+      throw new SyntaxError(`the JSON has more than ${PARTS_MAX} parts (objects, lists, members and elements)`);
   }
 }
 
@@ -67,7 +68,10 @@ function quoteLongNumbers(text: string): string {
       while (i < text.length && isNumberPart(text.charCodeAt(i))) i++;
       // A number in the place of a key stays unquoted, so that parsing fails, because JSON allows no such key.
       if (i - start > EXACT_LENGTH && NUMBER.test(text.slice(start, i)) && !isKey(text, i)) {
-        if (++found > LONG_NUMBERS_MAX) throw new SyntaxError(`JSON with more than ${LONG_NUMBERS_MAX} long numbers`);
+        if (++found > LONG_NUMBERS_MAX)
+          throw new SyntaxError(
+            `the JSON has more than ${LONG_NUMBERS_MAX} numbers of over ${EXACT_LENGTH} characters`,
+          );
         out.push(text.slice(copied, start), '"', text.slice(start, i), '"');
         copied = i;
       }

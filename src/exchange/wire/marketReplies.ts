@@ -164,7 +164,7 @@ function bookSide(
       entries.pop();
       damage ??= {
         after: entries.length,
-        why: why(`expected best price first, found ${entry.price} after ${before.price}`),
+        why: why(`expected levels with the best price first, found ${entry.price} after ${before.price}`),
       };
       damage = { ...damage, after: Math.min(damage.after, entries.length) };
       break;

@@ -3,15 +3,16 @@ import { meaningOf } from './errorCodes.ts';
 
 const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0201':
-    'check that PUNTAS_API_KEY is an active key of this exchange that no other program uses; a new key of the same account works after a restart; the embedded exchange prints its key when puntas exchange starts',
+    'check that PUNTAS_API_KEY is an active key of this exchange that no other program uses; a new key of the same account works after a restart (for the embedded exchange, use the key that puntas exchange prints)',
   '0202': 'give the key the permissions to read and to trade (never to withdraw)',
   '0206': 'set exchange.authentication to the signing method of this exchange',
-  '0207': "set this machine's clock, and let no other program use this key",
-  '0213': "allow this machine's address for the key",
+  '0207': 'set the clock of this machine to the correct time, and use this key in no other program',
+  '0213': 'allow the IP address of this machine for the key',
   '0215': 'check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY',
   '0301': 'check the name of the book',
   '0326': 'activate the key, or create a new key',
-  '0801': 'wait a minute: the address or the account sent too many requests, including those of other programs',
+  '0801':
+    'wait a minute: the address of this machine or the account sent too many requests, including requests of other programs',
 };
 
 /** Returns the remedy of a code as a clause; `null` if none is known. */

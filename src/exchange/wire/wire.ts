@@ -137,7 +137,7 @@ export function text(of: Row, field: string): string {
 /** Reads text that is not empty. */
 export function filled(of: Row, field: string): string {
   const value = text(of, field);
-  if (value === '') throw fault(field, 'text that is not empty', value);
+  if (value === '') throw fault(field, 'non-empty text', value);
   return value;
 }
 
@@ -159,7 +159,7 @@ export function decimal(of: Row, field: string): DecimalText {
 export function magnitude(of: Row, field: string): DecimalText {
   const value = of[field];
   const size = typeof value === 'string' && value.startsWith('-') ? value.slice(1) : value;
-  if (!isDecimalText(size)) throw fault(field, 'decimal digits, with or without a minus', value);
+  if (!isDecimalText(size)) throw fault(field, 'decimal digits with an optional minus sign', value);
   return size;
 }
 
@@ -262,7 +262,7 @@ export function time(of: Row, field: string): Millis {
     minute < 60 &&
     second < 60;
   const [offsetHours, offsetMinutes] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)];
-  if (!real || offsetHours > 23 || offsetMinutes > 59) throw fault(field, 'a time that exists', of[field]);
+  if (!real || offsetHours > 23 || offsetMinutes > 59) throw fault(field, 'a valid date and time', of[field]);
   const offset = (offsetHours * 60 + offsetMinutes) * 60_000;
   return parts[8] === '-' ? local + offset : local - offset;
 }

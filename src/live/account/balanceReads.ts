@@ -169,7 +169,7 @@ export class BalanceReads {
     for (const { currency, difference } of engine.account.differences()) {
       log.error(
         { currency, difference: textOfMoney(difference) },
-        'the ledger and the balances differ (balances minus ledger)',
+        'the balances differ from the ledger (field difference: balance minus ledger)',
       );
     }
     return false;
@@ -255,13 +255,13 @@ export class BalanceReads {
     connectivity.say(
       `unexplained ${difference}`,
       { difference, seconds },
-      `the exchange's balances differ from our ledger by ${difference} (reported minus ours); quoting is paused. ${this.#asked(seconds)} (timing.transferListDelayMaxMs). If you know the cause, book it: puntas ledger adjust --help`,
+      `the exchange's balances differ from our ledger by ${difference} (reported minus ours); quoting is paused. ${this.#asked(seconds)} (timing.transferListDelayMaxMs). If you know the cause, book the difference (see puntas ledger adjust --help)`,
     );
   }
 
   #asked(seconds: number): string {
     return (this.#transfers?.known ?? null) === null
-      ? `The lists of deposits and withdrawals cannot explain the difference, because they were not read before it appeared; trading halts if the difference lasts another ${seconds} s`
+      ? `The lists of deposits and withdrawals cannot explain the difference, because they were not read before the difference appeared; trading halts if the difference lasts another ${seconds} s`
       : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if the lists do not show it within ${seconds} s`;
   }
 
@@ -270,7 +270,7 @@ export class BalanceReads {
     if (found === undefined) return null;
     if (!isFailed(found)) return found;
     const why = found.kind === 'refused' ? `${found.code} ${found.message}` : found.reason;
-    const text = `cannot read deposits and withdrawals (${why}); book them manually with puntas ledger adjust`;
+    const text = `cannot read deposits and withdrawals (${why}); book each transfer manually with puntas ledger adjust`;
     this.#o.connectivity.also('transfers', {}, text);
     return null;
   }

@@ -145,7 +145,7 @@ export class Reads {
       if (concern === 'possibly') isWhole = false;
       const then =
         concern === 'no'
-          ? 'counted as an order of another program'
+          ? 'the row counts as an order of another program'
           : 'the row may be an order of the bot, so no order counts as ended';
       this.#leaveOut('open_orders', row, then);
     }
@@ -208,7 +208,7 @@ export class Reads {
 
   #countNot(row: UnreadableRow): void {
     for (const currency of row.currencies ?? pairOrNull(row.book ?? '') ?? []) this.#uncounted.add(currency);
-    this.#leaveOut('user_trades', row, 'balances of these currencies are no longer compared with the ledger');
+    this.#leaveOut('user_trades', row, 'the balances of its currencies are no longer compared with the ledger');
   }
 
   /** Returns the start time of the last answered read of the balances. */
@@ -225,7 +225,8 @@ export class Reads {
     const held = this.#currencies.filter(currency => this.#judgment.isZero?.(currency) !== true);
     const failed = missingBalance(outcome.value, unreadableOf(outcome), held);
     if (failed) return failed;
-    for (const row of unreadableOf(outcome)) this.#leaveOut('balance', row, 'not a currency of the book');
+    for (const row of unreadableOf(outcome))
+      this.#leaveOut('balance', row, 'the row is ignored, because its currency is not in the book');
     this.#balancesAt = startedAt;
     return { kind: 'balances', at: this.#time(), startedAt, balances };
   }

@@ -29,7 +29,7 @@ export function assertFolderTrusted(dir: string, what: string): void {
     const flaw = seen === undefined ? null : ownershipFlaw(seen, path);
     if (flaw !== null)
       throw new Error(
-        `${flaw} (only this user may be able to write to ${what}; otherwise another user could ${what === 'the state directory' ? 'lift a halt or change the ledger' : 'change what is traded'})`,
+        `${flaw} (a user with write access to ${what} could ${what === 'the state directory' ? 'lift a halt or change the ledger' : 'change what is traded'})`,
       );
   }
 }
@@ -63,7 +63,7 @@ export function ownershipFlaw(seen: Stats, path: string): string | null {
   if (seen.isSymbolicLink())
     return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;
   if (seen.uid !== user)
-    return `${path} belongs to user ${seen.uid}, but this process runs as user ${user}; run it as user ${seen.uid}, or inspect the file and chown ${user} ${path}`;
+    return `${path} belongs to user ${seen.uid}, but this process runs as user ${user}; run Puntas as user ${seen.uid}, or inspect the file and chown ${user} ${path}`;
   if ((seen.mode & WRITE_BY_OTHERS) !== 0)
     return `${path} is writable by other users (mode ${(seen.mode & 0o7777).toString(8)}); check whether it was changed, then chmod go-w ${path}`;
   return null;

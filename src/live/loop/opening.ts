@@ -75,7 +75,11 @@ async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee>
   const { value: fees, unreadable } = await need('read fees', exchange.fees());
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
   if (own && !fees.some(fee => fee.book === row.book))
-    throw new CannotStart(`cannot read the fees of ${row.book} from fees: ${describeRow(own)}`, null, true);
+    throw new CannotStart(
+      `cannot read the fees of ${row.book} from the answer to fees: ${describeRow(own)}`,
+      null,
+      true,
+    );
   const rates = fees.find(fee => fee.book === row.book) ?? row.tiers[0] ?? row.flatRate;
   if (!rates) throw new CannotStart(`the exchange lists no fees for ${row.book}`);
   return { ...rates, book: row.book };
@@ -175,7 +179,7 @@ export async function readFirstBalances(exchange: Exchange, options: OpeningOpti
   }
   if (missing !== null) throw missing;
   throw new CannotStart(
-    `the balances changed during each of ${EQUAL_TRIES} attempts to read them; stop the account's other programs first`,
+    `the balances changed during each of ${EQUAL_TRIES} attempts to read them; stop the other programs of the account, then start again`,
   );
 }
 
@@ -218,7 +222,7 @@ export async function readOpening(exchange: Exchange, now: () => Millis): Promis
     if (before === after) return { startedAt, balances, unreadable, lastTid: after };
   }
   throw new CannotStart(
-    `the account traded during each of ${QUIET_TRIES} attempts to read its balances; stop its other programs first`,
+    `the account traded during each of ${QUIET_TRIES} attempts to read its balances; stop the other programs of the account, then start again`,
   );
 }
 

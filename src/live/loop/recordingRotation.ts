@@ -60,7 +60,7 @@ const ASKED_LOOK_EVERY_MS = 250;
 /** Maximum wait of a request to change runs. With the default timing, every order becomes known in less time. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
-const OTHER = 'another run change is in progress; retry when it has ended';
+const OTHER = 'the bot is already changing to another run; retry after that change';
 
 export class RecordingRotation {
   /** Options of the current run. */
@@ -176,7 +176,7 @@ export class RecordingRotation {
       if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS)
         this.#answer({
           kind: 'kept',
-          why: `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because an outcome stayed unknown or the exchange could not be read`,
+          why: `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because the outcome of a request stayed unknown or the exchange could not be read`,
         });
       if (rules === null) continue;
       const isDue = this.#isDue();

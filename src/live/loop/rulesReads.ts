@@ -158,7 +158,7 @@ export class RulesReads {
   #removed(): void {
     const { book } = this.#of;
     const again = AGAIN_MS / 1000;
-    const text = `the exchange no longer lists ${book}; nothing is quoted until it lists the book again (checked every ${again} s); to trade another book, stop the bot and change book in its YAML`;
+    const text = `the exchange no longer lists ${book}; nothing is quoted until it lists the book again (checked every ${again} s). To trade another book, stop the bot and change the key book in its YAML`;
     this.#connectivity.say('book', { book }, text, 'error');
     this.#run.step({ kind: 'book removed', at: this.#run.time() });
   }

@@ -168,20 +168,23 @@ export class Follower {
         // order.
         if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);
-        if (was !== 'stream') log.info({ sequence }, 'the followed market comes from the stream');
+        if (was !== 'stream') log.info({ sequence }, 'the followed market is read from the stream');
       },
       takeBook: (book, whole) => this.#show(book, whole),
       onBook: (startedAt, source) => {
         if (this.#freshAt === -Infinity)
-          log.info({}, `the followed market is ${source === 'stream' ? 'streamed as complete books' : 'polled'}`);
+          log.info(
+            {},
+            `the followed market is read ${source === 'stream' ? 'as complete books from the stream' : 'by polling'}`,
+          );
         this.#freshAt = Math.max(this.#freshAt, startedAt);
       },
       onLost: (reason, was) => {
-        if (was === 'stream') log.warn({ reason }, `the followed market is polled: ${reason}`);
+        if (was === 'stream') log.warn({ reason }, `the followed market is read by polling: ${reason}`);
       },
       onCountedAnew: sequence =>
         log.warn({ sequence: String(sequence) }, 'the followed exchange restarted its sequence numbers'),
-      onUnread: why => log.debug({ why }, 'the followed book could not be read, or was skipped'),
+      onUnread: why => log.debug({ why }, 'a book of the followed market could not be read, or was skipped'),
     };
   }
 

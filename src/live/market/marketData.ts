@@ -153,7 +153,7 @@ export class MarketData {
       onCountedAnew: (sequence, newest) =>
         log.warn(
           { sequence: String(sequence) },
-          `the exchange restarted its book sequence numbers: ${sequence} follows ${newest}`,
+          `the exchange restarted its book sequence numbers: number ${sequence} follows ${newest}`,
         ),
       onTrades: trades => this.#hearTrades(trades),
       onMisfit: seeding => log.info({ seeding }, `a book snapshot did not match the stream: ${seeding}`),
@@ -171,8 +171,9 @@ export class MarketData {
   #lost(reason: string, was: BookSource): void {
     const { log } = this.#options.run;
     this.#untold = null;
-    if (was === 'stream') log.warn({ reason }, `market data is polled: ${reason}`);
-    else if (was === 'none') log.info({ reason }, `market data is polled until the stream is available: ${reason}`);
+    if (was === 'stream') log.warn({ reason }, `market data is read by polling: ${reason}`);
+    else if (was === 'none')
+      log.info({ reason }, `market data is read by polling until the stream is available: ${reason}`);
   }
 
   #hearTrades(trades: readonly StreamTrade[]): void {

@@ -117,6 +117,6 @@ export class ReferenceReads {
   #isWell(): void {
     if (this.#saidAt === null) return;
     this.#saidAt = null;
-    this.#of.run.log.warn({}, 'the feeds have prices again');
+    this.#of.run.log.warn({}, 'the price feeds have prices again');
   }
 }

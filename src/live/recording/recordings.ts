@@ -260,7 +260,7 @@ function inflated(packed: Buffer, window: Buffer): Buffer {
   }
 }
 
-const DAMAGED = 'the recording is damaged from here on';
+const DAMAGED = 'the recording is damaged, and the rest of it cannot be read';
 
 /** Reads from the file until the buffer is full; returns `false` if the file ends first. */
 function readWhole(file: number, into: Buffer, from: number): boolean {

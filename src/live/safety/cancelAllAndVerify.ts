@@ -74,13 +74,13 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     options.connectivity.say(
       'unreadable',
       {},
-      `open_orders: ${describeRow(doubtful)}: the row may be an order of ${instance}, so no order counts as ended; check the orders on ${options.book} at the exchange`,
+      `open_orders: ${describeRow(doubtful)}. The row may be an order of ${instance}, so no order counts as ended; check the orders on ${options.book} at the exchange`,
     );
   } else
     options.connectivity.say(
       'cut',
       { orders: list.rows },
-      `open_orders shows ${list.rows} orders, which may not be all; no order of ${instance} counts as ended until it shows fewer; cancel some of the other programs' orders on ${options.book}, or check manually at the exchange`,
+      `open_orders shows ${list.rows} orders and may omit others, so no order of ${instance} counts as ended until the list is shorter; cancel some orders of other programs on ${options.book}, or check manually at the exchange`,
     );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });
@@ -163,4 +163,4 @@ export async function cancelAll(
  * state directory; each was looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
-  `the list of open orders on ${book} is full of orders of other programs, and may omit some of ${instance}${known === 0 ? '' : ` (the ${known} known orders of ${instance} were looked up one by one)`}; cancel some orders of the other programs, then run this command again, or check manually at the exchange`;
+  `the list of open orders on ${book} is full of orders of other programs, and may omit orders of ${instance}${known === 0 ? '' : ` (the ${known} known orders of ${instance} were looked up one by one)`}; cancel some orders of the other programs, then run this command again, or check manually at the exchange`;

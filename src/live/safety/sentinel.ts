@@ -259,7 +259,7 @@ class Sentinel {
           `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
         if (!this.#isLatched(why)) return;
         latch.liftHold({ reason: 'it became a halt: the bot was started anew', at, by: 'sentinel' });
-        log.error({}, `sentinel: ${why}: trading stays halted; investigate, then resume with: ${resumeCommand}`);
+        log.error({}, `sentinel: ${why}. Trading stays halted; investigate, then resume with: ${resumeCommand}`);
       } else if (readsAgain) {
         const why = 'the bot kept running and reads the exchange again';
         latch.liftHold({ reason: why, at, by: 'sentinel' });
@@ -281,7 +281,7 @@ class Sentinel {
     if (this.#owed !== null)
       log.error(
         {},
-        'sentinel: the halt could not be written; retrying; until it is written, a restarted bot would trade',
+        'sentinel: the halt could not be written to disk; retrying, but a bot that restarts before then would trade',
       );
     // The cancels stop when the reason ends, because a resumed bot quotes again.
     const left = await cancelAllAndVerify(

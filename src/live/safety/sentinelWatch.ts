@@ -35,7 +35,7 @@ export class SentinelWatch {
     if (hold !== null && !this.#isHeld)
       log.warn(
         { reason: hold.reason },
-        `${hold.reason}; quotes are blocked until the sentinel sees that this bot reads the exchange again; without a sentinel, resume with: ${this.#resumeCommand}`,
+        `${hold.reason}; quotes are blocked until the sentinel sees that this bot reads the exchange again. Without a sentinel, resume with: ${this.#resumeCommand}`,
       );
     if (alive === this.#alive && (hold !== null) === this.#isHeld) return;
     this.#alive = alive;

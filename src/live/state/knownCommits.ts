@@ -60,7 +60,7 @@ export function lossOf(dir: string): string | null {
   const traces = tracesIn(dir);
   if (traces.length === 0) return null;
   if (existsSync(file) && statSync(file).size > 0) return null;
-  return `${existsSync(file) ? 'it is empty' : 'it is missing'}, but ${traces.join(', ')} of earlier runs is next to it`;
+  return `${existsSync(file) ? 'the file is empty' : 'the file is missing'}, but earlier runs left ${traces.join(', ')} next to it`;
 }
 
 /**
@@ -70,10 +70,10 @@ export function lossOf(dir: string): string | null {
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
   const known = commitsKnown(dir);
   if (commits !== null && known !== null && commits < known)
-    return `it has ${commits} of ${known} commits: its log ${STATE_FILE}-wal was lost or truncated, or the file was restored from an older copy`;
+    return `the file has only ${commits} of ${known} commits, because its log ${STATE_FILE}-wal was lost or truncated, or the file was restored from an older copy`;
   const recorded = recordedRuns(dir).at(-1);
   if (recorded !== undefined && recorded > (lastRun ?? 0))
-    return `it has no run ${recorded}, but the recording run-${recorded}.rec is next to it: its log ${STATE_FILE}-wal was lost or truncated, or the file was restored from an older copy`;
+    return `the file has no run ${recorded}, but the recording run-${recorded}.rec is next to it; the log ${STATE_FILE}-wal was lost or truncated, or the file was restored from an older copy`;
   return null;
 }
 

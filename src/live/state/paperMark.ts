@@ -28,7 +28,7 @@ export function claimState(dir: string, isPaper: boolean): void {
   if (!isPaper || isMarked) return;
   if (existsSync(join(dir, STATE_FILE))) {
     throw new Error(
-      `the state directory ${dir} belongs to a bot that does not trade on paper; give paper trading its own state directory with paper.stateDir or --state`,
+      `the state directory ${dir} belongs to a bot that trades without --paper; give paper trading its own state directory with paper.stateDir or --state`,
     );
   }
   claimStateDir(dir);

@@ -52,7 +52,7 @@ export function openDatabase(
     const message = error instanceof Error ? error.message : String(error);
     if (/locked|busy/i.test(message)) {
       throw new StateInUse(
-        `the state directory is in use by another process (${file}); stop it, or give this bot its own state.dir`,
+        `the state directory is in use by another process (${file}); stop that process, or give this bot its own state.dir`,
       );
     }
     const trouble = troubleWith(file, error);
@@ -74,7 +74,7 @@ export const unusable = (file: string, error: unknown): DamagedState =>
       new DamagedState(`the state file ${file} cannot be used: ${textOfError(error)}`, ADVICE(dirname(file))));
 
 const ADVICE = (dir: string): string =>
-  `check the account, move ${dir} away and keep it, then start again; the balances at that time become the new ledger`;
+  `check the account, move ${dir} away without deleting it, then start again; the new ledger opens with the balances at that time`;
 
 /** Returns the error for the operator if the disk is the cause; otherwise `null`. */
 function troubleWith(file: string, error: unknown): DamagedState | null {
@@ -100,10 +100,10 @@ function verify(db: Database.Database): void {
   const schema = schemaOf(db);
   if (schema === '[]' && version === 0) return;
   if (!READ.includes(version))
-    throw new Error(`it has version ${version}, but this Puntas reads versions ${BEFORE_ENTRIES} to ${VERSION}`);
+    throw new Error(`the file has version ${version}, but this Puntas reads versions ${BEFORE_ENTRIES} to ${VERSION}`);
   const right = new Database(':memory:');
   right.exec(tablesOf(version));
-  if (schema !== schemaOf(right)) throw new Error('damaged: its tables do not have the expected columns');
+  if (schema !== schemaOf(right)) throw new Error('damaged: the tables do not have the expected columns');
   for (const { table, texts, numbers } of SUMMED) {
     if (version < (SINCE[table] ?? 0)) continue;
     const columns = [...texts.map(text), ...numbers.map(number)].join(', ');

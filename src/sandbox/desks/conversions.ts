@@ -73,7 +73,7 @@ export class VenueConversions {
     const path = pathOf(this.#venue, request.from, request.to);
     if (path === null) return refused('0367', `${request.from} to ${request.to}`);
     const best = path.map(({ book, side }) => bestPrice(book, opposite(side)));
-    if (best.some(price => price === 0n)) return refused('0367', 'no price in the book');
+    if (best.some(price => price === 0n)) return refused('0367', 'a book between the two currencies has no price');
     // Amount of the target currency per unit of `from`, as an exact fraction.
     let over = 1n;
     let under = 1n;
@@ -87,9 +87,9 @@ export class VenueConversions {
     const spend = 'spend' in request ? request.spend : ceil8(ceilDiv(request.receive * padded.under, padded.over));
     const receive =
       'receive' in request ? request.receive : floor8(money((request.spend * padded.over) / padded.under));
-    if (!(spend > 0n && receive > 0n)) return refused('0408', 'too small to convert');
+    if (!(spend > 0n && receive > 0n)) return refused('0408', 'the amount is too small to convert');
     const slippage = slippageOf(path[0]!, spend);
-    if (slippage === null) return refused('0367', 'not enough depth in the book');
+    if (slippage === null) return refused('0367', 'the book is not deep enough for this amount');
     // The API uses whole epoch milliseconds (rest-api 2.10), but the clock can return fractions.
     const created = Math.floor(this.#venue.clock.now());
     // The rate of a direct sell is the price of the book. Any other rate is the cost of one unit of the target

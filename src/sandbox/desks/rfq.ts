@@ -108,7 +108,8 @@ export class RfqDesk {
     const rate = subtractSpread(pair.cross.rate, switches);
     const sourceSum = fixed === 'source' ? sum : ceilTo(pair.sourceDecimals, sum * rate.under, rate.over);
     const targetSum = fixed === 'target' ? sum : floorTo(pair.targetDecimals, sum * rate.over, rate.under);
-    if (!(sourceSum > 0n && targetSum > 0n)) return rfqRefused('invalid_provided_amount', 'too small to convert');
+    if (!(sourceSum > 0n && targetSum > 0n))
+      return rfqRefused('invalid_provided_amount', 'the amount is too small to convert');
     const free = this.#capacity.free(directionOf(pair), pair.cross, switches);
     const createdAt = wholeSecond(this.#venue.clock.now());
     const quote: DeskQuote = {

@@ -9,7 +9,7 @@ const TABLE = {
   invalid_target_currency: [400, 'The target currency is invalid or missing'],
   invalid_source_number_format: [400, 'The source amount is not a valid number'],
   invalid_target_number_format: [400, 'The target amount is not a valid number'],
-  both_amounts_missing: [400, 'Give the source amount or the target amount'],
+  both_amounts_missing: [400, 'The source amount or the target amount is required'],
   invalid_provided_amount: [400, 'The provided amount is incorrect'],
   invalid_source_precision: [400, 'The source amount has too many decimals'],
   invalid_target_precision: [400, 'The target amount has too many decimals'],
@@ -21,9 +21,9 @@ const TABLE = {
   invalid_page_token_received: [400, 'The page token is invalid'],
   forbidden_request: [403, 'The account lacks the permission for this call'],
   rfq_conversion_not_found: [404, 'The conversion does not exist'],
-  failed_creating_page_token: [500, 'The page token could not be made'],
-  failed_creating_page_token_placeholder: [500, 'The page token could not be made'],
-  unexpected: [500, 'Something unexpected happened'],
+  failed_creating_page_token: [500, 'The page token could not be created'],
+  failed_creating_page_token_placeholder: [500, 'The page token could not be created'],
+  unexpected: [500, 'An unexpected error occurred'],
 } as const satisfies Record<string, readonly [number, string]>;
 
 /** Code for a second execution of a quote. */

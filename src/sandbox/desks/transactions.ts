@@ -172,11 +172,11 @@ export class Transactions {
   refund(transaction: Transaction, plan: RefundPlan): string | null {
     const { details, status } = transaction;
     if (details.kind !== 'ISSUANCE' && details.kind !== 'REDEMPTION')
-      return 'only issuances and redemptions have refunds';
-    if (status !== 'COMPLETE' && status !== 'FAILED') return 'the transaction has not ended';
+      return 'only issuances and redemptions can be refunded';
+    if (status !== 'COMPLETE' && status !== 'FAILED') return 'the transaction is not finished yet';
     if (transaction.refund) return 'the transaction already has a refund';
     if (details.kind === 'REDEMPTION' && status === 'FAILED')
-      return 'the money was returned when the transaction failed';
+      return 'the redemption failed, so the money was already returned';
     this.#refund(transaction, details, plan);
     return null;
   }
@@ -219,7 +219,7 @@ export class Transactions {
       if (hasTaken && !(kind === 'REDEMPTION' && plan.refund)) this.#venue.deposit(account, asset, sum, 'withdrawal');
     } else if (transaction.locks) {
       if (!this.#venue.withdraw(account, asset, sum))
-        throw new RangeError('the locked amount of a withdrawal is missing');
+        throw new RangeError(`account ${account.id}: cannot withdraw ${sum} ${asset} that was locked`);
     } else if (!hasTaken) this.#venue.deposit(account, asset, sum);
     const end = () => {
       transaction.failure = plan.failure;

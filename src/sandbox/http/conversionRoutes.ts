@@ -78,7 +78,7 @@ function requestOf(fields: Fields, currencies: readonly string[], switches: Swit
     return refused('0303', from === undefined ? 'from_currency' : 'to_currency');
   const unknown = [from, to].find(currency => !currencies.includes(currency));
   if (unknown !== undefined) return refused('0313', unknown);
-  if (from === to) return refused('0313', 'the currencies are the same');
+  if (from === to) return refused('0313', 'from_currency and to_currency must differ');
   const [spend, receive] = [text('spend_amount'), text('receive_amount')];
   if (spend !== undefined && receive !== undefined) return refused(switches.conversionBothAmounts);
   if (spend === undefined && receive === undefined) return refused(switches.conversionNoAmount);

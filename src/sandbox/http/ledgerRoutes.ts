@@ -108,7 +108,7 @@ function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateRequest) => W
   return ask => {
     const { venue, account, path, query } = ask;
     if ([path['ids'], query.get(ids), query.get('origin_ids')].filter(each => each !== undefined).length > 1)
-      return failureOf('0361', 'select transfers by one parameter only');
+      return failureOf('0361', `give only one of IDs in the path, ${ids} and origin_ids`);
     const originIds = query.get('origin_ids')?.split(',') ?? [];
     if (!originIds.every(isOriginId)) return failureOf('0357', 'origin_ids');
     // Transfers of the embedded exchange have no origin_id, so no transfer matches (rest-api 4.11).

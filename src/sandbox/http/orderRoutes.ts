@@ -138,7 +138,8 @@ function replace(ask: PrivateRequest): WireReply {
   if (originId !== undefined && originId !== null && typeof originId !== 'string')
     return failureOf('0372', 'origin_id');
   const { price, major, minor, stop } = change.value;
-  if (minor !== undefined && !isWaiting(order)) return failureOf('0329', 'minor is only for untriggered stop orders');
+  if (minor !== undefined && !isWaiting(order))
+    return failureOf('0329', 'only an untriggered stop order can change minor');
   const waitsFor = stop ?? (isWaiting(order) ? order.stop : undefined);
   const byValue = order.type === 'market' ? (minor ?? (major === undefined ? order.minor : undefined)) : undefined;
   const draft: Draft = {
@@ -169,7 +170,7 @@ function modify(ask: PrivateRequest): WireReply {
   const change = changeOf(order, book, fields, venue.switches);
   if (change.kind === 'refused') return failure(change);
   const next = resolved(order, change.value, venue.switches);
-  if (next === null) return failureOf('0343', 'the new amount is not above the filled amount');
+  if (next === null) return failureOf('0343', 'the new amount must be above the filled amount');
   const outside = outsideBounds(book.instrument, {
     type: order.type,
     price: next.price,
@@ -191,7 +192,8 @@ function orderNameFrom({ venue, path, query }: PrivateRequest): Verdict<Name[]> 
     ...['oid', 'oids'].map(name => list(query.get(name), /,/).map(oid => ({ oid }))),
     ...['origin_id', 'origin_ids'].map(name => list(query.get(name), /,/).map(originId => ({ originId }))),
   ];
-  if (lists.filter(each => each.length > 0).length > 1) return refused('0361', 'select orders by one parameter only');
+  if (lists.filter(each => each.length > 0).length > 1)
+    return refused('0361', 'give only one of IDs in the path, oid, oids, origin_id and origin_ids');
   const names = lists.flat();
   if (names.length === 0) return refused('0360', 'oid, oids or origin_ids');
   const wrong = names.find(name => 'originId' in name && !isOriginId(name.originId));
@@ -226,7 +228,8 @@ function changing(ask: PrivateRequest): Verdict<Changing> {
   const order = activeOf(venue, account, named.value[0]!);
   if (!order) return refused('oid' in named.value[0]! ? '0312' : '0357');
   const book = venue.books.get(order.book);
-  if (!book || (order.type === 'market' && !isWaiting(order))) return refused('1005', 'this order cannot be changed');
+  if (!book || (order.type === 'market' && !isWaiting(order)))
+    return refused('1005', 'a market order or a delisted book does not allow changes');
   const off = tradingOff(account, order.type, venue.switches);
   return off ?? done({ order, book, fields: fields.value });
 }
@@ -250,7 +253,7 @@ function orderFieldsOf(body: string, { orderNumbers }: Switches): Verdict<Fields
 /** Parses the changes that a PATCH requests: `price`, `major` or `minor`, `stop`, and `cancel`. */
 function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: Switches): Verdict<Modification> {
   const given = CHANGES.filter(name => fields[name] !== undefined && fields[name] !== null);
-  if (given.length === 0) return refused('0360', 'expected price, major, minor or stop');
+  if (given.length === 0) return refused('0360', 'change at least one of price, major, minor and stop');
   const mistyped = given.find(name => typeof fields[name] !== 'string');
   if (mistyped !== undefined) return refused('0372', mistyped);
   const text = (name: (typeof CHANGES)[number]) => (given.includes(name) ? (fields[name] as string) : undefined);
@@ -258,7 +261,7 @@ function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: 
   const price = text('price') === undefined ? undefined : priceOf(book, order.side, text('price'), switches);
   if (price?.kind === 'refused') return price;
   if (text('stop') !== undefined && !isWaiting(order))
-    return refused('0304', 'stop is only for untriggered stop orders');
+    return refused('0304', 'only an untriggered stop order can change stop');
   const stop = stopOf(book, order.side, text('stop'), switches);
   if (stop.kind === 'refused') return stop;
   const amounts = amountsGiven(book, text('major'), text('minor'));

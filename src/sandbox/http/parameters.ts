@@ -102,7 +102,7 @@ export function objectOf(body: string): Verdict<Readonly<Record<string, unknown>
     return refused('0304', 'the body is not JSON');
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    return refused('0372', 'the body is not an object');
+    return refused('0372', 'the body is not a JSON object');
   const ambiguity = ambiguityOf(body);
   return ambiguity === null ? done(parsed as Readonly<Record<string, unknown>>) : refused('0304', ambiguity);
 }

@@ -84,7 +84,7 @@ function convert({ account, rfq, body }: PrivateRequest): WireReply {
  */
 function conversionById({ account, rfq, path }: PrivateRequest): WireReply {
   const id = path['conversion_id']!;
-  if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'the id is not a UUID'));
+  if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'conversion_id is not a UUID'));
   const conversion = rfq.conversion(id.toLowerCase());
   if (!conversion) return rfqFailure(rfqRefused('rfq_conversion_not_found'));
   return conversion.account === account
@@ -125,7 +125,7 @@ function checkedRequest(
   if (sourceAmount === undefined && targetAmount === undefined) return rfqRefused('both_amounts_missing');
   const both = sourceAmount !== undefined && targetAmount !== undefined;
   if (both && switches.rfqBothAmounts === 'invalid_provided_amount')
-    return rfqRefused(switches.rfqBothAmounts, 'give one amount, not both');
+    return rfqRefused(switches.rfqBothAmounts, 'give only one of source_amount and target_amount');
   const fixed = both
     ? (switches.rfqBothAmounts as 'source' | 'target')
     : sourceAmount !== undefined

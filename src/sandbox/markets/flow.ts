@@ -102,7 +102,7 @@ class Flow implements Market {
   }
 
   start(place: Marketplace): void {
-    if (this.#place) throw new Error('the flow was already started');
+    if (this.#place) throw new Error('the synthetic order flow was already started');
     const { profile } = this.#options;
     this.#place = place;
     this.#scale = {

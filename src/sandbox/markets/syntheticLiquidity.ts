@@ -211,7 +211,7 @@ export class SyntheticLiquidity {
   /** Throws if the lots taken from the book differ from the recorded lots of the order. */
   #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
     if (took !== expected)
-      throw new Error(`simulator order ${order.id}: expected to remove ${expected} lots, found ${took}`);
+      throw new Error(`simulator order ${order.id}: expected to remove ${expected} lots, removed ${took}`);
     this.#take(level, order, took);
   }
 

@@ -104,7 +104,7 @@ export class MatchingBook {
    * amount rests.
    */
   take(side: Side, limit: Price, amount: Amount, budget: Value | null, owner: number, at: Millis): number {
-    if (!(amount > 0)) throw new RangeError(`take ${amount} lots: expected whole lots above 0`);
+    if (!(amount > 0)) throw new RangeError(`cannot take ${amount} lots; expected a whole number above 0`);
     const slot = this.#claim(owner, at);
     const id = this.#id[slot]!;
     const orders = this.#orders;
@@ -132,7 +132,7 @@ export class MatchingBook {
    * remaining open amount, or 0 if the order does not exist.
    */
   reduce(id: number, by: Amount): Amount {
-    if (!(by > 0)) throw new RangeError(`reduce by ${by}: expected whole lots above 0`);
+    if (!(by > 0)) throw new RangeError(`cannot reduce an order by ${by} lots; expected a whole number above 0`);
     const slot = this.#slotOf(id);
     if (slot < 0) return 0 as Amount;
     const left = this.#left[slot]!;

@@ -32,7 +32,7 @@ const operatorRoute = (
 ): OperatorRoute => ({ method, pattern: `/operator/${pattern}`, takes, does, handle });
 
 const CRYPTO =
-  'asset, amount; account, network, outcome (COMPLETE or FAILED), failure_reason, source_address, destination_address, tx_hash, external_ref';
+  'asset, amount; optional: account, network, outcome (COMPLETE or FAILED), failure_reason, source_address, destination_address, tx_hash, external_ref';
 const REFUND = 'refund: {steps, outcome}';
 
 export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
@@ -43,14 +43,14 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
   operatorRoute(
     'POST',
     'issuances',
-    `amount; account, method (SPEI or PLATFORM_TRANSFER), asset, network, outcome, failure_reason, error_code, sender_clabe, sender_name, receiver_clabe, external_fiat_id, source_address, destination_address, tx_hash, external_ref, ${REFUND}`,
+    `amount; optional: account, method (SPEI or PLATFORM_TRANSFER), asset, network, outcome, failure_reason, error_code, sender_clabe, sender_name, receiver_clabe, external_fiat_id, source_address, destination_address, tx_hash, external_ref, ${REFUND}`,
     'Starts an issuance.',
     startIssuance,
   ),
   operatorRoute(
     'POST',
     'redemptions',
-    `amount; account, method, asset, network, outcome, failure_reason, error_code, clabe, external_fiat_id, external_ref, ${REFUND}`,
+    `amount; optional: account, method, asset, network, outcome, failure_reason, error_code, clabe, external_fiat_id, external_ref, ${REFUND}`,
     'Starts a redemption.',
     startRedemption,
   ),
@@ -60,7 +60,7 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     'POST',
     'transactions/:id/refund',
     'steps, outcome',
-    'Refunds an ended issuance or redemption.',
+    'Refunds a finished issuance or redemption.',
     refund,
   ),
   operatorRoute(
@@ -70,22 +70,22 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     'Opens an account; returns key and secret.',
     openAccount,
   ),
-  operatorRoute('POST', 'accounts/:id/keys', '', 'Adds a key; returns it with its secret.', addKey),
-  operatorRoute('DELETE', 'accounts/:id/keys/:key', '', 'Removes a key; its requests then fail with 0201.', removeKey),
+  operatorRoute('POST', 'accounts/:id/keys', '', 'Adds an API key; returns key and secret.', addKey),
+  operatorRoute('DELETE', 'accounts/:id/keys/:key', '', 'Removes an API key; its requests fail with 0201.', removeKey),
   operatorRoute('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Sets permissions.', changeAccount),
   operatorRoute(
     'PATCH',
     'books/:book',
-    'tick_size (a multiple of the original), minimum_amount, maximum_amount, minimum_price, maximum_price, minimum_value, maximum_value; maker and taker (fractions); listed: false',
+    'tick_size (a multiple of the original), minimum_amount, maximum_amount, minimum_price, maximum_price, minimum_value, maximum_value, maker and taker (fractions); or listed: false',
     'Changes rules or fees; delisting a book cancels its orders.',
     changeBook,
   ),
   operatorRoute('POST', 'quotes/:id/cancel', '', 'Cancels an open RFQ quote.', cancelQuote),
   operatorRoute('GET', 'switches', '', 'Shows all switches.', ({ exchange }) => exchange.venue.switches),
   operatorRoute('PATCH', 'switches', 'switches by name', 'Changes switches; returns all.', changeSwitches),
-  operatorRoute('GET', 'truth', '', 'Shows true balances, orders, deliveries.', truth),
-  operatorRoute('GET', 'webhooks', '', 'Shows registrations and deliveries.', webhooks),
-  operatorRoute('DELETE', 'webhooks/:id', '', 'Removes a registration and its queue.', removeWebhook),
+  operatorRoute('GET', 'truth', '', 'Shows internal balances, orders, delivery counts.', truth),
+  operatorRoute('GET', 'webhooks', '', 'Shows webhooks and delivery counts.', webhooks),
+  operatorRoute('DELETE', 'webhooks/:id', '', 'Removes a webhook and its queued deliveries.', removeWebhook),
   operatorRoute('POST', 'webhooks/keys', '', 'Rotates the signing key; returns public keys.', rotate),
 ];
 
@@ -100,8 +100,10 @@ export function withOperator(exchange: EmbeddedExchange, token: string): Respond
     if (!isLoopback(peer)) return reply(404, '');
     if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });
     const found = match(request.method, segmentsOf(path));
-    if (found === 'unknown path') return answer(404, { error: 'this operator call does not exist' });
-    if (found === 'unknown method') return answer(405, { error: 'this operator call needs another HTTP method' });
+    if (found === 'unknown path')
+      return answer(404, { error: 'unknown path; docs/embedded-exchange.md lists the operator calls' });
+    if (found === 'unknown method')
+      return answer(405, { error: `this operator call does not support ${request.method}` });
     try {
       const fields = fieldsIn(request.body);
       return answer(200, found.row.handle({ exchange, fields, path: found.path, query: queryOf(query) }));
@@ -183,7 +185,8 @@ function changeBook({ exchange, fields, path }: OperatorRequest): unknown {
     if (text !== undefined) rules[key] = text;
   }
   const [maker, taker] = [fields.text('maker'), fields.text('taker')];
-  if ((maker === undefined) !== (taker === undefined)) throw new OperatorFault('expected maker and taker together');
+  if ((maker === undefined) !== (taker === undefined))
+    throw new OperatorFault('maker and taker: expected both or neither');
   for (const [field, rate] of [
     ['maker', maker],
     ['taker', taker],

@@ -53,7 +53,11 @@ export function fieldsIn(body: string): OperatorFields {
 export function accountOf(exchange: EmbeddedExchange, id: string | undefined): Account {
   const { accounts } = exchange.venue;
   const account = id === undefined ? accounts.values().next().value : accounts.get(id);
-  if (!account) throw new OperatorFault(id === undefined ? 'there is no account' : `no account ${id}`, 404);
+  if (!account)
+    throw new OperatorFault(
+      id === undefined ? 'the exchange has no account; open one with POST /operator/accounts' : `no account ${id}`,
+      404,
+    );
   return account;
 }
 
@@ -97,7 +101,7 @@ function reader(all: Fields): OperatorFields {
       const found = all[name];
       if (found === undefined) return undefined;
       if (!Array.isArray(found) || !found.every(each => typeof each === 'string'))
-        throw new OperatorFault(`${name}: expected a list of words`);
+        throw new OperatorFault(`${name}: expected a list of strings`);
       return found;
     },
     part: name => {

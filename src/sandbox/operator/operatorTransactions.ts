@@ -85,12 +85,12 @@ export function startRedemption(ask: OperatorRequest): unknown {
 export function refundPlanOf(details: Details, fields: OperatorFields): RefundPlan {
   const outcome = fields.oneOf('outcome', OUTCOMES, 'COMPLETE');
   if (details.kind !== 'ISSUANCE' && details.kind !== 'REDEMPTION')
-    throw new OperatorFault('only issuances and redemptions have refunds');
+    throw new OperatorFault('only issuances and redemptions can be refunded');
   const known: readonly string[] = REFUND_STEPS[details.kind];
   const usual = details.method === 'SPEI' ? known.filter(step => step !== 'TOKEN_DEPOSIT') : known.slice(0, 1);
   const steps = fields.words('steps') ?? usual;
   if (steps.length === 0 || steps.length > 10 || !steps.every(step => known.includes(step)))
-    throw new OperatorFault(`steps: expected 1 to 10 of ${known.join(', ')}`);
+    throw new OperatorFault(`steps: expected a list of 1 to 10 steps, each ${known.join(' or ')}`);
   return { steps, outcome };
 }
 

@@ -3,15 +3,15 @@ import { choice, quantity } from './switchKinds.ts';
 
 export const STREAM_SWITCHES = {
   feedDelayMinMs: quantity(5, 0, 60_000, 'Minimum delay of stream frames.', 'facts 16.3'),
-  feedDelayMaxMs: quantity(50, 0, 60_000, 'Maximum delay of stream frames. 0: none.', 'facts 16.3'),
-  streamKeepAliveMs: quantity(20_000, 0, 3_600_000, 'Interval of ka frames.', 'facts 12.1, 16.3'),
+  feedDelayMaxMs: quantity(50, 0, 60_000, 'Maximum delay of stream frames; 0: no delay.', 'facts 16.3'),
+  streamKeepAliveMs: quantity(20_000, 0, 3_600_000, 'Interval between keep-alive (ka) frames.', 'facts 12.1, 16.3'),
   cancelledAmounts: choice(
     ['present', 'absent'],
     'Fields a and v of canceled orders in diff-orders.',
     'facts 12.5, 17.4',
   ),
   streamFrames: choice(['sent', 'withheld'], 'withheld: sockets open but receive no frames.', 'facts 16.3'),
-  streamDropEvery: quantity(0, 0, 1_000_000, 'Loses every n-th diff-orders frame.', 'facts 16.3'),
+  streamDropEvery: quantity(0, 0, 1_000_000, 'Drops every n-th diff-orders frame.', 'facts 16.3'),
   streamRepeatEvery: quantity(0, 0, 1_000_000, 'Repeats every n-th diff-orders frame.', 'facts 16.3'),
   streamCloseEvery: quantity(0, 0, 1_000_000, 'Closes a socket (1011) after n frames.', 'facts 16.3'),
 } as const;

@@ -77,7 +77,7 @@ export class Account {
   }
 
   credit(currency: string, sum: Money): void {
-    if (!(sum >= 0n)) throw new RangeError(`credit of ${sum}: expected a sum of 0 or more`);
+    if (!(sum >= 0n)) throw new RangeError(`account ${this.id}: cannot credit a negative sum (${sum} ${currency})`);
     this.#total.set(currency, this.total(currency) + sum);
   }
 
@@ -85,7 +85,7 @@ export class Account {
   debit(currency: string, sum: Money): void {
     if (!(sum >= 0n && sum <= this.available(currency))) {
       throw new RangeError(
-        `account ${this.id}: debit of ${sum} ${currency} with ${this.available(currency)} available`,
+        `account ${this.id}: cannot debit ${sum} ${currency}; available: ${this.available(currency)}`,
       );
     }
     this.#total.set(currency, this.total(currency) - sum);
@@ -98,7 +98,9 @@ export class Account {
   lock(currency: string, change: Money): void {
     const next = this.locked(currency) + change;
     if (!(next >= 0n && next <= this.total(currency))) {
-      throw new RangeError(`account ${this.id}: lock of ${next} ${currency} with a total of ${this.total(currency)}`);
+      throw new RangeError(
+        `account ${this.id}: cannot lock ${next} ${currency}; total balance: ${this.total(currency)}`,
+      );
     }
     this.#locked.set(currency, next);
   }

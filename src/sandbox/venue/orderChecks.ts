@@ -99,10 +99,11 @@ export function finalChecks(venue: Venue, account: Account, book: VenueBook, dra
   if (account.active.size >= switches.openOrdersMax) return refused('1001');
   if (book.queue.full || book.full) return refused('1002');
   if (draft.timeInForce === 'postonly' && switches.postOnlyCross === 'refuse' && draft.stop === undefined) {
-    if (book.engine.crosses(draft.side, draft.price)) return refused('1002', 'a post-only order would match');
+    if (book.engine.crosses(draft.side, draft.price))
+      return refused('1002', 'the post-only order would match immediately');
   }
   if (draft.slippage !== undefined && switches.slippageOutcome === 'refuse' && !withinSlippage(book, draft, switches)) {
-    return refused('1002', 'the slippage tolerance would be exceeded');
+    return refused('1002', 'the order would exceed slippage_tolerance');
   }
   const lock = lockOf(book, draft, switches);
   const currency = payingCurrency({ side: draft.side, instrument: book.instrument });
@@ -134,7 +135,7 @@ export function priceOf(
   if (text === undefined) return refused('0407', 'price is missing');
   if (!isDecimalText(text)) return refused('0304', 'price');
   const ticks = ticksOf(book, side, moneyOf(text), switches);
-  if (ticks === null) return refused('0407', `price ${text} is not a multiple of ${book.rules.tickSize}`);
+  if (ticks === null) return refused('0407', `price ${text} is not a multiple of the tick ${book.rules.tickSize}`);
   if (ticks < i.priceMin) return refused('0401', text);
   if (ticks > i.priceMax) return refused('0402', text);
   return done(Number(ticks) as Price);
@@ -152,12 +153,12 @@ export function amountsOf(
 ): Verdict<{ major: Amount; minor: Money | undefined }> {
   if (majorText !== undefined && minorText !== undefined) return refused('0308');
   if (majorText === undefined && minorText === undefined) return refused('0309');
-  if (type === 'limit' && minorText !== undefined) return refused('0329', 'a limit order needs major, not minor');
+  if (type === 'limit' && minorText !== undefined) return refused('0329', 'give the amount of a limit order as major');
   const text = majorText ?? minorText!;
   if (!isDecimalText(text) || moneyOf(text) === 0n) return refused('0408', text);
   const sum = moneyOf(text);
   if (minorText !== undefined) return done({ major: 0 as Amount, minor: sum });
-  if (sum % i.lotMoney !== 0n) return refused('0407', `amount ${text} is not a multiple of ${i.lot}`);
+  if (sum % i.lotMoney !== 0n) return refused('0407', `amount ${text} is not a multiple of the lot ${i.lot}`);
   const lots = sum / i.lotMoney;
   // The limit of safe integers is far above every maximum amount.
   if (lots > BigInt(Number.MAX_SAFE_INTEGER)) return refused('0404', text);
@@ -178,7 +179,7 @@ export function stopOf(
   if (!isDecimalText(text)) return refused('0304', 'stop');
   const i = book.instrument;
   const ticks = ticksOf(book, side, moneyOf(text), switches);
-  if (ticks === null) return refused('0407', `stop ${text} is not a multiple of ${book.rules.tickSize}`);
+  if (ticks === null) return refused('0407', `stop ${text} is not a multiple of the tick ${book.rules.tickSize}`);
   if (ticks < i.priceMin) return refused('0412', text);
   if (ticks > i.priceMax) return refused('0413', text);
   return done(Number(ticks) as Price);

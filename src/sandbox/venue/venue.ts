@@ -411,9 +411,7 @@ export class Venue implements BookHost {
       finishedAt: null,
     };
     if (!this.relock(order, lock))
-      throw new RangeError(
-        `order of account ${account.id}: its lock exceeds the available balance, although the order was checked`,
-      );
+      throw new RangeError(`account ${account.id}: a checked order needs more than the available balance`);
     this.forget(account);
     this.#orders.set(order.oid, order);
     account.active.set(order.oid, order);

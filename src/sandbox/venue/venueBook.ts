@@ -164,12 +164,12 @@ export class VenueBook implements ExecutionSink {
     const { tick, tickMoney, lot, lotMoney } = this.instrument;
     if (moneyOf(rules.tickSize) % tickMoney !== 0n)
       throw new RangeError(
-        `tick_size: expected a multiple of ${tick}, with which ${rules.book} was opened, found ${rules.tickSize}`,
+        `tick_size: expected a multiple of ${tick}, the original tick of ${rules.book}, found ${rules.tickSize}`,
       );
     const largest = money(BigInt(UNITS_MAX) * lotMoney);
     if (moneyOf(rules.maximumAmount) > largest)
       throw new RangeError(
-        `maximum_amount: expected at most ${textOfMoney(largest)}, because ${rules.book} was opened with amounts in units of ${lot}, found ${rules.maximumAmount}; open the exchange with a book of this maximum`,
+        `maximum_amount: expected at most ${textOfMoney(largest)} because of the lot ${lot} of ${rules.book}, found ${rules.maximumAmount}; open the exchange with this maximum instead`,
       );
     this.instrument = instrumentOf({ ...rules, tickSize: tick }, lot);
     this.rules = rules;
@@ -236,7 +236,7 @@ export class VenueBook implements ExecutionSink {
     amount: Amount,
     timeInForce: EngineTimeInForce,
   ): { id: number; traded: Amount; rested: Amount } {
-    if (this.#matching) throw new Error(`book ${this.rules.book}: a market actor placed an order inside a match`);
+    if (this.#matching) throw new Error(`book ${this.rules.book}: a market actor placed an order during a match`);
     const at = this.#host.clock.now();
     this.#begin(null, side);
     const id = this.engine.place(side, price, amount, timeInForce, SYNTHETIC_OWNER, at);
@@ -270,7 +270,8 @@ export class VenueBook implements ExecutionSink {
   /** Fills a resting order that the market simulator has chosen, as `FollowedPlace.hit` documents. */
   hit(id: number, amount: Amount): void {
     const found = this.engine.find(id);
-    if (this.#matching || !found) throw new Error(`book ${this.rules.book}: order ${id} cannot be hit now`);
+    if (this.#matching || !found)
+      throw new Error(`book ${this.rules.book}: order ${id} is gone or a match is in progress, so it cannot be filled`);
     this.#begin(null, opposite(found.side));
     this.engine.hit(id, amount, this.#host.clock.now());
     this.#commit();

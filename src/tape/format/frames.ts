@@ -33,7 +33,7 @@ const FRAMES_MAX = 250_000;
 const WINDOW_BYTES = 64 * 1024;
 
 /** Remedy for damage, appended to error messages. */
-export const REMEDY = '--skip-damaged turns damaged blocks into gaps';
+export const REMEDY = 'use --skip-damaged to turn damaged blocks into gaps';
 
 /** Tag of a frame, its position in the file, and the length of its payload. */
 export type Frame = { readonly tag: Tag; readonly at: number; readonly length: number };
@@ -92,7 +92,7 @@ export class FrameFile {
     let end = 0;
     for (let at = 0; at < this.size;) {
       if (frames.length + damaged.length + suspects.length >= FRAMES_MAX)
-        throw new Error(`${this.path}: not a tape; more than ${FRAMES_MAX} frames up to byte ${at}`);
+        throw new Error(`${this.path}: expected a tape, found more than ${FRAMES_MAX} frames up to byte ${at}`);
       const frame = this.#headerAt(at);
       const whole = frame !== null && at + HEADER + frame.length <= this.size;
       if (whole && (!verify || this.#isSound(frame))) {

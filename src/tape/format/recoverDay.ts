@@ -101,7 +101,7 @@ function eachFrame(path: string, mended: string[], call: (file: FrameFile, frame
     const [first] = damaged;
     if (first) {
       throw new Error(
-        `${path}: damaged at byte ${first.at}, with complete frames after that byte; record into another folder, or move this day away`,
+        `${path}: damaged at byte ${first.at}, with complete frames after that byte; record into another folder, or move the folder of this day elsewhere`,
       );
     }
     for (const frame of frames) call(file, frame);

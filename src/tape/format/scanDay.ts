@@ -85,7 +85,7 @@ class DayScan {
       const { frames, damaged, end } = file.frames(this.#expected.skip);
       if (end < file.size) {
         const what = `incomplete end of ${path}`;
-        this.#flaws.push({ what, count: file.size - end, done: 'bytes after the last complete frame; not read' });
+        this.#flaws.push({ what, count: file.size - end, done: 'bytes after the last complete frame were not read' });
       }
       const [first] = damaged;
       if (first && !this.#expected.skip) throw new Error(`${path}: damaged at byte ${first.at}; ${REMEDY}`);
@@ -93,7 +93,7 @@ class DayScan {
         this.#flaws.push({
           what: `damaged block in ${path}`,
           count: 1,
-          done: `at byte ${frame.at}; skipped, which leaves a gap`,
+          done: `the block at byte ${frame.at} was skipped and is a gap`,
         });
       }
       let met = 0;

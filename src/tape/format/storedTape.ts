@@ -220,7 +220,7 @@ function missingBetween(days: readonly ScannedDay[]): {
   days.forEach((day, i) => {
     const next = days[i + 1];
     if (!day.closed) {
-      const done = next ? 'a gap until the next day' : 'read up to its end';
+      const done = next ? 'the time until the next day is a gap' : 'read up to the last stored row';
       flaws.push({ what: `the recording of day ${day.day} was not finished`, count: 1, done });
     }
     if (!next) return;

@@ -222,7 +222,7 @@ export class TapeWriter extends RowSink {
     const timely = at >= 0 && at * 1000 <= MICROS_MAX && Math.abs(local) * 1000 <= MICROS_MAX;
     if (!(whole && timely && amount >= 0) || (kind === KIND.clear && (price !== 0 || amount !== 0))) {
       throw new RangeError(
-        `a tape row needs times between 1970 and 2255 and whole ticks, lots and ids, found ${at} ${local} ${price} ${amount} ${id}`,
+        `a tape row needs times between 1970 and 2255 and whole ticks, lots and ids; found times ${at} and ${local}, price ${price}, amount ${amount}, id ${id}`,
       );
     }
     // The time is rounded to the stored microseconds; the rounded time determines the day.

@@ -203,7 +203,7 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
       if (message.e !== kind) {
         findings.found(
           'trades listed both individually and aggregated',
-          'the kind that appears first is kept',
+          'only the kind that appears first is kept',
           rows.place,
         );
         continue;
@@ -222,7 +222,7 @@ function oneSymbol(): (message: Message) => void {
     if (message.e === undefined || message.s === undefined) return;
     symbol ??= message.s;
     if (message.s !== symbol)
-      throw new WrongFile(`expected messages of ${symbol}, found ${shown(message.s)}; expected one book per file`);
+      throw new WrongFile(`expected messages of ${symbol}, found ${shown(message.s)}; use one file per symbol`);
   };
 }
 
@@ -234,7 +234,7 @@ const COIN_MARGINED = /USD_(PERP|\d{6})$/;
  */
 function receivedIn(line: string): readonly Received[] {
   const [, nanos, json] = /^(?:(\d+) )?([{[].*)$/s.exec(line) ?? [];
-  if (json === undefined) throw new RangeError(`expected a line like "local_ns json" or json`);
+  if (json === undefined) throw new RangeError('expected a line of JSON, with or without nanoseconds before the JSON');
   const local = nanos === undefined ? Number.NaN : Number(nanos) / 1e6;
   const parsed = JSON.parse(json) as unknown;
   return (Array.isArray(parsed) ? parsed : [parsed]).map((one: { readonly data?: Message } & Message) => {

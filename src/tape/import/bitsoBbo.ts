@@ -41,7 +41,8 @@ function quotes(files: readonly string[], { instrument, findings, ...reading }: 
     rows.clear(at, at);
     rows.level(at, at, SIDE.buy, ticks(instrument, bid!), amount(1));
     rows.level(at, at, SIDE.sell, ticks(instrument, ask), amount(1));
-    if (at === before) findings.found('quotes with a repeated time', 'kept; the last row applies', rows.place);
+    if (at === before)
+      findings.found('quotes with a repeated time', 'kept; the last row of that time applies', rows.place);
     silence.heard(at);
     before = at;
   });

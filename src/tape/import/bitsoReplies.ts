@@ -127,7 +127,7 @@ export function bitsoReplies(
   const tick = given.tick ?? first?.tickSize ?? grid.grid().tick;
   if (given.tick === undefined && first === undefined)
     notes.push(
-      `tick ${tick} inferred from ${grid.prices} prices: no available_books reply in the recording (override with --tick)`,
+      `tick ${tick} inferred from ${grid.prices} prices, because the recording has no available_books reply (override with --tick)`,
     );
   if (new Set(rules.map(({ tickSize }) => tickSize)).size > 1)
     notes.push(
@@ -164,7 +164,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
     const step = sequence === undefined ? null : BigInt(sequence);
     if (step !== null && step <= before.sequence) {
       const what =
-        step === before.sequence ? 'books that were read again unchanged' : 'books older than the previous book';
+        step === before.sequence ? 'repeated reads of an unchanged book' : 'books older than the previous book';
       findings.found(what, 'left out', rows.place);
       if (step === before.sequence && at > before.at) before = { ...before, at };
       return;
@@ -203,8 +203,8 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
     const fresh = page.filter(({ tid }) => tid > last);
     if (last >= 0 && !pages && fresh.length > 0 && fresh.length === page.length)
       findings.found(
-        'replies of trades that do not reach back to the previous reply',
-        'trades between the replies may be missing',
+        'trade replies without a trade of the previous reply',
+        'trades between the two replies may be missing',
         rows.place,
       );
     for (const { created_at, price, amount, maker_side, tid } of fresh) {

@@ -40,7 +40,7 @@ export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Re
     fromOrders: false,
     depth: 20,
     quotesOnly: false,
-    notes: ['times are those of the recorder, because the exchange gives only whole seconds'],
+    notes: ['times come from the recorder, because the exchange gives only whole seconds'],
     streams: reading => [events(logs, reading)],
   };
 }
@@ -51,7 +51,11 @@ function events(files: readonly string[], { instrument, findings, ...reading }: 
   let place = '';
   const plain = (text: string) =>
     plainText(text, () =>
-      findings.found('numbers printed as 17-digit doubles', 'read as the shortest text of the same double', place),
+      findings.found(
+        'numbers printed as 17-digit doubles',
+        'replaced by the shortest decimal that gives the same double',
+        place,
+      ),
     );
   const takerOf = (at: number, price: Price): SideCode => {
     const recent = shrunk.filter(order => order.price === price && at - order.at <= SAME_MATCH_MS);

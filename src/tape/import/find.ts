@@ -112,7 +112,7 @@ function chosenOf(
   if (symbol !== undefined) {
     const [chosen, twin] = choices.filter(({ called }) => called === symbol);
     if (twin !== undefined) throw twice(path, choices, symbol);
-    if (chosen === undefined) throw new Error(`${path}: no ${symbol}; expected one of: ${names}`);
+    if (chosen === undefined) throw new Error(`${path}: no instrument ${symbol}; expected one of: ${names}`);
     return { choice: chosen, book: named! };
   }
   const same = choices.filter(({ name, called }) => (name ?? called) === book);
@@ -123,7 +123,9 @@ function chosenOf(
     (other === undefined && only !== undefined && (only.name === null || only.called !== undefined) ? only : undefined);
   if (choice === undefined) throw new Error(`${path}: no book ${book}; expected one of: ${names}`);
   if (choice.called === book && choice.name === null && !/^[a-z0-9]+_[a-z0-9]+$/.test(book))
-    throw new Error(`${path}: ${book} does not name its two currencies; give them too, like --book btc_usd=${book}`);
+    throw new Error(
+      `${path}: the name ${book} does not show its two currencies; add the currencies, like --book btc_usd=${book}`,
+    );
   return { choice, book: choice.called === book ? (choice.name ?? book) : book };
 }
 
@@ -226,7 +228,7 @@ const CENT: { readonly tick: DecimalText } = { tick: '0.01' };
 const SHAPES: readonly Shape[] = [
   {
     format: 'bitso-replies',
-    looks: "replies of the exchange's REST interface, one JSON per line (*.jsonl, *.json)",
+    looks: 'replies of the Bitso REST API, one JSON object per line (*.jsonl, *.json)',
     books: replyBooks,
   },
   {
@@ -286,7 +288,7 @@ const SHAPES: readonly Shape[] = [
   {
     format: 'binance',
     looks:
-      'Binance spot and USD-M streams (spot_btcusdt_*.jsonl, usdm_btcusdt_*.jsonl), or lists (BTCUSDT_*_update.json with _snapshot and _trades)',
+      'Binance spot and USD-M streams (spot_btcusdt_*.jsonl, usdm_btcusdt_*.jsonl), or lists of messages (BTCUSDT_*_update.json with _snapshot and _trades)',
     books: async found => [
       ...(await booksOfParts(
         found,

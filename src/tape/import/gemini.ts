@@ -33,7 +33,7 @@ export function gemini(files: BookFiles, instrument: Instrument): Recording {
     fromOrders: false,
     depth: 1,
     quotesOnly: false,
-    notes: ['one level per side, in whole seconds: the order of events within a second is unknown'],
+    notes: ['one level per side, with times in whole seconds: the order of events within a second is unknown'],
     streams: reading => [books(files, reading), trades(files.trades, reading)],
   };
 }
@@ -54,18 +54,14 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
     const second = Number(time);
     const top: Top = { bid: level(bid!), ask: level(ask!) };
     if (last?.second === second)
-      findings.found('book rows with a repeated second', 'kept; the last row applies', rows.place);
+      findings.found('book rows with a repeated second', 'kept; the last row of that time applies', rows.place);
     if (last && second - last.second > SILENCE_S) {
       reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book during the gap' });
     } else if (last) {
       for (let s = last.second + 1; s < second; s++) {
         if (!traded.has(s - 1)) continue;
         put(s, last.top, rows);
-        findings.found(
-          'seconds without a book row after a second with trades',
-          'the unchanged best prices were written again',
-          rows.place,
-        );
+        findings.found('missing book rows after seconds with trades', 'the previous book row was repeated', rows.place);
       }
     }
     put(second, top, rows);

@@ -145,7 +145,7 @@ class EventReader {
 
   constructor(reading: ImportReading) {
     const { instrument, findings } = reading;
-    this.#silence = new Silence(reading, GAP_MS, 'record of the book');
+    this.#silence = new Silence(reading, GAP_MS, 'book record');
     this.#instrument = instrument;
     this.#findings = findings;
     this.#tick = Number(instrument.tick);
@@ -175,7 +175,7 @@ class EventReader {
       case EVENT.depth:
       case EVENT.snapshot: {
         const [price, lots] = [this.#ticks(px), this.#lots(qty)];
-        if (side === SIDE.unknown) throw new RangeError('expected a bid or ask level, found neither');
+        if (side === SIDE.unknown) throw new RangeError('expected a level with a side (bid or ask), found no side');
         if (lots > 0) this.#levels[side].add(price);
         else this.#levels[side].delete(price);
         rows.push(KIND.level, side, at, local, price, lots, 0);
@@ -243,7 +243,7 @@ class EventReader {
   ): void {
     const known = this.#orders.get(id);
     if (kind === EVENT.add) {
-      if (side === SIDE.unknown) throw new RangeError('expected a bid or ask order, found neither');
+      if (side === SIDE.unknown) throw new RangeError('expected an order with a side (bid or ask), found no side');
       const order: Resting = {
         id: known?.id ?? ++this.#lastId,
         side,
@@ -251,7 +251,8 @@ class EventReader {
         lots: this.#lots(qty),
         filled: 0,
       };
-      if (this.#orders.size >= ORDERS_MAX) throw new WrongFile(`more than ${ORDERS_MAX} orders rest at the same time`);
+      if (this.#orders.size >= ORDERS_MAX)
+        throw new WrongFile(`more than ${ORDERS_MAX} orders rest in the book at the same time`);
       rows.push(KIND.add, side, at, local, order.price, order.lots, order.id);
       this.#orders.set(id, order);
       return;
@@ -288,7 +289,8 @@ const ORDERS_MAX = 1_000_000;
  * units plus a few rounding errors of a double.
  */
 function wholeUnits(double: number, unit: number, name: string): number {
-  if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a number, found ${double}`);
+  if (!(double >= 0 && Number.isFinite(double)))
+    throw new RangeError(`expected a price or amount of zero or more, found ${double}`);
   const exact = double / unit;
   const whole = Math.floor(exact + 0.5);
   if (Math.abs(exact - whole) <= Math.min(0.25, 1e-4 + whole * 2 ** -50)) return whole;
@@ -342,10 +344,12 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
   const found = [...text.matchAll(/\('(\w+)', '[<=|]?(\w+)'\)/g)].map(([, name, type]) => `${name} ${type}`);
   const expected = FIELDS.map((name, i) => `${name} ${TYPES[i]}`);
   if (found.join() !== expected.join()) {
-    throw new WrongFile(`expected records of ${expected.join(', ')}, found ${found.join(', ') || shown(text)}`);
+    throw new WrongFile(
+      `expected records with the fields ${expected.join(', ')}, found ${found.join(', ') || shown(text)}`,
+    );
   }
   const shape = /'shape': \((\d+),\)/.exec(text);
-  if (!shape) throw new WrongFile(`expected one dimension, found ${shown(text)}`);
+  if (!shape) throw new WrongFile(`expected an array with one dimension, found ${shown(text)}`);
   return { bytes: end, records: Number(shape[1]) };
 }
 

@@ -55,7 +55,8 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
       rows.level(at, local, SIDE.buy, ticks(instrument, cells[i]!), lots(instrument, cells[i + 1]!));
       rows.level(at, local, SIDE.sell, ticks(instrument, cells[i + 2]!), lots(instrument, cells[i + 3]!));
     }
-    if (at === before) findings.found('books with a repeated exchange time', 'kept; the last row applies', rows.place);
+    if (at === before)
+      findings.found('books with a repeated exchange time', 'kept; the last row of that time applies', rows.place);
     silence.heard(at);
     before = at;
   });

@@ -92,7 +92,9 @@ export async function* rowsOf<T>(
 /** Returns the name of the data flaw for skipped items; `items` is `lines` or `records`. */
 export function unreadKind(items: string, error: unknown): string {
   if (error instanceof LateRow) return `${items} more than a minute late`;
-  return error instanceof OffGrid ? `${items} off the grid of ticks or lots` : `${items} that cannot be read`;
+  return error instanceof OffGrid
+    ? `${items} with prices or amounts between ticks or lots`
+    : `${items} that cannot be read`;
 }
 
 /** Returns the reason why a line cannot be read; `null` if the error is not about the line. */
@@ -139,7 +141,7 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
       rest = lines.pop() ?? rest;
       if (isOne && rest.length > LIST_MAX)
         throw new WrongFile(
-          `is longer than ${LIST_MAX / 1024 ** 2} MiB, the maximum of one list; use a file with one JSON message per line`,
+          `is longer than ${LIST_MAX / 1024 ** 2} MiB, the maximum for one JSON list; use a file with one JSON message per line`,
         );
       if (!isOne && rest.length > LINE_MAX)
         throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; expected a text file`);

@@ -219,7 +219,9 @@ class RowsBefore {
    * Returns the time between the end of the tape and the first row as a gap, unless the recording overlaps the tape.
    */
   gapTo(first: Millis): readonly Gap[] {
-    return this.rows > 0 ? [] : [{ from: this.#end.at, to: first, why: 'between the earlier import and this import' }];
+    return this.rows > 0
+      ? []
+      : [{ from: this.#end.at, to: first, why: 'no data between the earlier import and this import' }];
   }
 
   /**

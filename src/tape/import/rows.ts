@@ -164,7 +164,7 @@ export class RowBuffer {
       const seconds = ((last - at) / 1000).toFixed(1);
       if (this.#lastFile !== this.#file)
         throw new WrongFile(
-          `${this.#file}: starts ${seconds} s before ${this.#lastFile} ends; two files record the same time; remove one of them`,
+          `${this.#file}: starts ${seconds} s before ${this.#lastFile} ends; remove one of these two files, which overlap in time`,
         );
       throw new LateRow(`the time goes back by ${seconds} s; sort the rows by exchange time first, or use --sort 10m`);
     }
@@ -208,7 +208,7 @@ export class RowBuffer {
 
   #grow(): void {
     const length = this.#kind.length * 2;
-    if (length > ROWS_MAX) throw new RangeError(`one line gives more than ${ROWS_MAX / 2} rows`);
+    if (length > ROWS_MAX) throw new RangeError(`one line contains more than ${ROWS_MAX / 2} rows`);
     const bytes = (from: Uint8Array): Uint8Array<ArrayBuffer> => {
       const to = new Uint8Array(length);
       to.set(from);

@@ -82,7 +82,7 @@ export async function symbolsIn(path: string, onBytes: (count: number) => void):
       else {
         const symbol = symbolOf(line);
         if (symbol === '' || found.has(symbol)) continue;
-        if (found.size >= SYMBOLS_MAX) throw new WrongFile(`${path}: holds more than ${SYMBOLS_MAX} instruments`);
+        if (found.size >= SYMBOLS_MAX) throw new WrongFile(`${path}: contains more than ${SYMBOLS_MAX} instruments`);
         found.set(symbol, Number(line.split(',', 3)[2]));
       }
     }
@@ -161,7 +161,7 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
  */
 function updates(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
-  const silence = new Silence(reading, GAP_MS, 'row of the book');
+  const silence = new Silence(reading, GAP_MS, 'book row');
   let snapshot: { readonly at: number; readonly local: number; readonly levels: Set<number> } | null = null;
   let begun = false;
   let before = '';
@@ -193,7 +193,7 @@ function updates(files: readonly string[], own: Own, reading: ImportReading): As
       snapshot = { ...snapshot, at, local };
     }
     begun = true;
-    if (line === before) findings.found('repeated rows', 'kept; they set the same amount', rows.place);
+    if (line === before) findings.found('repeated rows', 'kept; a repeated row changes nothing', rows.place);
     before = line;
     silence.heard(at);
     rows.level(at, local, code, ticks, lots);
@@ -203,7 +203,7 @@ function updates(files: readonly string[], own: Own, reading: ImportReading): As
 /** Reads snapshots; cells of missing levels are empty. */
 function snapshots(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
-  const silence = new Silence(reading, GAP_MS, 'row of the book');
+  const silence = new Silence(reading, GAP_MS, 'book row');
   let cellCount = 0;
   let before = '';
   return rowsOfLines(files, reading, (line, number, rows, file) => {
@@ -242,7 +242,7 @@ function snapshots(files: readonly string[], own: Own, reading: ImportReading): 
 /** Reads best prices; the cells of a missing side are empty. */
 function quotes(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
-  const silence = new Silence(reading, GAP_MS, 'row of the book');
+  const silence = new Silence(reading, GAP_MS, 'book row');
   let before = '';
   return rowsOfLines(files, reading, (line, number, rows, file) => {
     if (number === 1) return expectHeader(line, QUOTES_HEADER);
@@ -299,7 +299,7 @@ function fields(line: string, count: number, symbol: string): string[] {
   const cells = line.split(',');
   if (cells.length !== count) throw new RangeError(`expected ${count} fields, found ${cells.length}`);
   if (cells[1] !== symbol)
-    throw new WrongFile(`expected rows of ${symbol}, found ${shown(cells[1] ?? '')}; expected one instrument per file`);
+    throw new WrongFile(`expected rows of ${symbol}, found ${shown(cells[1] ?? '')}; use one file per instrument`);
   return cells;
 }
 

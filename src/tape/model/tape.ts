@@ -81,7 +81,7 @@ export class TapeBuilder extends RowSink {
   ): void {
     if (!(Number.isFinite(at + local) && Number.isSafeInteger(price) && Number.isSafeInteger(amount) && amount >= 0)) {
       throw new RangeError(
-        `a tape row needs a finite time and whole ticks and lots, found ${at} ${local} ${price} ${amount}`,
+        `a tape row needs finite times and whole ticks and lots; found times ${at} and ${local}, price ${price}, amount ${amount}`,
       );
     }
     const n = this.#length;

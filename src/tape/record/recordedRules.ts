@@ -30,6 +30,8 @@ export async function changedRules(
   }
   const rules = rulesOf(row);
   if (JSON.stringify(rules) === JSON.stringify(known)) return null;
-  log(`${rules.book}: the rules changed (tick ${known.tickSize} to ${rules.tickSize})`);
+  log(
+    `${rules.book}: the exchange changed the rules of the book (tick ${known.tickSize} before, ${rules.tickSize} now)`,
+  );
   return rules;
 }

@@ -122,7 +122,7 @@ export class Recorder {
         onUnread: why => {
           const what = why.kind === 'refused' ? why.message : why.reason;
           if (what !== this.#complaint)
-            log(`${book}: a complete book or trades could not be read (${what}); trying again`);
+            log(`${book}: the complete book or the trades could not be read (${what}); trying again`);
           this.#complaint = what;
         },
       },
@@ -198,7 +198,7 @@ export class Recorder {
       for (const trade of this.#untilFirst.splice(0)) this.#writeTrade(...trade);
     }
     this.#gapFrom = at;
-    this.#gapWhy = 'the stream was down; the book is known only at the ends of this gap';
+    this.#gapWhy = 'the stream was down; the book was recorded only before and after this gap';
   }
 
   async #checkWhenDue(): Promise<void> {
@@ -230,8 +230,16 @@ export class Recorder {
     const at = Math.max(this.#exchangeTime(), this.#outlet.lastAt);
     const differences = this.#orders.become(advanced(whole, since), this.#rowsAt(at, clock.now()));
     if (differences === 0) return;
-    this.#note("books that differed from the exchange's", 'corrected, with a gap since the last check', differences);
-    this.#outlet.gap({ from: at - ago, to: at, why: `the recorded book differed in ${differences} orders` });
+    this.#note(
+      'recorded books that differed from the exchange',
+      'corrected; the time since the previous check is a gap',
+      differences,
+    );
+    this.#outlet.gap({
+      from: at - ago,
+      to: at,
+      why: `the recorded book differed from the exchange in ${differences} orders`,
+    });
   }
 
   /**
@@ -282,8 +290,9 @@ export class Recorder {
   #endFlaws(): void {
     const { offTick } = this.#orders;
     const { offGrid } = this.#trades;
-    if (offTick > 0) this.#note('orders between two ticks', 'set to the tick towards the other side', offTick);
-    if (offGrid > 0) this.#note('trades between two ticks', 'left out', offGrid);
+    if (offTick > 0)
+      this.#note('order prices between two ticks', 'set to the next tick towards the other side of the book', offTick);
+    if (offGrid > 0) this.#note('trade prices between two ticks', 'left out', offGrid);
   }
 
   #every(ms: Millis, work: () => void | Promise<void>): void {

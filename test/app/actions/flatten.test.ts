@@ -32,7 +32,7 @@ describe('a flatten', () => {
     await made.clock.advance(20_000);
     const { lines } = await previewAction(botOf(made), ask(), made.clock);
     const text = lines.join('\n');
-    expect(text).toContain('inventory: 0.08 btc more than the target');
+    expect(text).toContain('inventory is 0.08 btc above its target');
     const [, cost, bps] =
       /hedging all inventory through the book would now cost about ([\d.]+) mxn \(([\d.]+) bps\)/.exec(text)!;
     // Half a spread and the fee of a taker, of 0.08 btc at some 1.5 million.

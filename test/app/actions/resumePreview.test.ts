@@ -21,7 +21,7 @@ describe('the preview of a resume', () => {
     await world.clock.advance(20_000);
     const { lines } = await previewAction(bot, { ...ask, id: 'b', action: 'resume' }, clock);
     const text = lines.join('\n');
-    expect(text).toMatch(/^would be lifted: /m);
+    expect(text).toMatch(/ would be lifted$/m);
     for (const row of ['ask 3', 'ask 2', 'ask 1', 'bid 1', 'bid 2', 'bid 3'])
       expect(text).toMatch(new RegExp(`^ +${row} +- +0\\.\\d+ at \\d+`, 'm'));
     expect(text).not.toContain('then: none');

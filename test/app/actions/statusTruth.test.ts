@@ -75,10 +75,10 @@ test('orders of a bot that shows no life are unknown, unless another process has
         const { fills, holdings, profit, inventory } = run!;
         expect([fills, holdings, profit, inventory.fromTarget]).toEqual([null, null, null, null]);
         expect(run!.unknown).toContain('no heartbeat');
-        expect(text).toContain(`fills unknown; ${run!.recorded.fills} were recorded in this run`);
+        expect(text).toContain(`fills unknown; the recording of this run has ${run!.recorded.fills}`);
         expect(/no open orders, verified by/.test(text)).toBe(count === 0);
         expect(/orders may still be open/.test(text)).toBe(count === null);
-        expect(/ of its orders were open /.test(text)).toBe(count !== null && count > 0);
+        expect(/ orders of the bot were open /.test(text)).toBe(count !== null && count > 0);
         expect(text).not.toMatch(/regime +normal/);
       },
     ),
@@ -89,7 +89,7 @@ test('orders of a bot that shows no life are unknown, unless another process has
 test('a disk that takes nothing is named, and a bot that shows no life on it is not called gone', async () => {
   const { status } = await statusOf('alive', 60_000, null);
   const text = botStatusText({ ...status, disk: 'no room' }, world.stateDir).replaceAll(/\s+/g, ' ');
-  expect(text).toContain('its state directory cannot be written (no room), so the bot may still be running');
+  expect(text).toContain('(it may still run, because its state directory cannot be written: no room)');
   expect(text).toContain('disk the state directory cannot be written (no room)');
   expect(botStatusText(status, world.stateDir)).not.toContain('disk');
 });

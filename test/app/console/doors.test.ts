@@ -59,7 +59,11 @@ describe('a token of the console', () => {
       () => file('short', 'x'.repeat(31)),
       /expected a random token of 32 to 512 printable ASCII characters without blanks, found 31 characters; create one with openssl rand -hex 32/,
     ],
-    ['has blanks', () => file('blanks', `${TOKEN} ${TOKEN}`), /found 75 characters, some of them not allowed; create/],
+    [
+      'has blanks',
+      () => file('blanks', `${TOKEN} ${TOKEN}`),
+      /found 75 characters, some of them outside printable ASCII; create/,
+    ],
     ['is empty', () => file('empty', '\n'), /found 0 characters; create/],
     ['is a folder', () => dir, /not a regular file/],
   ])('that %s is refused in one line, which does not repeat it', (_, path, line) => {

@@ -71,7 +71,7 @@ function compare({ engine, instrument, at, view }: Moment): void {
   expect(told.toSorted()).toEqual(own.toSorted());
   const page = textOf('ordersPanel', view);
   for (const order of live) expect(page).toContain(textOfPrice(instrument, order.price));
-  if (live.length === 0) expect(page).toBe('no order of the bot');
+  if (live.length === 0) expect(page).toBe('the bot has no open order');
   const ours = [...view.depth.bids, ...view.depth.asks].flatMap(({ price, ours: size }) =>
     size === null ? [] : [`${price} ${size}`],
   );

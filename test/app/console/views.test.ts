@@ -110,7 +110,10 @@ describe('a moment of the past', () => {
     expect(between!.view.run).toBe(runs[0]!.run);
     expect(between!.view.decision.note).toMatch(/^the bot was not running at 20/);
     const first = await moments.at(runs[0]!.from, runs, never, () => undefined);
-    expect([first!.view.run, first!.view.decision.note]).toEqual([runs[0]!.run, 'the recording begins here']);
+    expect([first!.view.run, first!.view.decision.note]).toEqual([
+      runs[0]!.run,
+      'the recording of the run starts at this time',
+    ]);
     expect(first!.view.at - runs[0]!.from).toBeLessThan(20 * SECOND);
     expect(await moments.at(runs[0]!.from - 1, runs, never, () => undefined)).toBeNull();
     moments.close();

@@ -213,15 +213,15 @@ describe('profit by day', () => {
       'total           2     320    30.00  -53.00  -23.00',
     ]);
     expect(rows.join(' ')).toMatch(/at the price of the last fill, 120 mxn at 2026-11-23 00:00/);
-    expect(rows.join(' ')).toContain('Not in the profit: trades in other books (1).');
+    expect(rows.join(' ')).toContain('Ledger entries that the profit does not include: trades in other books (1).');
   });
 
   test('says of which days nothing is known', () => {
     const folded = [{ ...opening, source: 'brought forward 9' }, ...few.slice(1)];
     const text = reportText(profitReport(fileOf(folded), {}, AT)).join(' ');
-    expect(text).toContain('Before 2026-11-20 22:00 the ledger keeps only the sum');
+    expect(text).toContain('The ledger has only the sum of the entries before 2026-11-20 22:00');
     expect(() => profitReport(fileOf(few), { to: START - 5 * DAY_MS }, AT)).toThrow(
-      'the ledger has no such day; it covers 2026-11-20 to 2026-11-25 (UTC)',
+      'the ledger has no day in the requested period; the ledger covers 2026-11-20 to 2026-11-25 (UTC)',
     );
   });
 });

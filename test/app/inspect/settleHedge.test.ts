@@ -117,12 +117,12 @@ test('balances are evidence only if those of both currencies were read after the
             : `outcome according to the balances: ${says === 'completed' ? 'executed' : 'failed'}`,
         );
         expect(text).toContain(
-          `btc: the exchange had ${before === undefined ? 'never read' : textOfMoney(money(before.btc))} before`,
+          `btc: exchange balance before the hedge ${before === undefined ? 'never read' : textOfMoney(money(before.btc))}`,
         );
         if (says === null) return;
         const contrary = says === 'completed' ? 'failed' : 'executed';
         const ask = { id: 'this', as: contrary, reason: 'the contrary', by: 'ana' } as const;
-        await expect(settleHedge(dir, ask, clock)).rejects.toThrow(`the balances contradict ${contrary}`);
+        await expect(settleHedge(dir, ask, clock)).rejects.toThrow(`the balances contradict the outcome ${contrary}`);
       },
     ),
     {

@@ -138,7 +138,9 @@ describe('a promote command that is killed at any write and repeated decides wha
     expect([end, lines.join(' ')]).toEqual(['done', expect.stringContaining('paper was approved by ann')]);
     expect(outcome()).toEqual(before);
     await startPromotion(optionsOf(), { candidate: join(dir, 'best.yaml'), criteria: join(dir, 'criteria.yaml') });
-    await expect(approvePromotion(optionsOf(), true, 'smallest')).rejects.toThrow('is at replay, not at smallest');
+    await expect(approvePromotion(optionsOf(), true, 'smallest')).rejects.toThrow(
+      'stage smallest cannot be approved while the promotion is at stage replay',
+    );
   });
 
   test('back, of one with nothing in place', async () => {

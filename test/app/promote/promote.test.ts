@@ -89,7 +89,7 @@ describe('a promotion', () => {
     const paper = join(dir, 'my.promotions/1/paper.yaml');
     expect(readFileSync(paper, 'utf8')).toContain('halfSpreadBps: 18');
     writeFileSync(paper, readFileSync(paper, 'utf8').replace('halfSpreadBps: 18', 'halfSpreadBps: 19'));
-    await expect(checkPromotion(optionsOf())).rejects.toThrow('its trading keys were changed');
+    await expect(checkPromotion(optionsOf())).rejects.toThrow('trading keys were changed during the promotion');
   });
 
   test('cannot be approved where criteria are not met, and with anyway only with a reason, which is written down', async () => {
@@ -214,7 +214,7 @@ describe.each(STAGES)('an approval of %s', stage => {
 
 test('a live file that is not there is a slip, unless the promotion is to make it, and leaves nothing behind', async () => {
   const candidate = file('best.yaml', wider(18));
-  const slip = 'my.yaml: no such file: name the live file with -c FILE';
+  const slip = 'my.yaml: no such file; pass the live file with -c FILE';
   const criteria = criteriaFile();
   const before = readdirSync(dir);
   expect(() => showPromotion(optionsOf())).toThrow(slip);
@@ -230,7 +230,7 @@ test('a live file that is not there is a slip, unless the promotion is to make i
   // Nor does a verb on a file that is there, of which nothing was begun.
   file('my.yaml', SANDBOX);
   await expect(checkPromotion(optionsOf())).rejects.toThrow(
-    'no promotion is under way; start one with: puntas promote start',
+    'no promotion is under way; start a promotion with: puntas promote start',
   );
   await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
   expect(existsSync(join(dir, 'my.promotions'))).toBe(false);
@@ -244,7 +244,7 @@ test('a look that takes long keeps nobody from going back, and is worth nothing 
   let given: ReturnType<typeof promotionBack> | undefined;
   const begin = () => void (given ??= promotionBack(optionsOf()));
   const looking = checkPromotion({ ...optionsOf(), progress: { ...NO_PROGRESS, begin } });
-  await expect(looking).rejects.toThrow('its promotion advanced during this check of the stage replay');
+  await expect(looking).rejects.toThrow('the promotion advanced during this check of stage replay');
   expect(await given).toMatchObject({ end: 'done', standing: { open: null } });
   expect(promotionJournal(join(dir, 'my.promotions')).records.map(({ kind }) => kind)).toEqual(['started', 'back']);
 });
@@ -273,18 +273,16 @@ describe('a decision whose process was killed', () => {
     'is done by the next command (file already there: %s), and then by none any more',
     async isPlaced => {
       await decided(isPlaced);
-      expect(showPromotion(optionsOf()).lines.join(' ')).toContain(
-        'does not have the content that promotion 1 decided',
-      );
+      expect(showPromotion(optionsOf()).lines.join(' ')).toContain('promotion 1 was interrupted while it changed ');
       const { lines, check, standing } = await checkPromotion(optionsOf());
       expect([live(), standing.pending]).toEqual([wider(21), null]);
-      expect(lines[0]).toBe('completed what an interrupted command had decided:');
+      expect(lines[0]).toBe('the decision of an interrupted command was completed:');
       expect(check?.result).toBe('not yet');
       // From now on a person's own change is the person's.
       file('my.yaml', wider(30));
       expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed manually');
       const refusal: unknown = await checkPromotion(optionsOf()).catch((error: unknown) => error);
-      const [, kept = ''] = /changed manually since the promotion .* is kept as (\S+);/.exec(
+      const [, kept = ''] = /changed manually since the promotion .* text from (\S+),/.exec(
         (refusal as Error).message,
       )!;
       expect(readFileSync(kept, 'utf8')).toBe(wider(21));
@@ -356,7 +354,7 @@ describe('a decision whose process was killed', () => {
           );
           const isLeft = verb !== 'back' && found !== to && found !== from;
           expect([verb, found, live()]).toEqual([verb, found, isLeft ? found : verb === 'back' ? before : to]);
-          expect(said.includes('was changed manually since the decision of promotion 1')).toBe(isLeft);
+          expect(said.includes('the file was changed manually after the decision of promotion 1')).toBe(isLeft);
           expect(promotionJournal(join(dir, 'my.promotions')).standing.pending === null).toBe(!isLeft);
         }
     },
@@ -365,7 +363,9 @@ describe('a decision whose process was killed', () => {
   test('leaves a file alone that a person has changed since, and goes back all the same, keeping it', async () => {
     await decided(false);
     file('my.yaml', wider(30));
-    await expect(checkPromotion(optionsOf())).rejects.toThrow('was changed manually since the decision of promotion 1');
+    await expect(checkPromotion(optionsOf())).rejects.toThrow(
+      'the file was changed manually after the decision of promotion 1',
+    );
     expect(live()).toBe(wider(30));
     await promotionBack(optionsOf());
     expect(live()).toBe(SANDBOX);
@@ -449,7 +449,7 @@ describe('a live file that is broken', () => {
     expect(shown.next).toContain(`puntas promote back -c ${join(dir, 'my.yaml')} --reason "..."`);
     expect(previewBack(optionsOf()).lines).toEqual([
       `${join(dir, 'my.yaml')} would be restored to its content before promotion 1`,
-      'not a valid configuration:',
+      'the current configuration is invalid:',
       expect.stringMatching(/my\.yaml:1:/),
       'no bot is running with this file',
     ]);
@@ -459,7 +459,7 @@ describe('a live file that is broken', () => {
 
   test('gives way to what was there before although that is broken too, and it is said that no bot takes it up', async () => {
     await broken('book: {');
-    expect(previewBack(optionsOf()).lines[1]).toBe('its configuration is invalid:');
+    expect(previewBack(optionsOf()).lines[1]).toBe('the restored configuration would be invalid:');
     const { end, lines, next } = await promotionBack(optionsOf());
     expect([end, live(), lines.at(-1)]).toEqual([
       'refused',

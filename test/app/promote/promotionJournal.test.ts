@@ -152,7 +152,7 @@ describe('the journal of promotions', () => {
       noteInJournal(beside, WHOLE[0]!);
       noteInJournal(promotionsDir(real), WHOLE[0]!);
       expect(() => promotionsDir(link)).toThrow(
-        `both have promotions: ${beside} and ${join(dir, 'files/real.promotions')}`,
+        `both have a promotion journal (${beside} and ${join(dir, 'files/real.promotions')})`,
       );
     });
   });

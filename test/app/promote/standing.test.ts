@@ -88,7 +88,7 @@ describe('the machine of promotions', () => {
       { promotion: 1, to: 'small', from: 'old', isBack: false },
     ]);
     expect(() => after(standing, approved(1, 4, 'smallest', 'whole', 'small'))).toThrow(
-      'record "approved" of promotion 1 is not valid here: the last decision is not in the live file yet',
+      'record "approved" of promotion 1 contradicts the lines before it: the last decision has not been written to the live file',
     );
     go(placed(1, 4));
     go(approved(1, 5, 'smallest', 'whole', 'small'));

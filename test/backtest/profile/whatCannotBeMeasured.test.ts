@@ -42,7 +42,7 @@ describe('a profile', () => {
 
   test('of quotes without amounts counts only what goes through an order: here the same, as takers go through every price', () => {
     const profile = distanceProfileOf({ ...planted, quotesOnly: true }, OPTIONS);
-    expect(profile.limits.join(' ')).toMatch(/only by executions through/);
+    expect(profile.limits.join(' ')).toMatch(/only if an execution passes its price/);
     profile.points.forEach(({ fills }, i) => {
       expect(fills).toBeLessThanOrEqual(whole.points[i]!.fills);
       expect(fills).toBeGreaterThan(0.95 * whole.points[i]!.fills);
@@ -104,7 +104,7 @@ test('calibrate prints a table of at most 80 columns, a sentence for each fee, a
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   const words = lines.join(' ').replaceAll(' # ', ' ');
   expect(words).toMatch(
-    /Maker fee 4 bps: quote [\d.]+ bps \([\d.]+ to [\d.]+\) from the mid price, for [\d.]+ mxn per hour/,
+    /Maker fee 4 bps: quote [\d.]+ bps \([\d.]+ to [\d.]+\) from the mid price, which earns [\d.]+ mxn per hour/,
   );
   expect(words).toMatch(
     /Maker fee 500 bps, do not quote: fills lose more than they earn at every distance\. The best distance, .* or less\./,

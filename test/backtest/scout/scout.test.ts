@@ -46,7 +46,7 @@ describe('ten books of which one pays', () => {
   test('at a fee that none can bear, it says in the first words that nothing pays, and at which fee one would', () => {
     const dear = scoutingOf([goodBook(1, 60)]);
     expect(scoutWords(dear)[0]).toMatch(
-      /^No book pays: .*The closest is good: it would pay at a maker fee of [\d.]+ bps or less; the assumed fee is 60\.0 bps\.$/,
+      /^No book pays: .*The closest is good, which would pay at a maker fee of [\d.]+ bps or less; the assumed fee is 60\.0 bps\.$/,
     );
   });
 

@@ -165,8 +165,8 @@ describe('puntas backtest', () => {
     [['--since', '2026-01-01T00:05', '--until', '2026-01-01T00:04'], /--since 2026.* is not before --until/],
     [['--since', 'yesterday'], /expected a time like 2026-11-21/],
     [['--latency-sweep', '5,fast'], /expected up to twelve latencies in ms/],
-    [['--fill-latency-ms', 'slow'], /--fill-latency-ms: expected ms/],
-    [['--latency-ms', 'quick'], /--latency-ms: expected ms, exponential:MIN,MEAN.* found "quick"/],
+    [['--fill-latency-ms', 'slow'], /--fill-latency-ms: expected a number of ms/],
+    [['--latency-ms', 'quick'], /--latency-ms: expected a number of ms, exponential:MIN,MEAN.* found "quick"/],
     [['--latency-ms', 'exponential:5,4'], /--latency-ms: latency needs 0 <= minimum <= mean/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
     const ended = await ran(['backtest', '-c', bench.config(), ...args]);

@@ -206,7 +206,7 @@ describe('puntas compare', () => {
     };
     const [alone] = await run(tapes);
     expect(alone?.notRun).toBe(
-      'the bot quotes around a price from btc_usd, usd_mxn, but no recording covers btc_usd, usd_mxn in these hours',
+      'the reference price of the bot comes from btc_usd, usd_mxn, but no recording of btc_usd, usd_mxn covers the hours of the tape',
     );
     const together = await run(books);
     expect(together.map(found => found?.notRun)).toEqual([null]);

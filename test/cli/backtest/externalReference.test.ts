@@ -67,7 +67,7 @@ describe.each([
     expect(report.models[0]!.uptime.bid).toBe(0);
     expect(report.models[0]!.missing[0]!.reason).toContain('no reference was received yet');
     expect(describeBacktest(report)).toContain(
-      'nothing is quoted without a reference price; pass --reference btc_mxn=DIR',
+      'the bot quotes nothing, because the backtest has no reference price; pass --reference btc_mxn=DIR',
     );
   });
 
@@ -92,7 +92,7 @@ describe('routes of hedges over a third currency', () => {
   const BTC_USD = recordFlow('btc_usd', 7, SECONDS);
 
   test('whose books were not all recorded are no way out, and said so in one line', async () => {
-    const done = 'no hedges over usd, because recordings of btc_usd and usd_mxn are missing';
+    const done = 'no hedges through usd, because recordings of btc_usd and usd_mxn are missing';
     for (const given of [[], [['usd_mxn', USD_MXN] as const]]) {
       const report = await run(routes, new Map(given));
       expect(report.tape.dirt).toContainEqual({ what: 'no recordings of btc_usd and usd_mxn', count: 1, done });
@@ -137,7 +137,7 @@ describe('a recording that cannot stand in is refused in one line:', () => {
       new Map([['usd_mxn', USD_MXN]]),
       '--reference: the configuration uses no reference price',
     ],
-    ['of another time', PEG, new Map([['btc_mxn', later]]), /^--reference btc_mxn: .*, but the tape is from/],
+    ['of another time', PEG, new Map([['btc_mxn', later]]), /^--reference btc_mxn: .*, but the tape covers/],
   ])('%s', async (_, config, reference, line) => {
     await expect(run(config, reference)).rejects.toThrow(line);
   });

@@ -61,7 +61,7 @@ test('a halt and its end are told by the bot, its death and what was verified by
   await comes(/ halted: over: to see an alert/);
   bot.signal('SIGKILL');
   const { stderr: dead } = await bot.ended;
-  await comes(/ down: its process \d+ is gone; its orders may be live/);
+  await comes(/ down: its process \d+ is gone; orders of the bot may be live/);
   await comes(/ halted: the bot has shown no life for .* verified: no open orders of demo left; trading stays halted/);
   const next = begin(['run', '-c', config], { ...keys, ...TOLD });
   await comes(/ down: over: /);

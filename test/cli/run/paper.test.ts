@@ -72,7 +72,7 @@ describe.concurrent('puntas run --paper', () => {
     const paper = config();
     expect((await ran(['run', '-c', other, '--state', both, '--for', '2s'])).code).toBe(0);
     const second = await ran(['run', '--paper', '-c', paper, '--state', both, '--for', '2s']);
-    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('a bot that does not trade on paper')]);
+    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('a bot that trades without --paper')]);
     const own = bench.path('own');
     expect((await ran(['run', '--paper', '-c', paper, '--state', own, '--for', '2s'])).code).toBe(0);
     const third = await ran(['run', '-c', other, '--state', own, '--for', '2s']);
@@ -134,13 +134,15 @@ describe('after a paper run', () => {
     expect([shown.code, shown.stderr, shown.stdout.length > 0]).toEqual([0, '', true]);
     const wrong = await ran([name, '-c', file, ...more]);
     expect([wrong.code, wrong.stdout]).toEqual([2, '']);
-    expect(wrong.stderr).toMatch(/^\S+state-\d+: no such folder; only the paper run .* has a state; add --paper\n$/);
+    expect(wrong.stderr).toMatch(
+      /^\S+state-\d+: no such folder; this configuration has run only on paper, so add --paper\n$/,
+    );
   });
 
   test('the console shows its state with --paper, and names --paper without it', async () => {
     const [own, other] = [['--paper'], []].map(flags => puntas(['console', '-c', file, '--port', '0', ...flags]));
     await own!.sees(/console of \S+paper-\d+ at http/);
-    await other!.sees(/no such folder; only the paper run of this configuration has a state; add --paper/);
+    await other!.sees(/no such folder; this configuration has run only on paper, so add --paper/);
     await other!.sees(/console of \S+state-\d+ at http/);
     for (const program of [own!, other!]) {
       program.signal('SIGTERM');

@@ -70,7 +70,9 @@ describe('puntas check', () => {
     expect(leaning.stdout).not.toContain('would halt');
     const { code, stdout } = await ran(['check', '-c', wanting('0.5')]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^the bot would halt immediately: position: 1 btc from the target is beyond its limit$/m);
+    expect(stdout).toMatch(
+      /^the bot would halt immediately after its start: position: 1 btc from the target is beyond its limit$/m,
+    );
     expect(stdout).toMatch(/no bid: at the cap \(inventory is at its limit\)/);
   });
 
@@ -79,7 +81,7 @@ describe('puntas check', () => {
     const { state } = parse(readFileSync(file, 'utf8')) as { state: { dir: string } };
     latchIn(state.dir).set({ reason: 'drawdown', at: 0, by: 'bot' });
     expect((await ran(['check', '-c', file])).stdout).toMatch(
-      /^the bot would not quote: halted by bot: drawdown; investigate/m,
+      /^the bot would not quote, because it is halted by bot \(drawdown\); investigate/m,
     );
   });
 });

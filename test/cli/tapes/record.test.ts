@@ -140,7 +140,7 @@ describe('puntas import', () => {
     expect(openStoredTape(out).rows).toBe(report.rows);
     const again = await ran(args);
     expect(again.code).toBe(2);
-    expect(again.stderr).toMatch(/book=btc_mxn already exists; append to it/);
+    expect(again.stderr).toMatch(/book=btc_mxn already exists; append to this tape/);
   });
 
   test('that goes on with a tape and is killed half way leaves it as it was, and can be repeated', async () => {
@@ -197,7 +197,7 @@ describe('puntas import', () => {
 
   test.each([
     [['--from', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
-    [['--from', 'docs', '--tick', 'fine'], /expected decimal digits like 0\.01/],
+    [['--from', 'docs', '--tick', 'fine'], /expected a decimal number above 0, like 0\.01/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
     const ended = await ran(['import', '--out', join(bench.dir, 'none'), ...args]);
     expect(ended.code).toBe(2);

@@ -22,7 +22,7 @@ describe('puntas tape', () => {
   test('says what a stored tape holds, in lines and as JSON', async () => {
     const { code, stdout } = await puntas(['tape', dir]).ended;
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^btc_mxn from a test: 1 day\(s\), 1000 rows, /);
+    expect(stdout).toMatch(/^tape of btc_mxn, source a test: 1 day\(s\), 1000 rows, /);
     expect(stdout).toMatch(/\n {2}2026-11-21: 1000 rows, /);
     const json = await puntas(['tape', dir, '--json']).ended;
     expect(JSON.parse(json.stdout)).toMatchObject({ book: 'btc_mxn', rows: 1000, gaps: [], dirt: [] });
@@ -37,7 +37,7 @@ describe('puntas tape', () => {
     try {
       const refused = await puntas(['tape', dir]).ended;
       expect(refused.code).toBe(2);
-      expect(refused.stderr).toMatch(/rows\.tape.* byte \d+.* --skip-damaged turns damaged blocks into gaps/);
+      expect(refused.stderr).toMatch(/rows\.tape.* byte \d+.* use --skip-damaged to turn damaged blocks into gaps/);
       expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1);
       const skipped = await puntas(['tape', dir, '--skip-damaged']).ended;
       expect(skipped.code).toBe(0);

@@ -19,7 +19,7 @@ test('the next tier is what the account is told, and else what the schedule says
   });
   expect(accountTierOf(ROW, SCHEDULE, 'mxn')).toEqual(told);
   expect(describeTier(told!)).toBe(
-    '30-day volume 612345.1 mxn, maker fee 0.560%; next tier: 0.550% above a volume of 1000000 mxn, which needs 387654.9 mxn more and saves 61.23 mxn per month at the current volume',
+    '30-day volume 612345.1 mxn, maker fee 0.560%; next tier: 0.550% above 1000000 mxn (387654.9 mxn more), which saves 61.23 mxn per month at the current volume',
   );
 });
 

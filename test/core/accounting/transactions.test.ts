@@ -150,7 +150,7 @@ describe('what deliveries of one transaction amount to', () => {
     const other = transactionFromEvent({ ...base, status: 'FAILED', updatedAt: 5 });
     for (const state of [joinTransactions(one, other), joinTransactions(other, one)]) {
       expect(state.status.value).toBe('FAILED');
-      expect(findContradictions(state)).toEqual(['its final status was reported as COMPLETE and FAILED']);
+      expect(findContradictions(state)).toEqual(['the final status was reported as COMPLETE and FAILED']);
     }
   });
 
@@ -185,8 +185,8 @@ describe('what deliveries of one transaction amount to', () => {
     const other = transactionFromEvent({ ...base, kind: 'CRYPTO_DEPOSIT', updatedAt: 5 });
     const state = [of('COMPLETE', 7), other].reduce(joinTransactions, of('FAILED', 6));
     expect(findContradictions(state)).toEqual([
-      'its type was reported as CRYPTO_DEPOSIT and ISSUANCE',
-      'the final status of its refund was reported as COMPLETE and FAILED',
+      'the type was reported as CRYPTO_DEPOSIT and ISSUANCE',
+      'the final status of the refund was reported as COMPLETE and FAILED',
     ]);
     expect([...state.refund!.steps].map(([step, { id }]) => [step, id?.value])).toEqual([
       ['TOKEN_MINT 1', undefined],

@@ -172,31 +172,31 @@ describe('what is said of an empty side', () => {
       'the least amount',
       { minimumAmount: '11' },
       {},
-      'below the minimum amount (10 btc is below the minimum order amount of btc_mxn, 11 btc, a rule of the exchange: raise strategy.amount)',
+      "below the minimum amount (10 btc is below 11 btc, the exchange's minimum order amount of btc_mxn; raise strategy.amount)",
     ],
     [
       'the least value',
       { minimumValue: '20000' },
       {},
-      'below the minimum value (10 btc at 998 is worth 9980 mxn, below the minimum order value of btc_mxn, 20000 mxn, a rule of the exchange: raise strategy.amount)',
+      "below the minimum value (10 btc at 998 is worth 9980 mxn, but the exchange's minimum order value of btc_mxn is 20000 mxn; raise strategy.amount)",
     ],
     [
       'the least value, which the limit forbids',
       { minimumValue: '9000' },
       { orderValueMax: 500n },
-      'order value limit (limits.orderValueMax 500 mxn is below the minimum order value of btc_mxn, 9000 mxn, a rule of the exchange; raise limits.orderValueMax)',
+      "order value limit (limits.orderValueMax 500 mxn is below 9000 mxn, the exchange's minimum order value of btc_mxn; raise limits.orderValueMax)",
     ],
     [
       'the lowest price',
       { minimumPrice: '2000' },
       {},
-      'price below the minimum (the lowest price in btc_mxn is 2000, a rule of the exchange; quote nearer to the market)',
+      'price below the minimum (the lowest price that the exchange accepts in btc_mxn is 2000; quote nearer to the market)',
     ],
     [
       'the highest price',
       { maximumPrice: '900' },
       {},
-      'price above the maximum (the highest price in btc_mxn is 900, a rule of the exchange; quote nearer to the market)',
+      'price above the maximum (the highest price that the exchange accepts in btc_mxn is 900; quote nearer to the market)',
     ],
   ])('names the bound of the exchange: %s', (_, rules, limits, text) => {
     const instrument = least(rules);

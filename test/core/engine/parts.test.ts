@@ -68,7 +68,7 @@ describe('what is missing before the first quote', () => {
     [{ hasNoEarlierOrders: false }, 'orders of an earlier run may still be open'],
     [
       { hasNoEarlierOrders: false, isAlone: false },
-      'orders with the name of this bot appeared that this run did not place; another process may be running',
+      'this run did not place all orders with the name of this bot; another process may be running',
     ],
     [{ hasNoEarlierOrders: false, isAlone: false, account: false }, 'open orders and trades are not read yet'],
     [{ isAlone: false, account: false, balances: 'balances are not read yet' }, 'balances are not read yet'],

@@ -57,7 +57,7 @@ describe('origin ids', () => {
     const fits = 'a'.repeat(16);
     expect(new OriginIds(fits, 10 ** 13 - 1).next).toHaveLength(31 + 1);
     expect(() => new OriginIds(fits, 10 ** 13)).toThrow(
-      new RangeError(`instance and run are too long for a counter after ${fits}-10000000000000-`),
+      new RangeError(`instance and run leave no space for a counter after ${fits}-10000000000000-`),
     );
   });
 

@@ -52,7 +52,7 @@ const INTRODUCTION = `A real HTTP server with matching, accounts, RFQ, conversio
 npx puntas exchange --port 8080
 \`\`\`
 
-It listens on 127.0.0.1 and prints [addresses, keys and operator token](json.md#puntas-exchange). The same \`--seed\` gives the same market.
+It listens on 127.0.0.1 and prints [addresses, keys and operator token](json.md#puntas-exchange). \`--seed\` fixes the market.
 
 | path | content |
 |---|---|
@@ -62,7 +62,7 @@ It listens on 127.0.0.1 and prints [addresses, keys and operator token](json.md#
 | \`GET /v4/webhooks/public-key\` | keys of signed deliveries (\`webhookSignature: rsa\`) |
 | \`/operator\` | the calls below |
 
-RFQ lists a pair if at most three books join its currencies. The rate is the mid price less \`rfqSpreadPips\`; amounts are rounded in favor of the desk.`;
+RFQ lists a pair if at most three books join its currencies. The rate is the mid price less \`rfqSpreadPips\`; rounding favors the desk.`;
 
 const OPERATOR = `Paths below \`/operator\`, only from this machine (others get 404), with \`Authorization: Bearer <operatorToken>\`.
 Bodies and answers are JSON, amounts text, errors \`{"error": "..."}\` with 400, 401, 404 or 405. The default \`account\` is the oldest.
@@ -77,9 +77,9 @@ const TRANSACTIONS = `A transaction is PENDING, IN_PROGRESS, then COMPLETE or FA
 - A withdrawal locks its amount immediately, and debits it at COMPLETE.
 - A redemption debits immediately, and returns the amount if it fails or is refunded.
 - A refund of an issuance removes the credit; it fails if the money is gone.
-- Without \`steps\`, a refund takes all of its method; with outcome FAILED the last one fails.
-- In lists, a returned redemption is a positive withdrawal, and a returned issuance a negative funding.
+- Without \`steps\`, a refund takes all of its method; with outcome FAILED the last fails.
+- In lists, a returned redemption is a positive withdrawal, a returned issuance a negative funding.
 
 Deliveries of a final status or a refund always arrive; others can be lost (\`webhookSkipPips\`). At most 10,000 wait; optional ones are dropped first.`;
 
-const SWITCHES_INTRODUCTION = `Switches decide what the interface documents leave open ([sources](development/evidence/switches.md)). A client should work with every value. The first value is the default. \`Ms\` is milliseconds, \`Pips\` 1/10000.`;
+const SWITCHES_INTRODUCTION = `Switches decide what the interface documents leave open ([sources](development/evidence/switches.md)). Clients should work with every value; the first is the default. \`Ms\` is milliseconds, \`Pips\` 1/10000.`;

@@ -181,15 +181,15 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas exchange\b/, /operatorToken +\S+/],
   [/puntas record\b/, /\d+ rows \(/],
   [/puntas console\b/, /console of \S+ at http:\/\/\S+/],
-  [/puntas sentinel\b/, /sentinel: watching \S+ on \S+ through \S+/],
+  [/puntas sentinel\b/, /sentinel: watching \S+ on \S+, with the state directory \S+/],
 ];
 
 /** What is to be read on the screen afterwards, where a code of 0 says too little. */
 const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/ --help$/, /^Usage: (?:npx )?puntas \w+/m],
   [/puntas check\b/, /# quotes that the bot would place now/],
-  [/puntas init\b/, /^written: \S+\.yaml; read it/m],
-  [/puntas doctor\b.* --order/, /order +buy [^]*:\s+accepted,\s+canceled[^]* 0 fail/],
+  [/puntas init\b/, /^written: \S+\.yaml; check this file/m],
+  [/puntas doctor\b.* --order/, /order +buy [^]*:\s+accepted\s+and\s+canceled[^]* 0 fail/],
   [/puntas doctor\b.* --json/, /^\{"pass":\d+,"warn":\d+,"fail":0,/m],
   [/puntas doctor\b/, /\d+ pass, \d+ warn, 0 fail/],
   [/puntas (?:run|check)\b.* --paper\b/, /paper/],

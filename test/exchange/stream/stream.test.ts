@@ -106,7 +106,7 @@ describe('a stream', () => {
     expect(made[0]!.closed).toBe(false);
     await clock.advance(6_100);
     expect(made[0]!.closed).toBe(true);
-    expect(news).toContainEqual({ kind: 'down', reason: 'no frame for 60000 ms' });
+    expect(news).toContainEqual({ kind: 'down', reason: 'no frame was received for 60000 ms' });
   });
 
   test('that opens but is never subscribed, or never opens, is given up', async () => {
@@ -117,9 +117,12 @@ describe('a stream', () => {
       if (made.length === 1) say({ type: 'ka' });
     }
     await clock.advance(6_000);
-    expect(news[news.length - 1]).toEqual({ kind: 'down', reason: 'not subscribed within 60000 ms' });
+    expect(news[news.length - 1]).toEqual({
+      kind: 'down',
+      reason: 'the subscriptions were not confirmed within 60000 ms',
+    });
     await clock.advance(70_000);
-    expect(news[news.length - 1]).toEqual({ kind: 'down', reason: 'no frame for 60000 ms' });
+    expect(news[news.length - 1]).toEqual({ kind: 'down', reason: 'no frame was received for 60000 ms' });
     expect(made.length).toBeGreaterThan(2);
   });
 

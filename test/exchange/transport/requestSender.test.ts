@@ -164,7 +164,9 @@ describe('what is never sent', () => {
     await clock.advance(ms - 1);
     expect(end).toBeUndefined();
     await clock.advance(1);
-    expect(end).toStrictEqual(refusedWith('budget', `no free slot for a ${lane} within ${ms} ms`));
+    expect(end).toStrictEqual(
+      refusedWith('budget', `no free slot for a ${lane} in the request budget within ${ms} ms`),
+    );
     expect(seen[1]).toStrictEqual({ endpoint: `a ${lane}`, outcome: 'refused', code: 'budget', ms });
   });
 
@@ -184,12 +186,12 @@ describe('what is never sent', () => {
     void ask(question('private read'));
     await settle();
     const full = await ask(question('place'));
-    expect(full).toStrictEqual(refusedWith('budget', 'no free slot for a place within 1000 ms'));
+    expect(full).toStrictEqual(refusedWith('budget', 'no free slot for a place in the request budget within 1000 ms'));
     expect(budgets.private.left()).toBe(EXCHANGE_RATE_LIMITS.private - 2);
     for (let n = 0; n < 2; n++) void ask(question('cancel'));
     await settle();
     expect(await ask(question('cancel'))).toStrictEqual(
-      refusedWith('budget', 'no free slot for a cancel within 5000 ms'),
+      refusedWith('budget', 'no free slot for a cancel in the request budget within 5000 ms'),
     );
   });
 
@@ -236,7 +238,9 @@ describe('what is never sent', () => {
         if (lane !== 'cancel')
           expect(budgets[lane === 'public read' ? 'public' : 'private'].left()).toBe(isSent ? 0 : 1);
         if (!isSent)
-          expect(await waits).toStrictEqual(refusedWith('budget', `no free slot for a ${lane} within ${waitMs} ms`));
+          expect(await waits).toStrictEqual(
+            refusedWith('budget', `no free slot for a ${lane} in the request budget within ${waitMs} ms`),
+          );
       }),
       runsOf(300, 60),
     );

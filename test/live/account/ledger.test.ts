@@ -202,16 +202,18 @@ describe('what no list tells of', () => {
       expect([live(at, 'buy'), live(at, 'sell')]).toEqual([0, 0]);
 
       const ask = { currency: 'MXN', amount: '77.25', reason: 'gift of the house', by: 'ana' };
-      expect(await adjust(at.stateDir, ask, at.clock)).toMatch(/A halt stays/);
+      expect(await adjust(at.stateDir, ask, at.clock)).toMatch(/to end a halt, resume with: /);
       const waits = await ledger(at.stateDir, { entries: false, form: 'text' }, realClock());
-      expect(waits.at(-1)).toBe('pending, not yet booked by the bot: 77.25 mxn (ana: gift of the house)');
+      expect(waits.at(-1)).toBe(
+        'pending adjustment, which the bot has not booked yet: 77.25 mxn (ana: gift of the house)',
+      );
       const [left] = new NumberedMailbox(at.stateDir, 'adjust').waiting();
       await at.clock.advance(30 * SECOND);
       expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25' });
       // The same command again, after it was booked.
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(
-        /^nothing was booked: 77\.25 mxn by ana for this reason has been in the ledger since 20.*; to book the amount again, give another --reason$/,
+        /^nothing was booked, because the ledger has contained 77\.25 mxn by ana for this reason since 20.*; to book the amount again, give another --reason$/,
       );
       expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
       expect(latchIn(at.stateDir).read()).not.toBeNull();
@@ -256,7 +258,7 @@ describe('what no list tells of', () => {
   });
 
   test.each([
-    [{ amount: '0' }, /--amount: expected a number other than 0/],
+    [{ amount: '0' }, /--amount: expected an amount other than 0/],
     [{ amount: '1e3' }, /--amount: expected decimal digits like 12\.5 or -12\.5, found 1e3/],
     [{ currency: 'b/c' }, /--currency: expected a ticker like btc, found b\/c/],
     [{ reason: ' x ' }, /--reason: expected a few words that say/],

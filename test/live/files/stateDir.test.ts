@@ -53,7 +53,9 @@ describe.skipIf(!isRoot)('a state of another user (skipped unless root: only roo
     const dir = used();
     if (name === 'HALTED') writeFileSync(join(dir, name), '{}');
     chownSync(join(dir, name), NOBODY, NOBODY);
-    expect(() => opened(dir)).toThrow(/belongs to user 65534, but this process runs as user 0; run it as user 65534/);
+    expect(() => opened(dir)).toThrow(
+      /belongs to user 65534, but this process runs as user 0; run Puntas as user 65534/,
+    );
   });
 });
 

@@ -60,7 +60,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
       const { id } = unknownIn(at.stateDir);
       expect(converted(at)).toHaveLength(count);
       const lines = (await hedgeEvidence(at.stateDir, id, clock)).join('\n');
-      expect(lines).toMatch(/btc: the exchange had 1\.58 before \(.*\) and has 1\.\d+ \(/);
+      expect(lines).toMatch(/btc: exchange balance before the hedge 1\.58 \(.*\), after the hedge 1\.\d+ \(/);
       expect(lines).toMatch(
         count === 1
           ? /exchange minus ledger: -0\.0677; expected -0\.08 if executed, 0 if failed/
@@ -68,7 +68,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
       );
       expect(lines).toMatch(/the balances do not show the outcome; check the account/);
       const said = await settleHedge(at.stateDir, { id, as, reason: 'seen on its web page', by: 'ana' }, clock);
-      expect(said.at(-1)).toMatch(new RegExp(`requested: ${id} settled as ${as} by ana; a running bot`));
+      expect(said.at(-1)).toMatch(new RegExp(`requested by ana: settle ${id} as ${as}; a running bot`));
       await at.clock.advance(15_000);
       const row = hedgesIn(at.stateDir).find(each => each.id === id);
       expect([row?.state, row?.why]).toEqual([
@@ -157,7 +157,9 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     await expect(settleHedge(at.stateDir, ask, clock)).rejects.toThrow(says);
     // Nothing moved beside it: the contrary of what the balances say is not taken.
     const contrary = { ...ask, id: unknownIn(at.stateDir).id, as: 'executed', reason: 'it must have been' } as const;
-    await expect(settleHedge(at.stateDir, contrary, clock)).rejects.toThrow(/the balances contradict executed/);
+    await expect(settleHedge(at.stateDir, contrary, clock)).rejects.toThrow(
+      /the balances contradict the outcome executed/,
+    );
     await running.stop();
   });
 });

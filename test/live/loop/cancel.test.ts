@@ -75,7 +75,7 @@ describe('puntas cancel', () => {
     latchIn(world.stateDir).setPause({ reason: 'lunch', at: 0, by: 'person', until: null });
     await world.clock.advance(4 * SECOND);
     const { end } = await cancel(world);
-    expect(end.lines.at(-1)).toMatch(/^run \d+ resumed after \S+ s, paused: lunch$/);
+    expect(end.lines.at(-1)).toMatch(/^run \d+ resumed after \S+ s \(paused: lunch\)$/);
     await world.clock.advance(20 * SECOND);
     expect(ours(world)).toEqual([]);
     await bot.stop();

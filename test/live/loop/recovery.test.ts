@@ -251,7 +251,7 @@ describe('a start that cannot go on', () => {
     expect(world.clock.elapsed() - from).toBeLessThan(world.config.timing.requestDelayMaxMs + 20 * SECOND);
     expect(error).toBeInstanceOf(UsageError);
     expect((error as UsageError).code).toBe(3);
-    const said = [...(error as UsageError).message.matchAll(/^not verified to be gone: (.*)$/gm)].map(([, id]) => id);
+    const said = [...(error as UsageError).message.matchAll(/^order (\S+) may still be open$/gm)].map(([, id]) => id);
     expect(said).toEqual(expect.arrayContaining(live));
     expect(await failedStart(world, folders.fresh(), { fate: () => 'not sent' })).toBeInstanceOf(CannotStart);
     await first.running.stop();

@@ -252,7 +252,7 @@ describe('a new configuration for a bot that runs', () => {
       box.exchange.venue.cancel(order);
     await bot.world.clock.advance(5 * SECOND);
     for (const [lost, why] of [
-      [/\/orders/, /^the next run could not start within 120 s, because an outcome stayed unknown/],
+      [/\/orders/, /^the next run could not start within 120 s, because the outcome of a request stayed unknown/],
       [/./, /^cannot read/],
     ] as const) {
       fate = ({ target }) => (lost.test(target) ? 'lost' : 'arrives');

@@ -176,7 +176,7 @@ test('a feed that fails tells the engine nothing; it is said once a minute, and 
   expect(texts()).toHaveLength(2);
   feed.reading = { kind: 'price', price: 1, ageMs: 0 };
   await clock.advance(3_000);
-  expect(texts().slice(2)).toEqual(['the feeds have prices again']);
+  expect(texts().slice(2)).toEqual(['the price feeds have prices again']);
   expect(events).toHaveLength(3);
   await reads.stop();
 });

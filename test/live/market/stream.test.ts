@@ -77,7 +77,7 @@ describe('a run with a stream', () => {
     await world.clock.advance(60 * SECOND);
     expect(said(running)).toEqual([
       'market data comes from the stream',
-      'market data is polled: closed by the client',
+      'market data is read by polling: closed by the client',
       'market data comes from the stream',
     ]);
     expect((await end()).summary.ledgerMatches).toBe(true);
@@ -88,10 +88,12 @@ describe('a run with a stream', () => {
     await world.clock.advance(10 * SECOND);
     world.box.exchange.venue.set({ streamDropEvery: 50 });
     await world.clock.advance(120 * SECOND);
-    expect(said(running)).toContain('market data is polled: a frame was lost');
+    expect(said(running)).toContain('market data is read by polling: a frame was lost');
     world.box.exchange.venue.set({ streamDropEvery: 0, streamFrames: 'withheld' });
     await world.clock.advance(20 * SECOND);
-    expect(said(running)).toContain('market data is polled: the book of the stream is older than the polled book');
+    expect(said(running)).toContain(
+      'market data is read by polling: the book of the stream is older than the polled book',
+    );
     expect(running.log.filter(({ text }) => text.startsWith('not quoting'))).toEqual([]);
     world.box.exchange.venue.set({ streamFrames: 'sent' });
     await world.clock.advance(90 * SECOND);

@@ -147,7 +147,7 @@ describe('a disk that is full when trading must halt', () => {
     fill(dir);
     latchIn(dir).set(halt('drawdown'));
     expect(latchIn(dir).read()).toEqual(halt('drawdown'));
-    expect(resume({ stateDir: dir }, 'made room, looked at the account', AT)).toMatch(/^lifted: drawdown/);
+    expect(resume({ stateDir: dir }, 'made room, looked at the account', AT)).toMatch(/^lifted: halt by .* \(drawdown/);
     expect(latchIn(dir).read()).toBeNull();
   });
 
@@ -199,7 +199,7 @@ describe('puntas resume', () => {
     const dir = folders.fresh();
     latchIn(dir).set(halt('drawdown: 5001'));
     expect(resume({ stateDir: dir }, 'a deposit, looked at the account', AT)).toMatch(
-      /^lifted: drawdown: 5001 \(halted by bot at 2026-01-01T/,
+      /^lifted: halt by bot since 2026-01-01T\S+ \(drawdown: 5001\)/,
     );
     expect(latchIn(dir).read()).toBeNull();
     const line = JSON.parse(readFileSync(join(dir, 'resumed.jsonl'), 'utf8')) as unknown;
@@ -268,7 +268,7 @@ describe('a run', () => {
       /^reduce-only: within seconds, a running bot quotes only to reduce inventory/,
     );
     expect(() => reduce({ stateDir: world.stateDir }, 'once more', world.clock.now())).toThrow(
-      /no change; .* already reduce-only: closing for the night; resume with: puntas resume --state /,
+      /already reduce-only \(closing for the night\), so nothing was changed; resume with: puntas resume --state /,
     );
     await world.clock.advance(10 * SECOND);
     const told = explain({ dir: world.stateDir, at: null });
@@ -279,7 +279,9 @@ describe('a run', () => {
     const second = await started(world);
     await world.clock.advance(60 * SECOND);
     expect(explain({ dir: world.stateDir, at: null }).regime.regime).toBe('reduce only');
-    expect(resume({ stateDir: world.stateDir }, 'it is morning', AT)).toMatch(/^lifted: closing for the night/);
+    expect(resume({ stateDir: world.stateDir }, 'it is morning', AT)).toMatch(
+      /^lifted: reduce-only since \S+ \(closing for the night\)/,
+    );
     await world.clock.advance(20 * SECOND);
     expect(new Set(ours().map(({ side }) => side)).size).toBe(2);
     expect(second.log.some(({ text }) => text.startsWith('regime: reduce only (closing for the night)'))).toBe(true);
@@ -322,7 +324,7 @@ describe('a run', () => {
     const latch = latchIn(world.stateDir);
     expect(latch.read()?.reason).toMatch(/^position: 0\.5 btc from the target is beyond its limit$/);
     expect(resume({ stateDir: world.stateDir, configFile: 'my.yaml' }, 'a deposit of mine', AT)).toMatch(
-      /^lifted: position: .*; while inventory is beyond its limit, the bot quotes only to reduce it, .* set limits\.positionMax \(or inventory\.target\) in my\.yaml and restart the bot$/,
+      /^lifted: halt by bot since \S+ \(position: .*\)\. While inventory is beyond its limit, the bot quotes only to reduce inventory, .* set limits\.positionMax or inventory\.target in my\.yaml, and restart the bot$/,
     );
     await world.clock.advance(20 * SECOND);
     expect([latch.read(), sides(), latch.readReduce()?.reason]).toEqual([null, ['sell'], RESUMED_BEYOND_LIMIT]);

@@ -184,14 +184,16 @@ describe('puntas pause', () => {
       expect(ours(world)).toBe(0);
       if (how === 'a resume')
         expect((await act(world, { action: 'resume' })).lines.join()).toMatch(
-          /^the pause has ended \(its reason was: .*\); still in force: closing for the night \(reduce only by person\); .* puntas resume/,
+          /^the pause has ended \(its reason was: .*\), but the bot is still reduce-only by person \(closing for the night\); .* puntas resume/,
         );
       await world.clock.advance(15 * SECOND);
       expect(explain({ dir: world.stateDir, at: null }).regime).toMatchObject({
         regime: 'reduce only',
         why: 'closing for the night',
       });
-      expect((await act(world, { action: 'resume' })).lines.join()).toMatch(/^lifted: closing for the night/);
+      expect((await act(world, { action: 'resume' })).lines.join()).toMatch(
+        /^lifted: reduce-only since \S+ \(closing for the night\)/,
+      );
       await world.clock.advance(10 * SECOND);
       expect(explain({ dir: world.stateDir, at: null }).regime.regime).toBe('normal');
       await bot.stop();

@@ -62,7 +62,7 @@ describe('a start on a damaged state', () => {
     const { error, arrived } = await startOn(world, dir);
     expect(error.code).toBe(1);
     expect(error.message).toMatch(
-      /^the state file .*puntas\.db cannot be used: .*; no order was placed, \d+ orders canceled, and two reads show no open order of demo; check the account, move .* away/,
+      /^the state file .*puntas\.db cannot be used: .*\. No order was placed, \d+ orders canceled, and two reads show no open order of demo\. To continue, check the account, move .* away/,
     );
     expect(ours(world)).toEqual([]);
     expect([...account(world).active.keys()].sort()).toEqual([...theirs].sort());
@@ -91,7 +91,7 @@ describe('a start on a damaged state', () => {
     [
       'cancels do not arrive',
       ({ method }: WireRequest) => (method === 'DELETE' ? 'lost' : 'arrives'),
-      /not verified to be gone: demo-/,
+      /orders of demo may still be open \(demo-/,
     ],
     ['nothing arrives', () => 'lost', /open orders could not be read/],
   ] as const)('ends in bounded time with code 3 when %s, and says what may be left', async (_, fate, says) => {
@@ -122,7 +122,7 @@ test('a start after a kill with a secret that is refused asks no longer than a f
   const error = await failedStart(world, dir, { secret, onArrival: request => void asked.push(request) });
   if (!(error instanceof UsageError)) throw new Error(`expected an end with an exit code, found ${String(error)}`);
   expect(error.message).toMatch(/0215/);
-  for (const id of left) expect(error.message).toContain(`not verified to be gone: ${id}`);
+  for (const id of left) expect(error.message).toContain(`order ${id} may still be open`);
   expect(error.code).toBe(3);
   expect(world.clock.elapsed() - from).toBeLessThan(10 * SECOND);
   expect(asked.filter(({ headers }) => headers['authorization'] !== undefined).length).toBeLessThan(10);

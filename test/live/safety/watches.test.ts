@@ -353,7 +353,7 @@ test('the engine is told of the sentinel when it changes, and a person of each h
   expect(looks({ hold: null })).toEqual(told(true, false));
   expect(looks({ alive: false, hold: halt('sentinel: again') })).toEqual(told(false, true));
   const rest =
-    'quotes are blocked until the sentinel sees that this bot reads the exchange again; without a sentinel, resume with: puntas resume';
+    'quotes are blocked until the sentinel sees that this bot reads the exchange again. Without a sentinel, resume with: puntas resume';
   expect(lines.map(({ level, known, text }) => [level, known['reason'], text])).toEqual([
     ['warn', 'sentinel: cut off', `sentinel: cut off; ${rest}`],
     ['warn', 'sentinel: again', `sentinel: again; ${rest}`],

@@ -80,7 +80,7 @@ describe('entries', () => {
     journal.flush();
     journal.close();
     expect(() => opened(folders.copyOf(dir))).toThrow(DamagedState);
-    expect(() => opened(dir)).toThrow(/ledger entries do not add up to its mxn total \(trades\)/);
+    expect(() => opened(dir)).toThrow(/ledger entries do not add up to the mxn total of the ledger \(trades\)/);
   });
 
   test('a changed one is damage', () => {

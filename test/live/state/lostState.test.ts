@@ -51,11 +51,11 @@ describe('a state file that is not what it was', () => {
     [
       'emptied, its log with it',
       dir => [STATE_FILE, LOG].forEach(name => truncateSync(join(dir, name))),
-      /it is empty/,
+      /the file is empty/,
     ],
-    ['emptied', dir => truncateSync(join(dir, STATE_FILE)), /it is empty/],
-    ['removed', dir => rmSync(join(dir, STATE_FILE)), /it is missing/],
-    ['removed with its log', dir => [STATE_FILE, LOG].forEach(name => rmSync(join(dir, name))), /it is missing/],
+    ['emptied', dir => truncateSync(join(dir, STATE_FILE)), /the file is empty/],
+    ['removed', dir => rmSync(join(dir, STATE_FILE)), /the file is missing/],
+    ['removed with its log', dir => [STATE_FILE, LOG].forEach(name => rmSync(join(dir, name))), /the file is missing/],
     ['without its log', dir => rmSync(join(dir, LOG)), /its log puntas\.db-wal was lost or truncated/],
     ['with an emptied log', dir => truncateSync(join(dir, LOG)), /its log puntas\.db-wal was lost or truncated/],
     [
@@ -66,7 +66,7 @@ describe('a state file that is not what it was', () => {
     [
       'without its log, and without the mark of its commits',
       dir => [LOG, 'puntas.commits'].forEach(name => rmSync(join(dir, name))),
-      /it has no run \d+, but the recording/,
+      /the file has no run \d+, but the recording/,
     ],
   ];
   test.each(ways)('%s is refused by name, and says what to do', (_, lose, says) => {
@@ -75,7 +75,7 @@ describe('a state file that is not what it was', () => {
     const { message, advice } = refusal(dir);
     expect(message).toMatch(/^the state file .*puntas\.db cannot be used: /);
     expect(message).toMatch(says);
-    expect(advice).toContain(`move ${dir} away and keep it, then start again`);
+    expect(advice).toContain(`move ${dir} away without deleting it, then start again`);
     // It stays so until a person has done that.
     expect(refusal(folders.copyOf(dir)).message).toMatch(/cannot be used/);
   });
@@ -84,7 +84,7 @@ describe('a state file that is not what it was', () => {
     const dir = folders.fresh();
     opened(dir).close();
     truncateSync(join(dir, STATE_FILE));
-    expect(refusal(dir).message).toMatch(/it is empty, but .*puntas\.commits.*run-\d+\.rec/);
+    expect(refusal(dir).message).toMatch(/the file is empty, but .*puntas\.commits.*run-\d+\.rec/);
   });
 
   test('with its log cut anywhere before its last commit is never believed', () => {

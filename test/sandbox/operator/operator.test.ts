@@ -112,10 +112,10 @@ describe('the operator’s face', () => {
     const refund = (of: string, fields: Json = {}) => call('POST', `transactions/${of}/refund`, fields);
     const issued = id('issuances', {});
     const [deposit, failed] = [id('deposits', { asset: 'btc' }), id('redemptions', { outcome: 'FAILED' })];
-    expect(refund(issued).body['error']).toContain('not ended');
+    expect(refund(issued).body['error']).toContain('not finished');
     await clock.advance(2000);
     expect(refund(deposit).body['error']).toContain('only issuances');
-    expect(refund(failed).body['error']).toContain('returned when');
+    expect(refund(failed).body['error']).toContain('already returned');
     expect(refund('nope').status).toBe(404);
     expect(refund(issued)).toMatchObject({ status: 200, body: { issuance: { refund_status: 'PENDING' } } });
     expect(refund(issued).body['error']).toContain('already');

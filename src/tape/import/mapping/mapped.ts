@@ -161,14 +161,15 @@ async function* batchesOf(
     const joined: TableRow[] = [];
     for (const row of batch) {
       const next = await otherRows.next();
-      if (next.done === true) throw new WrongFile(`${other}: has fewer rows than ${file}, its companion`);
+      if (next.done === true)
+        throw new WrongFile(`${other}: has fewer rows than ${file}; expected equal numbers of rows`);
       const all = row === null || next.value === null ? null : [...row, ...next.value];
       joined.push(all === null ? null : places.map(place => all[place]!));
     }
     yield joined;
   }
   if ((await otherRows.next()).done !== true)
-    throw new WrongFile(`${other}: has more rows than ${file}, its companion`);
+    throw new WrongFile(`${other}: has more rows than ${file}; expected equal numbers of rows`);
 }
 
 async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
@@ -185,7 +186,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
   const receivedOf = table.received === undefined ? null : rowTime(table.received);
   const read = readerOf(table, reading.instrument, reading.findings);
   const seconds = table.silence ?? (table.kind === 'trades' ? Infinity : SILENCE_S);
-  const silence = new Silence(reading, seconds * 1_000, table.kind === 'trades' ? 'trade' : 'row of the book');
+  const silence = new Silence(reading, seconds * 1_000, table.kind === 'trades' ? 'trade' : 'book row');
   const where = Object.entries(table.where);
   const stated = new MappingCheck(table);
   const above =
@@ -209,7 +210,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
       return {
         row: [],
         line,
-        why: new RangeError('the number of cells differs from the header, or the line is not JSON'),
+        why: new RangeError('the line is neither valid JSON nor a row with as many cells as the header'),
       };
     const cells = (column: string): string => row[places.get(column)!]!;
     stated.row(cells);
@@ -343,6 +344,7 @@ const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z
 
 function midnightOf(file: string): Millis {
   const found = dateIn(basename(file), 'first') ?? dateIn(dirname(file), 'last');
-  if (found === null) throw new WrongFile(`${file}: no date in the name of the file or of a folder`);
+  if (found === null)
+    throw new WrongFile(`${file}: expected a date in the name of the file or of its folder, found none`);
   return found;
 }

@@ -100,7 +100,7 @@ const table = z.discriminatedUnion('kind', [
       unchanged: word.optional(),
     })
     .refine(({ bidAmount, askAmount }) => (bidAmount === undefined) === (askAmount === undefined), {
-      message: 'expected bidAmount and askAmount together, or neither',
+      message: 'expected both bidAmount and askAmount, or neither key',
     }),
   z.strictObject({
     ...COMMON,
@@ -173,7 +173,7 @@ const table = z.discriminatedUnion('kind', [
     })
     .refine(({ event, newId }) => event.replace.length > 0 === (newId !== undefined), {
       path: ['newId'],
-      message: 'expected newId, the column of the new id, only and always with event.replace',
+      message: 'expected both newId (the column of the new id) and event.replace, or neither key',
     }),
   z.strictObject({
     ...COMMON,

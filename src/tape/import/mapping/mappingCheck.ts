@@ -91,7 +91,7 @@ export class MappingCheck {
     if (this.#rows === 0) return null;
     for (const [column, key] of this.#empty)
       if (of(key))
-        return `column ${column}, which the mapping uses as ${key}, is empty in all of its ${this.#rows} rows; correct the mapping, or remove the key`;
+        return `column ${column}, which the mapping uses as ${key}, is empty in all ${this.#rows} rows; correct the mapping, or remove the key`;
     for (const { key, columns, words } of this.#stated) {
       const counts = this.#countsOf(columns);
       if (of(key) && !words.some(word => counts.has(word)) && this.#unstated(columns).length > 0)
@@ -106,7 +106,7 @@ export class MappingCheck {
     words: readonly string[],
     counts: ReadonlyMap<string, number>,
   ): string {
-    return `no row has a word of the mapping for ${key} (${words.map(shown).join(', ')}); column ${columns.join(', ')} contains ${tally(counts)}; correct the words, or remove the key`;
+    return `none of the mapping's words for ${key} (${words.map(shown).join(', ')}) occurs; column ${columns.join(', ')} contains ${tally(counts)}. Correct the words, or remove the key`;
   }
 
   #countsOf(columns: readonly string[]): ReadonlyMap<string, number> {

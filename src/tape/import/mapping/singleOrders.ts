@@ -76,7 +76,8 @@ class OrderReader {
     const number = known?.number ?? this.#ids.numberOf(id);
     if (event === 'replace') this.#replaced(cells, { id, known, side, price, lots }, at, local, rows);
     else if (event === 'add') {
-      if (known !== undefined) this.#findings.found('repeated orders', 'the later order is kept', rows.place);
+      if (known !== undefined)
+        this.#findings.found('order ids that are already in use', 'the later order is kept', rows.place);
       rows.push(KIND.add, side, at, local, price, lots, number);
       this.#rest(id, { number, side, price, lots, filled: 0 });
     } else if (event === 'change' || event === 'remove')
@@ -106,7 +107,8 @@ class OrderReader {
     local: number,
     rows: RowBuffer,
   ): void {
-    if (known === undefined) this.#findings.found(UNKNOWN, 'kept; they rested before the recording', rows.place);
+    if (known === undefined)
+      this.#findings.found(UNKNOWN, 'kept; the orders were placed before the recording', rows.place);
     if (event === 'remove') {
       rows.push(KIND.remove, side, at, local, price, Math.max(0, lots - (known?.filled ?? 0)), number);
       this.#orders.delete(id);
@@ -116,7 +118,7 @@ class OrderReader {
     if (known !== undefined && known.price === price && lots >= known.lots)
       this.#findings.found(
         'changes that do not reduce the amount of an order',
-        'kept; if the amount is the removed amount, map the event as `reduce` or `execute`',
+        'kept; if the rows give the removed amount, map the event as `reduce` or `execute`',
         rows.place,
       );
     rows.push(KIND.change, side, at, local, price, lots, number);
@@ -142,14 +144,16 @@ class OrderReader {
   ): void {
     const newId = cells(this.#table.newId!);
     if (newId === '' || newId === '0') throw new RangeError(`expected the new id of an order, found ${shown(newId)}`);
-    if (known === undefined) this.#findings.found(UNKNOWN, 'kept; they rested before the recording', rows.place);
+    if (known === undefined)
+      this.#findings.found(UNKNOWN, 'kept; the orders were placed before the recording', rows.place);
     else {
       rows.push(KIND.remove, known.side, at, local, known.price, Math.max(0, known.lots - known.filled), known.number);
       this.#orders.delete(id);
       this.#ids.forget(known.number);
     }
     const other = this.#orders.get(newId);
-    if (other !== undefined) this.#findings.found('repeated orders', 'the later order is kept', rows.place);
+    if (other !== undefined)
+      this.#findings.found('order ids that are already in use', 'the later order is kept', rows.place);
     const number = other?.number ?? this.#ids.numberOf(newId);
     rows.push(KIND.add, side, at, local, price, lots, number);
     this.#rest(newId, { number, side, price, lots, filled: 0 });
@@ -179,7 +183,9 @@ class OrderReader {
 
   #rest(id: string, order: Resting): void {
     if (this.#orders.size >= ORDERS_MAX)
-      throw new WrongFile(`more than ${ORDERS_MAX} orders rest at the same time: rows that remove them are missing`);
+      throw new WrongFile(
+        `more than ${ORDERS_MAX} orders rest in the book at the same time: rows that remove them are missing`,
+      );
     this.#orders.set(id, order);
   }
 

@@ -83,7 +83,7 @@ export class Findings {
   /** Throws a WrongFile that names the first unreadable line if more than 1% are unreadable. */
   check(): void {
     if (this.#unread * READABLE_PER_UNREADABLE <= this.#lines) return;
-    const more = this.#unread > 1 ? ` (and ${this.#unread - 1} more of ${this.#lines} lines)` : '';
+    const more = this.#unread > 1 ? ` (${this.#unread} of ${this.#lines} lines cannot be read)` : '';
     throw new WrongFile(`${this.#firstUnread}${more}`);
   }
 

@@ -27,7 +27,7 @@ const SMALL_BYTES = 64 * 1024 * 1024;
 function checkUnpacked(unpacked: number, packed: number): void {
   if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
     throw new WrongFile(
-      `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes from ${packed}; expected a recording`,
+      `unpacks from ${packed} to ${unpacked} bytes, more than ${UNPACKS_MAX} times as many; expected a recording`,
     );
 }
 
@@ -108,12 +108,12 @@ export async function openEntry(
     const [entry, other] = wanted;
     if (other !== undefined)
       throw new WrongFile(
-        `holds several files, ${wanted
+        `contains several files, ${wanted
           .slice(0, 2)
           .map(({ fileName }) => fileName)
-          .join(' and ')}; expected one; unpack them into a folder`,
+          .join(' and ')}; unpack the files into a folder`,
       );
-    if (entry === undefined) throw new WrongFile(`has no recording; found ${names.join(', ') || 'nothing'}`);
+    if (entry === undefined) throw new WrongFile(`contains no recording; found ${names.join(', ') || 'nothing'}`);
     // yauzl ends the stream with an error if there is more data than the entry states.
     checkUnpacked(entry.uncompressedSize, entry.compressedSize);
     const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
@@ -142,7 +142,7 @@ function entriesOf(
     zip.on('entry', (entry: Entry) => {
       if (names.length < NAMES_SHOWN) names.push(entry.fileName.slice(0, 80));
       if (isWanted(entry.fileName)) wanted.push(entry);
-      if (++count > ENTRIES_MAX) reject(new WrongFile(`holds more than ${ENTRIES_MAX} files`));
+      if (++count > ENTRIES_MAX) reject(new WrongFile(`contains more than ${ENTRIES_MAX} files`));
       else if (wanted.length < 2) zip.readEntry();
       else resolve({ wanted, names });
     });
@@ -238,7 +238,9 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     if (dictionaryBytes > 0) throw new WrongFile('is compressed with a dictionary; unpack the file first');
     const window = isSingle ? littleEndian(head) : windowOf(head[0]!);
     if (!(window <= ZSTD_WINDOW_MAX))
-      throw new WrongFile(`needs ${window} bytes to be unpacked, more than ${ZSTD_WINDOW_MAX}; unpack the file first`);
+      throw new WrongFile(
+        `needs ${window} bytes of memory to unpack, more than ${ZSTD_WINDOW_MAX}; unpack the file first`,
+      );
     const out: Buffer[] = [];
     const stream = new Decompress(piece => void out.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));
     const push = (piece: Buffer, isLast: boolean): void => {

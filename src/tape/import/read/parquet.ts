@@ -134,11 +134,11 @@ async function checkFooter(file: AsyncBuffer): Promise<void> {
   const { byteLength } = file;
   const tail = new DataView(await file.slice(Math.max(0, byteLength - 8), byteLength));
   if (tail.byteLength < 8 || tail.getUint32(4, true) !== 0x3152_4150)
-    throw new WrongFile('not a Parquet file: expected PAR1 at its end');
+    throw new WrongFile('not a Parquet file: expected PAR1 as the last four bytes');
   const length = tail.getUint32(0, true);
   if (!(length <= byteLength - 8 && length <= FOOTER_MAX))
     throw new WrongFile(
-      `a Parquet footer of ${length} bytes, in a file of ${byteLength}; expected at most ${FOOTER_MAX}`,
+      `a Parquet footer of ${length} bytes is too large; expected at most ${Math.min(FOOTER_MAX, byteLength - 8)} bytes`,
     );
   const footer = new DataView(await file.slice(byteLength - 8 - length, byteLength - 8));
   checkThrift(footer, 0, FOOTER_VALUES_MAX);
@@ -158,13 +158,13 @@ async function checkGroup(
   const cellsMax = Math.min(CELLS_MAX, CELLS_SMALL + size * CELLS_PER_BYTE);
   if (!(rows >= 0 && cells <= cellsMax))
     throw new WrongFile(
-      `a group of ${rows} rows, of which ${columns.length} columns are read, in a file of ${size} bytes: too many for a recording; write the file with smaller groups of rows`,
+      `a row group of ${rows} rows and ${columns.length} columns is too large for a file of ${size} bytes; write the file with smaller row groups`,
     );
   let bytes = 0;
   for (const column of columns) {
     const [meta, other] = group.columns.flatMap(({ meta_data: of }) => (of?.path_in_schema[0] === column ? [of] : []));
     if (meta === undefined || other !== undefined || meta.path_in_schema.length !== 1)
-      throw new WrongFile(`column ${column}: expected exactly once in a group of ${rows} rows`);
+      throw new WrongFile(`column ${column}: missing or repeated in a row group of ${rows} rows`);
     try {
       for (const page of await pagesOf(file, meta, elements.get(column)!, rows)) {
         bytes += page.bytes;
@@ -172,7 +172,7 @@ async function checkGroup(
           throw new WrongFile(`has a dictionary of ${page.entries} values, which is too large`);
         if (!(bytes <= Math.min(BYTES_MAX, BYTES_SMALL + size * BYTES_PER_BYTE)))
           throw new WrongFile(
-            `unpacks to more than ${BYTES_PER_BYTE} times its size, ${bytes} bytes from ${size} in a group of ${rows} rows; expected a recording`,
+            `a row group of ${rows} rows unpacks to ${bytes} bytes, too many for a file of ${size} bytes; write the file with smaller row groups`,
           );
       }
     } catch (error) {
@@ -200,7 +200,7 @@ async function pagesOf(
   } = meta;
   const start = Number(dictionary === undefined || dictionary === 0n ? data : dictionary);
   const end = start + Number(packed);
-  if (meta.type !== element.type) throw new WrongFile(`contains ${meta.type}, expected ${element.type}`);
+  if (meta.type !== element.type) throw new WrongFile(`contains values of type ${meta.type}, expected ${element.type}`);
   if (!(Number(values) === rows)) throw new WrongFile(`states ${values} values for ${rows} rows`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
     throw new WrongFile(`places a column at bytes ${start} to ${end}, but the file has only ${file.byteLength} bytes`);
@@ -302,7 +302,7 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
   if (levels === 1) {
     const length = uint32(page, 0);
     if (!(length <= page.length - 4))
-      throw new WrongFile(`levels of ${length} bytes exceed their page of ${page.length} bytes`);
+      throw new WrongFile(`definition levels of ${length} bytes exceed their page of ${page.length} bytes`);
     values = checkRuns(page, 4, 4 + length, 1, count);
     offset = 4 + length;
   }
@@ -311,13 +311,14 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
     if (width > 32) throw new WrongFile(`dictionary indexes have ${width} bits, expected at most 32`);
     if (width > 0) checkRuns(page, offset + 1, page.length, width, values);
   } else if (encoding === ENCODING.rle) {
-    if (element.type !== 'BOOLEAN') throw new WrongFile('run-length encoding of values other than true and false');
+    if (element.type !== 'BOOLEAN')
+      throw new WrongFile('run-length encoding is supported only for columns of true and false');
     checkRuns(page, offset + 4, page.length, 1, values);
   } else if (encoding === ENCODING.delta || encoding === ENCODING.deltaLength) {
     const { value: block, end } = varint(page, offset);
     const { value: parts } = varint(page, end);
     if (!(values === 0 || (parts > 0 && parts <= page.length && block % parts === 0 && block > 0)))
-      throw new WrongFile(`invalid blocks of ${block} differences in ${parts} parts`);
+      throw new WrongFile(`invalid delta encoding with blocks of ${block} values in ${parts} parts`);
   } else if (encoding === ENCODING.split) {
     const width = element.type_length ?? 8;
     if (element.type === 'FIXED_LEN_BYTE_ARRAY' && !(values * width <= page.length))
@@ -335,7 +336,7 @@ function varint(bytes: Uint8Array, from: number): { readonly value: number; read
   let [value, factor, at] = [0, 1, from];
   for (;;) {
     const byte = bytes[at++];
-    if (byte === undefined || factor > 2 ** 28) throw new WrongFile('a number does not end');
+    if (byte === undefined || factor > 2 ** 28) throw new WrongFile('a number is incomplete or too long');
     value += (byte & 127) * factor;
     if (byte < 128) return { value, end: at };
     factor *= 128;

@@ -119,7 +119,7 @@ class Walk {
       if (byte < 128) return value;
       factor *= 128;
     }
-    throw broken('a number does not end');
+    throw broken('a number is incomplete or too long');
   }
 
   #zigzag(): number {

@@ -145,13 +145,17 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
   const moment = (local: Millis, of: TimeZone): Millis => {
     const [first, second] = of.momentsOf(local);
     if (first === undefined) {
-      findings?.found('local times that a clock change skips', 'read with the offset before the change', place());
+      findings?.found(
+        'local times that are skipped when clocks are set forward',
+        'read with the UTC offset from before the change',
+        place(),
+      );
       return local - of.offsetAt(local - 86_400_000);
     }
     if (second === undefined) return first;
     findings?.found(
       'ambiguous local times, which occur twice when clocks are set back',
-      'read as the first occurrence; after times go back by more than a minute, as the second',
+      'read as the first occurrence, or as the second if the first is over a minute before the previous row',
       place(),
     );
     return last - first > BACK_MAX_MS ? second : first;
@@ -165,7 +169,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     const of = groups.zone?.toUpperCase() ?? groups.place;
     const written = of === undefined ? zone : zoneOf(of);
     if (written === null)
-      throw new RangeError(`expected a time in text with a zone, found ${shown(text)}; set \`zone\` in the mapping`);
+      throw new RangeError(`expected a time with a time zone, found ${shown(text)}; set \`zone\` in the mapping`);
     const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
     // The zone's offset is looked up with whole milliseconds, so that the microseconds stay exact.
@@ -189,7 +193,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     }
     if (!(at >= FIRST && at < LAST))
       throw new RangeError(
-        `expected a time from 2000 to 2099 ${unit === 'text' ? 'as text with a zone' : `in ${unit}`}, found ${shown(text)}`,
+        `expected a time from 2000 to 2099 ${unit === 'text' ? 'as text with a time zone' : `in ${unit}`}, found ${shown(text)}`,
       );
     last = at;
     return at;
@@ -210,7 +214,7 @@ function matched(text: string, forms: readonly Form[], before: Form | null): rea
   }
   const yearLast = forms === MOMENTS ? YEAR_LAST.exec(text)?.groups : undefined;
   if (yearLast !== undefined) return [yearLast, before];
-  throw new RangeError(`expected a time in text with a zone, found ${shown(text)}`);
+  throw new RangeError(`expected a time with a time zone, found ${shown(text)}`);
 }
 
 /** Returns midnight of a date as local time, in ms. */
@@ -278,7 +282,7 @@ export function clockText(text: string, digits?: number): string {
   if (whole === undefined) return text;
   const length = digits ?? (fraction !== '' ? 6 : CLOCK_DIGITS[whole.length]);
   if (length === undefined || whole.length > length)
-    throw new RangeError(`expected \`clockDigits\` in the mapping, as ${shown(text)} may be hours or seconds`);
+    throw new RangeError(`the time ${shown(text)} is ambiguous; set \`clockDigits\` in the mapping`);
   return `${whole.padStart(length, '0')}${fraction}`;
 }
 

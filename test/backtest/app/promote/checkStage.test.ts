@@ -89,7 +89,7 @@ test('a stage is compared with its own criteria, in its own state, and with the 
             ? [
                 [
                   `as ${before.stage}`,
-                  `interval of the net after 60 s overlaps or lies above the interval of ${before.stage}, ${last.low} to ${last.high} bps of the volume`,
+                  `interval of the net overlaps or exceeds the interval of ${before.stage}, ${last.low} to ${last.high} bps of the volume (each fill valued at the mid price 60 s later)`,
                 ],
               ]
             : [],

@@ -117,7 +117,7 @@ describe('what a stage that is traded is held against', () => {
       }),
     );
     expect(of(tradedFindings(paper, traded(40, -0.05), null), 'net60s')?.found).toContain(
-      'below the required value so far',
+      'the estimate is below the required value',
     );
     expect(of(tradedFindings(paper, traded(40, -2), null), 'net60s')?.result).toBe('failed');
   });
@@ -126,9 +126,9 @@ describe('what a stage that is traded is held against', () => {
     const found = (over: Partial<RunEvidence>, blocks = 60) =>
       of(tradedFindings(paper, traded(blocks, 3, over), null), 'net60s')?.found;
     expect(found({})).toMatch(/^3 bps of the volume \(\S+ to \S+ bps\)$/);
-    expect(found({ fills: 184 })).toMatch(/ bps\); without 4 fills of the last 60 s of a run$/);
-    expect(found({ fills: 17 }, 5)).toMatch(/^3 bps of the volume of 15 fills; .*; without 2 fills/);
-    expect(found({ fills: 2, judged: 0, net60sBps: null })).toMatch(/^no fill older than 60 s; without 2 fills/);
+    expect(found({ fills: 184 })).toMatch(/ bps\); excludes 4 fills in the last 60 s of a run$/);
+    expect(found({ fills: 17 }, 5)).toMatch(/^3 bps of the volume of 15 fills; .*; excludes 2 fills/);
+    expect(found({ fills: 2, judged: 0, net60sBps: null })).toMatch(/^no fill older than 60 s; excludes 2 fills/);
     const { replay: criteria } = DEFAULT_CRITERIA;
     expect(of(replayFindings(criteria, null, replay), 'net60s')?.found).toBe('500 mxn (10 to 900 mxn)');
     expect(of(replayFindings(criteria, tuned, null), 'holdout')?.found).toBe('300 (20 to 600) in quote currency');

@@ -87,7 +87,9 @@ test('a recording that grows during the check is judged by what it was, and one 
   });
   expect(evidence.runs).toMatchObject([{ run, sha256, difference: null }]);
   writeFileSync(join(dir, 'run-999.rec'), 'what is no recording');
-  await expect(lookAt(dir, 1)).rejects.toThrow(/run 999: .*; move its file away$/);
+  await expect(lookAt(dir, 1)).rejects.toThrow(
+    /run 999 cannot be read \(.*\); move the recording of the run to another folder$/,
+  );
   expect((await lookAt(join(top, 'nothing'), 1)).evidence).toMatchObject({
     runs: [],
     others: 0,

@@ -29,18 +29,18 @@ test('an outage is said once with its first error and once with its whole length
         if (text === null) {
           health.works();
           if (lostAt !== null)
-            expected.push(new RegExp(`redis://here is back after ${Math.round((now - lostAt) / 1_000)} s$`));
+            expected.push(new RegExp(`redis://here was restored after ${Math.round((now - lostAt) / 1_000)} s$`));
           lostAt = null;
           continue;
         }
         health.heard(new Error(text));
         if (LOST.includes(text)) {
-          if (lostAt === null) expected.push(new RegExp(`redis://here is lost \\(${text}\\); trying again$`));
+          if (lostAt === null) expected.push(new RegExp(`redis://here is lost \\(${text}\\); reconnecting$`));
           lostAt ??= now;
           continue;
         }
         // A lock that is lost has one sentence, whichever the job.
-        const kind = text.includes('lock') ? 'a trial was given to another worker' : text;
+        const kind = text.includes('lock') ? 'the queue assigned a trial to another worker' : text;
         if (now - (told.get(kind) ?? -Infinity) < AGAIN_MS) continue;
         told.set(kind, now);
         expected.push(new RegExp(`^redis://here: ${kind}`));

@@ -65,10 +65,10 @@ test('a lost connection is told once and once when it is back, anything else onc
   now = 70_000;
   health.heard(new Error('OOM command not allowed'));
   expect(said).toEqual([
-    'the connection to redis://host is lost (connect ECONNREFUSED); trying again',
-    'the connection to redis://host is back after 7 s',
+    'the connection to redis://host is lost (connect ECONNREFUSED); reconnecting',
+    'the connection to redis://host was restored after 7 s',
     'redis://host: OOM command not allowed',
-    expect.stringMatching(/^redis:\/\/host: a trial was given to another worker/),
+    expect.stringMatching(/^redis:\/\/host: the queue assigned a trial to another worker/),
     'redis://host: OOM command not allowed',
   ]);
 });

@@ -160,9 +160,7 @@ test('a cache lets nothing go that this worker or another uses, says so once, an
       expect(readdirSync(cached).sort()).toEqual([a, b, c].sort());
     });
   });
-  expect(said).toEqual([
-    expect.stringMatching(/: the recordings in use have \S+ GB, more than --cache-max \(\S+ GB\)/),
-  ]);
+  expect(said).toEqual([expect.stringMatching(/: recordings in use occupy \S+ GB, more than --cache-max \(\S+ GB\)/)]);
   pass(2 * MINUTE_MS);
   await other.tidy();
   expect(readdirSync(cached)).toHaveLength(2);

@@ -86,7 +86,7 @@ describe.each(stores)('a recording in %s', (_, opened) => {
     const [store, cache] = [opened(), folder()];
     const hash = await storeRecording(store, written({ 'a.csv': Buffer.from('right') }), quiet);
     await store.put(createHash('sha256').update('right').digest('hex'), { text: 'wrong' });
-    await expect(fetchRecording(store, hash, cache)).rejects.toThrow(/has other content/);
+    await expect(fetchRecording(store, hash, cache)).rejects.toThrow(/has content with another hash/);
     expect(readdirSync(cache)).toEqual([]);
   });
 
@@ -104,7 +104,9 @@ describe.each(stores)('a recording in %s', (_, opened) => {
       const hash = createHash('sha256').update(text).digest('hex');
       await store.put(hash, { text });
       await store.put(file.sha256, { text: 'x' });
-      await expect(fetchRecording(store, hash, folder())).rejects.toThrow(/is not a list of a recording's files/);
+      await expect(fetchRecording(store, hash, folder())).rejects.toThrow(
+        /expected the list of a recording's files, found an invalid list/,
+      );
     },
   );
 });
@@ -123,23 +125,23 @@ describe('a bucket', () => {
     [
       's3://AKIA1:topsecret@tapes/p',
       {},
-      /^(?!.*topsecret).*found one with characters other than.*credentials go into AWS_/,
+      /^(?!.*topsecret).*found an address with characters other than.*put credentials into AWS_/,
     ],
     [
       'S3://AKIA1:topsecret@tapes/p',
       {},
-      /^(?!.*topsecret).*found one with characters other than.*credentials go into AWS_/,
+      /^(?!.*topsecret).*found an address with characters other than.*put credentials into AWS_/,
     ],
-    ['s3://AKIA1:topsecret', {}, /^(?!.*topsecret).*found one with characters other than/],
+    ['s3://AKIA1:topsecret', {}, /^(?!.*topsecret).*found an address with characters other than/],
     ['s3:tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found "s3:tapes"/],
     ['gs://AKIA1:topsecret@tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found gs:\/\/$/],
     ['FILE:///topsecret', {}, /found FILE:\/\/$/],
     ['topsecret@x://tapes', {}, /found another address$/],
-    ['s3://tapes', { AWS_ACCESS_KEY_ID: 'a' }, /AWS_SECRET_ACCESS_KEY not set/],
+    ['s3://tapes', { AWS_ACCESS_KEY_ID: 'a' }, /AWS_SECRET_ACCESS_KEY not set; set the credentials/],
     [
       's3://tapes',
       { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'topsecret', AWS_ENDPOINT_URL: 'ftp://x' },
-      /^(?!.*topsecret).*AWS_ENDPOINT_URL: expected an address/,
+      /^(?!.*topsecret).*expected an AWS_ENDPOINT_URL like/,
     ],
   ])('called %s with %o is refused before anything is asked', (place, env, line) => {
     expect(() => openTapeStore(place, env)).toThrow(line);

@@ -151,7 +151,7 @@ describe('the law of the holdout', () => {
   test('opens it once: the second is told who it was and when', () => {
     const records = [trial(0, 'a', own.tapes), opened(own.heldOut)];
     expect(() => requireOpeningAllowed(records, own)).toThrow(
-      /^the holdout was opened by ana@desk at 2026-01-02T00:00:00\.000Z \(study one\), and can be opened only once: btc_mxn 1970-01-01T03:00:00Z/,
+      /^the holdout was opened by ana@desk at 2026-01-02T00:00:00\.000Z \(study one\), and can be opened only once; its hours are btc_mxn 1970-01-01T03:00:00Z/,
     );
     // Another study with a part of the same hours neither.
     expect(() =>

@@ -56,7 +56,7 @@ describe('a study', () => {
     ],
     [
       withParameters('  strategy.halfSpreadBps: { linear: [9, 4] }'),
-      [/^5:3 parameters\.strategy\.halfSpreadBps: low 9 and high 4; expected two numbers/],
+      [/^5:3 parameters\.strategy\.halfSpreadBps: expected two numbers with low <= high, found low 9 and high 4/],
     ],
     [
       withParameters('  strategy.halfSpreadBps: { linear: [4, 9], log: [1, 2] }'),
@@ -68,7 +68,7 @@ describe('a study', () => {
     ],
     [
       withParameters('  strategy.halfSpreadBps: { linear: [4, 9], when: { strategy.levels: 2 } }'),
-      [/only when strategy\.levels has a value; expected strategy\.levels earlier in the list of parameters/],
+      [/depends on strategy\.levels; expected strategy\.levels earlier in the list of parameters/],
     ],
     [
       withParameters('  strategy.levels: { integer: [1, 3] }\nobjectives: [profit]'),
@@ -84,7 +84,7 @@ describe('a study', () => {
     ],
     [
       withParameters('  strategy.levels: { integer: [1, 3] }\nholdout: { tapes: [b] }'),
-      [/holdout\.tapes\.0: no tape has the name b; names are: a/],
+      [/holdout\.tapes\.0: no tape has the name b; the tapes have the names a/],
     ],
     [withParameters('  strategy.levels: { integer: [1, 3] }\nholdout: { tapes: [a] }'), [/every tape is held out/]],
     [withParameters('  strategy.levels: { integer: [1, 3]'), [/not valid YAML/]],

@@ -58,7 +58,7 @@ describe('a study', () => {
   test('says that nothing is better than not trading where no trial keeps the constraints, and has no configuration', async () => {
     const dir = folder();
     const { tuning, yaml } = await tune(options(studyFile(dir, { constraints: { fills: { min: 100_000 } } }), dir));
-    expect(tuning.verdict).toEqual({ better: false, words: ['no trial ran to the end within the constraints'] });
+    expect(tuning.verdict).toEqual({ better: false, words: ['no trial completed and satisfied the constraints'] });
     expect([tuning.chosen, yaml]).toEqual([null, null]);
     expect(tuning.trials.every(({ breaks }) => breaks.includes('fills'))).toBe(true);
     await expect(
@@ -111,7 +111,7 @@ describe('a study', () => {
     expect(loaded.ok && loaded.config.strategy).toMatchObject({
       levels: tuning.trials[tuning.chosen!]!.point['strategy.levels'],
     });
-    expect(text).toMatch(/^# Found by puntas tune \(test\), study [0-9a-f]{12}/);
+    expect(text).toMatch(/^# Found by puntas tune \(test\) as trial \d+ of \d+ in study [0-9a-f]{12}/);
     expect(text.replaceAll('\n# ', ' ')).toMatch(
       /deflated Sharpe ratio is 0\.\d\d, with 9 configurations tried so far on the tuning hours/,
     );

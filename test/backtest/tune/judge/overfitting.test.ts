@@ -85,8 +85,8 @@ test('it is what its definition says, read slowly, for the mean and the Sharpe r
 });
 
 test('what cannot be judged says what was expected', () => {
-  expect(() => judged([[1, 2]], 2)).toThrow('1 configurations; expected two or more');
-  expect(() => judged([[1, 2], [1]], 2)).toThrow('a value for every span'); // prettier-ignore
-  expect(() => judged([[1, 2, 3], [1, 2, 3]], 3)).toThrow('3 blocks of 3 spans; expected an even number'); // prettier-ignore
-  expect(() => judged([[1, 2, 3], [1, 2, 3]], 4)).toThrow('4 blocks of 3 spans'); // prettier-ignore
+  expect(() => judged([[1, 2]], 2)).toThrow('expected at least 2 configurations');
+  expect(() => judged([[1, 2], [1]], 2)).toThrow('one value per time span'); // prettier-ignore
+  expect(() => judged([[1, 2, 3], [1, 2, 3]], 3)).toThrow('expected an even number of blocks'); // prettier-ignore
+  expect(() => judged([[1, 2, 3], [1, 2, 3]], 4)).toThrow('found 4 blocks and 3 time spans'); // prettier-ignore
 });

@@ -90,11 +90,17 @@ test('walk-forward chooses on what had ended before, all of it or a window', () 
 
 test('numbers that do not fit are told', () => {
   const spans = [{ from: 0, to: 1 }, { from: 1, to: 2 }, { from: 2, to: 3 }]; // prettier-ignore
-  expect(() => combinatorialSplits(spans, { groups: 4 })).toThrow('4 groups of 3 spans; expected 2 or more');
-  expect(() => combinatorialSplits(spans, { groups: 3, tested: 3 })).toThrow('3 of 3 groups for testing');
-  expect(() => walkForwardSplits(spans, { folds: 3 })).toThrow('3 folds');
-  expect(() => combinatorialSplits([{ from: 1, to: 0 }, ...spans], { groups: 2 })).toThrow('span 0, from 1 to 0');
-  expect(() => combinatorialSplits([...spans, { from: 0, to: 9 }], { groups: 2 })).toThrow('span 3, from 0 to 9');
+  expect(() => combinatorialSplits(spans, { groups: 4 })).toThrow(
+    'expected at least 2 groups, and at most one group per time span, found 4',
+  );
+  expect(() => combinatorialSplits(spans, { groups: 3, tested: 3 })).toThrow('fewer than all 3 groups, found 3');
+  expect(() => walkForwardSplits(spans, { folds: 3 })).toThrow('found 3 folds');
+  expect(() => combinatorialSplits([{ from: 1, to: 0 }, ...spans], { groups: 2 })).toThrow(
+    'time span 0 is from 1 to 0',
+  );
+  expect(() => combinatorialSplits([...spans, { from: 0, to: 9 }], { groups: 2 })).toThrow(
+    'time span 3 is from 0 to 9',
+  );
 });
 
 test('a path is made of what was chosen elsewhere: a configuration that is good in one group alone is not chosen for it', () => {

@@ -131,7 +131,7 @@ describe('a space', () => {
   });
 
   test.each<[string, Space]>([
-    ['no parameter', []],
+    ['expected at least one parameter', []],
     [
       'a: named twice',
       [
@@ -139,15 +139,15 @@ describe('a space', () => {
         { key: 'a', kind: 'linear', low: 0, high: 1 },
       ],
     ],
-    ['a: low 2 and high 1', [{ key: 'a', kind: 'linear', low: 2, high: 1 }]],
-    ['a: low 0; expected above 0 on a logarithmic', [{ key: 'a', kind: 'log', low: 0, high: 1 }]],
-    ['a: step 0', [{ key: 'a', kind: 'linear', low: 0, high: 1, step: 0 }]],
-    ['a: low 0.5', [{ key: 'a', kind: 'integer', low: 0.5, high: 1 }]],
-    ['a: no values', [{ key: 'a', kind: 'choice', values: [] }]],
+    ['a: expected two numbers with low <= high, found low 2', [{ key: 'a', kind: 'linear', low: 2, high: 1 }]],
+    ['a: expected low above 0 on a logarithmic scale, found 0', [{ key: 'a', kind: 'log', low: 0, high: 1 }]],
+    ['a: expected a step above 0, found 0', [{ key: 'a', kind: 'linear', low: 0, high: 1, step: 0 }]],
+    ['a: expected whole numbers, found low 0.5', [{ key: 'a', kind: 'integer', low: 0.5, high: 1 }]],
+    ['a: expected at least one value', [{ key: 'a', kind: 'choice', values: [] }]],
     ['a: two equal values', [{ key: 'a', kind: 'choice', values: [1, 1] }]],
-    ['a: only when b has a value', [{ key: 'a', kind: 'choice', values: [1], when: { key: 'b', is: 1 } }]],
+    ['a: depends on b; expected b earlier', [{ key: 'a', kind: 'choice', values: [1], when: { key: 'b', is: 1 } }]],
     [
-      'b: only when a is 3',
+      'b: depends on a = 3',
       [
         { key: 'a', kind: 'choice', values: [1] },
         { key: 'b', kind: 'choice', values: [1], when: { key: 'a', is: 3 } },
