@@ -44,7 +44,7 @@ const PLAIN_CHANGES = {
   stream: noStream,
   rolls: scenario => ({ ...scenario, rollAfterMs: Infinity }),
   markouts: part('markouts', () => undefined),
-  levels: ladder({ levels: 1 }),
+  levels: part('strategy', strategy => ({ ...strategy, levels: 1 })),
   'level-step': ladder({ levelAmountStep: '0' }),
   'level-spacing': ladder({ levelSpacingBps: 4 }),
   skew: ladder({ skew: { priceBpsAtLimit: 0 } }),
