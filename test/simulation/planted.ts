@@ -4,14 +4,18 @@ import {
   Engine,
   moneyOf,
   Orders,
+  type Clock,
   type ConversionDesk,
   type EngineEvent,
   type Exchange,
+  type Millis,
   type Order,
   type OrderReport,
   type OwnTrade,
 } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
+import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
+import { Watch } from '../../src/live/safety/heartbeat.ts';
 import type { Seams } from './processes/bot.ts';
 import type { Fault } from './world/faults.ts';
 import { BOOK } from './world/scenario.ts';
@@ -83,6 +87,30 @@ function hearing(change: (event: EngineEvent) => EngineEvent): () => () => void 
     });
     return () => Object.defineProperty(Engine.prototype, 'step', original);
   };
+}
+
+/** Takes the time since the last heartbeat from the clocks of both machines. */
+class ComparedClocks extends Watch {
+  readonly #inner: Watch;
+  readonly #silentMs: () => Millis;
+
+  constructor(inner: Watch, clock: Clock, beatAt: () => Millis) {
+    super(
+      () => null,
+      () => clock.elapsed(),
+    );
+    this.#inner = inner;
+    this.#silentMs = () => Math.max(0, clock.now() - beatAt());
+  }
+
+  override get last() {
+    return this.#inner.last;
+  }
+
+  override look() {
+    const sight = this.#inner.look();
+    return sight && { ...sight, stillMs: this.#silentMs() };
+  }
 }
 
 export const PLANTED: readonly Planted[] = [
@@ -779,5 +807,118 @@ export const PLANTED: readonly Planted[] = [
         },
       }));
     },
+  },
+  {
+    name: 'fee of takers ignored',
+    mistake: 'a hedge by the book is chosen by its price, without the fee',
+    only: ['hedges by the book'],
+    seams: () =>
+      exchange(inner => ({
+        fees: async () => {
+          const outcome = await inner.fees();
+          return outcome.kind === 'done'
+            ? { ...outcome, value: outcome.value.map(row => ({ ...row, taker: '0' })) }
+            : outcome;
+        },
+      })),
+  },
+  {
+    name: 'taker order not counted',
+    mistake: 'a taker order without an answer is taken for one that did not arrive',
+    only: ['hedges by the book', 'lost replies'],
+    seams: () =>
+      exchange(inner => ({
+        place: async (order, mayPlace) => {
+          const outcome = await inner.place(order, mayPlace);
+          return outcome.kind === 'unknown' && order.timeInForce === 'immediate or cancel' ? REFUSED : outcome;
+        },
+      })),
+  },
+  {
+    name: 'second leg at any price',
+    mistake: 'what the second leg must bring is not kept with the first',
+    only: ['hedges over dollars'],
+    seams: () => ({}),
+    patch: () => {
+      const original = Object.getOwnPropertyDescriptor(HedgeHistory.prototype, 'change')!;
+      const change = original.value as HedgeHistory['change'];
+      Object.defineProperty(HedgeHistory.prototype, 'change', {
+        ...original,
+        value(this: HedgeHistory, to: Parameters<HedgeHistory['change']>[0]) {
+          return change.call(this, to.route ? { ...to, route: { ...to.route, least: '0' } } : to);
+        },
+      });
+      return () => Object.defineProperty(HedgeHistory.prototype, 'change', original);
+    },
+  },
+  {
+    name: 'route forgotten at a restart',
+    mistake: 'a hedge that waits between its legs is not taken up by the next run',
+    only: ['hedges over dollars', 'crashes'],
+    seams: () => ({
+      journal: journal => ({
+        ...journal,
+        leftovers: {
+          ...journal.leftovers,
+          hedges: journal.leftovers.hedges.filter(({ state }) => state !== 'between'),
+        },
+      }),
+    }),
+  },
+  {
+    name: 'clocks of two machines compared',
+    mistake: "the sentinel takes the bot's clock from its own, as if both showed the same time",
+    only: ['drifting clocks'],
+    seams: () => {
+      let readAt = -Infinity;
+      return {
+        exchange: (inner, life) => ({
+          ...inner,
+          openOrders: query => {
+            readAt = life.clock.now();
+            return inner.openOrders(query);
+          },
+        }),
+        sentinel: {
+          options: options => ({ ...options, watch: new ComparedClocks(options.watch, options.clock, () => readAt) }),
+        },
+      };
+    },
+  },
+  {
+    name: 'the journal knows every order',
+    mistake: 'an open order that is not in the journal is taken for one of another program',
+    only: ['lying disk', 'crashes'],
+    seams: () => {
+      let left: readonly string[] = [];
+      return {
+        journal: journal => {
+          left = journal.leftovers.orders.map(({ id }) => id);
+          return journal;
+        },
+        exchange: inner => {
+          const known = new Set(left);
+          return {
+            ...inner,
+            place: (order, mayPlace) => {
+              known.add(order.originId);
+              return inner.place(order, mayPlace);
+            },
+            openOrders: async query => {
+              const outcome = await inner.openOrders(query);
+              return outcome.kind === 'done'
+                ? { kind: 'done', value: outcome.value.filter(({ originId }) => known.has(originId ?? '')) }
+                : outcome;
+            },
+          };
+        },
+      };
+    },
+  },
+  {
+    name: 'collar not looked at',
+    mistake: 'how far an order is from the market is left to the strategy',
+    only: ['drawn configuration'],
+    seams: () => ({ engineConfig: config => ({ ...config, limits: { ...config.limits, collarBps: 5_000 } }) }),
   },
 ];

@@ -6,6 +6,7 @@ import { BooksJudge } from './judges/booksJudge.ts';
 import { Bot, type BotEvents, type Seams } from './processes/bot.ts';
 import { Checker, type Violation } from './judges/checker.ts';
 import { DeskFaults } from './world/deskFaults.ts';
+import { startDollars } from './world/dollars.ts';
 import { isCalm, swarmOf, type Fault } from './world/faults.ts';
 import { HedgeJudge } from './judges/hedgeJudge.ts';
 import { CALLBACK, InboxWire, startTransactions } from './processes/inbox.ts';
@@ -79,6 +80,8 @@ export type RunOptions = {
   readonly onEvent?: (atMs: Millis) => void;
 };
 
+/** More than any time-out of the sentinel. */
+const CLOCKS_APART_MS = 60_000;
 /** A run that does not come to its end in so many events is a failure of the simulator. */
 const EVENTS_MAX = 400_000;
 /** Fees of the account by its volume, while nobody changes them. */
@@ -94,8 +97,10 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   const { keep, onStrike, print } = options;
   const clock = new VirtualClock();
   const trace = new Trace(() => clock.elapsed(), print ? line => print(line, world.events) : null);
+  // Persons who change the configuration know the ladder alone.
+  const hasLadder = options.reloads === true || options.actions === true;
   const swarm = swarmOf(seed, keep ? classesOf(keep) : options.only);
-  const scenario = plainer(scenarioOf(seed, swarm), options.plain ?? []);
+  const scenario = plainer(scenarioOf(seed, swarm, !hasLadder), options.plain ?? []);
   const world: World = new World(seed, clock, swarm, trace, { keep, onStrike });
   trace.add(`seed ${seed} ${JSON.stringify([...swarm])} ${JSON.stringify(scenario.config)}`);
   return new Simulation(world, scenario, options).run();
@@ -120,6 +125,7 @@ class Simulation {
   readonly #exchange: ReturnType<typeof createVenue>;
   readonly #replies: ReplyFaults;
   readonly #market: ReturnType<typeof seededFlow>;
+  #stopDollars: () => void = () => undefined;
   readonly #account: { readonly id: string; readonly key: string; readonly secret: string };
   readonly #unknown = new Set<string>();
   /** Oids that the bot was told are finished. */
@@ -204,7 +210,12 @@ class Simulation {
         levels: config.strategy.levels,
         isReadTwice: config.reference !== undefined,
         positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
-        opening: BigInt(Math.round((Number(scenario.balances['btc']) - Number(config.inventory.target)) * 1e8)),
+        // Without a target it is what the account was opened with.
+        opening: BigInt(
+          Math.round(
+            (Number(scenario.balances['btc']) - Number(config.inventory.target ?? scenario.balances['btc'])) * 1e8,
+          ),
+        ),
         collarBps: config.limits.collarBps,
         staleAfterMs: config.timing.staleAfterMs,
         privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs),
@@ -323,6 +334,8 @@ class Simulation {
       : null;
     this.#market = seededFlow({ seed: world.seed, profile: scenario.profile });
     this.#market.start(exchange.marketplace(BOOK));
+    if (scenario.dollarPremiumBps !== null)
+      this.#stopDollars = startDollars(world, exchange, scenario.dollarPremiumBps);
     startOthers({
       world,
       exchange,
@@ -341,7 +354,7 @@ class Simulation {
       files,
       now: () => clock.elapsed(),
       wall: () => clock.now(),
-      skew: () => this.#world.skew,
+      skew: () => this.#world.skewOf('bot'),
       standing: () => this.#checker.standing(),
       live: () => this.#checker.live(),
       hedges: this.#hedges !== null,
@@ -391,7 +404,7 @@ class Simulation {
     });
   }
 
-  #hedgeJudge({ costMaxBps, quoteLifeMinMs }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
+  #hedgeJudge({ costMaxBps, quoteLifeMinMs, venues }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
     const world = this.#world;
     const account = this.#exchange.venue.accounts.get(this.#account.id)!;
     const [major = '', minor = ''] = BOOK.split('_');
@@ -413,6 +426,7 @@ class Simulation {
         return lots;
       },
       kept: () => this.#store.hedges,
+      byBook: venues.includes('book'),
       costMaxBps,
       quoteLifeMinMs,
       accepted: hedge => this.#personJudge?.accepted(hedge),
@@ -428,6 +442,7 @@ class Simulation {
     if (!this.#isOver()) await this.#heal();
     if (!this.#isOver()) await this.#stop();
     this.#market.stop();
+    this.#stopDollars();
     this.#exchange.close();
     if (!this.#isOver()) this.#inbox?.check(this.#exchange);
     this.#inbox?.close();
@@ -558,6 +573,7 @@ class Simulation {
     }
     // Whatever arrives late rests where it is seen.
     this.#market.stop();
+    this.#stopDollars();
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
     this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches === true);
@@ -610,10 +626,16 @@ class Simulation {
     if (this.#store.isFull) this.#judge?.diskIsFull();
     this.#judge?.look(this.#checker.liveWithTimes());
     const { engine } = this.#bot;
+    const apart = Math.abs(this.#world.skewOf('bot') - this.#world.skewOf('sentinel'));
+    if (this.#sentinel && apart > CLOCKS_APART_MS) marks.see('the clocks of two machines were far apart');
     if (!engine) return;
     const { silent } = engine.snapshot(clock.now());
     if (silent.some(line => line.startsWith('bid'))) this.#excusedAt.buy = clock.elapsed();
     if (silent.some(line => line.startsWith('ask'))) this.#excusedAt.sell = clock.elapsed();
+    if (silent.some(line => line.includes('pulled:'))) marks.see('a side was pulled');
+    const { strategy, inventory } = this.#scenario.config;
+    if (strategy.name !== 'ladder' && this.#checker.live().length > 0) marks.see(`${strategy.name} quoted`);
+    if (inventory.target === undefined) marks.see('the target was the opening balance');
     if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
     if (engine.unfinished.filter(order => order.state === 'unknown').length > 1)
       marks.see('several unknown orders at once');
@@ -643,12 +665,13 @@ class Simulation {
         if (topic !== 'place') return;
         const { originId, side, major } = orderIn(request);
         this.#judge?.placing(originId, this.#checker.runsSince(life.number));
-        this.#reloads?.sent(originId, major);
+        if (this.#hedges?.isTake(originId) !== true) this.#reloads?.sent(originId, major);
         this.#personJudge?.sent(originId, side === 'buy' ? 'buy' : 'sell', moneyOf(major));
       },
       arrived: (request, topic, reply, { sentAt, again }) => {
         this.#checker.arrived(request, topic, reply);
-        if (topic === 'place' && isSuccess(reply)) this.#reloads?.rests(orderIn(request).originId);
+        const placed = topic === 'place' && isSuccess(reply) ? orderIn(request).originId : null;
+        if (placed !== null && this.#hedges?.isTake(placed) !== true) this.#reloads?.rests(placed);
         if (topic === 'place' && world.clock.elapsed() - sentAt > 6_000 && isSuccess(reply))
           see('a late request found its order forgotten by nobody');
         if (topic === 'place' && again && envelopeOf(reply)?.error?.code === '0201')
@@ -702,6 +725,7 @@ class Simulation {
         this.#checker.died();
         this.#hedges?.died();
         if (!this.#bot.isRunning) see('a crash during recovery');
+        if (world.strikes('lying disk', 1)) this.#loseHeld();
         for (const id of this.#store.openIntents()) {
           const fate = this.#checker.fateOf(id);
           if (fate === 'not sent') see('a crash with an intent that was never sent');
@@ -728,6 +752,20 @@ class Simulation {
     };
   }
 
+  /** The machine has gone down, with a disk that had not written what it said. */
+  #loseHeld(): void {
+    const store = this.#store;
+    const open = new Set(store.openIntents());
+    const { orders, hedges } = store.loseHeld();
+    this.#checker.lostNonces();
+    for (const id of orders) this.#checker.lost(id);
+    if (store.openIntents().some(id => !open.has(id)))
+      this.#world.marks.see('a disk that lied lost the end of an order');
+    this.#hedges?.lost(hedges, store.hedges);
+    // What a lost hedge moves is in no list.
+    if ((this.#hedges?.lostMajor ?? 0n) > 0n) this.#checker.transferred(false);
+  }
+
   #news(life: number, news: EngineNews): void {
     const { marks, trace } = this.#world;
     switch (news.kind) {
@@ -747,7 +785,9 @@ class Simulation {
         this.#checker.claimedOver(order.id, ending);
         if (was && ending === 'filled') marks.see('unknown, then filled');
         if (was && ending === 'canceled') marks.see('unknown, then canceled');
-        if (was && ending === 'never arrived') marks.see('unknown, then gone after the fence');
+        if (!was || ending !== 'never arrived') return;
+        marks.see('unknown, then gone after the fence');
+        if (this.#world.speeds.bot > 1) marks.see('a fast clock gave up an order with an unknown outcome');
         return;
       }
       case 'fill': {
@@ -769,13 +809,16 @@ class Simulation {
         else if (this.#differed && news.reason === null) marks.see('a list that was late lifted a pause');
         this.#differed = news.reason === 'ledger differs from the balances';
         return;
+      case 'regime':
+        trace.add(`news regime ${news.to.regime}`);
+        if (news.to.regime === 'wide') marks.see('quotes were wide in a regime');
+        if (news.to.regime === 'reduce only') marks.see('a regime only closed inventory');
+        return;
       case 'placing':
       case 'canceling':
       case 'taking':
       case 'not taken':
-      case 'regime':
       case 'refused':
-      case 'regime':
       case 'count':
         return;
     }

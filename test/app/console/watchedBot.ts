@@ -98,12 +98,7 @@ export class WatchedBot {
 
   start(): void {
     const { box, config, seed } = this.#world;
-    const life = new Life(
-      ++this.#lives,
-      this.clock,
-      () => 0,
-      () => undefined,
-    );
+    const life = new Life(++this.#lives, this.clock, { skew: () => 0, speed: 1 }, () => undefined);
     this.#life = life;
     const { clock } = life;
     const { log } = memoryLog();

@@ -90,14 +90,22 @@ class Witness {
   readonly placements: number[] = [];
   /** Since when the last list of books that it was given has none of ours. */
   delistedAt: number | null = null;
-  /** The fee for makers that it was told last, and when. */
-  fee: { readonly at: number; readonly rate: number } | null = null;
+  /** The fee for makers that it was told last, and when; with those for takers then and before. */
+  fee: { readonly at: number; readonly rate: number; readonly taker: number; readonly takerBefore: number } | null =
+    null;
   /** It was told that nothing is traded, which a person has to look at. */
   suspendedAt: number | null = null;
   listedAgain = false;
 
   constructor(startedAt: number) {
     this.startedAt = startedAt;
+  }
+
+  /** Of those that it may have decided by. */
+  lowestTakerFee(at: number): number {
+    if (this.fee === null) return 0;
+    const { taker, takerBefore } = this.fee;
+    return at - this.fee.at < FEE_HEEDED_MS ? Math.min(taker, takerBefore) : taker;
   }
 }
 
@@ -115,6 +123,7 @@ export class Checker {
   readonly #nonces = new Set<string>();
   readonly #others = new Set<string>();
   readonly #orphans = new Map<string, number>();
+  readonly #lost = new Set<string>();
   #lastTid = 0;
   /** Major that our own orders have brought, in 10^-18. */
   #botMajor = 0n;
@@ -163,6 +172,21 @@ export class Checker {
 
   orphan(id: string): void {
     this.#orphans.set(id, this.#options.now());
+  }
+
+  /** A disk that lied has lost which nonces are reserved: those sent before may be sent again, and the exchange refuses them. */
+  lostNonces(): void {
+    this.#nonces.clear();
+  }
+
+  /** A disk that lied has lost this order: the bot can know it from the exchange alone. */
+  lost(id: string): void {
+    this.#orphans.set(id, this.#options.now());
+    this.#lost.add(id);
+    const isLive = this.#options.exchange.venue.accounts.get(this.#options.accountId)!.activeOrigins.has(id);
+    const fate = this.fateOf(id);
+    if (isLive) this.#options.marks.see('a disk that lied lost an order that lived');
+    if (fate === 'lost') this.#options.marks.see('a disk that lied lost an order on its way');
   }
 
   transferred(isListed: boolean): void {
@@ -354,7 +378,7 @@ export class Checker {
     return {
       distance: this.#botMajor + (hedges?.moved ?? 0n),
       open,
-      slack: this.#otherMajor + buy + sell + LOT,
+      slack: this.#otherMajor + (hedges?.lostMajor ?? 0n) + buy + sell + LOT,
     };
   }
 
@@ -394,7 +418,8 @@ export class Checker {
     let bestAsk = Infinity;
     for (const order of this.#ours()) {
       const { side, price, instrument } = order;
-      counts[side]++;
+      const isTake = this.#options.hedges()?.isTake(order.originId!) === true;
+      if (!isTake) counts[side]++;
       open[side] += BigInt(order.original - order.filled) * instrument.lotMoney;
       if (side === 'buy') bestBid = Math.max(bestBid, price);
       else bestAsk = Math.min(bestAsk, price);
@@ -534,7 +559,9 @@ export class Checker {
       ids.push([trade.tid, id]);
       if (id?.startsWith(promises.prefix) && !this.#orphans.has(id)) {
         this.#botMajor += change;
-        if (makerSide !== order.side) this.#break('M3', `${id} traded as a taker`);
+        if (this.#options.hedges()?.isTake(id) === true)
+          this.#options.hedges()?.traded({ id, major: gained, minor: trade.minor });
+        else if (makerSide !== order.side) this.#break('M3', `${id} traded as a taker`);
         if (this.#deletedAt.has(id)) marks.see('a fill while its cancel was under way');
       } else if (order.book === promises.book) this.#otherMajor += change < 0n ? -change : change;
       return true;
@@ -549,8 +576,8 @@ export class Checker {
 
   #checkPosition(open: Record<Side, bigint>): void {
     const { promises } = this.#options;
-    const limit = promises.positionMax * LOT + this.#otherMajor + LOT;
     const hedges = this.#options.hedges();
+    const limit = promises.positionMax * LOT + this.#otherMajor + (hedges?.lostMajor ?? 0n) + LOT;
     const position = this.#botMajor + (hedges?.moved ?? 0n);
     // What conversions may still bring or take counts as what orders may.
     const { buy, sell } = hedges?.inFlight() ?? NOTHING;
@@ -587,9 +614,11 @@ export class Checker {
     if (this.#sent.has(id)) this.#break('S6', `${id} was sent twice`);
     this.#sent.set(id, at);
     if (!/^[A-Za-z0-9_-]{1,40}$/.test(id)) this.#break('S6', `${id} is no origin id`);
-    if (order.timeInForce !== 'postonly') this.#break('M3', `${id} is ${order.timeInForce}`);
-    this.#checkIntent(order, intentOf(id));
     const witness = this.#lives.get(life);
+    const hedges = this.#options.hedges();
+    if (order.timeInForce === 'immediateorcancel' && hedges) hedges.taking(order, witness?.lowestTakerFee(at) ?? 0);
+    else if (order.timeInForce !== 'postonly') this.#break('M3', `${id} is ${order.timeInForce}`);
+    this.#checkIntent(order, intentOf(id));
     if (!witness) return;
     if (id.split('-')[1] !== String(witness.run)) this.#break('S6', `${id} carries another run than ${witness.run}`);
     this.#checkHalt(id);
@@ -607,6 +636,10 @@ export class Checker {
       if (run !== String(witness.run) && arrivedAt < witness.startedAt)
         this.#break('D2', `${id} was sent while ${left.originId} of run ${run} lived`);
     }
+    const { activeOrigins } = this.#options.exchange.venue.accounts.get(this.#options.accountId)!;
+    for (const lost of this.#lost)
+      if (activeOrigins.has(lost) && (this.#arrivedAt.get(lost) ?? Infinity) < witness.startedAt)
+        this.#break('D2', `${id} was sent while ${lost} lived, which the disk has lost`);
     witness.placements.push(at);
     if (witness.placements.length > promises.messagesPerMinute + promises.levels * 2) {
       const first = witness.placements.shift()!;
@@ -648,14 +681,15 @@ export class Checker {
 
   #seeFees(witness: Witness, reply: Reply): void {
     const { promises, now, marks } = this.#options;
-    type Row = { readonly book: string; readonly maker_fee_decimal: string };
+    type Row = { readonly book: string; readonly maker_fee_decimal: string; readonly taker_fee_decimal: string };
     const { fees } = envelopeOf(reply)!.payload as { readonly fees: readonly Row[] };
     const row = fees.find(({ book }) => book === promises.book);
     if (!row) return;
     const rate = Number(row.maker_fee_decimal);
     if (witness.fee?.rate === rate) return;
     if (witness.fee !== null) marks.see('the bot read other fees while it ran');
-    witness.fee = { at: now(), rate };
+    const taker = Number(row.taker_fee_decimal);
+    witness.fee = { at: now(), rate, taker, takerBefore: witness.fee?.taker ?? taker };
   }
 
   /** R3, M6 and M7, on what this life has been told of the book, its fees and whether it is traded. */
@@ -667,10 +701,24 @@ export class Checker {
       this.#break('M7', `${originId} was sent on a book that is not listed any more`);
     if (witness.listedAgain) this.#options.marks.see('the book was listed again, and the bot quoted it');
     witness.listedAgain = false;
-    if (!this.#options.promises.earnsFees || !fee || !(fee.rate >= FEE_CHECKED) || at - fee.at < FEE_HEEDED_MS) return;
+    const isTake = (id: string) => this.#options.hedges()?.isTake(id) === true;
+    if (
+      isTake(originId) ||
+      !this.#options.promises.earnsFees ||
+      !fee ||
+      !(fee.rate >= FEE_CHECKED) ||
+      at - fee.at < FEE_HEEDED_MS
+    )
+      return;
     for (const other of this.#ours()) {
       const sentAt = this.#sent.get(other.originId!) ?? -Infinity;
-      if (other.side === side || sentAt < fee.at + FEE_HEEDED_MS || at - sentAt > FEE_PAIR_MS) continue;
+      if (
+        other.side === side ||
+        isTake(other.originId!) ||
+        sentAt < fee.at + FEE_HEEDED_MS ||
+        at - sentAt > FEE_PAIR_MS
+      )
+        continue;
       const [bid, ask] = side === 'buy' ? [Number(price), other.price * 10] : [other.price * 10, Number(price)];
       // The market moves between the two: half of both fees is enough.
       if (ask < bid * (1 + fee.rate))

@@ -1,8 +1,9 @@
 /** The judge of hedges: reads quotes, acceptances and conversions off the exchange itself, and holds what the bot sends and keeps against them. */
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { Accepted } from './personJudge.ts';
+import { BookHedges, type TakerTrade } from './bookHedges.ts';
 import type { Marks } from './sometimes.ts';
-import { deskPayload, envelopeOf, quoteIn, type Topic } from '../world/wire.ts';
+import { deskPayload, envelopeOf, quoteIn, type PlacedOrder, type Topic } from '../world/wire.ts';
 
 type Request = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -27,6 +28,9 @@ type Offer = {
 type Acceptance = {
   readonly offer: Offer;
   readonly sentAt: number;
+  /** Mid prices that the bot may have seen by then, and the first leg of the route whose second leg this is. */
+  readonly middles: readonly bigint[];
+  readonly first: Acceptance | null;
   refused: boolean;
   conversion: { readonly id: string; readonly at: number } | null;
   end: 'completed' | 'failed' | null;
@@ -37,11 +41,15 @@ export type KeptHedge = {
   readonly id: string;
   readonly state: string;
   readonly offer: {
+    readonly way: string;
     readonly id: string;
     readonly give: { readonly currency: string; readonly amount: string };
     readonly get: { readonly currency: string; readonly amount: string };
   } | null;
   readonly conversionId: string | null;
+  readonly why?: string | null;
+  /** Of a hedge over a third currency: the leg that was accepted last. */
+  readonly route?: { readonly leg: 1 | 2 };
   readonly at?: number;
   readonly costMax?: string;
   readonly flatten?: { readonly id: string };
@@ -60,6 +68,8 @@ export type HedgeJudgeOptions = {
   /** Of our own orders in the book: lots by price in ticks. */
   readonly ours: (side: 'buy' | 'sell') => ReadonlyMap<number, number>;
   readonly kept: () => readonly KeptHedge[];
+  /** Taker orders are allowed. */
+  readonly byBook: boolean;
   readonly costMaxBps: number;
   readonly quoteLifeMinMs: number;
   /** The bot may be shown a book that is so old. */
@@ -89,9 +99,48 @@ export class HedgeJudge {
   #completed = 0;
   #cost = 0n;
   #costMax = 0n;
+  /** First legs by the hedge that is on disk. */
+  readonly #firstLegs = new Map<string, string>();
+  /** Hedges that must go on, by what was on disk last. */
+  #unfinished: ReadonlyMap<string, string> = new Map();
+  readonly #takes: BookHedges;
+  /** Offers that were accepted, and that a disk which lied has lost. */
+  readonly #lost = new Set<string>();
 
   constructor(options: HedgeJudgeOptions) {
     this.#options = options;
+    const { marks, breaks, byBook, costMaxBps } = options;
+    this.#takes = new BookHedges({ marks, breaks, isAllowed: byBook, costMaxBps, slackBps: MIDDLE_BPS });
+  }
+
+  /** Whether the order is the taker order of a hedge. */
+  isTake(id: string): boolean {
+    return this.#takes.has(id);
+  }
+
+  /** A taker order leaves the bot; `takerFee`: the lowest that it may know. */
+  taking(order: PlacedOrder, takerFee: number): void {
+    for (const [id, acceptance] of this.#acceptances)
+      if (this.#mayMove(acceptance) && !this.#lost.has(id))
+        this.#break('H2', `${order.originId} was sent while offer ${id} might still be carried out`);
+    const row = this.#options.kept().find(each => each.offer?.id === order.originId);
+    const take = this.#takes.taking(order, row, this.#seenMiddles(), takerFee);
+    const worst = units(row?.costMax ?? '0');
+    this.#options.accepted?.({
+      ...{ flatten: row?.flatten?.id ?? null, begunAt: row?.at ?? -Infinity, slack: 0n },
+      get cost() {
+        return take.cost;
+      },
+      // Once it is over only what was traded counts.
+      get most() {
+        return take.end === null ? worst : (worst * take.traded) / take.major;
+      },
+      mayCost: () => take.end !== 'failed',
+    });
+  }
+
+  traded(trade: TakerTrade): void {
+    this.#takes.traded(trade);
   }
 
   /** Major that conversions have brought, in 10^-18. */
@@ -135,19 +184,24 @@ export class HedgeJudge {
     const row = kept().find(each => each.offer?.id === id);
     if (!row || row.state !== 'accepted') this.#break('H1', `offer ${id} was accepted and that is not on disk`);
     for (const [other, acceptance] of this.#acceptances) {
-      if (other !== id && this.#mayMove(acceptance))
+      if (other !== id && this.#mayMove(acceptance) && !this.#lost.has(other))
         this.#break('H2', `offer ${id} was accepted while ${other} might still be carried out`);
     }
     if (!offer.canConfirm) this.#break('H3', `offer ${id} was accepted, and could not be confirmed`);
+    const [take] = this.#takes.open;
+    if (take !== undefined) this.#break('H2', `offer ${id} was accepted while ${take} has no end on disk`);
     if (!(offer.expiresAt - at >= quoteLifeMinMs - QUEUED_MS))
       this.#break('H3', `offer ${id} was accepted ${(offer.expiresAt - at).toFixed(0)} ms before its end`);
-    const cost = this.#checkCost(offer);
+    const first = row?.route?.leg === 2 ? (this.#acceptances.get(this.#firstLegs.get(row.id) ?? '') ?? null) : null;
+    const middles = this.#seenMiddles();
+    const cost = first === null ? this.#checkCost(offer, middles) : this.#checkRoute(first, offer);
     if (!this.#acceptances.has(id))
-      this.#acceptances.set(id, { offer, sentAt: at, refused: false, conversion: null, end: null });
+      this.#acceptances.set(id, { offer, sentAt: at, middles, first, refused: false, conversion: null, end: null });
     const acceptance = this.#acceptances.get(id)!;
     this.#options.accepted?.({
       ...{ flatten: row?.flatten?.id ?? null, begunAt: row?.at ?? -Infinity, ...cost },
-      most: units(row?.costMax ?? '0'),
+      // The first leg counts for both.
+      most: first === null ? units(row?.costMax ?? '0') : 0n,
       mayCost: () => acceptance.end !== 'failed' && (!acceptance.refused || acceptance.conversion !== null),
     });
     if (this.#acceptances.size > 1) marks.see('several hedges in one seed');
@@ -183,19 +237,44 @@ export class HedgeJudge {
 
   /** The bot has this on disk now. */
   kept(rows: readonly KeptHedge[]): void {
-    for (const { id, state, offer } of rows) {
+    for (const row of rows) {
+      const { id, state, offer, route } = row;
       if (!offer) continue;
       if (state === 'unknown') this.#unknown.add(offer.id);
       if (!this.#since.has(id)) this.#since.set(id, this.#options.now());
-      if (state !== 'completed' && state !== 'failed') continue;
-      const before = this.#claims.get(offer.id);
-      if (before !== undefined) {
-        if (before !== state) this.#break('H4', `hedge ${id} was ${before}, and is ${state} now`);
+      if (offer.way === 'book') {
+        if (state === 'completed' || state === 'failed') this.#takes.ended(offer.id, state, row.why ?? '');
         continue;
       }
-      this.#claims.set(offer.id, state);
-      this.#checkClaim(id, state, offer);
+      if (route?.leg === 1) this.#firstLegs.set(id, offer.id);
+      const first = this.#firstLegs.get(id);
+      if (route?.leg === 2 && first !== undefined) this.#claim(id, 'completed', first, null);
+      const end = endOf(row);
+      if (end !== null) this.#claim(id, end, offer.id, offer);
+      if (state === 'between' && route?.leg === 2) this.#see('a second leg was not carried out');
+      if (state === 'completed' && route !== undefined) this.#see('a hedge went over a third currency');
+      if (state === 'stranded') this.#see('a hedge was stranded after its first leg');
     }
+    this.#checkNothingForgotten(rows);
+  }
+
+  #claim(id: string, state: 'completed' | 'failed', offerId: string, kept: KeptHedge['offer']): void {
+    const before = this.#claims.get(offerId);
+    if (before !== undefined) {
+      if (before !== state) this.#break('H4', `hedge ${id} was ${before}, and is ${state} now`);
+      return;
+    }
+    this.#claims.set(offerId, state);
+    this.#checkClaim(id, state, offerId, kept);
+  }
+
+  /** H4: what is under way, or waits between its legs, stays on disk until it has ended. */
+  #checkNothingForgotten(rows: readonly KeptHedge[]): void {
+    const ids = new Set(rows.map(({ id }) => id));
+    for (const [id, state] of this.#unfinished)
+      if (!ids.has(id)) this.#break('H4', `hedge ${id} was ${state}, and is gone from the disk`);
+    const open = rows.filter(row => isUnderWay(row) || row.state === 'between');
+    this.#unfinished = new Map(open.map(({ id, state }) => [id, state]));
   }
 
   /** To be called after every event of the world. */
@@ -219,7 +298,33 @@ export class HedgeJudge {
     this.#middles.push({ at: this.#options.now(), middle: (BigInt(Math.round(middle * 100)) * ONE) / 100n });
   }
 
+  /** The bot's disk has lost these hedges, and what it said of others; `left` is on it. */
+  lost(rows: readonly KeptHedge[], left: readonly KeptHedge[]): void {
+    for (const { offer } of rows) if (offer && this.#acceptances.has(offer.id)) this.#lost.add(offer.id);
+    if (this.#lost.size > 0) this.#see('a disk that lied lost a hedge');
+    for (const { id, offer } of [...rows, ...left]) {
+      this.#claims.delete(offer?.id ?? '');
+      this.#claims.delete(this.#firstLegs.get(id) ?? '');
+    }
+    this.#takes.lost(offersOf(rows), offersOf(left));
+    this.#unfinished = new Map();
+    this.kept(left);
+  }
+
+  /** Major that hedges which the bot cannot know of may have moved, in 10^-18. */
+  get lostMajor(): bigint {
+    const { major } = this.#options;
+    let sum = 0n;
+    for (const id of this.#lost) {
+      const { give, get } = this.#acceptances.get(id)!.offer;
+      sum += give.currency === major ? give.sum : get.currency === major ? get.sum : 0n;
+    }
+    return sum;
+  }
+
   died(): void {
+    this.#takes.died();
+    if (this.#options.kept().some(({ state }) => state === 'between')) this.#see('a crash between two legs');
     for (const acceptance of this.#acceptances.values()) {
       if (!this.#mayMove(acceptance)) continue;
       this.#see('a crash with a hedge under way');
@@ -242,10 +347,15 @@ export class HedgeJudge {
   /** Everything has come to its end: what was carried out is what the bot has. */
   checkEnd(): void {
     const { exchange, accountId, kept } = this.#options;
-    for (const { id, state } of kept())
-      if (state !== 'completed' && state !== 'failed') this.#break('L1', `hedge ${id} is ${state} after the stop`);
+    this.#takes.checkEnd();
+    for (const row of kept())
+      // A hedge between its legs goes on at the next start.
+      if (isUnderWay(row)) {
+        const { id, state } = row;
+        this.#break('L1', `hedge ${id} is ${state} after the stop`);
+      }
     for (const { offer, end } of this.#acceptances.values()) {
-      if (end === 'completed' && this.#claims.get(offer.id) !== 'completed')
+      if (end === 'completed' && this.#claims.get(offer.id) !== 'completed' && !this.#lost.has(offer.id))
         this.#break(
           'H4',
           `offer ${offer.id} was carried out, and the bot has it as ${this.#claims.get(offer.id) ?? 'nothing'}`,
@@ -292,14 +402,14 @@ export class HedgeJudge {
     return conversion !== null || this.#options.now() < offer.expiresAt;
   }
 
-  #checkClaim(id: string, state: 'completed' | 'failed', offer: NonNullable<KeptHedge['offer']>): void {
-    const acceptance = this.#acceptances.get(offer.id);
+  #checkClaim(id: string, state: 'completed' | 'failed', offerId: string, kept: KeptHedge['offer']): void {
+    const acceptance = this.#acceptances.get(offerId);
     if (state === 'failed') {
       if (acceptance?.end === 'completed')
         this.#break('H4', `hedge ${id} was carried out, and the bot has it as failed`);
       else if (acceptance && this.#mayMove(acceptance))
         this.#break('H4', `the bot gives up hedge ${id}, which may still be carried out`);
-      if (this.#unknown.has(offer.id)) this.#see('a hedge with an unknown outcome was not carried out');
+      if (this.#unknown.has(offerId)) this.#see('a hedge with an unknown outcome was not carried out');
       return;
     }
     if (acceptance?.end !== 'completed') {
@@ -307,9 +417,9 @@ export class HedgeJudge {
       return;
     }
     const { give, get, way } = acceptance.offer;
-    if (units(offer.give.amount) !== give.sum || units(offer.get.amount) !== get.sum)
+    if (kept && (units(kept.give.amount) !== give.sum || units(kept.get.amount) !== get.sum))
       this.#break('H4', `hedge ${id} is kept with other amounts than were converted`);
-    if (this.#unknown.has(offer.id))
+    if (this.#unknown.has(offerId))
       this.#see(
         way === 'rfq' ? 'an unknown hedge was found in the list' : 'an unknown hedge was found in the balances',
       );
@@ -336,12 +446,11 @@ export class HedgeJudge {
   }
 
   /** Against the middle of any book that the bot may have been shown, whichever makes it cheapest. */
-  #checkCost({ id, give, get }: Offer): { readonly cost: bigint; readonly slack: bigint } {
+  #checkCost({ id, give, get }: Pick<Offer, 'id' | 'give' | 'get'>, middles: readonly bigint[]) {
     const { major, minor, costMaxBps } = this.#options;
     const nothing = { cost: 0n, slack: 0n };
     if (![give.currency, get.currency].includes(major) || ![give.currency, get.currency].includes(minor))
       return nothing;
-    const middles = [...this.#middles.map(({ middle }) => middle), this.#middle() ?? 0n].filter(middle => middle > 0n);
     if (middles.length === 0) return nothing;
     const sells = give.currency === major;
     const costs = middles.map(middle => {
@@ -355,6 +464,18 @@ export class HedgeJudge {
     if (cost > most)
       this.#break('H5', `offer ${id} costs ${Number((cost * 1_000_000n) / fair) / 100} bps, ${costMaxBps} are allowed`);
     return { cost, slack: (fair * BigInt(MIDDLE_BPS)) / 10_000n };
+  }
+
+  /** Of both legs, against the mid prices that the bot may have seen when it accepted the first. */
+  #checkRoute(first: Acceptance, { id, give, get }: Offer) {
+    if (give.currency !== first.offer.get.currency || give.sum > first.offer.get.sum)
+      this.#break('H4', `offer ${id} converts other money than the first leg brought`);
+    return this.#checkCost({ id, give: first.offer.give, get }, first.middles);
+  }
+
+  /** Of all books that the bot may have been shown. */
+  #seenMiddles(): readonly bigint[] {
+    return [...this.#middles.map(({ middle }) => middle), this.#middle() ?? 0n].filter(middle => middle > 0n);
   }
 
   #middle(): bigint | null {
@@ -387,6 +508,16 @@ export class HedgeJudge {
     this.#options.breaks(law, what);
   }
 }
+
+/** How the offer that is on disk ended, by the state of its hedge; null while it has not. */
+function endOf({ state, route }: KeptHedge): 'completed' | 'failed' | null {
+  if (state === 'completed' || state === 'failed') return state;
+  if (route === undefined || (state !== 'between' && state !== 'stranded')) return null;
+  return route.leg === 1 ? 'completed' : 'failed';
+}
+
+const offersOf = (rows: readonly KeptHedge[]): readonly string[] =>
+  rows.flatMap(({ offer }) => (offer ? [offer.id] : []));
 
 const isUnderWay = ({ state }: KeptHedge): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';

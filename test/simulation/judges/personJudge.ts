@@ -332,6 +332,7 @@ export class PersonJudge {
 
   /** By any clock that the machine has had so far. */
   #isOver(until: number | null): boolean {
+    this.clockSet();
     return until !== null && until <= this.#o.wall() + this.#skewMax + 1;
   }
 

@@ -26,6 +26,7 @@ export type SentinelJudgeOptions = {
 const WITHIN_MS = 10_000;
 /** A read of open orders may wait for its turn, and for its answer; then what it saw is canceled. */
 const DECISION_MS = 16_000;
+const LOOK_EVERY_MS = 1_000;
 /** A bot beats every other second: after a longer silence it is one that lives again. */
 const SILENCE_MS = 6_000;
 /** An order that arrives after it has fired is found by a look every ten seconds. */
@@ -120,6 +121,10 @@ export class SentinelJudge {
     this.#latchedAt = now();
     marks.see('the sentinel fired');
     if (promises.isCalm) breaks('L5', 'the sentinel fired though nothing was wrong');
+    // Its clock may run fast, and what was a reason is noted once a second.
+    const isDead = this.#beatAt !== null && now() - this.#beatAt >= promises.ttlMs - LOOK_EVERY_MS;
+    if (!isDead && now() - this.#reasonAt > DECISION_MS)
+      breaks('L5', 'the sentinel halted a bot that showed life all the time');
   }
 
   held(): void {

@@ -191,7 +191,7 @@ export class Bot {
     const life = new Life(
       ++this.#lives,
       world.machineClock,
-      () => world.skew,
+      { skew: () => world.skewOf('bot'), speed: world.speeds.bot },
       why => {
         if (this.#life !== life) return;
         world.trace.add(`dead #${life.number} ${why}`);

@@ -4,6 +4,9 @@ import type { Clock, Millis, Timer } from '../../../src/core/index.ts';
 /** Thrown into code of a process that has just died, so that it does not go on; what catches it runs on in a world of its own. */
 export class Dead extends Error {}
 
+/** How the clock of the machine runs: how far its wall clock is ahead now, and the speed of its timers, 1 for the world's. */
+export type MachineTime = { readonly skew: () => Millis; readonly speed: number };
+
 /** Kinds of calls that reach a process from outside. A process that wakes sees its timers first, as Node does. */
 type Call = { readonly kind: 'timer' | 'message'; readonly run: () => void };
 
@@ -12,19 +15,21 @@ export class Life {
   /** The process's view of time: its wall clock may be wrong. */
   readonly clock: Clock;
   readonly #world: Clock;
+  readonly #speed: number;
   readonly #onDeath: (why: string) => void;
   #alive = true;
   #frozenUntil: Millis = -Infinity;
   #waiting: Call[] = [];
   #fatalStep = 0;
 
-  constructor(number: number, world: Clock, skew: () => Millis, onDeath: (why: string) => void) {
+  constructor(number: number, world: Clock, { skew, speed }: MachineTime, onDeath: (why: string) => void) {
     this.number = number;
     this.#world = world;
+    this.#speed = speed;
     this.#onDeath = onDeath;
     this.clock = {
       now: () => world.now() + skew(),
-      elapsed: () => world.elapsed(),
+      elapsed: () => world.elapsed() * speed,
       after: (ms, call) => this.#after(ms, call),
     };
   }
@@ -75,7 +80,7 @@ export class Life {
     const run = () => {
       if (set) call();
     };
-    const timer = this.#world.after(ms, () => this.#enter({ kind: 'timer', run }));
+    const timer = this.#world.after(ms / this.#speed, () => this.#enter({ kind: 'timer', run }));
     return {
       stop: () => {
         set = false;

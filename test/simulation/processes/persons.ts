@@ -67,7 +67,7 @@ export class Persons {
     const { world } = options;
     this.#chance = chanceOf(world.seed, 'persons');
     const { machineClock } = world;
-    this.#clock = { ...machineClock, now: () => machineClock.now() + world.skew };
+    this.#clock = { ...machineClock, now: () => machineClock.now() + world.skewOf('bot') };
     this.#later();
     this.#lookLater();
   }
@@ -201,7 +201,7 @@ export class Persons {
     const life = new Life(
       FIRST_LIFE + this.#commands,
       world.machineClock,
-      () => world.skew,
+      { skew: () => world.skewOf('bot'), speed: world.speeds.bot },
       () => undefined,
     );
     const log = heardLog(({ level, text }) => world.trace.add(`log command #${life.number} ${level} ${text}`));

@@ -86,7 +86,7 @@ export class SentinelProcess {
     const life = new Life(
       ++this.#lives,
       world.machineClock,
-      () => world.skew,
+      { skew: () => world.skewOf('sentinel'), speed: world.speeds.sentinel },
       why => {
         if (this.#life !== life) return;
         world.trace.add(`sentinel dead ${why}`);

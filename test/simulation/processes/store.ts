@@ -8,6 +8,7 @@ import type { Heartbeat, HeartbeatRecord } from '../../../src/live/safety/heartb
 import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
 import type { Life } from './life.ts';
 import { StateDir } from './stateDir.ts';
+import { LyingDisk } from '../world/lyingDisk.ts';
 import type { World } from '../world/world.ts';
 import { OPEN_LATCH } from '../../live/openLatch.ts';
 
@@ -19,6 +20,12 @@ export type Intent = {
 };
 
 const ACCOUNT = 'simulated';
+
+/** A disk that lies holds what it was given for so long. */
+const HELD_MS = [20, 4_000] as const;
+
+/** Orders and hedges that were on disk and are not any more. */
+export type Lost = { readonly orders: readonly string[]; readonly hedges: readonly HedgeRow[] };
 
 /** Told of what the two processes leave for each other. */
 export type StoreEvents = {
@@ -45,6 +52,9 @@ export class Store {
   /** A person lifted a halt, and no bot has taken it up. */
   #isLifted = false;
   #hedges: readonly HedgeRow[] = [];
+  /** Of a disk that lies about what is written; and the hedges that truly are. */
+  readonly #lies: LyingDisk | null;
+  #writtenHedges: readonly HedgeRow[] = [];
   /** Where persons act by what the commands leave; null: what holds the bot back is kept in memory. */
   readonly files: StateDir | null;
 
@@ -52,6 +62,9 @@ export class Store {
     this.#world = world;
     this.#events = events;
     this.files = hasFiles ? new StateDir((life, what) => this.#write(life, what)) : null;
+    const hold = world.chance('lying disk holds');
+    const lies = world.drawn('lying disk') > 0;
+    this.#lies = lies ? new LyingDisk(this.#db, () => hold.between(...HELD_MS)) : null;
     this.#intent = this.#db.prepare('SELECT side, price, amount, ending FROM intents WHERE id = ?');
     this.#open = this.#db.prepare('SELECT id FROM intents WHERE ending IS NULL ORDER BY id');
   }
@@ -68,6 +81,22 @@ export class Store {
   /** What is durable about an order; undefined when nothing is. */
   intent(id: string): Intent | undefined {
     return this.#intent.get(id) as Intent | undefined;
+  }
+
+  /** The machine went down: a disk that lied has lost the last transactions. */
+  loseHeld(): Lost {
+    if (this.#lies === null) return { orders: [], hedges: [] };
+    const all = this.#db.prepare('SELECT id FROM intents ORDER BY id');
+    const ids = () => (all.all() as { id: string }[]).map(({ id }) => id);
+    const before = ids();
+    this.#lies.lose();
+    const left = new Set(ids());
+    const [held, written] = [this.#hedges, this.#writtenHedges];
+    this.#hedges = written;
+    const isKept = ({ id, offer }: HedgeRow) => written.some(row => row.id === id && row.offer?.id === offer?.id);
+    const lost = { orders: before.filter(id => !left.has(id)), hedges: held.filter(row => !isKept(row)) };
+    this.#world.trace.add(`the disk lost ${JSON.stringify(lost.orders)} and ${lost.hedges.map(({ id }) => id).join()}`);
+    return lost;
   }
 
   /** Orders whose end is not durable. */
@@ -243,6 +272,7 @@ export class Store {
 
   #write(life: Life, what: string): void {
     life.step(`before ${what}`);
+    if (this.#lies?.writes(this.#world.clock.elapsed()) === true) this.#writtenHedges = this.#hedges;
     if (this.#isFull) throw new Error('ENOSPC: no space left on device (simulated)');
   }
 }

@@ -80,6 +80,15 @@ export const FAULTS = [
   'removed book',
   'suspended trading',
   'changed fees',
+  // Other ways out of inventory; where the bot hedges. Of the second, each strike moves the price of the dollar.
+  'hedges by the book',
+  'hedges over dollars',
+  // The clocks of the bot's and of the sentinel's machine run apart from the exchange's.
+  'drifting clocks',
+  // The machine goes down, and the disk had not written what it said that it had.
+  'lying disk',
+  // Any strategy, and values from the whole schema, in place of a ladder.
+  'drawn configuration',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

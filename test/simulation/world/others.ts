@@ -239,7 +239,7 @@ function machine({ world, exchange, accountId, bot, store, checker }: Scene): vo
     return () => {
       world.count('clock steps');
       if (step < -3_000_000) world.marks.see('the clock stepped back over an hour');
-      world.skew += step;
+      world.steps += step;
       world.trace.add(`clock stepped by ${step}`);
     };
   });

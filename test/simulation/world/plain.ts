@@ -10,7 +10,9 @@ const part =
   <K extends keyof Config>(name: K, change: Part<K>): Change =>
   scenario => ({ ...scenario, config: { ...scenario.config, [name]: change(scenario.config[name]) } });
 
-const ladder = (change: object): Change => part('strategy', strategy => ({ ...strategy, ...change }));
+/** Other strategies have other settings: they stay. */
+const ladder = (change: object): Change =>
+  part('strategy', strategy => (strategy.name === 'ladder' ? { ...strategy, ...change } : strategy));
 const timing = (change: object): Change => part('timing', all => ({ ...all, ...change }));
 
 const noFairValue: Change = scenario =>
@@ -26,7 +28,7 @@ const noStream: Change = scenario => {
 
 const noHedge: Change = scenario =>
   part('inventory', inventory => ({ ...inventory, target: '1.5' }))(
-    part('hedge', () => undefined)({ ...scenario, desks: null }),
+    part('hedge', () => undefined)({ ...scenario, desks: null, dollarPremiumBps: null }),
   );
 
 const noSentinel: Change = scenario => ({
@@ -42,7 +44,7 @@ const PLAIN_CHANGES = {
   stream: noStream,
   rolls: scenario => ({ ...scenario, rollAfterMs: Infinity }),
   markouts: part('markouts', () => undefined),
-  levels: ladder({ levels: 1 }),
+  levels: part('strategy', strategy => ({ ...strategy, levels: 1 })),
   'level-step': ladder({ levelAmountStep: '0' }),
   'level-spacing': ladder({ levelSpacingBps: 4 }),
   skew: ladder({ skew: { priceBpsAtLimit: 0 } }),

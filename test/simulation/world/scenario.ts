@@ -3,6 +3,7 @@ import { loadConfig, type Config } from '../../../src/config.ts';
 import type { Millis } from '../../../src/core/index.ts';
 import { FLOW_PROFILES, type FlowProfile, type Switches } from '../../../src/sandbox/index.ts';
 import { chanceOf, type Chance } from './chance.ts';
+import { drawnConfig } from './drawnConfig.ts';
 import { isCalm, type Swarm } from './faults.ts';
 
 export const BOOK = 'btc_mxn';
@@ -18,6 +19,8 @@ export type Scenario = {
   readonly cancelTiming: Switches['cancelTiming'];
   /** How the exchange's conversion desks are; null where the bot does not hedge. */
   readonly desks: Partial<Switches> | null;
+  /** By how much a coin is dearer for dollars than in the bot's book, in bps; null where no hedge goes over dollars. */
+  readonly dollarPremiumBps: number | null;
   /** When a withdrawal leaves the total, and how late the lists show what moved. */
   readonly lists: Pick<Switches, 'withdrawalTotal' | 'transferListDelayMs'>;
   /** Webhooks are told to the bot. */
@@ -39,7 +42,8 @@ const FENCE_MARGIN_MS = 10_000;
 /** How long the bot waits for a list: so short that a person can still come while everything heals. */
 const LIST_WAIT_MS = 50_000;
 
-export function scenarioOf(seed: number, swarm: Swarm): Scenario {
+/** `mayBeAny`: whether strategies other than the ladder may be drawn. */
+export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenario {
   const chance = chanceOf(seed, 'scenario');
   const fenceMs = chance.pick([50_000, 50_000, 70_000]);
   const settleMs = 20_000;
@@ -56,7 +60,8 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const hedges = desk.hit(0.5);
   // So little that one side of the quotes alone may fill it.
   const room = hedges && !isCalm(seed) && desk.hit(0.4) ? levels + (levels * (levels - 1)) / 2 / amount : asked;
-  const hedging = hedges ? hedgingOf(desk, amount, room) : null;
+  const ways = chanceOf(seed, 'ways of hedges');
+  const hedging = hedges ? withMoreWays(ways, swarm, hedgingOf(desk, amount, room)) : null;
   const adverse = chanceOf(seed, 'markouts');
   const markouts = {
     horizonMs: adverse.pick([1_000, 5_000, 15_000]),
@@ -70,7 +75,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const fairValue = !isCalm(seed) && prices.hit(0.4) ? fairValueOf(prices, usesStream) : null;
   const listing = chanceOf(seed, 'transfer lists');
   const counted = chance.pick(['mid', 'mid', 'weightedMid', 'bestBidAsk']);
-  const text = JSON.stringify({
+  const raw = {
     book: BOOK,
     instance: INSTANCE,
     exchange: { kind: 'embedded', stream: usesStream },
@@ -112,19 +117,22 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
       // A restart must find room beside the second reader of the book.
       ...(fairValue?.reference ? { bookPollMs: 1_600 } : {}),
     },
-  });
-  const loaded = loadConfig(text, `seed ${seed}`);
+  };
+  const loaded = loadConfig(JSON.stringify(raw), `seed ${seed}`);
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  const isDrawn = swarm.has('drawn configuration') && mayBeAny;
+  const other = isDrawn ? drawnConfig(chanceOf(seed, 'drawn configuration'), raw, usesStream) : null;
   const base = FLOW_PROFILES[BOOK]!;
   const busy = swarm.get('busy market') ?? 0;
   return {
-    config: loaded.config,
+    config: other ?? loaded.config,
     profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) * (hedging ? 2 : 1) },
     balances: { btc: '1.5', mxn: '3000000' },
     usesStream,
     hasSentinel,
     cancelTiming: chanceOf(seed, 'cancel timing').pick(['at once', 'queued']),
     desks: hedging?.desks ?? null,
+    dollarPremiumBps: hedging && swarm.has('hedges over dollars') ? ways.integer(-40, 40) : null,
     lists: {
       withdrawalTotal: listing.pick(['at creation', 'at completion']),
       // Some lists are later than the bot waits for them.
@@ -190,5 +198,25 @@ function hedgingOf(chance: Chance, amount: number, room: number) {
       rfqDelayMaxMs: delay,
       conversionQueueMs: delay,
     } satisfies Partial<Switches>,
+  };
+}
+
+/** Hedges by the book and over dollars, with limits of costs at which some of them are too dear. */
+function withMoreWays(chance: Chance, swarm: Swarm, hedging: ReturnType<typeof hedgingOf>) {
+  const byBook = swarm.has('hedges by the book');
+  const overDollars = swarm.has('hedges over dollars');
+  if (!byBook && !overDollars) return hedging;
+  const { venues, costMaxBps } = hedging.hedge;
+  const routes = { via: ['usd'], riskBps: chance.pick([0, 10]), waitMs: chance.pick([10_000, 60_000]) };
+  const isBookAlone = chance.hit(0.5);
+  const limit = chance.pick([12, 30, costMaxBps]);
+  return {
+    ...hedging,
+    hedge: {
+      ...hedging.hedge,
+      venues: byBook ? [...(isBookAlone ? [] : venues), 'book'] : venues,
+      costMaxBps: byBook ? limit : costMaxBps,
+      ...(overDollars ? { routes } : {}),
+    },
   };
 }

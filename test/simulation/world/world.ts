@@ -9,6 +9,13 @@ import type { Trace } from './trace.ts';
 /** One strike of a fault: number of the strike in its class, and number of the event in which it strikes. */
 export type Strike = { readonly fault: Fault; readonly index: number; readonly event: number };
 
+/** Machines with a clock of their own. */
+export type Machine = 'bot' | 'sentinel';
+
+/** A clock runs up to so much fast or slow, and was last set up to so long ago. */
+const DRIFT_MAX = 0.001;
+const UNSET_MAX_MS = 86_400_000;
+
 /** Distance of the seeds of continuations: far from those of a campaign. */
 const BRANCH_STEP = 1_000_003;
 
@@ -20,8 +27,12 @@ export class World {
   readonly faults = new Map<Fault, number>();
   /** Events of the run so far. */
   events = 0;
-  /** The wall clock of the bot's machine is this far from the exchange's. */
-  skew: Millis = 0;
+  /** By how much the wall clocks of the machines were set. */
+  steps: Millis = 0;
+  /** Speed of the clock of each machine, compared with the exchange's. */
+  readonly speeds: Readonly<Record<Machine, number>>;
+  /** How far the clock of each machine had run away before the run. */
+  readonly #before: Readonly<Record<Machine, Millis>>;
   /** Something reached the bot since this was last put back: promises must settle before time goes on. */
   touched = true;
   /** The world's clock as the bot's machine has it: whatever it calls reaches the bot. */
@@ -53,6 +64,14 @@ export class World {
     this.clock = clock;
     this.trace = trace;
     this.#swarm = swarm;
+    const clocks = chanceOf(seed, 'drifting clocks');
+    const drift = swarm.get('drifting clocks') ?? 0;
+    const speed = () => 1 + (drift === 0 ? 0 : clocks.between(-DRIFT_MAX, DRIFT_MAX));
+    this.speeds = { bot: speed(), sentinel: speed() };
+    const unsetMs = clocks.between(0, UNSET_MAX_MS);
+    const before = (machine: Machine) => Math.round((this.speeds[machine] - 1) * unsetMs);
+    this.#before = { bot: before('bot'), sentinel: before('sentinel') };
+    if (drift > 0) this.count('drifting clocks');
     this.venueClock = {
       now: () => Math.floor(clock.now()),
       elapsed: () => clock.elapsed(),
@@ -67,6 +86,12 @@ export class World {
           call();
         }),
     };
+  }
+
+  /** How far the wall clock of a machine is ahead of the exchange's, in whole milliseconds. */
+  skewOf(machine: Machine): Millis {
+    const drift = (this.speeds[machine] - 1) * this.clock.elapsed();
+    return this.steps + this.#before[machine] + Math.floor(drift);
   }
 
   chance(name: string): Chance {
