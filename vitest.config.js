@@ -107,6 +107,7 @@ const MANY = [
   'conformance/placing',
   'conformance/rfq',
   'conformance/webhooks',
+  'core/accounting/histories',
   'core/accounting/ledger',
   'core/engine/engine',
   'core/engine/figureEvidence',

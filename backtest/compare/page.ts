@@ -237,7 +237,7 @@ const columnsOf = (minor: string): readonly string[] => [
   `net, ${minor}`,
   'net with each fill valued at the mid price 60 s later',
   'net minus the net of the first bot',
-  'lowest to highest net if the same run starts later',
+  'lowest to highest net when the run is repeated with later start times',
   'lowest to highest net of the fill models',
   'spread captured',
   'change in value of the inventory',
@@ -294,7 +294,7 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
       ? NO_HTML
       : html`<p>
           These values were measured before the start of trading, with standard errors. The chosen risk per hour
-          determines the value of the full inventory and of one order.
+          determines the maximum inventory and the amount of one order, both shown as values in the quote currency.
         </p>`,
     table(
       html`<tr>

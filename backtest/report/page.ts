@@ -279,7 +279,8 @@ function missingTable(models: readonly ShownModel[]): Html {
     return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
   };
   return html`<p>
-      Time without a bid / without an ask at the exchange, by the reason that the engine gave in its next decision.
+      Time without a bid / without an ask at the exchange, grouped by the reason in the first decision of the engine
+      after the side was missing.
     </p>
     ${table(
       html`<tr>

@@ -328,7 +328,7 @@ export class Hedger {
       this.#handleNotExecuted(
         row,
         isNowhere
-          ? "the exchange has no conversion for the hedge's quote"
+          ? 'the exchange lists no conversion that was executed for the accepted quote'
           : 'the account balances show that the conversion was not executed',
       );
   }

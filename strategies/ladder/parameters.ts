@@ -60,7 +60,7 @@ export const ladderParameters = z
         enabled: z
           .boolean()
           .default(false)
-          .describe('Whether the first level moves back to one tick better than other orders.'),
+          .describe("Whether a first level better than needed moves to one tick before other traders' orders."),
         depthAmount: decimalText
           .default('0')
           .describe("Amount of other traders' orders (base) to skip from the best price."),

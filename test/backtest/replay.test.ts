@@ -181,5 +181,5 @@ test('the seeded flow is recorded the same twice, and differs by seed', () => {
   expect(shares.at(-1)).toBeLessThan(1);
   expect(recordFlow('btc_mxn', 7, 60).columns).toEqual(again.columns);
   expect(recordFlow('btc_mxn', 8, 60).columns).not.toEqual(again.columns);
-  expect(() => recordFlow('no_book', 1, 60)).toThrow(/no flow for no_book/);
+  expect(() => recordFlow('no_book', 1, 60)).toThrow(/no synthetic order flow for no_book/);
 });

@@ -1,62 +1,78 @@
 /**
- * `npm run differential`: the matching engine beside a naive book on millions of drawn operations, on all cores. Ends
- * with 1 at the first difference, shrunk to the fewest operations and printed as a test would have it.
+ * `npm run differential [matching | orders | account]`: a part of the program beside a slow model on millions of drawn
+ * operations, on all cores. Ends with 1 at the first difference, shrunk to the fewest operations and printed with the
+ * command that repeats it.
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { randomOf } from '../../src/core/index.ts';
-import { divergence, drawOperation, drawShape, SELF_TRADES, shrunk, type Operation } from './matching.ts';
+import { account } from './account.ts';
+import { matching } from './matching.ts';
+import { orders } from './orders.ts';
+import { drawnList, shrunk, type Subject } from './subject.ts';
 
-/** Operations of one list: long enough for the book to grow, short enough to shrink. */
-const LIST = 2_000;
-/** Operations between two comparisons of the whole book. */
-const EVERY = 50;
-
-type Task = { readonly seed: number; readonly step: number; readonly lists: number };
+type Task = { readonly subject: string; readonly seed: number; readonly step: number; readonly lists: number };
 type News = { readonly done: number; readonly failed: number | null };
 
-function drawn(seed: number): {
-  readonly operations: readonly Operation[];
-  readonly selfTrade: (typeof SELF_TRADES)[number];
-} {
-  const random = randomOf(seed);
-  const shape = drawShape(random);
-  const selfTrade = SELF_TRADES[random.integer(0, SELF_TRADES.length - 1)]!;
-  return { operations: Array.from({ length: LIST }, () => drawOperation(random, shape)), selfTrade };
+/** One subject as the threads use it. */
+type Check = {
+  readonly listLength: number;
+  readonly isWrong: (seed: number) => boolean;
+  /** Returns the shrunk list of a seed that diverges, as lines, and what differs. */
+  readonly explain: (seed: number) => readonly string[];
+};
+
+function checkOf<Operation, Setting>(subject: Subject<Operation, Setting>): Check {
+  const { listLength, compareEvery, divergence } = subject;
+  const listOf = (seed: number) => drawnList(subject, randomOf(seed));
+  return {
+    listLength,
+    isWrong(seed) {
+      const { operations, setting } = listOf(seed);
+      return divergence(operations, setting, compareEvery) !== null;
+    },
+    explain(seed) {
+      const { operations, setting } = listOf(seed);
+      const few = shrunk(subject, { operations, setting });
+      return [
+        `seed ${seed}, ${JSON.stringify(setting)}, ${few.operations.length} of ${listLength} operations:`,
+        ...few.operations.map(operation => `  ${JSON.stringify(operation)}`),
+        few.what,
+      ];
+    },
+  };
 }
 
-function work({ seed, step, lists }: Task): void {
+const CHECKS: Readonly<Record<string, Check>> = {
+  matching: checkOf(matching),
+  orders: checkOf(orders),
+  account: checkOf(account),
+};
+
+function work({ subject, seed, step, lists }: Task): void {
+  const { isWrong, listLength } = CHECKS[subject]!;
   for (let i = 0; i < lists; i++) {
     const at = seed + i * step;
-    const { operations, selfTrade } = drawn(at);
-    const isWrong = divergence(operations, selfTrade, EVERY) !== null;
-    parentPort!.postMessage({ done: LIST, failed: isWrong ? at : null } satisfies News);
-    if (isWrong) return;
+    const failed = isWrong(at) ? at : null;
+    parentPort!.postMessage({ done: listLength, failed } satisfies News);
+    if (failed !== null) return;
   }
-}
-
-function explain(seed: number): void {
-  const { operations, selfTrade } = drawn(seed);
-  const few = shrunk(operations, selfTrade);
-  console.log(`seed ${seed}, self-trades ${selfTrade}, ${few.length} of ${LIST} operations:`);
-  for (const operation of few) console.log(`  ${JSON.stringify(operation)}`);
-  console.log(divergence(few, selfTrade)!.what);
-  console.log(`again: npm run differential -- --seed ${seed} --operations ${LIST}`);
 }
 
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[2K${text}`);
 }
 
-async function main(operations: number, seed: number, threads: number): Promise<void> {
-  const lists = Math.ceil(operations / LIST);
+async function main(subject: string, operations: number, seed: number, threads: number): Promise<void> {
+  const { listLength, explain } = CHECKS[subject]!;
+  const lists = Math.ceil(operations / listLength);
   const began = performance.now();
   let done = 0;
   let failed: number | null = null;
   const workers = Array.from({ length: Math.min(threads, lists) }, (_, i) => {
-    const task: Task = { seed: seed + i, step: threads, lists: Math.ceil((lists - i) / threads) };
+    const task: Task = { subject, seed: seed + i, step: threads, lists: Math.ceil((lists - i) / threads) };
     return new Worker(fileURLToPath(import.meta.url), { workerData: task });
   });
   await Promise.all(
@@ -66,8 +82,8 @@ async function main(operations: number, seed: number, threads: number): Promise<
           worker.on('message', (news: News) => {
             done += news.done;
             if (news.failed !== null && (failed === null || news.failed < failed)) failed = news.failed;
-            if (done % (200 * LIST) === 0)
-              progress(`${(done / 1e6).toFixed(1)} of ${(lists * LIST) / 1e6} million operations`);
+            if (done % (200 * listLength) === 0)
+              progress(`${(done / 1e6).toFixed(1)} of ${(lists * listLength) / 1e6} million operations`);
             if (news.failed !== null) for (const one of workers) void one.terminate();
           });
           worker.on('error', reject);
@@ -76,10 +92,13 @@ async function main(operations: number, seed: number, threads: number): Promise<
     ),
   );
   progress('');
-  if (failed !== null) explain(failed);
+  if (failed !== null) {
+    for (const line of explain(failed)) console.log(line);
+    console.log(`again: npm run differential -- ${subject} --seed ${String(failed)} --operations ${listLength}`);
+  }
   const seconds = (performance.now() - began) / 1_000;
   console.log(
-    `${done} operations, ${failed === null ? 0 : 1} divergences, seeds from ${seed}, ${seconds.toFixed(0)} s`,
+    `${subject}: ${done} operations, ${failed === null ? 0 : 1} divergences, seeds from ${seed}, ${seconds.toFixed(0)} s`,
   );
   if (failed !== null) process.exitCode = 1;
 }
@@ -91,11 +110,12 @@ function whole(text: string): number {
 }
 
 if (isMainThread) {
-  const { operations, seed, threads } = new Command()
+  const command = new Command()
+    .addArgument(new Argument('[subject]', 'part of the program').choices(Object.keys(CHECKS)).default('matching'))
     .option('--operations <n>', 'number of operations', whole, 100_000_000)
     .option('--seed <n>', 'first seed', whole, 1)
     .option('--threads <n>', 'threads', whole, availableParallelism())
-    .parse()
-    .opts<{ operations: number; seed: number; threads: number }>();
-  await main(operations, seed, threads);
+    .parse();
+  const { operations, seed, threads } = command.opts<{ operations: number; seed: number; threads: number }>();
+  await main(command.processedArgs[0] as string, operations, seed, threads);
 } else work(workerData as Task);

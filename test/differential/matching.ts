@@ -1,7 +1,11 @@
-/** The matching engine beside the naive book, on one list of operations: every fill, removal, result and the whole book must be the same. */
+/**
+ * The matching engine beside the naive book, on one list of operations: every fill, removal, result and the whole book
+ * must be the same.
+ */
 import { amount, price, value, type Price, type Random, type Side } from '../../src/core/index.ts';
 import { MatchingBook, type EngineTimeInForce, type SelfTrade } from '../../src/sandbox/matching/matching.ts';
 import { NaiveBook, type NaiveFill } from '../sandbox/matching/naiveBook.ts';
+import { differs, type Divergence, type Subject } from './subject.ts';
 
 export type Operation =
   | {
@@ -36,9 +40,9 @@ const TIMES_IN_FORCE: readonly EngineTimeInForce[] = ['GTC', 'IOC', 'FOK', 'post
 export const SELF_TRADES: readonly SelfTrade[] = ['allow', 'drop-new', 'remove-old'];
 
 /** Shape of a drawn list: a narrow book whose orders meet, or a wide one with many levels. */
-export type Shape = { readonly prices: number; readonly amountMax: number; readonly reach: number };
+type Shape = { readonly prices: number; readonly amountMax: number; readonly reach: number };
 
-export function drawShape(random: Random): Shape {
+function drawShape(random: Random): Shape {
   return {
     prices: [3, 12, 200, 5_000][random.integer(0, 3)]!,
     amountMax: [2, 30, 1_000_000][random.integer(0, 2)]!,
@@ -46,7 +50,7 @@ export function drawShape(random: Random): Shape {
   };
 }
 
-export function drawOperation(random: Random, shape: Shape): Operation {
+function drawOperation(random: Random, shape: Shape): Operation {
   const side: Side = random.next() < 0.5 ? 'buy' : 'sell';
   // Bids and asks overlap in the middle half.
   const at = 1 + Math.floor(shape.prices * (side === 'buy' ? random.next() * 0.75 : 0.25 + random.next() * 0.75));
@@ -67,12 +71,19 @@ export function drawOperation(random: Random, shape: Shape): Operation {
   return { kind: 'modify', which, price: at, amount: lots, timeInForce };
 }
 
-/** Returns what differs first and after which operation; `null` if nothing does. An engine that throws differs. */
-export function divergence(
-  operations: readonly Operation[],
-  selfTrade: SelfTrade,
-  every = 1,
-): { readonly at: number; readonly what: string } | null {
+export const matching: Subject<Operation, SelfTrade> = {
+  listLength: 2_000,
+  compareEvery: 50,
+  drawSetting(random) {
+    const shape = drawShape(random);
+    const setting = SELF_TRADES[random.integer(0, SELF_TRADES.length - 1)]!;
+    return { setting, draw: () => drawOperation(random, shape) };
+  },
+  divergence,
+};
+
+/** Returns the first difference, or `null`. An engine that throws differs. */
+export function divergence(operations: readonly Operation[], selfTrade: SelfTrade, every = 1): Divergence | null {
   const reached = { at: 0 };
   try {
     return compared(operations, selfTrade, every, reached);
@@ -87,7 +98,7 @@ function compared(
   selfTrade: SelfTrade,
   every: number,
   reached: { at: number },
-): { readonly at: number; readonly what: string } | null {
+): Divergence | null {
   const naive = new NaiveBook();
   naive.selfTrade = selfTrade;
   const fills: NaiveFill[] = [];
@@ -179,21 +190,4 @@ function wholeBook(book: MatchingBook, naive: NaiveBook, names: ReadonlyMap<numb
     if (what) return what;
   }
   return null;
-}
-
-const differs = (what: string, found: unknown, expected: unknown): string | null =>
-  Object.is(found, expected) ? null : `${what}: expected ${String(expected)}, found ${String(found)}`;
-
-/** Removes operations while what is left still diverges, until no single one can be removed. */
-export function shrunk(operations: readonly Operation[], selfTrade: SelfTrade): readonly Operation[] {
-  let left = operations.slice(0, (divergence(operations, selfTrade)?.at ?? operations.length - 1) + 1);
-  for (let size = Math.ceil(left.length / 2); ; size = Math.ceil(size / 2)) {
-    const before = left.length;
-    for (let from = 0; from < left.length;) {
-      const without = left.toSpliced(from, size);
-      if (divergence(without, selfTrade) !== null) left = without;
-      else from += size;
-    }
-    if (size === 1 && left.length === before) return left;
-  }
 }

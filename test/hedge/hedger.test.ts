@@ -286,7 +286,7 @@ describe('a conversion that nobody can look up', () => {
   test.each([
     ['untold', false, 'completed', 'the account balances show that the conversion was executed'],
     ['lost', false, 'failed', 'the account balances show that the conversion was not executed'],
-    ['lost', true, 'failed', "the exchange has no conversion for the hedge's quote"],
+    ['lost', true, 'failed', 'the exchange lists no conversion that was executed for the accepted quote'],
   ] as const)(
     'and was %s (asked in vain: %s) has %s once the balances have shown so for as long as a trade may be late',
     async (fate, canLook, state, why) => {
@@ -341,7 +341,10 @@ describe('a conversion that nobody can look up', () => {
     expect(bot.last.state).toBe('unknown');
     bot.toy.canLook = true;
     await bot.passes(8_000, 1_000);
-    expect(wordsOf(bot.last)).toEqual(['failed', "the exchange has no conversion for the hedge's quote"]);
+    expect(wordsOf(bot.last)).toEqual([
+      'failed',
+      'the exchange lists no conversion that was executed for the accepted quote',
+    ]);
   });
 });
 

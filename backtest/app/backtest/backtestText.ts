@@ -87,7 +87,9 @@ function outcomeOf(
     ...(net60s === null ? [] : [`${gain(net60s.total)} ${minor} with each fill valued at the mid price 60 s later`]),
     ...(nets.length === 0
       ? []
-      : [`${gain(Math.min(...nets))} to ${gain(Math.max(...nets))} ${minor} if the same run starts later`]),
+      : [
+          `${gain(Math.min(...nets))} to ${gain(Math.max(...nets))} ${minor} when the run is repeated with later start times`,
+        ]),
     `${fills} fills at a maker fee of ${feeBps} bps`,
     ...remarks,
   ].join('; ');

@@ -160,7 +160,7 @@ function forward({ walkForward: of }: Evidence, minor: string): readonly Plot[] 
   const values = of.map(({ net }) => (sum += net));
   return [
     {
-      ...{ id: 'forward', title: 'Cumulative net of the walk-forward choices' },
+      ...{ id: 'forward', title: 'Cumulative net profit of the parameters chosen at each walk-forward step' },
       x: { kind: 'number', values: values.map((_, i) => i + 1), label: 'step' },
       y: { label: minor, range: rangeOf([...values, 0]) },
       lines: [{ label: 'chosen on earlier blocks', colour: 'inventory', style: 'line', dots: true, values }],

@@ -44,7 +44,7 @@ const CENT = 10n ** 16n;
 const centsCeil = (sum: bigint) => money(-(-sum / CENT) * CENT + (sum > 0n && sum % CENT !== 0n ? CENT : 0n));
 
 const NO_HEDGER =
-  'this bot has no hedge section, so only quotes reduce its inventory; use puntas reduce to quote only to reduce inventory';
+  'this bot has no hedge section, so only fills of its quotes reduce inventory; to quote only the side that reduces inventory, run: puntas reduce';
 
 /**
  * Requests that the hedger close all inventory, and makes the bot reduce-only. Returns the lines for the operator: the

@@ -39,7 +39,7 @@ export const hedge = z.strictObject({
   risk: sumOfMoney
     .optional()
     .describe(
-      'Risk tolerance, like "2000 mxn": what you would pay to avoid a risk of this standard deviation. Only without band.',
+      'Risk tolerance, like "2000 mxn": a risk with a standard deviation of this sum is worth this sum to avoid. Only without band.',
     ),
   flow: flow.optional(),
   venues: z

@@ -4,14 +4,14 @@
  */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
 import { pairOrNull } from '../model/bookName.ts';
-import { Ledger, type Change, type LedgerEntry } from './ledger.ts';
+import { Ledger, SOURCES_MAX, type Change, type LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
 
-/**
- * Number of trades remembered to recognize repeats. Consecutive pages of the trade list overlap by far fewer trades.
- */
-const SEEN_MAX = 20_000;
+/** Numbers of latest trades and of latest other entries that are remembered to recognize repeats. */
+export type BookingMemory = { readonly tradesMax: number; readonly sourcesMax: number };
+/** Consecutive pages of the trade list overlap by far fewer trades. */
+const MEMORY: BookingMemory = { tradesMax: 20_000, sourcesMax: SOURCES_MAX };
 /** Maximum rounding of a conversion leg: one unit of the eighth decimal, in 10^-18. */
 const RESIDUE_MAX = 10n ** 10n;
 
@@ -35,7 +35,8 @@ export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly
 export class Bookings {
   readonly #onBooked: (booked: Booked) => void;
   readonly #fillOf: FillOf;
-  readonly #ledger = new Ledger();
+  readonly #tradesMax: number;
+  readonly #ledger: Ledger;
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
@@ -46,9 +47,15 @@ export class Bookings {
    * `onBooked` receives each booking, except restored bookings. `fillOf` finds the order that a trade filled, for the
    * text of the ledger entry.
    */
-  constructor(onBooked: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
+  constructor(
+    onBooked: (booked: Booked) => void,
+    fillOf: FillOf = () => ({ id: null, level: null }),
+    memory: BookingMemory = MEMORY,
+  ) {
     this.#onBooked = onBooked;
     this.#fillOf = fillOf;
+    this.#tradesMax = memory.tradesMax;
+    this.#ledger = new Ledger(memory.sourcesMax);
   }
 
   /** Number that increases with every ledger entry. */
@@ -229,7 +236,7 @@ export class Bookings {
       return false;
     }
     this.#seen.set(tid, [...records, content].join('\n'));
-    if (this.#seen.size > SEEN_MAX) this.#seen.delete(this.#seen.keys().next().value!);
+    if (this.#seen.size > this.#tradesMax) this.#seen.delete(this.#seen.keys().next().value!);
     return true;
   }
 }

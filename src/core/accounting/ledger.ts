@@ -32,15 +32,20 @@ export type LedgerEntry = {
   readonly changes: readonly Change[];
 };
 
-/** Number of sources remembered to recognize repeated entries of transfers, conversions and adjustments. */
+/** Default number of sources remembered to recognize repeated entries of transfers, conversions and adjustments. */
 export const SOURCES_MAX = 300;
 
 export class Ledger {
   readonly #balances = new Map<string, Money>();
   readonly #causes = new Map<string, Record<Cause, Money>>();
   readonly #sources = new Set<string>();
+  readonly #sourcesMax: number;
   #onEntry: ((entry: LedgerEntry) => void) | null = null;
   #version = 0;
+
+  constructor(sourcesMax = SOURCES_MAX) {
+    this.#sourcesMax = sourcesMax;
+  }
 
   /** Number of entries so far; increases with every entry. */
   get version(): number {
@@ -82,7 +87,7 @@ export class Ledger {
   book(entry: LedgerEntry): boolean {
     if (this.#sources.has(entry.source)) return false;
     this.#sources.add(entry.source);
-    if (this.#sources.size > SOURCES_MAX) this.#sources.delete(this.#sources.values().next().value!);
+    if (this.#sources.size > this.#sourcesMax) this.#sources.delete(this.#sources.values().next().value!);
     this.post(entry);
     return true;
   }

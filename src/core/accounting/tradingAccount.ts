@@ -4,7 +4,7 @@
  */
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from './accountEvents.ts';
 import { lockedByOthers } from './foreignLocks.ts';
-import { Bookings, type Booked, type FillOf } from './bookings.ts';
+import { Bookings, type Booked, type BookingMemory, type FillOf } from './bookings.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { PendingConversions } from './pendingConversions.ts';
@@ -44,8 +44,9 @@ export class TradingAccount {
     { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountDelays,
     onBooked: (booked: Booked) => void,
     fillOf?: FillOf,
+    memory?: BookingMemory,
   ) {
-    this.#bookings = new Bookings(onBooked, fillOf);
+    this.#bookings = new Bookings(onBooked, fillOf, memory);
     this.#reconciliation = new Reconciliation(this.#bookings, tradeReportDelayMaxMs, listWaitMs);
   }
 

@@ -91,9 +91,14 @@ export type OrderDelays = {
 
 const ABSENCES_TO_CLOSE_UNKNOWN = 4;
 const ABSENCES_TO_CLOSE_OPEN = 2;
-/** Maximum number of ended orders that are remembered, so that late fills are recognized. */
-const FINISHED_MAX = 5000;
-const JUST_ENDED_MAX = 64;
+/** Maximum numbers of ended orders that are remembered. */
+export type OrderMemory = {
+  /** Ended orders whose late fills are recognized. */
+  readonly finishedMax: number;
+  /** Most recently ended orders, which a pending read of the book may still show. */
+  readonly justEndedMax: number;
+};
+const MEMORY: OrderMemory = { finishedMax: 5000, justEndedMax: 64 };
 const LAST_FILLS_MAX = 64;
 /**
  * Time after which the bot reports missing trades of an ended order: fills that the exchange counts but does not list.
@@ -117,9 +122,10 @@ export class Orders {
   readonly #live = new Map<string, Live>();
   /** Immutable list of the live orders; `null` if it must be rebuilt after a change. */
   #liveList: readonly Order[] | null = null;
-  readonly #finished = new FinishedOrders<Live>(FINISHED_MAX);
+  readonly #finished: FinishedOrders<Live>;
   /** Most recently ended orders, which a pending read may still show. */
   #justEnded: Live[] = [];
+  readonly #justEndedMax: number;
   /** Latest applied fills. A book whose read started before a fill was applied may still show the filled amount. */
   readonly #lastFills: { readonly order: Order; readonly lots: number; readonly at: Millis }[] = [];
   readonly #byOid = new Map<string, Live>();
@@ -132,10 +138,17 @@ export class Orders {
    */
   #tradesReadAt = -Infinity;
 
-  constructor(instrument: Instrument, delays: OrderDelays, news: (news: OrderNews) => void) {
+  constructor(
+    instrument: Instrument,
+    delays: OrderDelays,
+    news: (news: OrderNews) => void,
+    memory: OrderMemory = MEMORY,
+  ) {
     this.#instrument = instrument;
     this.#delays = delays;
     this.#news = news;
+    this.#finished = new FinishedOrders(memory.finishedMax);
+    this.#justEndedMax = memory.justEndedMax;
   }
 
   /** Orders that may be live or may still be filled: all except `done`. */
@@ -504,7 +517,7 @@ export class Orders {
   #appear(order: Live, oid: string): void {
     this.#learnOid(order, oid);
     this.#move(order, 'see');
-    if (order.filled > 0) this.#move(order, 'fill');
+    if (order.filled > 0 || order.filledRest > 0n) this.#move(order, 'fill');
   }
 
   #absent(order: Live, startedAt: Millis, at: Millis): void {
@@ -543,7 +556,7 @@ export class Orders {
     // The map has no key for an order without an oid, so deleting `undefined` changes nothing.
     this.#byOid.delete(this.#finished.add(order)?.oid as string);
     this.#justEnded.push(order);
-    if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();
+    if (this.#justEnded.length > this.#justEndedMax) this.#justEnded.shift();
     this.#news({ kind: 'ended', order, ending });
   }
 

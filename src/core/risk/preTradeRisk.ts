@@ -228,7 +228,10 @@ const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: Ris
  * Returns the funds for a new order of this side: balance minus amounts reserved for all orders that are not `done`.
  * Negative if these orders need more than the balance.
  */
-export function fundsFor(side: Side, s: RiskContext): Money {
+export function fundsFor(
+  side: Side,
+  s: Pick<RiskContext, 'instrument' | 'orders' | 'majorFunds' | 'minorFunds'>,
+): Money {
   const { instrument, orders } = s;
   if (side === 'sell')
     return money((s.majorFunds as bigint) - moneyOfAmount(instrument, lotsOnSide(orders, 'sell') as Amount));

@@ -94,7 +94,11 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
   });
   for (const { name } of client.lists)
     await checks.check(
-      [`ledger: ${name}`, 'public-facts 9.4', 'at most the limit, each with its balance changes'],
+      [
+        `ledger: ${name}`,
+        'public-facts 9.4',
+        'a page has at most the requested number of lines, and each line has its balance changes',
+      ],
       async () => {
         const lines = valueIn(await client.transferLines(name, { limit: 5 }));
         return judged(`${lines.length} lines`, lines.length <= 5 && lines.every(({ updates }) => updates.length > 0));

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   amount,
+  moneyOf,
   Orders,
   price,
   type Money,
@@ -289,6 +290,15 @@ describe('a reopened order', () => {
     expect(state()).toBe('open');
     for (const at of [5_005, 5_010]) orders.read(none, true, T + at, T + 5_020);
     expect([state(), orders.needsLookUp(orders.get('a-1')!)]).toEqual(['open', false]);
+  });
+
+  it('is partially filled if anything of it was traded, also less than a lot', () => {
+    open('a-1');
+    orders.filled('a-1', 'oid-a-1', amount(0), T + 1, moneyOf('0.5'));
+    orders.lookedUp(['a-1'], [report('cancelled')], T + 2, T + 3);
+    expect(state()).toBe('done');
+    orders.read([report('open')], true, T + 4, T + 5);
+    expect(state()).toBe('partially filled');
   });
 
   it('leaves the just ended alone and no other, so that a book read lists each once', () => {

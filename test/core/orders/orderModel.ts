@@ -1,173 +1,311 @@
-/** The rules of `Orders` said as plainly as possible, for one order after another: slow, without any list of its own. */
+/**
+ * The rules of the bot's orders as plainly as possible: arrays and loops, no index, and amounts as whole tenths of a
+ * lot. It shares no code with `src/core/orders`.
+ */
 import type { Ending, Order, OrderReport, Side } from '../../../src/core/index.ts';
 
 export const REQUEST_DELAY = 100;
 export const TRADE_DELAY = 60;
 export const CANCEL_AGAIN = 25;
+export const LOOK_EVERY = 20;
 const MISSING_AFTER = 60_000;
+/** Tenths of a lot. */
+export const LOT = 10;
 
-type ModelOrder = {
+export type ModelOrder = {
   readonly id: string;
   readonly side: Side;
+  readonly price: number;
+  /** Lots. */
   readonly amount: number;
   readonly takes: boolean;
-  /** The states of `Orders`; a fill is read from `filled`. */
-  at: 'sent' | 'open' | 'canceling' | 'unknown' | 'closed' | 'done';
+  /** The states of `Orders`, except that a partial fill is read from the trades. */
+  at: 'intent' | 'sent' | 'open' | 'canceling' | 'unknown' | 'closed' | 'done';
   oid: string | null;
   ending: Ending | null;
+  /** Tenths of a lot. */
   traded: number;
-  reported: number;
-  /** Filled amount at the end, once the exchange has told it. */
+  /** Lots that the exchange reported as filled when the order was adopted. */
+  readonly reported: number;
+  /** Lots filled at the end, once the exchange has reported the end. */
   final: number | null;
-  /** From when absence counts: the last answer to the placement, or the first sighting. */
+  /** Start of the time in which absence counts: the last answer to the placement, or the first sighting. */
   since: number;
   closedAt: number;
   cancelSentAt: number;
   isCancelAnswered: boolean;
   isMissing: boolean;
   absences: number;
-  proofs: Set<'look-up' | 'cancel' | 'trades'>;
+  proofs: ('look-up' | 'cancel' | 'trades')[];
 };
 
-export class OrderModel {
-  readonly all: ModelOrder[] = [];
-  readonly live: ModelOrder[] = [];
-  readonly ended: ModelOrder[] = [];
-  readonly news: string[] = [];
-  #tradesFrom = -Infinity;
+/** One row about an order in a list or a look-up. `original` is in lots and `unfilled` in tenths of a lot. */
+export type ModelReport = {
+  readonly id: string | null;
+  readonly oid: string;
+  readonly side: Side;
+  readonly price: number;
+  readonly status: OrderReport['status'];
+  readonly original: number;
+  readonly unfilled: number;
+  readonly isOtherBook: boolean;
+};
 
-  add(id: string, side: Side, amount: number, at: number, more: Partial<ModelOrder> = {}): ModelOrder {
-    const order: ModelOrder = {
-      ...{ id, side, amount, takes: false, at: 'sent', oid: null, ending: null, traded: 0, reported: 0, final: null },
-      ...{ since: at, closedAt: at, cancelSentAt: -Infinity, isCancelAnswered: false, isMissing: false, absences: 0 },
-      ...{ proofs: new Set(), ...more },
-    };
-    this.all.push(order);
-    this.live.push(order);
-    if (order.at === 'unknown') this.#tell('unknown', order);
-    if (order.reported > 0 || order.at === 'open') this.#tell('adopted', order);
-    return order;
+/** Order in the journal, without an end. */
+export type ModelRow = {
+  readonly id: string;
+  readonly side: Side;
+  readonly price: number;
+  readonly amount: number;
+  readonly at: number;
+  readonly traded: number;
+  readonly oid: string | null;
+};
+
+/** Maximum numbers of ended orders: those that are remembered, and those that a book read may show. */
+export type ModelMemory = { readonly finishedMax: number; readonly justEndedMax: number };
+
+export class OrderModel {
+  readonly run: number;
+  readonly memory: ModelMemory;
+  /** Live orders, in the order of their appearance. */
+  readonly live: ModelOrder[] = [];
+  /** Orders by end, oldest first; an order that reopened and ended again is in it twice. */
+  ends: ModelOrder[] = [];
+  justEnded: ModelOrder[] = [];
+  readonly news: string[] = [];
+  /** Reads of open orders that showed new orders under the bot's name. */
+  readonly #orphanReads: { at: number; orders: number }[] = [];
+  #isDuplicate = false;
+  #tradesFrom = -Infinity;
+  #lookedAt = -Infinity;
+
+  constructor(run: number, memory: ModelMemory) {
+    this.run = run;
+    this.memory = memory;
   }
 
-  answered(order: ModelOrder, answer: 'accepted' | 'rejected' | 'lost', at: number): void {
-    this.#from(order, at);
+  get(id: string): ModelOrder | undefined {
+    return this.live.find(one => one.id === id) ?? this.ends.find(one => one.id === id);
+  }
+
+  byOid(oid: string): ModelOrder | undefined {
+    return this.live.find(one => one.oid === oid) ?? this.ends.find(one => one.oid === oid);
+  }
+
+  place(id: string, side: Side, price: number, amount: number, takes: boolean, at: number): void {
+    this.#add({ id, side, price, amount, takes, reported: 0 }, at);
+  }
+
+  restore(row: ModelRow, now: number): void {
+    const { id, side, price, amount, at } = row;
+    const order = this.#add({ id, side, price, amount, takes: false, reported: 0 }, at < now ? at : now);
+    order.since = now;
+    order.traded = row.traded;
+    order.oid = row.oid;
+    order.at = 'unknown';
+    this.#tell('unknown', order);
+  }
+
+  send(id: string): void {
+    this.#mine(id).at = 'sent';
+  }
+
+  answered(id: string, answer: 'accepted' | 'rejected' | 'exists' | 'lost', oid: string, at: number): void {
+    const order = this.#mine(id);
+    this.#countFrom(order, at);
     if (answer === 'accepted') {
-      order.oid = oidOf(order);
+      order.oid = oid;
       if (order.at === 'sent' || order.at === 'unknown') order.at = 'open';
-    } else if (order.oid === null && answer === 'rejected') {
+      return;
+    }
+    if (order.oid !== null) return;
+    if (answer === 'rejected') {
       if (mayLive(order) && filledOf(order) === 0) this.#end(order, 'refused');
-    } else if (order.oid === null && (order.at === 'sent' || order.at === 'canceling')) {
+    } else if (order.at === 'intent' || order.at === 'sent' || order.at === 'canceling') {
       order.at = 'unknown';
       this.#tell('unknown', order);
     }
   }
 
-  cancelSent(order: ModelOrder, at: number): void {
+  cancelSent(id: string, at: number): void {
+    const order = this.#mine(id);
     order.cancelSentAt = at;
-    if (order.at === 'sent' || order.at === 'open') order.at = 'canceling';
+    if (order.at === 'intent' || order.at === 'sent' || order.at === 'open') order.at = 'canceling';
   }
 
-  cancelAnswered(asked: readonly ModelOrder[], listed: readonly string[], startedAt: number, at: number): void {
+  cancelAnswered(asked: readonly string[], listed: readonly string[], startedAt: number, at: number): void {
     for (const oid of listed) {
-      const [only] = asked.length === 1 && this.live.includes(asked[0]!) && asked[0]!.oid === null ? asked : [];
-      const order = this.all.find(one => one.oid === oid) ?? only;
+      let order = this.byOid(oid);
+      if (order === undefined && asked.length === 1)
+        order = this.live.find(one => one.id === asked[0] && one.oid === null);
       if (order === undefined) continue;
       order.oid = oid;
       if (order.at === 'unknown') {
-        this.#from(order, at);
+        this.#countFrom(order, at);
         this.#tell('resolved', order);
       }
       if (!mayLive(order)) continue;
       order.at = 'canceling';
       order.cancelSentAt = at;
     }
-    for (const order of asked) if (order.at !== 'done') order.isCancelAnswered = true;
-    if (asked.length === 1 && listed.length === 0) this.#prove(asked[0]!, 'cancel', startedAt);
+    for (const order of this.live) if (asked.includes(order.id)) order.isCancelAnswered = true;
+    if (asked.length === 1 && listed.length === 0) this.#prove(asked, 'cancel', startedAt);
   }
 
-  read(shown: readonly ModelOrder[], isComplete: boolean, startedAt: number, at: number): void {
-    for (const order of shown) this.#see(order, startedAt, at);
-    if (!isComplete) return;
-    for (const order of this.live.filter(one => !shown.includes(one))) {
-      if (order.at === 'unknown' && startedAt >= order.since + REQUEST_DELAY) order.absences++;
-      if (order.at === 'unknown' || !mayLive(order) || order.oid === null || startedAt <= order.since) continue;
-      order.absences++;
-      if (order.absences >= 2 && startedAt >= order.since + TRADE_DELAY) this.#close(order, 'vanished', at);
+  /** Applies a list of open orders. Returns why trading must halt, or `null`. */
+  listed(reports: readonly ModelReport[], isComplete: boolean, startedAt: number, at: number): string | null {
+    let halt: string | null = null;
+    let orphans = 0;
+    for (const report of reports) {
+      if (report.id === null || report.isOtherBook || this.get(report.id) !== undefined) continue;
+      if (!report.id.startsWith('bot-')) continue;
+      if (Number(report.id.split('-')[1]) > this.run) halt ??= 'later run';
+      else if (!this.#isDuplicate) {
+        orphans++;
+        this.#adopt(report, at);
+      }
     }
+    if (orphans > 0) this.#orphanReads.push({ at, orders: orphans });
+    if (this.#orphanReads.filter(read => at - read.at < 60_000).length >= 3) this.#isDuplicate = true;
+    if (this.#isDuplicate) halt ??= 'duplicate';
+    const shown: ModelOrder[] = [];
+    for (const { id, oid } of reports) {
+      const order = (id === null ? undefined : this.get(id)) ?? this.byOid(oid);
+      if (order === undefined) continue;
+      shown.push(order);
+      this.#see(order, oid, startedAt, at);
+    }
+    if (isComplete) for (const order of [...this.live]) if (!shown.includes(order)) this.#absent(order, startedAt, at);
+    return halt;
   }
 
-  lookedUp(
-    asked: readonly ModelOrder[],
-    found: readonly { order: ModelOrder; status: OrderReport['status']; filled: number }[],
-    startedAt: number,
-    at: number,
-  ): void {
-    for (const { order, status, filled } of found) {
+  /** Whether another process may be about to place orders under the bot's name. */
+  mayPlaceAgain(at: number): boolean {
+    const recent = this.#orphanReads.filter(read => at - read.at < 60_000);
+    let orders = 0;
+    let last = -Infinity;
+    for (const read of recent) {
+      orders += read.orders;
+      last = read.at;
+    }
+    return this.#isDuplicate || (orders > 1 && at < last + 10_000);
+  }
+
+  lookedUp(asked: readonly string[], reports: readonly ModelReport[], startedAt: number, at: number): void {
+    const shown: string[] = [];
+    for (const { id, oid, status, original, unfilled } of reports) {
+      const order = (id === null ? undefined : this.get(id)) ?? this.byOid(oid);
+      if (order === undefined) continue;
+      shown.push(order.id);
       if (status !== 'completed' && status !== 'cancelled') {
-        this.#see(order, startedAt, at);
+        this.#see(order, oid, startedAt, at);
         continue;
       }
-      order.oid = oidOf(order);
-      order.final = filled;
+      order.oid = oid;
+      order.final = Math.floor((original * LOT - unfilled) / LOT);
+      if (order.final > order.amount) order.final = order.amount;
       if (order.at === 'unknown') this.#tell('resolved', order);
       if (mayLive(order)) this.#close(order, status === 'completed' ? 'filled' : 'canceled', at);
       else this.#settle(order);
     }
-    for (const order of asked) if (!found.some(one => one.order === order)) this.#prove(order, 'look-up', startedAt);
+    const unseen = asked.filter(id => !shown.includes(id));
+    this.#prove(unseen, 'look-up', startedAt);
   }
 
   tradesRead(startedAt: number): void {
-    this.#tradesFrom = Math.max(this.#tradesFrom, startedAt);
-    for (const order of this.live) this.#prove(order, 'trades', startedAt);
+    if (startedAt > this.#tradesFrom) this.#tradesFrom = startedAt;
+    const all = this.live.map(({ id }) => id);
+    this.#prove(all, 'trades', startedAt);
   }
 
-  filled(order: ModelOrder, lots: number, at: number): void {
-    const was = order.at;
-    order.oid = oidOf(order);
-    order.traded += lots;
-    if (was === 'done') return this.#tell('late fill', order);
+  /** Returns the id of the order that a trade belongs to, or `null`. */
+  ownerOf(id: string | null, oid: string): string | null {
+    if (id !== null && id.startsWith('bot-')) return id;
+    return this.byOid(oid)?.id ?? null;
+  }
+
+  /** Applies a trade of `tenths` of a lot; returns whether the order is known. */
+  filled(id: string, oid: string, tenths: number, at: number): boolean {
+    const order = this.get(id) ?? this.byOid(oid);
+    if (order === undefined) return false;
+    const before = order.at;
+    order.oid = oid;
+    order.traded += tenths;
+    if (before === 'done') {
+      this.#tell('late fill', order);
+      return true;
+    }
     if (filledOf(order) === order.amount) {
       if (mayLive(order)) order.closedAt = at;
-      return this.#end(order, order.ending ?? 'filled');
+      this.#end(order, order.ending ?? 'filled');
+      return true;
     }
-    if (was === 'sent' || was === 'unknown') order.at = 'open';
-    if (was === 'unknown') {
+    if (before === 'intent' || before === 'sent' || before === 'unknown') order.at = 'open';
+    if (before === 'unknown') {
       order.absences = 0;
-      order.proofs.clear();
+      order.proofs = [];
       this.#tell('resolved', order);
     }
     this.#settle(order);
+    return true;
   }
 
-  tick(at: number): void {
+  /** Closes and settles what time allows, and returns the commands that are due. */
+  decide(at: number): string[] {
     for (const order of [...this.live]) {
-      const isGone = order.at === 'unknown' && order.absences >= 4 && order.proofs.size === 3;
-      if (isGone) this.#close(order, 'never arrived', at);
+      if (order.at === 'unknown' && order.absences >= 4 && order.proofs.length === 3)
+        this.#close(order, 'never arrived', at);
       if (order.at !== 'closed') continue;
-      const isTimeOver = this.#tradesFrom >= order.closedAt + TRADE_DELAY;
-      if (isTimeOver && (order.final === null || order.reported > 0)) this.#end(order, order.ending!);
+      const isDelayOver = this.#tradesFrom >= order.closedAt + TRADE_DELAY;
+      if (isDelayOver && (order.final === null || order.reported > 0)) this.#end(order, order.ending!);
       else if (!order.isMissing && at >= order.closedAt + MISSING_AFTER) {
         order.isMissing = true;
         this.#tell('trades missing', order);
       }
     }
+    const together: string[] = [];
+    const single: string[] = [];
+    for (const order of this.live) {
+      if (!this.isCancelDue(order, at)) continue;
+      if (order.at !== 'canceling' && order.at !== 'unknown') continue;
+      order.cancelSentAt = at;
+      (order.at === 'unknown' ? single : together).push(`cancel ${order.id}`);
+    }
+    const looks: string[] = [];
+    if (at >= this.#lookedAt + LOOK_EVERY)
+      for (const order of this.live) if (this.needsLookUp(order)) looks.push(`look ${order.id}`);
+    if (looks.length > 0) this.#lookedAt = at;
+    return [...together, ...single, ...looks];
+  }
+
+  isCancelDue(order: ModelOrder, at: number): boolean {
+    return at >= order.cancelSentAt + CANCEL_AGAIN;
   }
 
   needsLookUp(order: ModelOrder): boolean {
     if (order.at === 'unknown') return true;
     if (order.at === 'closed') return order.final === null;
-    return (
-      (order.takes && order.oid !== null) || order.absences > 0 || (order.at === 'canceling' && order.isCancelAnswered)
-    );
+    if (order.takes && order.oid !== null) return true;
+    return order.absences > 0 || (order.at === 'canceling' && order.isCancelAnswered);
   }
 
+  /** Lots of the live orders of one side that may still be filled. */
   reserved(side: Side): number {
-    const left = this.live.filter(one => one.side === side).map(one => (one.final ?? one.amount) - filledOf(one));
-    return left.reduce((sum, lots) => sum + lots, 0);
+    let lots = 0;
+    for (const order of this.live) if (order.side === side) lots += leftOf(order);
+    return lots;
+  }
+
+  /** Value of the live buy orders that may still be filled. */
+  reservedValue(): number {
+    let ticks = 0;
+    for (const order of this.live) if (order.side === 'buy') ticks += order.price * leftOf(order);
+    return ticks;
   }
 
   inBookSince(startedAt: number): ModelOrder[] {
-    const shown = [...this.live, ...this.ended].filter(one => !one.takes);
+    const shown = [...this.live, ...this.justEnded].filter(one => !one.takes);
     return shown.filter(one => mayLive(one) || one.closedAt >= startedAt);
   }
 
@@ -175,25 +313,61 @@ export class OrderModel {
     return this.live.some(one => one.isMissing);
   }
 
-  /** Absence counts from now, and none from before. */
-  #from(order: ModelOrder, at: number): void {
+  #add(facts: Pick<ModelOrder, 'id' | 'side' | 'price' | 'amount' | 'takes' | 'reported'>, at: number): ModelOrder {
+    const order: ModelOrder = {
+      ...facts,
+      ...{ at: 'intent', oid: null, ending: null, traded: 0, final: null, since: at, closedAt: at },
+      ...{ cancelSentAt: -Infinity, isCancelAnswered: false, isMissing: false, absences: 0, proofs: [] },
+    };
+    this.live.push(order);
+    return order;
+  }
+
+  #adopt({ id, side, price, oid, original, unfilled }: ModelReport, at: number): void {
+    const reported = Math.floor((original * LOT - unfilled) / LOT);
+    const order = this.#add({ id: id!, side, price, amount: original, takes: false, reported }, at);
+    order.oid = oid;
+    order.at = 'open';
+    this.#tell('adopted', order);
+  }
+
+  #mine(id: string): ModelOrder {
+    return this.get(id)!;
+  }
+
+  /** Absence counts from now on; what was counted before is dropped. */
+  #countFrom(order: ModelOrder, at: number): void {
     order.since = at;
     order.absences = 0;
-    order.proofs.clear();
+    order.proofs = [];
   }
 
-  #prove(order: ModelOrder, proof: 'look-up' | 'cancel' | 'trades', startedAt: number): void {
-    if (order.at === 'unknown' && startedAt >= order.since + REQUEST_DELAY) order.proofs.add(proof);
+  #prove(ids: readonly string[], proof: 'look-up' | 'cancel' | 'trades', startedAt: number): void {
+    for (const order of this.live) {
+      if (!ids.includes(order.id) || order.at !== 'unknown' || startedAt < order.since + REQUEST_DELAY) continue;
+      if (!order.proofs.includes(proof)) order.proofs.push(proof);
+    }
   }
 
-  #see(order: ModelOrder, startedAt: number, at: number): void {
+  #absent(order: ModelOrder, startedAt: number, at: number): void {
+    if (order.at === 'unknown') {
+      if (startedAt >= order.since + REQUEST_DELAY) order.absences++;
+      return;
+    }
+    if (!mayLive(order) || order.oid === null || startedAt <= order.since) return;
+    order.absences++;
+    if (order.absences >= 2 && startedAt >= order.since + TRADE_DELAY) this.#close(order, 'vanished', at);
+  }
+
+  #see(order: ModelOrder, oid: string, startedAt: number, at: number): void {
     order.absences = 0;
-    order.proofs.clear();
+    order.proofs = [];
     if (filledOf(order) === order.amount) return;
     if (order.oid === null) order.since = at;
     if (!mayLive(order)) {
       if (startedAt <= order.closedAt) return;
-      if (order.at === 'done') this.live.push(...this.ended.splice(this.ended.indexOf(order), 1));
+      if (order.at === 'done') this.live.push(order);
+      this.justEnded = this.justEnded.filter(one => one !== order);
       order.ending = null;
       order.final = null;
       order.isMissing = false;
@@ -201,7 +375,7 @@ export class OrderModel {
       this.#tell('reopened', order);
     }
     if (order.at === 'unknown') this.#tell('resolved', order);
-    order.oid = oidOf(order);
+    order.oid = oid;
     if (order.at !== 'canceling') order.at = 'open';
   }
 
@@ -220,7 +394,11 @@ export class OrderModel {
   #end(order: ModelOrder, ending: Ending): void {
     order.ending = ending;
     order.at = 'done';
-    this.ended.push(...this.live.splice(this.live.indexOf(order), 1));
+    this.live.splice(this.live.indexOf(order), 1);
+    this.ends.push(order);
+    if (this.ends.length > this.memory.finishedMax) this.ends.shift();
+    this.justEnded.push(order);
+    if (this.justEnded.length > this.memory.justEndedMax) this.justEnded.shift();
     this.news.push(`ended ${order.id} ${ending}`);
   }
 
@@ -229,12 +407,13 @@ export class OrderModel {
   }
 }
 
-export const oidOf = ({ id }: { readonly id: string }): string => `oid-${id}`;
-export const filledOf = (order: ModelOrder): number => Math.max(order.traded, order.reported);
-const mayLive = (order: ModelOrder): boolean => order.at !== 'closed' && order.at !== 'done';
+/** Lots filled: those traded in full, or those that the exchange reported at the adoption if they are more. */
+export const filledOf = ({ traded, reported }: ModelOrder): number => Math.max(Math.floor(traded / LOT), reported);
+export const leftOf = (order: ModelOrder): number => (order.final ?? order.amount) - filledOf(order);
+export const mayLive = (order: ModelOrder): boolean => order.at !== 'closed' && order.at !== 'done';
 
 export const stateOf = (order: ModelOrder): Order['state'] => {
   if (order.at === 'sent') return 'sending';
   if (order.at === 'closed') return 'closed-unsettled';
-  return order.at === 'open' && filledOf(order) > 0 ? 'partially filled' : order.at;
+  return order.at === 'open' && (order.traded > 0 || order.reported > 0) ? 'partially filled' : order.at;
 };

@@ -80,7 +80,7 @@ const ELSEWHERE: readonly {
     command: /^npm run differential\b/,
     by: 'differential.sh',
     names: /npm run (?:--silent )?differential/,
-    how: 'as printed',
+    how: 'all of them, some with fewer operations',
   },
   {
     command: /^npm run mutation/,
