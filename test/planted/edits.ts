@@ -1803,4 +1803,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'is refused with any unprintable character at any place of any of its texts, and only then, whatever was read before',
   },
+  {
+    name: 'the minimum edge of a ladder counts what markouts add',
+    file: 'strategies/ladder/strategy.ts',
+    from: "    keepEdge(p.minEdgeBps, first, centre.mid, view);\n    for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.mid));\n",
+    to: "    for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.mid));\n    keepEdge(p.minEdgeBps, first, centre.mid, view);\n",
+    test: 'test/strategies/all.test.ts',
+    title:
+      'never quotes nearer on either side for more adverse selection, and the same for the same; no other step of a first price changes',
+  },
 ];
