@@ -1812,4 +1812,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'never quotes nearer on either side for more adverse selection, and the same for the same; no other step of a first price changes',
   },
+  {
+    name: 'parts of the fair value after one that is not known see no book',
+    file: 'strategies/fairValue.ts',
+    from: "      if (typeof away === 'string') why ??= away;\n      else if (part.name !== 'mid') {\n",
+    to: "      if (typeof away === 'string') return (why ??= away);\n      if (part.name !== 'mid') {\n",
+    test: 'test/strategies/fairValue.test.ts',
+    title: 'is, while all of it is known, what it would be had the reference never been away',
+  },
 ];
