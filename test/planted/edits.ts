@@ -1952,4 +1952,21 @@ export const EDITS: readonly Edit[] = [
     title:
       'is refused with any unprintable character at any place of any of its texts, and only then, whatever was read before',
   },
+  {
+    name: 'the minimum edge of a ladder counts what markouts add',
+    file: 'strategies/ladder/strategy.ts',
+    from: "    keepEdge(p.minEdgeBps, first, centre.mid, view);\n    for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.mid));\n",
+    to: "    for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.mid));\n    keepEdge(p.minEdgeBps, first, centre.mid, view);\n",
+    test: 'test/strategies/all.test.ts',
+    title:
+      'never quotes nearer on either side for more adverse selection, and the same for the same; no other step of a first price changes',
+  },
+  {
+    name: 'parts of the fair value after one that is not known see no book',
+    file: 'strategies/fairValue.ts',
+    from: "      if (typeof away === 'string') why ??= away;\n      else if (part.name !== 'mid') {\n",
+    to: "      if (typeof away === 'string') return (why ??= away);\n      if (part.name !== 'mid') {\n",
+    test: 'test/strategies/fairValue.test.ts',
+    title: 'is, while all of it is known, what it would be had the reference never been away',
+  },
 ];

@@ -18,6 +18,7 @@ import type { Calibration } from '../../src/tape/index.ts';
 import { fairValueParameters, fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { depthOf, plain } from '../core/market.ts';
+import { runsOf } from '../many.ts';
 import { anyView, COIN, instrument, MID, NAMES, strategyOf, viewOf } from './examples.ts';
 
 const TABLE = {
@@ -230,6 +231,25 @@ describe('any mixture', () => {
       }),
     );
     expect(found).toBeGreaterThan(20);
+  });
+
+  test('is, while all of it is known, what it would be had the reference never been away', () => {
+    const others = sections.map(({ lastTrades: _, ...section }) => ({ ...section, reference: {} }));
+    const turns = fc.array(fc.record({ view: anyView, isAway: fc.boolean() }), { minLength: 3, maxLength: 8 });
+    fc.assert(
+      fc.property(others, turns, (section, list) => {
+        const [here, away] = [around(section), around(section)];
+        list.forEach(({ view, isAway }, i) => {
+          const at = 1_000_000 + 700 * i;
+          // Close enough to the middle to be taken.
+          const now = { ...view, at, reference: { at, price: view.mid } };
+          const fair = here.look(now);
+          if (isAway) expect(away.look({ ...now, reference: null })).toEqual(expect.any(String));
+          else expect(away.look(now)).toEqual(fair);
+        });
+      }),
+      runsOf(2_000, 100),
+    );
   });
 
   test('breaks at no number that is none, and is itself again afterwards', () => {
