@@ -12,8 +12,7 @@ export const LEVEL_STEPS = {
   'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
   [ADVERSE]: 'Side widened by the usual price move against fills, from `markouts` or the configured model.',
   'level *': 'Distance of this level from the first level.',
-  'not before the level inside':
-    'Price of the inner level, if this level would be nearer the mid price.',
+  'not before the level inside': 'Price of the inner level, if this level would be nearer the mid price.',
 };
 
 /** Returns the sum of the steps, in ticks, not rounded to whole ticks; 0 without steps. */

@@ -96,7 +96,7 @@ async function legsToBuy(
   const first = await offers.rfq({ from: minor, to: via, fixed: 'get', size: ceilTo(needs, unit) });
   if (typeof first === 'string') return `first leg: ${first}`;
   return moneyOf(first.get.amount) < needs
-    ? 'first leg: the exchange can confirm only a part of the amount'
+    ? 'first leg: the exchange offers to convert only part of the amount'
     : [first, second];
 }
 
@@ -113,7 +113,7 @@ export async function requestSecondLeg(
   const offer = await offers.request('rfq', wish, unit);
   if (typeof offer === 'string') return offer;
   return moneyOf(offer.give.amount) < floorTo(holds, unit)
-    ? 'the exchange can confirm only a part of the amount'
+    ? 'the exchange offers to convert only part of the amount'
     : offer;
 }
 

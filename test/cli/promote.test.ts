@@ -140,7 +140,9 @@ describe('puntas promote', () => {
     expect(told).toMatchObject({ stage: 'replay', tuned: { trial: expect.any(Number) as number, pbo: null } });
     const { check } = await promote(live, 'check');
     expect(check?.findings.map(({ criterion }) => criterion)).toEqual(['tuning', 'holdout']);
-    expect(check?.findings[0]?.found).toMatch(/study [0-9a-f]{8}, trial \d+; deflated Sharpe ratio \d\.\d{3}, probability of overfitting unknown/);
+    expect(check?.findings[0]?.found).toMatch(
+      /study [0-9a-f]{8}, trial \d+; deflated Sharpe ratio \d\.\d{3}, probability of overfitting unknown/,
+    );
     expect(existsSync(live)).toBe(false);
 
     writeFileSync(best, readFileSync(best, 'utf8').replace('book: btc_mxn', 'book: btc_mxn\nnextTierCounts: true'));

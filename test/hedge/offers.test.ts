@@ -193,7 +193,7 @@ describe('a route over a third currency', () => {
       // The leg between dollars and pesos: 149.85 and 150.15 usd.
       desk.most = { mxn: moneyOf('1000') };
       const leg = amount === '3' ? 'second' : 'first';
-      expect(await route(offers, amount)).toBe(`${leg} leg: the exchange can confirm only a part of the amount`);
+      expect(await route(offers, amount)).toBe(`${leg} leg: the exchange offers to convert only part of the amount`);
     }
   });
 
@@ -215,7 +215,7 @@ describe('a route over a third currency', () => {
     desk.most = { usd: moneyOf('10.12') };
     expect(amountsOf(await leg('10.129'))[0]).toBe('10.12');
     desk.most = { usd: moneyOf('10.11') };
-    expect(await leg('10.129')).toBe('the exchange can confirm only a part of the amount');
+    expect(await leg('10.129')).toBe('the exchange offers to convert only part of the amount');
     desk.fateOfOffer = () => 'refused';
     expect(await leg('10')).toBe('0379: not now');
     desk.decimals = { btc: 0 };

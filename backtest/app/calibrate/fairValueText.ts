@@ -117,7 +117,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
       : [
           ...(hasMicroprice
             ? [
-                '  # Use either depthImbalance or microprice, because both use the amounts at the best prices. The strategy imbalance also has these keys.',
+                '  # Use either depthImbalance or microprice, because both use the amounts at the best prices. The strategy "imbalance" has the keys of depthImbalance too.',
               ]
             : []),
           `${mark}depthImbalance:`,

@@ -88,7 +88,7 @@ export async function rfqChecks(
   await checks.check(
     ['RFQ amount with too many decimals', 'rfq 4.2', 'rejected: invalid_source_precision'],
     ofPair(async ({ source, target, sourcePrecision }) => {
-      if (sourcePrecision >= 17) return skipped('any amount is fine enough');
+      if (sourcePrecision >= 17) return skipped('the exchange accepts so many decimals that no amount has too many');
       const fine = money(spentOn(market, sourcePrecision) + 10n ** BigInt(17 - sourcePrecision));
       return rejectedWith(
         ['invalid_source_precision'],
@@ -111,7 +111,11 @@ export async function rfqChecks(
     ofPair(async () => rejectedWith(['rfq_conversion_not_found', 'bad_request'], await rfq.conversion(NO_ID))),
   );
   await checks.check(
-    ['RFQ conversions', 'rfq 4.6', 'a page of at most the requested size; the quote is not executed'],
+    [
+      'RFQ conversions',
+      'rfq 4.6',
+      'at most the requested number of conversions; none is from the quote requested before',
+    ],
     ofPair(async () => {
       const { conversions, totalCount } = valueIn(await rfq.conversions({ pageSize: 5 }));
       const isExecuted = conversions.some(({ quoteId }) => quoteId === quote?.id);

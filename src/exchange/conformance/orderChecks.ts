@@ -212,11 +212,18 @@ export async function orderChecks(
     const canceled = valueIn(await client.cancel({ originIds: [own.nextId()] }));
     return judged(`${canceled.length} listed`, canceled.length === 0);
   });
-  await checks.check(['client id of an ended order', 'rest-api 9', 'accepted again; cancel by path'], async () => {
-    const again = valueIn(await own.place('buy', { originId: secondId }));
-    const canceled = valueIn(await client.cancelOne(again.oid));
-    return judged(`${canceled.length} listed`, again.oid !== second && canceled[0] === again.oid);
-  });
+  await checks.check(
+    [
+      'client id of an ended order',
+      'rest-api 9',
+      'a new order with that id is accepted, and a cancel with its id in the path lists it',
+    ],
+    async () => {
+      const again = valueIn(await own.place('buy', { originId: secondId }));
+      const canceled = valueIn(await client.cancelOne(again.oid));
+      return judged(`${canceled.length} listed`, again.oid !== second && canceled[0] === again.oid);
+    },
+  );
   await askChecks({ client, market, own, checks, start });
   await checks.check(
     ['pages of open orders', 'rest-api 4.4', 'two of three orders with limit 2, then all'],
