@@ -170,6 +170,7 @@ const MANY = [
   'sandbox/venue/money',
   'simulation/simulation',
   'strategies/all',
+  'strategies/fairValue',
   'strategies/glftOptimum',
   'strategies/grid',
   'strategies/ladder',
