@@ -16,7 +16,7 @@ import { rfq } from './rest/rfq.ts';
 import type { Credentials } from './wire/sign.ts';
 import { webhooks } from './rest/webhooks.ts';
 
-/** Client with every endpoint. */
+/** Client of the exchange with all endpoints. */
 export type Client = Endpoints;
 
 export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {

@@ -86,7 +86,7 @@ export const clientOf = (
   options: ClientChoices = {},
 ): VenueClient => venueOf(config).connect(connectionTo(config, at, clock, seed, options));
 
-/** Returns the connection of `clientOf`. */
+/** Returns the connection parameters with which `clientOf` creates a client. */
 export function connectionTo(
   config: Config,
   at: VenueAccess,

@@ -1,4 +1,6 @@
-/** `puntas presence`, `surveillance` and `conformance` as processes: exit codes, JSON with the keys of its page, and files. */
+/**
+ * Tests of `puntas presence`, `surveillance` and `conformance` as processes: exit codes, documented JSON keys, files.
+ */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

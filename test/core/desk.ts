@@ -1,4 +1,6 @@
-/** A small synchronous exchange around one engine: it answers at once, or as the test tells it to, and keeps the truth. */
+/**
+ * A small synchronous exchange around one engine: it answers at once, or as the test tells it to, and keeps the truth.
+ */
 import {
   Engine,
   money,
@@ -28,7 +30,10 @@ export type TrueOrder = {
   filled: number;
   isLive: boolean;
 };
-/** What becomes of a request: done and told, done and not told, not done and not told, taken and at once canceled by the exchange, or refused with a code. */
+/**
+ * What becomes of a request: done and told, done and not told, not done and not told, taken and at once canceled by the
+ * exchange, or refused with a code.
+ */
 export type Fate =
   'done' | 'done untold' | 'lost' | 'canceled on arrival' | { readonly code: string; readonly meaning?: Meaning };
 
@@ -143,7 +148,7 @@ export class Desk {
     this.step({ kind: 'book', at: this.now, startedAt: this.showsOwn ? this.now : null, book: this.book });
   }
 
-  /** What a read of the book shows that the exchange answers now. */
+  /** Updates `book` to the levels that a read of the book would show now. */
   showBook(): void {
     const { book } = this;
     book.clear();
@@ -210,7 +215,7 @@ export class Desk {
       tid: String(++this.#tid),
       oid: o.oid,
       originId: o.id,
-      // The exchange tells the times of trades in whole seconds.
+      // The exchange reports the times of trades in whole seconds.
       createdAt: Math.floor(this.now / 1_000) * 1_000,
       side: o.side,
     } as const;

@@ -1,6 +1,6 @@
 /**
- * The account and two of its books beside a slow model, on one list of operations: after each, ledger, funds,
- * comparison with balances, positions and profits must be the same.
+ * Comparison of the account and two of its books with a slow model, on one list of operations. Ledger, funds,
+ * comparison with balances, positions and profits must be equal.
  */
 import {
   amount,
@@ -38,7 +38,7 @@ const BOOKS = ['btc_mxn', 'btc_usd', 'usd_mxn', 'odd'] as const;
 const TRANSFER_CAUSES = ['fees', 'deposits', 'withdrawals', 'refunds', 'adjustments'] as const;
 const PHASES = ['planned', 'in flight', 'done', 'failed'] as const;
 
-/** Amounts are in thousandths, differences of balances in 10^-9. `which` counts back from the newest, which is 0. */
+/** One operation. Amounts are in thousandths, `differences` in 10^-9. `which` counts back from the newest item, 0. */
 export type AccountOperation =
   | {
       readonly kind: 'trade';
@@ -50,7 +50,7 @@ export type AccountOperation =
       readonly feeCurrency: Currency;
       readonly isMaker: boolean;
       readonly isOwn: boolean;
-      /** Whether the trade has the id of the last one: the account traded with itself. */
+      /** Whether the trade has the id of the trade before it, because the account traded with itself. */
       readonly isOtherSide: boolean;
     }
   | { readonly kind: 'repeated trade'; readonly which: number; readonly isChanged: boolean }
@@ -76,7 +76,7 @@ export type AccountOperation =
       readonly kind: 'balances';
       /** Reported total of each currency minus the ledger's; `null` if the currency is not reported. */
       readonly differences: readonly (number | null)[];
-      /** Conversions in flight that the totals contain. */
+      /** Conversions in flight that the reported totals already include. */
       readonly converted: 'none' | 'first' | 'all';
       readonly locked: readonly number[];
       readonly lockedByBot: readonly number[];
@@ -89,7 +89,7 @@ export type AccountOperation =
 
 export type AccountSetting = ModelMemory & {
   readonly listWait: number;
-  /** Target of each book, in lots; `null` if it is what the book held at the start. */
+  /** Target inventory of each book, in lots; `null` if the target is the opening balance. */
   readonly targets: readonly (number | null)[];
 };
 
@@ -120,7 +120,9 @@ export const account: Subject<AccountOperation, AccountSetting> = {
   divergence: (operations, setting, every = 1) => divergenceOf(operations, setting, every, () => undefined),
 };
 
-/** Returns the first difference, or `null`. Calls `onReached` with the sources of entries and the states that came up. */
+/**
+ * Returns the first difference, or `null`. Calls `onReached` with each source of entries and each state that occurs.
+ */
 export function divergenceOf(
   operations: readonly AccountOperation[],
   setting: AccountSetting,
@@ -140,7 +142,7 @@ export function divergenceOf(
   return null;
 }
 
-/** `held` is the difference of the balances, which lasts for some reads. */
+/** Draws one operation. `held` is the difference of the balances, which persists for several reads. */
 function drawOperation(random: Random, held: { difference: number }): AccountOperation {
   const pick = <T>(values: readonly T[]): T => values[random.integer(0, values.length - 1)]!;
   const isLikely = (chance: number) => random.next() < chance;
@@ -189,12 +191,12 @@ const MILLI = 10n ** 15n;
 const NANO = 10n ** 9n;
 const milli = (n: number): bigint => BigInt(n) * MILLI;
 
-/** The account of one run, on both sides. */
+/** Real account and model account of one run. */
 class Run {
   readonly model: AccountModel;
   readonly account: TradingAccount;
   readonly inventories: readonly Inventory[];
-  /** Whether the trade that is booked filled an order of the bot. */
+  /** Whether the current trade filled an order of the bot. */
   isOwn = false;
 
   constructor({ targets, listWait, ...memory }: AccountSetting) {
@@ -238,7 +240,7 @@ class Pair {
     });
   }
 
-  /** Applies the operation to both sides. Returns the first difference in results. */
+  /** Applies the operation to the account and the model. Returns the first difference between their results. */
   apply(op: AccountOperation): string | null {
     const { account: real, model, inventories } = this.#run;
     const now = this.#now;

@@ -1,7 +1,7 @@
 /**
- * `npm run differential [matching | orders | account]`: a part of the program beside a slow model on millions of drawn
- * operations, on all cores. Ends with 1 at the first difference, shrunk to the fewest operations and printed with the
- * command that repeats it.
+ * `npm run differential [matching | orders | account]`: compares a part of the program with a slow model on millions of
+ * random operations, on all cores. At a difference, prints the shrunk list and the command that repeats the check, and
+ * exits with code 1.
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -16,11 +16,11 @@ import { drawnList, shrunk, type Subject } from './subject.ts';
 type Task = { readonly subject: string; readonly seed: number; readonly step: number; readonly lists: number };
 type News = { readonly done: number; readonly failed: number | null };
 
-/** One subject as the threads use it. */
+/** Subject as the threads use it, identified by seeds. */
 type Check = {
   readonly listLength: number;
   readonly isWrong: (seed: number) => boolean;
-  /** Returns the shrunk list of a seed that diverges, as lines, and what differs. */
+  /** Returns the shrunk list of a seed that diverges, and the difference, as lines. */
   readonly explain: (seed: number) => readonly string[];
 };
 

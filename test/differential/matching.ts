@@ -1,6 +1,6 @@
 /**
- * The matching engine beside the naive book, on one list of operations: every fill, removal, result and the whole book
- * must be the same.
+ * Comparison of the matching engine with the naive book, on one list of operations. Every fill, removal and result, and
+ * the complete book, must be equal.
  */
 import { amount, price, value, type Price, type Random, type Side } from '../../src/core/index.ts';
 import { MatchingBook, type EngineTimeInForce, type SelfTrade } from '../../src/sandbox/matching/matching.ts';
@@ -82,7 +82,7 @@ export const matching: Subject<Operation, SelfTrade> = {
   divergence,
 };
 
-/** Returns the first difference, or `null`. An engine that throws differs. */
+/** Returns the first difference, or `null`. An error of the engine counts as a difference. */
 export function divergence(operations: readonly Operation[], selfTrade: SelfTrade, every = 1): Divergence | null {
   const reached = { at: 0 };
   try {

@@ -1,6 +1,6 @@
 /**
- * The bot's orders beside a slow model, on one list of operations: after each, state, reserved amounts, evidence, news
- * and commands must be the same.
+ * Comparison of the bot's orders with a slow model, on one list of operations. After each operation, states, reserved
+ * amounts, evidence, news and commands must be equal.
  */
 import {
   amount,
@@ -41,18 +41,18 @@ import {
 } from '../core/orders/orderModel.ts';
 import { differs, type Divergence, type Subject } from './subject.ts';
 
-/** Row of a list or a look-up. `filled` is in tenths of a lot. `which` counts the orders so far, the newest being 0. */
+/** Row of a list or a look-up. `filled` is in tenths of a lot. `which` counts back from the newest order, 0. */
 type Shown = {
   readonly which: number;
   readonly status: OrderReport['status'];
   readonly filled: number;
-  /** Lots that the row has more than the order. */
+  /** Lots by which the amount in the row exceeds the amount of the order. */
   readonly more: number;
   readonly isNamed: boolean;
   readonly isOtherBook: boolean;
 };
 
-/** `ago` is the time between the start of a request and its answer. */
+/** One operation. `ago` is the time between the start of a request and its answer, in ms. */
 export type OrderOperation =
   | {
       readonly kind: 'place';
@@ -62,7 +62,7 @@ export type OrderOperation =
       readonly takes: boolean;
       readonly isSent: boolean;
     }
-  /** Order that the bot did not place, under its name or another, which reads may show. */
+  /** Order that the bot did not place, under the bot's name or another name. Later reads may list it. */
   | {
       readonly kind: 'stranger';
       readonly prefix: 'earlier run' | 'this run' | 'later run' | 'another bot';
@@ -96,8 +96,8 @@ export type OrderOperation =
   | { readonly kind: 'trades read'; readonly ago: number }
   | { readonly kind: 'fill'; readonly which: number; readonly tenths: number; readonly isNamed: boolean }
   /**
-   * All evidence that an unknown order never arrived: lists without it, a look-up, a cancel and a read of trades. The
-   * part with the number `early` started `ago` earlier.
+   * All evidence that an unknown order never arrived: lists without the order, a look-up, a cancel and a read of
+   * trades, numbered from 0. The requests with the number `early` started `ago` earlier.
    */
   | {
       readonly kind: 'no sign';
@@ -111,15 +111,15 @@ export type OrderOperation =
   /** Starts the next run from the journal. */
   | { readonly kind: 'restart' };
 
-/** How operations of one list are drawn. */
+/** Parameters of the random operations of one list. */
 type Shape = {
-  /** How far back from the newest order an operation refers to one. */
+  /** Maximum `which` of an operation: the number of orders back from the newest order. */
   readonly reach: number;
-  /** Chance of an order that the bot did not place. */
+  /** Probability of an order that the bot did not place. */
   readonly strangers: number;
 };
 
-/** Near the present, so that the sum of two times cannot be taken for their difference. */
+/** Start time, as large as real times, so that adding two times instead of subtracting them has a visible effect. */
 const START = 1.7e12;
 const DELAYS = { requestDelayMaxMs: REQUEST_DELAY, tradeReportDelayMaxMs: TRADE_DELAY, cancelAgainMs: CANCEL_AGAIN };
 const FUNDS = money(10n ** 24n);
@@ -142,7 +142,7 @@ export const orders: Subject<OrderOperation, ModelMemory> = {
   },
 };
 
-/** Returns the first difference, or `null`. Calls `onNews` for the kind of each news. */
+/** Returns the first difference, or `null`. Calls `onNews` with the kind of each news. */
 export function divergenceOf(
   operations: readonly OrderOperation[],
   setting: ModelMemory,
@@ -214,14 +214,14 @@ type Facts = {
   readonly side: Side;
   readonly price: number;
   readonly lots: number;
-  /** Time of the order in the journal; `null` if the bot did not place the order. */
+  /** Placement time of the order in the journal; `null` if the bot did not place the order. */
   readonly at: number | null;
 };
 
-/** Amounts of one order in the journal: lots and the rest below one lot, and the model's tenths of a lot. */
+/** Filled amount of an order in the journal: whole lots, the rest below one lot, and the model's tenths of a lot. */
 type Saved = { readonly filled: number; readonly rest: bigint; readonly tenths: number; readonly oid: string | null };
 
-/** Both sides of one run. */
+/** Real orders and model orders of one run. */
 class Run {
   readonly model: OrderModel;
   readonly news: string[] = [];
@@ -248,7 +248,7 @@ class Run {
 const textOf = (news: OrderNews): string =>
   news.kind === 'ended' ? `ended ${news.order.id} ${news.ending}` : `${news.kind} ${news.order.id}`;
 
-/** The orders and the model, after the operations so far. */
+/** Orders and model after the operations so far, over several runs. */
 class Pair {
   readonly #memory: ModelMemory;
   readonly #onNews: (news: string) => void;
@@ -257,8 +257,9 @@ class Pair {
   #now = START;
   #number = 1;
   #run: Run;
-  /** Ids of ended orders: so far, and in the journal. */
+  /** Ids of the orders that have ended. */
   #ended = new Set<string>();
+  /** Ids of the orders whose end is in the journal. */
   #savedEnds = new Set<string>();
   #saved = new Map<string, Saved>();
 
@@ -268,7 +269,7 @@ class Pair {
     this.#run = new Run(this.#number, memory);
   }
 
-  /** Applies the operation to both sides. Returns the first difference in results and news. */
+  /** Applies the operation to orders and model. Returns the first difference between their results or news. */
   apply(operation: OrderOperation): string | null {
     const what = this.#applied(operation);
     const { news, model } = this.#run;
@@ -282,7 +283,7 @@ class Pair {
     return null;
   }
 
-  /** Compares what concerns all live orders. */
+  /** Compares all live orders, and the values derived from them. */
   differenceOfLive(): string | null {
     const { orders, model, orphans } = this.#run;
     const now = this.#now;
@@ -305,7 +306,7 @@ class Pair {
     );
   }
 
-  /** Compares every order that was ever seen, funds and counts, and what concerns the live orders. */
+  /** Compares every order of all runs, funds and counts, and everything that `differenceOfLive` compares. */
   differenceOfAll(): string | null {
     const { orders, model, counts, modelCounts } = this.#run;
     for (const { id, oid } of this.#known) {
@@ -400,7 +401,7 @@ class Pair {
     return [...new Set(whiches.map(which => this.#pick(which)))].filter(one => one !== undefined);
   }
 
-  /** Applies the operation to both sides, and nothing if it is about an order that no side knows. */
+  /** Applies the operation to orders and model. Ignores an operation on an unknown order. */
   #applied(op: OrderOperation): string | null {
     const { orders, model, ids, resolver } = this.#run;
     const now = this.#now;
@@ -427,7 +428,7 @@ class Pair {
       return differs('commands', commands.join(', '), model.decide(now).join(', '));
     } else if (op.kind === 'canceled') {
       const asked = this.#some(op.asked);
-      // An unknown oid in the answer to a cancel of one order is taken for its own.
+      // If a cancel names one order, an unknown oid in its answer is assigned to that order.
       const listed = this.#some(op.listed).filter(
         ({ id, oid }) => asked.length !== 1 || id === asked[0]?.id || model.byOid(oid) !== undefined,
       );
@@ -476,7 +477,7 @@ class Pair {
         );
         const expected = model.ownerOf(op.isNamed ? id : null, oid);
         if (owner !== expected) return differs('owner of a trade', owner, expected);
-        // No exchange fills more than the order.
+        // An exchange never fills more than the amount of the order.
         if (owner === null || (order?.traded ?? 0) + op.tenths >= (facts.lots + 1) * LOT) return null;
         const rest = money((BigInt(op.tenths % LOT) * UNIT) / 10n);
         const isKnown = orders.filled(owner, oid, amount(Math.floor(op.tenths / LOT)), now, rest);
@@ -489,7 +490,7 @@ class Pair {
         orders.cancelSent(id, now);
         model.cancelSent(id, now);
       } else {
-        // Only placements of this run are answered, and none is accepted that was not sent.
+        // Only placements of this run get answers, and only a sent placement can be accepted.
         const isOwn = facts.at !== null && ids.isOfThisRun(id);
         if (!isOwn || order.reported > 0 || (order.at === 'intent' && op.answer === 'accepted')) return null;
         const outcome: Outcome<{ readonly oid: string }> =

@@ -1,16 +1,16 @@
-/** A part of the program that can be compared with a slow model, on drawn lists of operations. */
+/** Part of the program that is compared with a slow model on random lists of operations. */
 import type { Random } from '../../src/core/index.ts';
 
-/** First difference, and the index of the operation after which it was seen. */
+/** First difference, and the index of the operation after which the comparison found it. */
 export type Divergence = { readonly at: number; readonly what: string };
 
 export type Subject<Operation, Setting> = {
-  /** Operations of one list: long enough to reach rare states, short enough to shrink. */
+  /** Number of operations in one list: enough to reach rare states, but few enough to shrink. */
   readonly listLength: number;
-  /** Operations between two comparisons of everything; the cheap part is compared after each. */
+  /** Number of operations between two full comparisons. A cheaper comparison follows each operation. */
   readonly compareEvery: number;
   readonly drawSetting: (random: Random) => { readonly setting: Setting; readonly draw: () => Operation };
-  /** Returns the first difference, or `null`. A program that throws differs. */
+  /** Returns the first difference, or `null`. An error of the program counts as a difference. */
   readonly divergence: (operations: readonly Operation[], setting: Setting, every?: number) => Divergence | null;
 };
 
@@ -20,7 +20,7 @@ export const differs = (what: string, found: unknown, expected: unknown): string
 
 type Drawn<Operation, Setting> = { readonly operations: readonly Operation[]; readonly setting: Setting };
 
-/** Returns the list of operations of a seed. */
+/** Draws a setting and a list of operations. */
 export function drawnList<Operation, Setting>(
   { drawSetting, listLength }: Subject<Operation, Setting>,
   random: Random,
@@ -29,12 +29,12 @@ export function drawnList<Operation, Setting>(
   return { setting, operations: Array.from({ length: listLength }, draw) };
 }
 
-/** Returns the operations without those that are not needed for a difference, and the difference. */
+/** Returns the fewest operations found that still cause a difference, and this difference. */
 export function shrunk<Operation, Setting>(
   { divergence, compareEvery }: Subject<Operation, Setting>,
   { operations, setting }: Drawn<Operation, Setting>,
 ): { readonly operations: readonly Operation[]; readonly what: string } {
-  // A comparison may hide a difference, because a question may compute what is stored afterwards.
+  // A comparison after each operation may hide a difference, because its queries may change cached values.
   const every = divergence(operations, setting, 1) === null ? compareEvery : 1;
   const differenceOf = (some: readonly Operation[]) => divergence(some, setting, every);
   let left = operations.slice(0, differenceOf(operations)!.at + 1);

@@ -1,9 +1,9 @@
 /** Bounds of the users' pages, in words. They only fall: lower one when its page gets shorter. */
 
 /**
- * All users' pages together, strategy pages apart; the target was 35,000. Raised by 400 for the limits on price moves and
- * amounts, and orders of several bots of one account, and by 700 for three commands that RTS 6 and the FIA's list ask
- * for: presence, surveillance and conformance.
+ * Maximum number of words in all pages for users together, without the strategy pages. The target was 35,000. It was
+ * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
+ * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance.
  */
 export const WORDS_MAX = 36_100;
 

@@ -1,6 +1,6 @@
 /**
- * The hedger over histories of lost answers, full disks, halts and deaths: nothing is accepted that is not on disk and told first, nothing twice,
- * and in the end the ledger has what the exchange has.
+ * The hedger over histories of lost answers, full disks, halts and deaths: nothing is accepted that is not on disk and
+ * told first, nothing twice, and in the end the ledger has what the exchange has.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -173,7 +173,7 @@ test('whatever happens to a hedge, it is on disk and told before it leaves, leav
 test('a conversion that nobody can look up gets the outcome that it had, from balances of its own time, whatever the ones before it had', async () => {
   const history = fc.record({
     isExecuted: fc.boolean(),
-    /** Reads of the balances: time before each, and whether others move what hides the outcome during this one. */
+    /** Reads of the balances: time before each read, and whether transfers of others hide the outcome in this read. */
     reads: fc.array(fc.record({ ms: fc.constantFrom(500, 1_000, 2_999, 3_000, 9_000), isHidden: fc.boolean() }), {
       maxLength: 8,
     }),
@@ -251,7 +251,7 @@ test('the second leg of a route leaves only within the time since its first leg,
       }
       Object.assign(toy, { spreadBps: 10n, fateOfOffer: () => 'told', fateOfAccept: () => last });
       const legMs = toy.lifeMs + bot.setup.tradeReportDelayMaxMs;
-      // A try that left in time has its end; the first look after that is the last one.
+      // By then, an attempt that was sent in time has ended, and the next poll closes the hedge.
       await bot.passes(Math.max(0, since + waitMs + legMs + 6_000 - clock.now()), 2_000);
       const { state } = bot.rows[0]!;
       expect(['completed', 'stranded']).toContain(state);

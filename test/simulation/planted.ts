@@ -1,4 +1,7 @@
-/** Bugs that are planted at the seams to see whether the simulation would find them. Production code knows nothing of them. */
+/**
+ * Bugs that are planted at the seams to see whether the simulation would find them. Production code knows nothing of
+ * them.
+ */
 import { PendingConversions } from '../../src/core/accounting/pendingConversions.ts';
 import {
   Engine,
@@ -89,7 +92,7 @@ function hearing(change: (event: EngineEvent) => EngineEvent): () => () => void 
   };
 }
 
-/** Takes the time since the last heartbeat from the clocks of both machines. */
+/** Faulty watch that computes the time since the last heartbeat from the clocks of two machines. */
 class ComparedClocks extends Watch {
   readonly #inner: Watch;
   readonly #silentMs: () => Millis;

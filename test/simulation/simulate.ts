@@ -80,7 +80,7 @@ export type RunOptions = {
   readonly onEvent?: (atMs: Millis) => void;
 };
 
-/** More than any time-out of the sentinel. */
+/** Difference between two clocks that counts as far apart, in ms: more than any timeout of the sentinel. */
 const CLOCKS_APART_MS = 60_000;
 /** A run that does not come to its end in so many events is a failure of the simulator. */
 const EVENTS_MAX = 400_000;
@@ -97,7 +97,7 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   const { keep, onStrike, print } = options;
   const clock = new VirtualClock();
   const trace = new Trace(() => clock.elapsed(), print ? line => print(line, world.events) : null);
-  // Persons who change the configuration know the ladder alone.
+  // Simulated operators that change the configuration support only the ladder.
   const hasLadder = options.reloads === true || options.actions === true;
   const swarm = swarmOf(seed, keep ? classesOf(keep) : options.only);
   const scenario = plainer(scenarioOf(seed, swarm, !hasLadder), options.plain ?? []);
@@ -210,7 +210,7 @@ class Simulation {
         levels: config.strategy.levels,
         isReadTwice: config.reference !== undefined,
         positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
-        // Without a target it is what the account was opened with.
+        // If omitted, the target is the opening balance.
         opening: BigInt(
           Math.round(
             (Number(scenario.balances['btc']) - Number(config.inventory.target ?? scenario.balances['btc'])) * 1e8,
@@ -563,7 +563,8 @@ class Simulation {
     }
     this.#checker.checkStopped(unverified(stop));
     if (!stop.ledgerMatches && mayRepeat) {
-      // The bot has said so: money that no list tells of, behind hedges under way. A person looks, starts it again, and stops it once it is through.
+      // The bot has said so: money that no list tells of, behind hedges under way. A person looks, starts it again, and
+      // stops it once it is through.
       world.trace.add('a person looks at the difference');
       this.#checker.operatorStarts();
       this.#bot.start();
@@ -752,7 +753,7 @@ class Simulation {
     };
   }
 
-  /** The machine has gone down, with a disk that had not written what it said. */
+  /** Applies the loss of writes that were not durable when the machine went down. */
   #loseHeld(): void {
     const store = this.#store;
     const open = new Set(store.openIntents());
@@ -762,7 +763,7 @@ class Simulation {
     if (store.openIntents().some(id => !open.has(id)))
       this.#world.marks.see('a disk that lied lost the end of an order');
     this.#hedges?.lost(hedges, store.hedges);
-    // What a lost hedge moves is in no list.
+    // No transfer list contains the amounts that a lost hedge moved.
     if ((this.#hedges?.lostMajor ?? 0n) > 0n) this.#checker.transferred(false);
   }
 

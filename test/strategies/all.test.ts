@@ -231,7 +231,8 @@ describe.each(NAMES)('%s', name => {
             expect(out).toBeGreaterThanOrEqual(-1e-9 * Math.abs(price));
             if (moreBuy === 0 && moreSell === 0) expect(other.price).toBe(price);
           });
-          // The grid starts with a line further out, and a model weighs anew; nothing else makes room for what fills cost.
+          // The grid starts with a farther line, and models recompute their quotes. Other strategies only add the fill
+          // cost.
           const [first, moved] = [less[side][0], more[side][0]];
           if (name !== 'grid' && 'minEdgeBps' in parameters && first !== undefined && moved !== undefined)
             expect(withoutAdverse(moved)).toEqual(withoutAdverse(first));

@@ -241,7 +241,7 @@ describe('any mixture', () => {
         const [here, away] = [around(section), around(section)];
         list.forEach(({ view, isAway }, i) => {
           const at = 1_000_000 + 700 * i;
-          // Close enough to the middle to be taken.
+          // The reference price equals the mid price, so it is accepted.
           const now = { ...view, at, reference: { at, price: view.mid } };
           const fair = here.look(now);
           if (isAway) expect(away.look({ ...now, reference: null })).toEqual(expect.any(String));

@@ -264,7 +264,7 @@ it('a Bitstamp taker is on the other side of the oldest order that shrank at its
     after: fc.constantFrom(0, 1, 2_500, 5_000),
     what: fc.constantFrom('created', 'changed', 'deleted', 'filled', 'trade'),
     price: fc.constantFrom(10_000, 10_001),
-    // An order is on one side: an even id is an ask.
+    // The id decides the side of an order: an even id is an ask.
     id: fc.integer({ min: 1, max: 60 }),
   });
   await fc.assert(

@@ -246,7 +246,7 @@ const haltsText = (halts: RunEvidence['halts']): string =>
   halts.length === 0 ? '0' : `${halts.length}, the last: ${halts.at(-1)!.reason}`;
 const spanText = ({ low, high }: { readonly low: number; readonly high: number }): string =>
   `${digits(low)} to ${digits(high)}`;
-/** Valuation of the net in the criteria. */
+/** Note about the valuation of fills in the net profit of the criteria. */
 const VALUED = '(each fill valued at the mid price 60 s later)';
 const partPercent = (part: number): string => `${(100 * part).toFixed(1)}%`;
 

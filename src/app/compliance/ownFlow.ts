@@ -1,4 +1,4 @@
-/** The bot's own order flow in recorded runs: its orders, requests and executions, for surveillance. */
+/** Orders, requests and executions of the bot in recorded runs, and the surveillance measures of this order flow. */
 import {
   opposite,
   type Command,
@@ -9,7 +9,7 @@ import {
   type Side,
 } from '../../core/index.ts';
 
-/** Order of the bot that was sent. All times are those of the bot's clock. */
+/** Order that the bot sent. All times are those of the bot's clock. */
 export type FlowOrder = {
   readonly id: string;
   readonly side: Side;
@@ -20,7 +20,7 @@ export type FlowOrder = {
   readonly sentAt: Millis;
   /** Time of the first cancel of the order; `null` if none was sent. */
   canceledAt: Millis | null;
-  /** Whether that cancel was sent while trading was halted. */
+  /** Whether the first cancel of the order was sent while trading was halted. */
   isKilled: boolean;
   /** Whether the order was rejected, so that it was never in the book. */
   isRejected: boolean;
@@ -28,8 +28,9 @@ export type FlowOrder = {
   isFilled: boolean;
 };
 
-/** Execution of one order of the account in the bot's book, at the time at which the bot read it. */
+/** Execution of one order of the account in the bot's book. */
 export type FlowTrade = {
+  /** Time at which the bot read the execution, on the bot's clock. */
   readonly at: Millis;
   /** Time of the execution on the exchange's clock. */
   readonly createdAt: Millis;
@@ -38,7 +39,7 @@ export type FlowTrade = {
   readonly price: DecimalText;
   readonly major: DecimalText;
   readonly isMaker: boolean;
-  /** Whether the order is the bot's. Other orders of the account are by other bots or by hand. */
+  /** Whether the executed order is the bot's. Other bots and the operator may also place orders of the account. */
   readonly isOwn: boolean;
 };
 
@@ -48,7 +49,7 @@ export type OwnFlow = {
   readonly trades: readonly FlowTrade[];
   /** Times of the requests that place or cancel orders; one request can cancel several orders. */
   readonly requests: readonly Millis[];
-  /** Times of the inputs of each run: first and last. */
+  /** Times of the first and the last input of each run; NaN for a run without inputs. */
   readonly runs: readonly (readonly [from: Millis, to: Millis])[];
 };
 
@@ -72,12 +73,12 @@ export class FlowCollector {
     };
   }
 
-  /** Starts a run. */
+  /** Starts the next run. Later inputs belong to this run. */
   begin(): void {
     this.#runs.push([Number.NaN, Number.NaN]);
   }
 
-  /** Records an input and the answer of the engine. `isHalted`: whether the engine is halted after the input. */
+  /** Records an input and the engine's commands. `isHalted`: whether the engine is halted after the input. */
   see({ book, instance, isHalted }: FlowSource, event: EngineEvent, commands: readonly Command[]): void {
     const run = this.#runs.at(-1)!;
     if (Number.isNaN(run[0])) run[0] = event.at;
@@ -87,7 +88,7 @@ export class FlowCollector {
     if (event.kind === 'placed') {
       const order = this.#orders.get(event.id);
       if (event.outcome.kind === 'done') this.#idByOid.set(event.outcome.value.oid, event.id);
-      // A rejection because the id exists already is the answer to an order that arrived.
+      // If the exchange rejects a placement because its id already exists, an earlier request has placed the order.
       else if (event.outcome.kind === 'refused' && event.outcome.meaning !== 'duplicate id' && order !== undefined)
         order.isRejected = true;
     }
@@ -130,31 +131,32 @@ export class FlowCollector {
 export type FlowWindows = {
   /** Time after a fill in which a cancel on the other side counts as layering. */
   readonly afterFillMs: Millis;
-  /** Life below which a canceled order counts as short. */
+  /** Lifetime below which a canceled order counts as short-lived. */
   readonly shortLifeMs: Millis;
-  /** Time before a fill in which aggressive trades on the other side count as momentum. */
+  /** Time before a fill in which the bot's aggressive trades on the other side count as momentum. */
   readonly momentumMs: Millis;
 };
 
-/** Windows unless flags say otherwise. */
+/** Default windows. */
 export const DEFAULT_WINDOWS: FlowWindows = { afterFillMs: 1_000, shortLifeMs: 1_000, momentumMs: 60_000 };
 
-/** Minimum number of prices whose orders must be canceled after a fill on the other side. */
+/** Minimum number of prices at which orders are canceled after a fill on the other side, if the fill is layered. */
 export const LAYERS_MIN = 2;
-/** Minimum number of aggressive trades before a fill, and gain against the first of them, in basis points. */
+/** Minimum number of aggressive trades before a reversal. */
 export const MOMENTUM_TRADES_MIN = 2;
+/** Minimum gain of a reversal against the first aggressive trade, in basis points. */
 export const MOMENTUM_GAIN_BPS = 10n;
 const SECOND_MS = 1_000;
 
-/** Numbers of the fills of one day, and of what happened around them. */
+/** Numbers of fills and of canceled orders in one day, as a measure of layering. */
 export type LayeringCount = {
-  /** Fills of the bot; executions of one side that were read at one time are one fill. */
+  /** Number of the bot's fills. All executions of one side that were read at the same time count as one fill. */
   readonly fills: number;
-  /** Fills after which orders at `LAYERS_MIN` or more prices of the other side were canceled unfilled. */
+  /** Number of fills after which orders at `LAYERS_MIN` or more prices of the other side were canceled unfilled. */
   readonly layered: number;
-  /** Orders canceled without a fill. */
+  /** Number of orders canceled without a fill. */
   readonly canceledUnfilled: number;
-  /** Those of them that were canceled shortly after a fill on the other side. */
+  /** Number of orders canceled without a fill, at most `afterFillMs` after a fill on the other side. */
   readonly canceledAfterFill: number;
 };
 
@@ -163,7 +165,7 @@ type Part<T> = (flow: OwnFlow, isInDay: (at: Millis) => boolean, windows: FlowWi
 const isCanceledUnfilled = ({ canceledAt, isFilled, isRejected }: FlowOrder): boolean =>
   canceledAt !== null && !isFilled && !isRejected;
 
-/** Counts cancels that follow fills of the other side. Fills and canceled orders count on their own day. */
+/** Counts fills, and cancels that follow fills on the other side. Each fill and each cancel counts on its own day. */
 export const layeringIn: Part<LayeringCount> = ({ orders, trades }, isInDay, { afterFillMs }) => {
   const canceled = orders.filter(isCanceledUnfilled).sort((a, b) => a.canceledAt! - b.canceledAt!);
   const times = canceled.map(({ canceledAt }) => canceledAt!);
@@ -203,19 +205,21 @@ export type StuffingCount = {
   readonly requests: number;
   /** Maximum number of requests in any second that ends in the day. */
   readonly peakPerSecond: number;
-  /** Placements, and orders canceled other than by a halt. */
+  /** Number of placed orders. */
   readonly placed: number;
+  /** Number of orders whose first cancel was sent while trading was not halted. */
   readonly canceled: number;
-  /** Executions of the bot's orders. */
+  /** Number of executions of the bot's orders. */
   readonly executions: number;
-  /** Placed amount, in lots. */
+  /** Total amount of the placed orders, in lots. */
   readonly placedLots: bigint;
-  /** Orders canceled without a fill, and those of them that lived less than `shortLifeMs`. */
+  /** Number of orders canceled without a fill. */
   readonly canceledUnfilled: number;
+  /** Number of orders canceled without a fill, less than `shortLifeMs` after they were sent. */
   readonly shortLived: number;
 };
 
-/** Counts messages and lives of orders. */
+/** Counts requests, orders, executions and short-lived orders. */
 export const stuffingIn: Part<StuffingCount> = ({ orders, trades, requests }, isInDay, { shortLifeMs }) => {
   const placed = orders.filter(({ sentAt }) => isInDay(sentAt));
   const canceled = orders.filter(({ canceledAt }) => canceledAt !== null && isInDay(canceledAt));
@@ -243,11 +247,14 @@ function peakIn(requests: readonly Millis[], isInDay: (at: Millis) => boolean): 
 }
 
 export type WashCount = {
-  /** Trades with the bot on both sides. */
+  /** Number of trades with the bot on both sides. */
   readonly ownBoth: number;
-  /** Trades with the account on both sides, and the bot on at most one of them. */
+  /** Number of trades with the account on both sides, and the bot on at most one side. */
   readonly accountBoth: number;
-  /** Pairs of trades of both sides with different ids, but one time, price and amount, maker and taker. */
+  /**
+   * Number of pairs of a buy and a sell with different trade ids but equal time, price and amount, one as maker and the
+   * other as taker.
+   */
   readonly sameTerms: number;
 };
 
@@ -274,13 +281,19 @@ export const washIn: Part<WashCount> = ({ trades }, isInDay) => {
 };
 
 export type MomentumCount = {
-  /** Executions of the bot that took liquidity. */
+  /** Number of executions in which the bot took liquidity. */
   readonly taken: number;
-  /** Fills at a gain of `MOMENTUM_GAIN_BPS` against the first of several aggressive trades on the other side. */
+  /**
+   * Number of executions that follow `MOMENTUM_TRADES_MIN` or more aggressive trades on the other side and gain at
+   * least `MOMENTUM_GAIN_BPS` against the first of these trades.
+   */
   readonly reversals: number;
 };
 
-/** Counts fills that close what aggressive trades have opened at a better price. `moneyOf` converts prices. */
+/**
+ * Counts aggressive trades of the bot, and executions that reverse such trades at a gain. `priceOfText` converts a
+ * price to a whole number.
+ */
 export const momentumIn =
   (priceOfText: (text: DecimalText) => bigint): Part<MomentumCount> =>
   ({ trades }, isInDay, { momentumMs }) => {

@@ -24,14 +24,14 @@ import {
 
 export type PresenceCertificate = {
   readonly book: string;
-  /** Base currency, in which the minimum amount is. */
+  /** Base currency, which is the unit of the minimum amount. */
   readonly base: string;
   readonly instance: string;
   readonly terms: PresenceTerms;
   readonly days: readonly PresenceDay[];
   readonly stops: readonly Stop[];
   readonly recordings: readonly RecordingEvidence[];
-  /** SHA-256 of all recordings: of one line with file name, bytes and SHA-256 for each. */
+  /** SHA-256 of a text with one line for each recording: file name, number of bytes, and SHA-256 of these bytes. */
   readonly hash: string;
   /** Version of Puntas that replayed the recordings. */
   readonly version: string;
@@ -40,8 +40,9 @@ export type PresenceCertificate = {
 export type PresenceAsked = {
   readonly dir: string;
   readonly terms: PresenceTerms;
-  /** First and last day, as starts of UTC days; absent: the first and the last recorded day. */
+  /** Start of the first day, UTC; if absent, the first recorded day is the first. */
   readonly from?: Millis;
+  /** Start of the last day, UTC; if absent, the last recorded day is the last. */
   readonly to?: Millis;
   readonly version: string;
   /** Called with the time of each input, for progress reports. */
@@ -49,8 +50,8 @@ export type PresenceAsked = {
 };
 
 /**
- * Computes the certificate.
- * @throws UsageError if there is no recording of the days, or if the minimum amount is impossible in the book.
+ * Computes the certificate of the selected days.
+ * @throws UsageError if these days have no recording, or if the minimum amount is impossible in the book.
  */
 export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
   const { dir, terms, from = -Infinity, to = Infinity, version } = asked;
@@ -60,10 +61,10 @@ export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
     opened.push(run);
     return presenceWatcher(run, terms, time, asked.onInput);
   });
-  // The bot did not run from the end of the last replayed run to the start of the next one.
+  // The bot was not running from the end of the last replayed run to the start of the next run.
   const next = nextStart(dir, to + UTC_DAY_MS);
   if (next !== null) time.change(next, NOT_RUNNING);
-  // Without a replayed run, there is an error above.
+  // `replayRuns` throws an error if it replays no run.
   const { instrument, setup } = opened.at(-1)!;
   const days = time.days.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0) throw new UsageError(`${dir}: the recordings have no such day`);
@@ -112,7 +113,7 @@ export function differenceIn({ recordings }: Pick<PresenceCertificate, 'recordin
   return found === undefined ? null : `run ${found.run}: ${found.difference}`;
 }
 
-/** Returns the certificate as one JSON object. Times are whole milliseconds, shares are percent, rounded down. */
+/** Returns the certificate as one JSON object. Times are in whole milliseconds. Shares are in percent, rounded down. */
 export function presenceJson(certificate: PresenceCertificate): object {
   const { book, instance, terms, days, stops, recordings, hash, version } = certificate;
   return {
@@ -127,7 +128,7 @@ export function presenceJson(certificate: PresenceCertificate): object {
   };
 }
 
-/** Formats a part of a day in percent with four decimals, rounded down, so that only a full day has 100%. */
+/** Formats a part of a day, in ms, as a percentage without the sign, rounded down, so that only a full day is 100. */
 export function percentOfDay(ms: number, decimals = 4): string {
   const unit = 10 ** decimals;
   const parts = Math.floor((ms * 100 * unit) / UTC_DAY_MS);

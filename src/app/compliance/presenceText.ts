@@ -4,7 +4,7 @@ import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
 import type { PresenceDay, PresenceTerms, Stop } from './quotePresence.ts';
 import { differenceIn, percentOfDay, type PresenceCertificate } from './presence.ts';
 
-/** Maximum number of stops in text and page; the JSON has all. */
+/** Maximum number of stops in the text and on the page; the JSON object has all stops. */
 const STOPS_MAX = 50;
 
 /** Returns the certificate as lines. */
@@ -99,14 +99,14 @@ function termsText({ sizeMin, spreadMaxBps }: PresenceTerms, base: string): stri
   return `A quote counts with ${size}; "both" is a bid and an ask ${spread}.`;
 }
 
-/** Returns the sums of all days by reason, longest first. */
+/** Returns the time without both quotes in all days together, by reason, longest first. */
 function reasonRows(days: readonly PresenceDay[]): readonly (readonly [reason: string, ms: number])[] {
   const sums = new Map<string, number>();
   for (const { reason, ms } of days.flatMap(({ absences }) => absences)) sums.set(reason, (sums.get(reason) ?? 0) + ms);
   return [...sums].sort((a, b) => b[1] - a[1]);
 }
 
-/** Returns the longest stops in order of time, and a note if some are left out. */
+/** Returns the longest stops in order of time, and a note if the list omits shorter stops. */
 function longestStops(stops: readonly Stop[]): { readonly shown: readonly Stop[]; readonly note: string } {
   const longest = [...stops].sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, STOPS_MAX);
   return {

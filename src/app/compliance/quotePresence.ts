@@ -23,28 +23,34 @@ export type PresenceTerms = {
   readonly sizeMin: DecimalText | null;
 };
 
-/** Presence at one time. */
+/** State of the bot's quotes at one time, compared with the terms. */
 export type QuotePresence = {
-  /** Whether a side has the minimum amount. */
+  /** Whether the bids have the minimum amount. */
   readonly bid: boolean;
+  /** Whether the asks have the minimum amount. */
   readonly ask: boolean;
   /** Reason why the bot did not quote both sides within the terms; `null` if it did. */
   readonly absence: string | null;
-  /** Whether the bot could not quote at all: it did not run, or was halted, paused or without data. */
+  /**
+   * Whether the bot could not quote: it was not running, halted, paused or blocked, or no recording shows its quotes.
+   */
   readonly isStop: boolean;
 };
 
 export type PresenceDay = {
   /** Start of the day, UTC. */
   readonly from: Millis;
-  /** Time with the minimum amount as bid, in ms. */
+  /** Time in which the bids had the minimum amount, in ms. */
   readonly bidMs: number;
+  /** Time in which the asks had the minimum amount, in ms. */
   readonly askMs: number;
   /** Time with both sides within the terms, in ms. */
   readonly bothMs: number;
   /** Time of the recorded runs, in ms. */
   readonly recordedMs: number;
-  /** Rest of the day by reason, longest first. All its times and `bothMs` add up to the day. */
+  /**
+   * Times without both sides within the terms, by reason, longest first. These times and `bothMs` add up to the day.
+   */
   readonly absences: readonly { readonly reason: string; readonly ms: number }[];
 };
 
@@ -53,7 +59,7 @@ export type Stop = { readonly from: Millis; readonly to: Millis; readonly reason
 const ABSENT = { bid: false, ask: false, isStop: true } as const;
 /** Presence between two runs. */
 export const NOT_RUNNING: QuotePresence = { ...ABSENT, absence: 'not running' };
-/** Presence after the end of a recording that the disk did not accept. */
+/** Presence after a recording that ended early because the disk was full. */
 export const DISK_FULL: QuotePresence = { ...ABSENT, absence: 'not recorded: the disk was full' };
 /** Presence after the first difference between replay and recording. */
 export const NOT_REPLAYED: QuotePresence = { ...ABSENT, absence: 'not replayed: this version differs' };
@@ -63,7 +69,7 @@ export const NO_RECORDING = 'no recording';
 
 type Sums = { bid: number; ask: number; both: number; recorded: number; readonly absences: Map<string, number> };
 
-/** Sum of time by presence. */
+/** Times with and without quotes, added up by UTC day, and the periods in which the bot could not quote. */
 export class PresenceTime {
   readonly #days = new Map<Millis, Sums>();
   readonly #stops: Stop[] = [];
@@ -71,8 +77,8 @@ export class PresenceTime {
   #now: QuotePresence = NOT_RUNNING;
 
   /**
-   * Adds the time until `at` to the current presence, which then becomes `next`. A time that is not later than an
-   * earlier one, as after a clock correction, adds nothing.
+   * Adds the time until `at` to the current presence, then changes the current presence to `next`. If the clock was set
+   * back, adds nothing until `at` is later than every earlier time.
    */
   change(at: Millis, next: QuotePresence): void {
     const to = Math.floor(at);
@@ -88,7 +94,7 @@ export class PresenceTime {
     this.#now = next;
   }
 
-  /** Returns every day from the first to the last with a recorded time. */
+  /** Returns every day from the first to the last one to which a time was added. */
   get days(): readonly PresenceDay[] {
     const known = [...this.#days.keys()];
     const days: PresenceDay[] = [];
@@ -105,7 +111,9 @@ export class PresenceTime {
     return days;
   }
 
-  /** Returns the periods without any quotes, in order. Periods that touch and have one reason are one. */
+  /**
+   * Returns the periods in which the bot could not quote, in order. Adjacent periods with the same reason are merged.
+   */
   get stops(): readonly Stop[] {
     return this.#stops;
   }
@@ -138,8 +146,8 @@ export const termsIn = (instrument: Instrument, { spreadMaxBps, sizeMin }: Prese
 });
 
 /**
- * Returns the presence of an engine's orders. An order counts from the time at which the bot knows that it is in the
- * book, until a cancel is sent or its end is known.
+ * Returns the presence of an engine's orders. An order counts from the time at which the bot learns that the order is
+ * in the book, until the bot sends a cancel or learns that the order has ended.
  */
 export function presenceOf(engine: Engine, at: Millis, terms: TermsInUnits): QuotePresence {
   const orders = engine.unfinished.filter(isInBook);
@@ -153,7 +161,8 @@ export function presenceOf(engine: Engine, at: Millis, terms: TermsInUnits): Quo
 }
 
 /**
- * Returns the price up to which the orders of a side, best first, have the amount; `null` if all of them have less.
+ * Returns the price at which the orders of a side, counted from the best price, reach the amount; `null` if all of them
+ * together have less. The price is in ticks.
  */
 export function depthPrice(orders: readonly Order[], side: Side, lots: number): Price | null {
   const outward = side === 'buy' ? -1 : 1;
@@ -182,7 +191,7 @@ function reasonForAbsence(engine: Engine, orders: readonly Order[], sides: Pick<
   return regime?.regime === 'reduce only' ? `reduce only: ${regime.why}` : missingQuote(orders, sides);
 }
 
-/** Names the sides without the minimum amount, and whether they have a part of it. `orders` are all in the book. */
+/** Describes the side, or both, below the minimum amount: without any order, or too small. `orders` are in the book. */
 export function missingQuote(
   orders: readonly Pick<Order, 'side'>[],
   { bid, ask }: Pick<QuotePresence, 'bid' | 'ask'>,

@@ -33,9 +33,9 @@ export type OpenedRun = {
   readonly setup: Config;
 };
 
-/** Receiver of a replay. */
+/** Receiver of the inputs of one replayed run. */
 export type RunWatcher = {
-  /** Called after the engine has processed an input. */
+  /** Called after the engine has processed an input. `commands` are the commands that the engine returned. */
   see(event: EngineEvent, commands: readonly Command[]): void;
   /** Called after the last replayed input. */
   end(evidence: RecordingEvidence): void;
@@ -44,15 +44,15 @@ export type RunWatcher = {
 /** Time range: from `from`, before `to`. */
 export type TimeRange = { readonly from: Millis; readonly to: Millis };
 
-/** Returns the start of the first run at or after a time; `null` if there is none. */
+/** Returns the start time of the first run that starts at or after a time; `null` if no run does. */
 export function nextStart(dir: string, at: Millis): Millis | null {
   return runStarts(dir).find(({ startedAt }) => startedAt >= at)?.startedAt ?? null;
 }
 
 /**
- * Replays every run that may have inputs in the range; `watch` returns the watcher of a run. All these runs must be of
- * one book.
- * @throws UsageError if there is no such run, or if the runs are of several books.
+ * Replays every run that may have inputs in the range. `watch` returns the watcher of one run. All replayed runs must
+ * be of one book.
+ * @throws UsageError if no run can be replayed, or if the runs are of several books.
  */
 export function replayRuns(
   dir: string,
@@ -79,14 +79,20 @@ export function replayRuns(
   return replayed;
 }
 
-/** Returns one SHA-256 for all replayed recordings: of a line with file name, bytes and SHA-256 for each. */
+/**
+ * Returns one SHA-256 for all replayed recordings, in hexadecimal digits. The hashed text has one line for each
+ * recording: file name, number of bytes, and SHA-256 of these bytes.
+ */
 export function hashOfRecordings(replayed: readonly Pick<RecordingEvidence, 'file' | 'bytes' | 'sha256'>[]): string {
   const hash = createHash('sha256');
   for (const { file, bytes, sha256 } of replayed) hash.update(`${file} ${bytes} ${sha256}\n`);
   return hash.digest('hex');
 }
 
-/** Returns the runs that started before the end of the range, and were not followed by another run before its start. */
+/**
+ * Returns the numbers of the runs that started before the end of the range and whose next run, if any, started after
+ * the start of the range.
+ */
 function runsIn(dir: string, { from, to }: TimeRange): readonly number[] {
   return runStarts(dir)
     .filter(({ startedAt }, i, runs) => startedAt < to && (runs[i + 1]?.startedAt ?? Infinity) > from)

@@ -1,6 +1,6 @@
 /**
  * `puntas surveillance`: measures of market abuse in the bot's own order flow by UTC day, from its recordings. A
- * warning is no verdict: the measures only select what a person should look at.
+ * warning is not a verdict: it only shows which days a supervisor needs to review.
  */
 import { money, moneyOf, textOfMoney, type Instrument, type Millis } from '../../core/index.ts';
 import { dayStart, timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
@@ -20,23 +20,23 @@ import {
 } from './ownFlow.ts';
 import { replayRuns, type OpenedRun, type RecordingEvidence } from './recordedRuns.ts';
 
-/** Values from which a measure is a warning. They never stop the bot. */
+/** Minimum values at which a measure causes a warning. Warnings never stop the bot. */
 export const WARN_FROM = {
-  /** Messages for each execution, minus one. */
+  /** Placed and canceled orders per execution, minus one. */
   orderToTrade: 500,
   /** Requests in one second. */
   peakPerSecond: 30,
-  /** Percent of the orders canceled unfilled that lived for a short time. */
+  /** Percentage of short-lived orders among the orders canceled unfilled. */
   shortLivedPercent: 50,
-  /** Percent of the fills after which several prices of the other side were canceled. */
+  /** Percentage of fills after which orders at several prices of the other side were canceled unfilled. */
   layeredPercent: 50,
-  /** Trades of the account with itself. */
+  /** Number of trades of the account with itself. */
   selfTrades: 1,
-  /** Gains against aggressive trades of one's own. */
+  /** Number of executions that reverse the bot's aggressive trades at a gain. */
   reversals: 1,
 } as const;
 
-/** Counts below which a percentage gives no warning, because it says nothing. */
+/** Minimum number of fills or orders for a warning about their percentage. Fewer of them are no evidence. */
 const COUNT_MIN = 20;
 
 export type SurveillanceDay = {
@@ -62,16 +62,17 @@ export type Surveillance = {
 export type SurveillanceAsked = {
   readonly dir: string;
   readonly windows: FlowWindows;
-  /** First and last day, as starts of UTC days; absent: the first and the last recorded day. */
+  /** Start of the first day, UTC; if absent, the first recorded day is the first. */
   readonly from?: Millis;
+  /** Start of the last day, UTC; if absent, the last recorded day is the last. */
   readonly to?: Millis;
   /** Called with the time of each input, for progress reports. */
   readonly onInput?: (at: Millis) => void;
 };
 
 /**
- * Measures the order flow.
- * @throws UsageError if there is no recording of the days.
+ * Measures the order flow of the selected days.
+ * @throws UsageError if these days have no recording.
  */
 export function surveillance({
   dir,
@@ -94,7 +95,7 @@ export function surveillance({
       end: () => undefined,
     };
   });
-  // Without a replayed run, there is an error above.
+  // `replayRuns` throws an error if it replays no run.
   const { instrument } = opened.at(-1)!;
   const { flow } = collector;
   const days = daysOfFlow(flow)
@@ -111,7 +112,7 @@ function daysOfFlow({ runs }: OwnFlow): readonly Millis[] {
   return days;
 }
 
-/** Measures one day. */
+/** Measures the UTC day that starts at `from`. */
 export function surveyedDay(
   flow: OwnFlow,
   from: Millis,
@@ -165,12 +166,13 @@ function warningsOf(
   ];
 }
 
-/** Ratios have two decimals. */
+/** One, as a ratio in hundredths. */
 const RATIO_UNIT = 100n;
 
 /**
- * Returns the ratios of unexecuted orders to transactions (RTS 9, article 3) in hundredths, rounded down: messages or
- * amount for each execution, minus one. `null` without an execution.
+ * Returns the ratios of unexecuted orders to transactions (RTS 9, article 3), in hundredths, rounded down. `number` is
+ * placed and canceled orders per execution, minus one. `volume` is placed amount per executed amount, minus one. A
+ * ratio is `null` if nothing was executed.
  */
 export function ratiosOf(
   { stuffing, executed }: Pick<SurveillanceDay, 'stuffing' | 'executed'>,
@@ -183,7 +185,7 @@ export function ratiosOf(
   };
 }
 
-/** Formats a ratio of `ratiosOf`; a dash if it is `null`. */
+/** Formats a ratio in hundredths with two decimals; `null` becomes a dash. */
 export function ratioText(hundredths: bigint | null): string {
   if (hundredths === null) return '–';
   const size = hundredths < 0n ? -hundredths : hundredths;

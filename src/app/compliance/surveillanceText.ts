@@ -1,4 +1,4 @@
-/** Measures of the own order flow as text, and as a section of the profit report's page. */
+/** Surveillance measures as text, and as a section of the profit report's page. */
 import { html, section, table, type Html } from '../../pages/index.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -8,7 +8,7 @@ import { ratiosOf, ratioText, type Surveillance } from './surveillance.ts';
 const WIDTH = 80;
 const HEAD = ['day', 'layered', 'after fill', 'short', 'peak', 'OTR', 'OTR volume', 'self', 'reversals'];
 
-/** Returns the measures as a table with one row for each day, the warnings, and the definitions. */
+/** Returns the measures as lines: a table with one row for each day, the warnings, and the definitions. */
 export function surveillanceText(measured: Surveillance): readonly string[] {
   const warnings = warningRows(measured);
   return [

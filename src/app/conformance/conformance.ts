@@ -1,11 +1,11 @@
-/** `puntas conformance`: the client against the exchange of a configuration, as a report. */
+/** `puntas conformance`: checks of the configured exchange with the client of the bot. */
 import type { Clock, ConformanceCheck, ConformanceResult } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { connectionTo, type VenueAccess } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 
-/** Callback URL for the registration on an embedded exchange, which ends with the command. */
+/** Callback URL that is registered on an embedded exchange. The registration ends when the command ends. */
 const CALLBACK_URL = 'http://127.0.0.1:9/hooks';
 
 export type ConformanceAsked = {
@@ -22,8 +22,8 @@ export type ConformanceAsked = {
 };
 
 /**
- * Runs the checks of the exchange.
- * @throws UsageError if the exchange has none.
+ * Runs the conformance checks of the configured exchange.
+ * @throws UsageError if this exchange has no conformance checks.
  */
 export async function checkConformance(asked: ConformanceAsked): Promise<ConformanceResult> {
   const { config, venue, clock, seed, ...options } = asked;
@@ -39,7 +39,7 @@ export async function checkConformance(asked: ConformanceAsked): Promise<Conform
   });
 }
 
-/** Returns the checks by verdict. */
+/** Returns the number of checks by verdict. */
 export function verdictCounts(
   checks: readonly ConformanceCheck[],
 ): Readonly<Record<ConformanceCheck['verdict'], number>> {

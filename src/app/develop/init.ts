@@ -343,7 +343,7 @@ function configText(
   ].join('');
 }
 
-/** Generous, because a new bot that pauses in an ordinary move of the market looks broken. */
+/** Minimum of the derived price-move limit, in bps. A lower limit would stop a new bot at ordinary price moves. */
 const PRICE_MOVE_BPS = 1_000;
 
 const PAPER_COMMENT =

@@ -234,7 +234,7 @@ function madeFrom(dir: string, run: number): { readonly setup: Config; readonly 
   return { setup: recordedConfig(of.setup), rules };
 }
 
-/** Returns what `read` returns; an error becomes a `UsageError` that names the run. */
+/** Returns the result of `read`. Throws a `UsageError` that names the run if `read` throws an error. */
 export function readOfRun<T>(dir: string, run: number, read: () => T): T {
   try {
     return read();

@@ -16,8 +16,8 @@ import { print, printError, writeError } from '../terminal/output.ts';
 import { folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 
 /**
- * Adds `presence` and `surveillance`, which read recordings with or without a running bot. Both end with exit code 1 if
- * a replayed command differs from the recorded command. Wrong use is a `UsageError`.
+ * Adds the commands `presence` and `surveillance`, which read recordings with or without a running bot. Both end with
+ * exit code 1 if a replayed engine command differs from the recorded one. Wrong use throws a `UsageError`.
  */
 export function addComplianceCommands(program: Command): void {
   addPresence(program);

@@ -1,4 +1,4 @@
-/** Command that checks an exchange against its documents. */
+/** Command that checks an exchange against its interface documents. */
 import type { Command } from 'commander';
 import type { ConformanceCheck } from '../../core/index.ts';
 import { checkConformance, verdictCounts } from '../../app/conformance/conformance.ts';
@@ -20,8 +20,8 @@ type ConformanceFlags = {
 };
 
 /**
- * Adds `conformance`, which ends with exit code 1 if a check failed, and 3 if an order may remain. Wrong use is a
- * `UsageError`.
+ * Adds the command `conformance`, which ends with exit code 1 if a check failed, and 3 if an order may remain. Wrong
+ * use throws a `UsageError`.
  */
 export function addConformanceCommand(program: Command): void {
   program
@@ -38,7 +38,7 @@ export function addConformanceCommand(program: Command): void {
       if (!isEmbedded && given.paper.only)
         throw new UsageError('this configuration is for paper trading only (paper.only); it has no account to check');
       if (trade && !yes && !isEmbedded) throw new UsageError('--trade needs --yes');
-      // A bot on the configured port does not matter to the checks.
+      // Any free port is used, because a bot may already use the configured port.
       const config = isEmbedded ? { ...given, exchange: { ...exchange, port: 0 } } : given;
       let isStopped = false;
       signalsToStop().tell(() => (isStopped = true));

@@ -8,9 +8,11 @@ import { Ledger, SOURCES_MAX, type Change, type LedgerEntry } from './ledger.ts'
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
 
-/** Numbers of latest trades and of latest other entries that are remembered to recognize repeats. */
+/**
+ * Maximum numbers of trades (`tradesMax`) and other entries (`sourcesMax`) that are remembered to recognize repeats.
+ */
 export type BookingMemory = { readonly tradesMax: number; readonly sourcesMax: number };
-/** Consecutive pages of the trade list overlap by far fewer trades. */
+/** Default memory. Consecutive reads of the trade list overlap by far fewer than 20,000 trades. */
 const MEMORY: BookingMemory = { tradesMax: 20_000, sourcesMax: SOURCES_MAX };
 /** Maximum rounding of a conversion leg: one unit of the eighth decimal, in 10^-18. */
 const RESIDUE_MAX = 10n ** 10n;

@@ -78,7 +78,7 @@ export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskCo
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-/** Returns the details of a reason that applies to every order, as text; `null` if it has none. */
+/** Returns details of a refusal that applies to every order, as text; `null` if this refusal has no details. */
 export function refusalDetail(reason: RiskRefusal | null, riskContext: () => RiskContext): string | null {
   if (reason === 'not ready') return riskContext().missing;
   if (reason !== 'price moved too far') return null;

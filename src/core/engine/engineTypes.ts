@@ -76,8 +76,8 @@ export type EngineNews =
   | { readonly kind: 'fill'; readonly fill: Fill; readonly level: number | null; readonly gain: Money | null }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   /**
-   * `why` has details of the reason, such as the data that is missing, or the reason why no wanted level can be placed;
-   * otherwise `null`.
+   * `why` has details of `reason`, such as the missing data, or the reason why no wanted level can be placed. `null` if
+   * neither exists.
    */
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }
@@ -115,11 +115,11 @@ export type Snapshot = {
   readonly at: Millis;
   readonly symbol: string;
   readonly quoting: RiskRefusal | null;
-  /** Details of the reason in `quoting`, such as the data that is missing, as text; `null` if there are none. */
+  /** Details of the reason in `quoting`, such as the missing data, as text; `null` if it has no details. */
   readonly waitsFor: string | null;
   /**
-   * Empty sides with the reason from the last decision. `emptySidesText` has these reasons as text; `null` if both sides
-   * show a quote.
+   * Empty sides with the reason from the last decision. `emptySidesText` has these reasons as text; `null` if both
+   * sides show a quote.
    */
   readonly unshown: EmptySides;
   readonly emptySidesText: string | null;

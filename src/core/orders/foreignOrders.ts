@@ -1,4 +1,4 @@
-/** Open orders of the account in this book that this bot did not place, from the last read: of other bots, or manual. */
+/** Open orders of the account in this book that other bots or the operator placed, as the exchange last listed them. */
 import { worstPrice, type Instrument } from '../model/instrument.ts';
 import type { Orders } from './orders.ts';
 import type { OriginIds } from './originIds.ts';
@@ -33,8 +33,8 @@ export class ForeignOrders {
   }
 
   /**
-   * Applies a read of open orders. A read of all pages replaces earlier reads. After any other read, the orders of
-   * earlier reads may still be open, so they stay.
+   * Applies a read of open orders; ignores a read that started before an earlier one. A complete or current read
+   * replaces the earlier reads. After any other read, the orders of earlier reads may still be open, so they remain.
    */
   read({ startedAt, complete, current, orders }: OpenOrdersRead, instrument: Instrument): void {
     if (startedAt < this.#readAt) return;
@@ -55,7 +55,7 @@ export class ForeignOrders {
   }
 }
 
-/** Returns the price in ticks, rounded up for a buy and down for a sell. A price beyond the largest tick is that tick. */
+/** Returns the price in ticks, rounded up for a buy and down for a sell. A price that is too large is capped. */
 function crossedFrom(instrument: Instrument, { side, price }: OrderReport): Price {
   try {
     return worstPrice(instrument, side, price);

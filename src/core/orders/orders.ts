@@ -91,11 +91,11 @@ export type OrderDelays = {
 
 const ABSENCES_TO_CLOSE_UNKNOWN = 4;
 const ABSENCES_TO_CLOSE_OPEN = 2;
-/** Maximum numbers of ended orders that are remembered. */
+/** Limits on the ended orders that are remembered. */
 export type OrderMemory = {
-  /** Ended orders whose late fills are recognized. */
+  /** Maximum number of ended orders whose late fills are recognized. */
   readonly finishedMax: number;
-  /** Most recently ended orders, which a pending read of the book may still show. */
+  /** Maximum number of most recently ended orders that a pending read of the book may still show. */
   readonly justEndedMax: number;
 };
 const MEMORY: OrderMemory = { finishedMax: 5000, justEndedMax: 64 };
@@ -188,7 +188,7 @@ export class Orders {
     for (const order of this.#justEnded) if (order.takes !== true && order.closedAt >= startedAt) yield order;
   }
 
-  /** Returns the lots of an order that a book read started at `startedAt` may show. */
+  /** Returns the maximum number of lots of an order in a book whose read started at `startedAt`. */
   lotsInBookSince(order: Order, startedAt: Millis): Amount {
     let lots: number = order.amount - order.filled;
     for (const fill of this.#lastFills) if (fill.order === order && fill.at >= startedAt) lots += fill.lots;
@@ -435,7 +435,8 @@ export class Orders {
       if (order.state !== 'closed-unsettled') continue;
       if (
         this.#tradesReadAt - order.closedAt >= this.#delays.tradeReportDelayMaxMs &&
-        // The amount that was reported at the adoption of an order may contain its trades, so their sum proves nothing, and
+        // The amount that was reported at the adoption of an order may contain its trades, so their sum proves nothing,
+        // and
         // the order is settled after the delay alone.
         (order.finalFilled === null || order.reportedFilled > 0)
       ) {

@@ -33,7 +33,7 @@ export type ExchangeVenue = {
   readonly meaningOf?: (code: string) => Meaning | undefined;
   /** Webhooks; absent if the exchange delivers none. */
   readonly webhooks?: VenueWebhooks;
-  /** Checks of the exchange against its documents; absent if there are none. */
+  /** Runs the checks of the exchange against its interface documents; absent if there are none. */
   readonly conformance?: (options: ConformanceOptions) => Promise<ConformanceResult>;
   /**
    * Rate limits that the exchange publishes, in requests per minute: public requests per address, private requests per
@@ -159,24 +159,24 @@ export type Delivery =
   | { readonly kind: 'unreadable'; readonly reason: string };
 
 export type ConformanceOptions = {
-  /** Connection with credentials. */
+  /** Connection to the exchange, with credentials. */
   readonly connection: Connection;
   readonly book: string;
   /** Prefix of the ids of all orders that the checks place: 1 to 16 letters and digits, and a dash. */
   readonly prefix: string;
-  /** Whether orders may be placed and canceled, of the smallest size and far from the market. */
+  /** Whether the checks may place and cancel orders of the smallest size, far from the market. */
   readonly mayOrder: boolean;
-  /** Whether the smallest amount may be bought and sold. */
+  /** Whether the checks may buy and sell the smallest amount. */
   readonly mayTrade: boolean;
-  /** Callback URL that may be registered for webhooks; `null` if none may. */
+  /** Callback URL that the checks may register for webhooks; `null` if they must not register one. */
   readonly callbackUrl: string | null;
-  /** Called with each check as soon as it is known. */
+  /** Called with each check as soon as its verdict is known. */
   readonly tell: (check: ConformanceCheck) => void;
-  /** Whether the operator has stopped the checks. Remaining checks are skipped, and orders are canceled. */
+  /** Whether the operator has stopped the checks. If so, the remaining checks are skipped. */
   readonly isStopped: () => boolean;
 };
 
-/** Check of one call of the interface. */
+/** Result of one conformance check. */
 export type ConformanceCheck = {
   readonly name: string;
   /** Section of the exchange's documents. */

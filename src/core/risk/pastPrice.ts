@@ -36,10 +36,10 @@ export class PastPrice {
   #held = 0;
   #heldAt: Millis = 0;
   #nextAt: Millis = Infinity;
-  /** Last median, with the number of samples that were too old for it; `null` after a new sample. */
+  /** Last computed median, and the number of samples that were too old for it; `null` after a new sample. */
   #median: { readonly expired: number; readonly price: number } | null = null;
 
-  /** A mid price that is not confirmed for `holdMs` is not sampled. */
+  /** Each reported mid price is sampled for at most `holdMs` after its report. */
   constructor(tick: DecimalText, windowMs: Millis, holdMs: Millis) {
     this.#tick = tick;
     this.#windowMs = windowMs;
@@ -55,7 +55,7 @@ export class PastPrice {
     if (this.#nextAt <= at) this.#nextAt += (Math.floor((at - this.#nextAt) / this.#everyMs) + 1) * this.#everyMs;
     this.#held = price;
     this.#heldAt = at;
-    // The first price of a window counts from the start, so that there is always a past price to compare with.
+    // The first price in an empty window is sampled immediately, so that there is a past price to compare with.
     if (price > 0 && this.#expired(at) === this.#samples.length) {
       this.#add(at, price);
       this.#nextAt = at + this.#everyMs;
@@ -78,8 +78,8 @@ export class PastPrice {
   }
 
   /**
-   * Continues the window of an earlier run, before the first price. Discards it if its tick or length differs, and
-   * samples from after `at`: the clock was set back.
+   * Continues the window of an earlier run. Must be called before the first `see`. Ignores a window with another tick
+   * or another length. Also ignores samples later than `at`, because the clock was set back.
    */
   restore({ tick, windowMs, samples }: PastPriceState, at: Millis): void {
     if (tick !== this.#tick || windowMs !== this.#windowMs) return;
@@ -94,7 +94,7 @@ export class PastPrice {
     this.#median = null;
   }
 
-  /** Number of samples that are older than the window that ends at `at`. */
+  /** Returns the number of samples that are older than the window that ends at `at`. */
   #expired(at: Millis): number {
     let count = 0;
     while (count < this.#samples.length && this.#samples[count]!.at <= at - this.#windowMs) count++;
@@ -109,15 +109,18 @@ function medianOf(samples: readonly { readonly price: number }[], expired: numbe
 }
 
 /**
- * Whether a price is within the limit of the past price, both in half ticks. False if a number is not whole, or if the
- * past price is unknown.
+ * Whether a price is within the limit on the distance from the past price. Both prices are in half ticks. False if a
+ * number is not whole, or if the past price is unknown (0).
  */
 export function isNearPast(price: number, past: number, { bps }: PriceMoveLimit): boolean {
   if (![price, past, bps].every(Number.isSafeInteger)) return false;
   return BigInt(Math.abs(price - past)) * BPS <= BigInt(bps) * BigInt(past);
 }
 
-/** Returns the highest price for a buy or the lowest for a sell that is within the limit of the past price, in ticks. */
+/**
+ * Returns the worst price that is within the limit on the distance from the past price: the highest for a buy, the
+ * lowest for a sell. The result is in ticks; `past` is in half ticks.
+ */
 export function farthestPrice(side: Side, past: number, { bps }: PriceMoveLimit): Price {
   const [share, scale] = [BigInt(past), 2n * BPS];
   const limit = side === 'buy' ? (share * (BPS + BigInt(bps))) / scale : ceilDiv(share * (BPS - BigInt(bps)), scale);

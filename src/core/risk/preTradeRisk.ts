@@ -18,7 +18,7 @@ export type RiskLimits = {
   readonly ordersMax: number;
   /** Maximum distance of a price from the mid price, in basis points. */
   readonly collarBps: number;
-  /** Limit on the distance from the past price; absent if there is none. */
+  /** Limit on the distance of the mid price and of orders from the past price; absent if there is none. */
   readonly priceMove?: PriceMoveLimit;
   /** Maximum age of the book; the bot does not quote if the book is older. */
   readonly staleAfterMs: Millis;
@@ -203,8 +203,8 @@ function crossesForeign(side: Side, price: Price, { buy, sell }: ForeignBests): 
 }
 
 /**
- * Returns the worst price of a taker order of this side that crosses no order of the account and is within the limit on
- * price moves, in ticks.
+ * Returns the worst price, in ticks, at which a taker order crosses none of the account's foreign orders and is within
+ * the limit on price moves. Foreign orders are those that this bot did not place.
  */
 export function takerPriceBound(side: Side, { foreignBests, limits, pastPrice }: RiskContext): Price {
   const isBuy = side === 'buy';

@@ -4,7 +4,7 @@ import type { Endpoints } from '../rest/endpoints.ts';
 import { judged, rejectedWith, valueIn, type Checks } from './checks.ts';
 import { isDescending } from './publicChecks.ts';
 
-/** Clients of the same account with other credentials. The caller closes them. */
+/** Factories of clients of the same account with a wrong secret or other nonces. Their caller closes the clients. */
 export type OtherClients = {
   readonly withWrongSecret: () => Endpoints;
   readonly withNonces: (nonces: (source: NonceSource) => NonceSource) => Endpoints;
@@ -13,7 +13,7 @@ export type OtherClients = {
 const BAD_SIGNATURE = ['0215', '0201'];
 const BAD_NONCE = ['0201', '0207'];
 
-/** Checks that only a right signature with a fresh nonce is accepted. */
+/** Checks that the exchange accepts only a valid signature, and each nonce once, in any order. */
 export async function authenticationChecks(others: OtherClients, checks: Checks): Promise<void> {
   await checks.rejections([
     [
@@ -51,7 +51,7 @@ function constant(source: NonceSource): NonceSource {
   return { next: () => nonce, last: () => BigInt(nonce), ordered: false };
 }
 
-/** Returns a source in which each nonce is lower than the one before. */
+/** Returns a source in which each nonce is lower than the one before it. */
 function falling(source: NonceSource): NonceSource {
   let nonce = BigInt(source.next());
   return { next: () => String(nonce--), last: () => nonce, ordered: false };

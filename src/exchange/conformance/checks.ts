@@ -1,4 +1,6 @@
-/** One check after another: each has a name, its source, what the documents say, and what the exchange answered. */
+/**
+ * Runner and results of conformance checks: each result has name, source, expected answer, found answer and verdict.
+ */
 import {
   describeRow,
   sleep,
@@ -8,17 +10,18 @@ import {
   type Outcome,
 } from '../../core/index.ts';
 
-/** Name of a check, section of the documents, and the expected answer. */
+/** Name of a check, section of the documents, and expected answer. */
 export type Claim = readonly [name: string, source: string, expected: string];
 
-/** CheckAnswer of the exchange in words. `isRight: null` skips the check. */
+/** Answer of the exchange as text, and whether it is right. `isRight: null` skips the check. */
 export type CheckAnswer = { readonly found: string; readonly isRight: boolean | null };
 
-/** Time between two reads of a result that the exchange computes later, and maximum number of reads. */
+/** Time between two reads of a result that the exchange computes later. */
 const AGAIN_MS = 100;
+/** Maximum number of reads of such a result. */
 const READS_MAX = 50;
 
-/** CheckAnswer other than the success that a check needs. */
+/** Error for an answer other than the success that a check needs. */
 class Unanswered extends Error {}
 
 export class Checks {
@@ -32,8 +35,8 @@ export class Checks {
   }
 
   /**
-   * Makes one check, also after a stop if `isLast`. An error of `answer` fails the check. Returns whether the check
-   * passed.
+   * Runs one check, and reports its result. After the operator's stop, only a check with `isLast` runs; others are
+   * skipped. An error of `answer` fails the check. Returns whether the check passed.
    */
   async check([name, source, expected]: Claim, answer: () => Promise<CheckAnswer>, isLast = false): Promise<boolean> {
     const { found, isRight } =
@@ -45,7 +48,7 @@ export class Checks {
     return verdict === 'pass';
   }
 
-  /** Makes checks of calls that must be rejected with one of the codes. */
+  /** Checks for each row that the exchange rejects its call with one of its codes. */
   async rejections(
     rows: readonly (readonly [...Claim, codes: readonly string[], call: () => Promise<Outcome<unknown>>])[],
   ) {
@@ -55,7 +58,7 @@ export class Checks {
       );
   }
 
-  /** Reads until `isFinal`, for at most five seconds of the clock. Returns the last value. */
+  /** Reads until `isFinal` accepts the value, at most `READS_MAX` times. Returns the last value. */
   async readUntil<T>(read: () => Promise<Outcome<T>>, isFinal: (value: T) => boolean): Promise<T> {
     let value = valueIn(await read());
     for (let reads = 1; reads < READS_MAX && !isFinal(value); reads++) {
@@ -81,7 +84,7 @@ export const judged = (found: string, isRight: boolean): CheckAnswer => ({ found
 /** Returns an answer that skips the check, with the reason. */
 export const skipped = (found: string): CheckAnswer => ({ found, isRight: null });
 
-/** Returns the value of a call that must succeed with only readable rows. Throws an error with the answer otherwise. */
+/** Returns the value of a call. Throws an error with the answer if the call failed or a row is unreadable. */
 export function valueIn<T>(outcome: Outcome<T>): T {
   const row = outcome.kind === 'done' ? outcome.unreadable?.[0] : undefined;
   if (outcome.kind === 'done' && row === undefined) return outcome.value;

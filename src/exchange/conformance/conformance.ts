@@ -1,6 +1,6 @@
 /**
- * Conformance of an exchange: the client goes through the calls of the interface documents, and each answer is compared
- * with what the documents say. All orders of the checks are canceled at the end.
+ * Conformance checks of an exchange: the client makes the calls of the interface documents, and each answer is compared
+ * with the documented answer. All orders of the checks are canceled at the end.
  */
 import {
   Secret,
@@ -20,7 +20,7 @@ import { leaveNothing, orderChecks, CheckOrders } from './orderChecks.ts';
 import { publicChecks, type CheckedMarket } from './publicChecks.ts';
 import { tradeChecks } from './tradeChecks.ts';
 
-/** Maximum distance of the exchange's clock from this machine's clock. */
+/** Maximum difference between the exchange's clock and this machine's clock. */
 const CLOCK_GAP_MAX_MS: Millis = 60_000;
 
 /** Runs all checks. Never rejects because of an answer of the exchange. */
@@ -83,13 +83,13 @@ async function deskChecks(
 const withoutPermission = (what: string, checks: Checks): Promise<boolean> =>
   checks.check([what, 'rest-api 4', 'placed and canceled'], () => Promise.resolve(skipped('not permitted')));
 
-/** Counter of requests, for the checks of the request budget and of the exchange's clock. */
+/** Observer of all requests, for the checks of the request budget and of the exchange's clock. */
 class RequestCount {
   readonly #clock: Clock;
   readonly #next: Connection['onRequest'];
   #counted = 0;
   #throttled = 0;
-  /** Largest distance of the exchange's clock; `null` without a time in an answer. */
+  /** Largest difference between the two clocks, in ms; `null` if no answer has a time. */
   #gapMs: Millis | null = null;
 
   constructor(clock: Clock, next: Connection['onRequest']) {
@@ -103,7 +103,7 @@ class RequestCount {
     if (!PUBLIC.test(seen.endpoint) && !seen.endpoint.startsWith('DELETE') && isSent) this.#counted++;
     if (seen.status === 420 || seen.status === 429) this.#throttled++;
     if (seen.answeredAt === undefined) return;
-    // The answer has whole seconds, rounded down.
+    // The time in the answer is in whole seconds, rounded down.
     const gap = Math.abs(this.#clock.now() - seen.answeredAt);
     this.#gapMs = Math.max(this.#gapMs ?? 0, gap);
   }
@@ -126,5 +126,5 @@ class RequestCount {
   }
 }
 
-/** Endpoints that need no key, by their names in metrics. */
+/** Pattern of the endpoints that need no key. Names are those of the metrics. */
 const PUBLIC = /^GET (?:available_books|order_book|trades|ticker|webhook keys)$/;

@@ -1,4 +1,4 @@
-/** Checks of conversions and webhooks: quotes are requested and never executed. */
+/** Checks of conversions, RFQ and webhooks. Quotes are requested but never executed. */
 import { money, moneyOf, textOfMoney, type Millis, type Money, type Outcome, type Price } from '../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
 import type { RfqPair, RfqQuote } from '../rest/rfq.ts';
@@ -8,10 +8,10 @@ import type { CheckedMarket } from './publicChecks.ts';
 
 const QUOTE_LIFE_MS = 30_000;
 const NO_ID = '00000000-0000-4000-8000-000000000000';
-/** Codes of an account without conversions or RFQ. */
+/** Error codes for an account to which conversions or RFQ are not available. */
 const NOT_ENABLED = ['1009', 'forbidden_request', '0202'];
 
-/** Checks a conversion quote, which is not executed. */
+/** Checks a conversion quote without executing it. */
 export async function conversionChecks(client: Endpoints, market: CheckedMarket, checks: Checks): Promise<void> {
   const { major, minor } = market.instrument;
   const spend = textOfMoney(spentOn(market, 2));
@@ -33,7 +33,7 @@ export async function conversionChecks(client: Endpoints, market: CheckedMarket,
   );
 }
 
-/** Checks RFQ: pairs, a quote that is not executed, its look-up, the list of conversions, and the codes. */
+/** Checks RFQ: pairs, a quote that is not executed, its look-up, the list of conversions, and the error codes. */
 export async function rfqChecks(
   { rfq }: Endpoints,
   market: CheckedMarket,
@@ -130,7 +130,7 @@ export async function rfqChecks(
 const isNotEnabled = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === 'refused' && NOT_ENABLED.includes(outcome.code);
 
-/** Returns the value of the smallest order at the best ask, in quote currency, rounded up to the decimals. */
+/** Returns the value of the smallest order at the best ask, in quote currency, rounded up to `decimals`. */
 function spentOn({ instrument, ask }: CheckedMarket, decimals: number): Money {
   const price = moneyOf(ask);
   const lots = BigInt(lotsFor(instrument, Number(price / instrument.tickMoney) as Price));
@@ -139,7 +139,7 @@ function spentOn({ instrument, ask }: CheckedMarket, decimals: number): Money {
   return money(((value + unit - 1n) / unit) * unit);
 }
 
-/** Checks webhooks: the keys of deliveries, and a registration if one may be made. */
+/** Checks webhooks: the public keys of deliveries and, if there is a callback URL, its registration. */
 export async function webhookChecks(client: Endpoints, callbackUrl: string | null, checks: Checks): Promise<void> {
   await checks.check(['keys of webhooks', 'public-facts 15', 'a list of public keys with ids'], async () => {
     const keys = valueIn(await client.webhookKeys());

@@ -1,4 +1,4 @@
-/** Checks of the calls that place, change, look up and cancel orders: of the smallest size, far from the market. */
+/** Checks of the calls that place, change, look up and cancel orders, with small orders far from the market. */
 import {
   money,
   moneyOf,
@@ -23,9 +23,11 @@ import type { Endpoints } from '../rest/endpoints.ts';
 import { judged, rejectedWith, skipped, valueIn, type Checks } from './checks.ts';
 import { NO_BOOK, type CheckedMarket } from './publicChecks.ts';
 
-/** Distance of the orders from the best price: a tenth of the price. */
+/** Divisor of the best price. The quotient is the distance of the orders from the best price. */
 const FAR_SHARE = 10n;
-/** Divisor of the minimum value; the quotient is added to the value, because the price of an order changes by ticks. */
+/**
+ * Divisor of the minimum order value. The quotient is a margin above this value, because some checks change the price.
+ */
 const ROOM_SHARE = 20n;
 const ID_MAX = 40;
 
@@ -33,7 +35,7 @@ const DUPLICATE = ['0356'];
 const BAD_PRECISION = ['0407'];
 const UNMATCHED = ['0378'];
 
-/** Orders of the checks, each with an id of its own. */
+/** Orders of the checks, and their ids. */
 export class CheckOrders {
   readonly #client: Endpoints;
   readonly #market: CheckedMarket;
@@ -53,7 +55,7 @@ export class CheckOrders {
     return length === undefined ? id : id.padEnd(length, '_');
   }
 
-  /** Ids of the orders that were sent. */
+  /** Ids of all orders that were sent. */
   get sent(): readonly string[] {
     return [...this.#ids];
   }
@@ -63,13 +65,13 @@ export class CheckOrders {
     return originId?.startsWith(this.#prefix) ?? false;
   }
 
-  /** Remembers an id that another call gives to an order. */
+  /** Remembers and returns the id of an order that is sent without `place`. */
   remember(id: string): string {
     this.#ids.add(id);
     return id;
   }
 
-  /** Places an order: post-only, far from the market, of the smallest amount, with changes. */
+  /** Places the order that `smallest` returns, with a new id and with `changes`. */
   place(side: Side, changes: Partial<NewOrder> = {}): Promise<Outcome<{ readonly oid: string }>> {
     const { book, price, major, timeInForce, originId } = {
       ...this.smallest(side),
@@ -80,7 +82,7 @@ export class CheckOrders {
     return this.#client.place({ book, side, price, major, originId, timeInForce });
   }
 
-  /** Returns the smallest order of a side that does not trade. */
+  /** Returns a post-only order of the smallest amount, so far from the market that it does not trade. */
   smallest(side: Side): Omit<NewOrder, 'originId'> & { readonly ticks: Price; readonly lots: Amount } {
     const { instrument, bid, ask } = this.#market;
     const best = moneyOf(side === 'buy' ? bid : ask);
@@ -94,13 +96,13 @@ export class CheckOrders {
   }
 }
 
-/** Returns the smallest amount at a price, with room for a small change of the price. */
+/** Returns the smallest amount at a price, in lots, with a margin for a small price change. */
 export function lotsFor({ valueMin, amountMin }: Instrument, ticks: Price): Amount {
   const byValue = (valueMin + valueMin / ROOM_SHARE) / BigInt(ticks) + 1n;
   return Math.max(amountMin, Number(byValue)) as Amount;
 }
 
-/** Sums of one currency. */
+/** Total and locked balance of one currency. */
 type Held = { readonly total: Money; readonly locked: Money };
 
 /** Returns the balance of a currency; zero if the exchange lists none. */
@@ -111,7 +113,7 @@ export function heldOf(balances: readonly Balance[], name: string): Held {
 
 const heldText = ({ total, locked }: Held): string => `total ${textOfMoney(total)}, locked ${textOfMoney(locked)}`;
 
-/** Checks orders from placement to cancel. Orders are canceled by the caller. */
+/** Checks orders from placement to cancel. The caller must cancel orders that remain. */
 export async function orderChecks(
   client: Endpoints,
   market: CheckedMarket,
@@ -269,7 +271,7 @@ type OrderStage = {
   readonly start: readonly Balance[];
 };
 
-/** Checks an ask with the longest id, canceled by its order id. */
+/** Checks an ask with an id of the maximum length, and cancels this ask by its order id. */
 async function askChecks({ client, market, own, checks, start }: OrderStage): Promise<void> {
   const { major } = market.instrument;
   const ask = own.smallest('sell');
@@ -296,7 +298,9 @@ async function askChecks({ client, market, own, checks, start }: OrderStage): Pr
   });
 }
 
-/** Compares the locked sum of a currency with that at the start: exactly the value more, rounded up at 8 decimals. */
+/**
+ * Checks that since `start`, `value` was locked in a currency, rounded up to 8 decimals, and its total is unchanged.
+ */
 async function lockedAnswer(client: Endpoints, start: readonly Balance[], name: string, value: Money) {
   const [now, then] = [heldOf(valueIn(await client.balances()), name), heldOf(start, name)];
   const more = money(now.locked - then.locked);
@@ -326,7 +330,7 @@ async function crossingCheck(
       const originId = own.nextId();
       const outcome = await own.place('buy', { price: textOfPrice(instrument, ticks), major, originId });
       if (outcome.kind === 'refused') return rejectedWith(['1002'], outcome);
-      // For the client, the code leaves the outcome unknown, so the order is looked up in any case.
+      // The client treats code 1002 as an unknown outcome, so a look-up shows the result.
       const [order] = await checks.readUntil(
         () => client.lookUp({ originIds: [originId] }),
         orders => isEnded(orders[0]),
@@ -337,7 +341,7 @@ async function crossingCheck(
   );
 }
 
-/** Checks the codes of orders that break a rule of the book. */
+/** Checks the error codes for orders that break a rule of the book or exceed the balance. */
 async function rejectionChecks({ client, market, own, checks, start }: OrderStage): Promise<void> {
   const { instrument, row } = market;
   const bid = own.smallest('buy');
@@ -420,7 +424,8 @@ const reportText = (order: OrderReport | undefined): string =>
     : `${order.status}: ${order.side} ${order.originalAmount} at ${order.price ?? 'any price'}, ${order.unfilledAmount} unfilled`;
 
 /**
- * Cancels every order of the checks, again and again until none is listed. Returns the ids of orders that may be live.
+ * Cancels every order of the checks, and repeats the cancels until the exchange lists none of these orders. Returns the
+ * ids of orders that may still be live.
  */
 export async function leaveNothing(
   client: Endpoints,

@@ -3,7 +3,7 @@ import { instrumentOf, moneyOf, type AvailableBook, type DecimalText, type Instr
 import type { Endpoints } from '../rest/endpoints.ts';
 import { judged, right, valueIn, type Checks } from './checks.ts';
 
-/** Book of the checks: its rules, and its best prices when the checks began. */
+/** Book of the checks: its rules, and its best prices when the order book was checked. */
 export type CheckedMarket = {
   readonly row: AvailableBook;
   readonly instrument: Instrument;
@@ -11,7 +11,7 @@ export type CheckedMarket = {
   readonly ask: DecimalText;
 };
 
-/** Book that no exchange has. */
+/** Name of a book that no exchange has. */
 export const NO_BOOK = 'aaaa_zzzz';
 
 /** Checks the public calls. Returns the book; `null` if its rules or its best prices are unknown. */
@@ -92,6 +92,6 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
 const isGrouped = (entries: readonly { readonly oid?: string }[]): boolean =>
   entries.every(({ oid }) => oid === undefined);
 
-/** Whether numbers in decimal text strictly fall. */
+/** Whether each id is lower than the one before it. Ids are whole numbers as text. */
 export const isDescending = (ids: readonly string[]): boolean =>
   ids.every((id, i) => i === 0 || BigInt(id) < BigInt(ids[i - 1]!));

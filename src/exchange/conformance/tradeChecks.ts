@@ -18,7 +18,7 @@ import { EIGHTH, heldOf, lotsFor, type CheckOrders } from './orderChecks.ts';
 import type { CheckedMarket } from './publicChecks.ts';
 
 const ONE = 10n ** 18n;
-/** Distance beyond the best price up to which an order may trade: one hundredth of the price. */
+/** Divisor of the best price. The quotient is the distance of the limit price beyond the best price. */
 const REACH_SHARE = 100n;
 
 type TradeStage = {
@@ -29,7 +29,7 @@ type TradeStage = {
   readonly fee: BookFee;
 };
 
-/** Buys the smallest amount and sells it again. */
+/** Checks a buy and then a sell of the smallest amount. */
 export async function tradeChecks(stage: TradeStage): Promise<void> {
   await sideChecks(stage, 'buy');
   await sideChecks(stage, 'sell');
@@ -56,7 +56,7 @@ async function sideChecks({ client, market, own, checks, fee }: TradeStage, side
       trades = await checks.readUntil(
         async () => {
           const outcome = await client.orderTrades({ oid });
-          // The records of a match follow after a while.
+          // The exchange lists the trades of a matched order with a delay.
           return outcome.kind === 'refused' && RECORDS_LATER.includes(outcome.code)
             ? { kind: 'done', value: [] }
             : outcome;

@@ -1,4 +1,4 @@
-/** Every endpoint of the exchange as one type: what the event loop needs, and one method for each other endpoint. */
+/** All endpoints of the exchange as one type: those of `Exchange`, which the event loop needs, and all others. */
 import type { Exchange, TransferLists } from '../../core/index.ts';
 import type { AccountEndpoints } from './account.ts';
 import type { ConversionEndpoints } from './conversions.ts';
@@ -7,7 +7,9 @@ import type { OrderEndpoints } from './orders.ts';
 import type { Rfq } from './rfq.ts';
 import type { WebhookEndpoints } from './webhooks.ts';
 
-/** The endpoints come before `Exchange`, so that a look-up has all fields of an order. */
+/**
+ * Client with all endpoints. Endpoint types come before `Exchange`, so that a look-up returns all fields of an order.
+ */
 export type Endpoints = MarketEndpoints &
   OrderEndpoints &
   AccountEndpoints &

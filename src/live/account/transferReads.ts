@@ -116,7 +116,10 @@ export class TransferReads {
     );
   }
 
-  /** Remembers the lines in `settled`. `read` has all lines of the read; it bounds the early lines that are kept. */
+  /**
+   * Remembers the lines in `settled`. `read` has all lines of the last read. If there are too many early lines, forgets
+   * those that are not in `read`.
+   */
   #know(settled: readonly string[], read: readonly string[]): void {
     const known = new Set(this.#known ?? []);
     for (const id of newestLast(settled)) {
@@ -124,7 +127,7 @@ export class TransferReads {
       known.delete(id);
       known.add(id);
     }
-    // An early line that is still listed keeps its time, or it would never count as settled.
+    // An early line in the last read is never forgotten. Otherwise its time would restart, and it might never settle.
     const isRead = new Set(read);
     for (const id of this.#early.keys()) if (this.#early.size > KNOWN_MAX && !isRead.has(id)) this.#early.delete(id);
     this.#list = [...known].slice(-KNOWN_MAX);

@@ -1,4 +1,6 @@
-/** The certificate of quote presence: whole milliseconds that equal a count of each millisecond, and hashes that anyone can recompute. */
+/**
+ * Tests of the quote-presence certificate: times equal a count of each millisecond, and its hashes can be recomputed.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,8 +38,8 @@ import { started, worldOf } from '../../live/world.ts';
 const folders = new Folders();
 afterAll(() => folders.clear());
 const SECOND = 1_000;
-/** A little before midnight, so that short histories have two days. */
 const MIDNIGHT = Date.UTC(2026, 10, 22);
+/** Start of the histories, 150 ms before midnight, so that short histories have two days. */
 const START = MIDNIGHT - 150;
 
 const presence = fc.constantFrom<QuotePresence>(
@@ -53,7 +55,7 @@ const history = fc.array(fc.record({ after: fc.double({ min: -20, max: 90, noNaN
   maxLength: 12,
 });
 
-/** The same another way: the presence of each millisecond, one by one. */
+/** Counts the milliseconds of each presence one by one, as a slow model of `PresenceTime`. Keys start with the day. */
 function countedByMs(changes: readonly { readonly at: Millis; readonly next: QuotePresence }[]): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -157,7 +159,7 @@ describe('the terms', () => {
   test('of a spread are exact to the last digit of the basis points', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 50 }), fc.integer({ min: 1, max: 2 ** 40 }), (bid, spread) => {
-        // The exact spread in 10^-18 bps, rounded down and up.
+        // The exact spread, rounded down and up to 10^-18 bps.
         const [part, whole] = [2n * BigInt(spread) * 10n ** 22n, BigInt(2 * bid + spread)];
         const text = (atto: bigint) => `${atto / 10n ** 18n}.${String(atto % 10n ** 18n).padStart(18, '0')}`;
         const [low, high] = [part / whole, (part + whole - 1n) / whole];
@@ -184,13 +186,13 @@ test('a missing quote is named by its side, and apart from one that is too small
 
 describe('the certificate of a recorded bot', () => {
   let dir: string;
-  /** Computed while the bot was running. */
+  /** Certificate that was computed while the bot was running. */
   let early: PresenceCertificate;
   const asked = (changes: Partial<Parameters<typeof presenceCertificate>[0]> = {}) =>
     presenceCertificate({ dir, terms: { spreadMaxBps: '500', sizeMin: '0.0001' }, version: 'test', ...changes });
 
   beforeAll(async () => {
-    // The first run ends before midnight, and the second one starts after it.
+    // The first run ends before midnight, and the second run starts after midnight.
     const world = worldOf(87, {}, 'sandbox', new VirtualClock(MIDNIGHT - 100 * SECOND));
     const act = (of: { readonly action: 'pause' | 'resume' | 'reduce' | 'halt' }) =>
       executeAction(
@@ -250,7 +252,7 @@ describe('the certificate of a recorded bot', () => {
         .map(({ from, to, reason }) => ({ reason, from: Math.max(from, start), to: Math.min(to, end) }));
       expect(one.stops).toEqual(inDay);
       expect(one.stops.some(({ from, to }) => from === MIDNIGHT || to === MIDNIGHT)).toBe(true);
-      // The bot that stopped before midnight tells from when on it did not run.
+      // Each day needs the recording of the first run, which shows when the bot stopped before midnight.
       expect(one.recordings).toEqual(i === 0 ? all.recordings.slice(0, 1) : all.recordings);
     }
   });
@@ -265,7 +267,7 @@ describe('the certificate of a recorded bot', () => {
     expect([runsFrom(startedAt - 1), runsFrom(startedAt)]).toEqual([[one, two], [two]]);
   });
 
-  /** Writes a run again, under another number, with other lines or another configuration. */
+  /** Copies the run `from` as the run `to`, with other lines or another configuration. */
   function rewritten(into: string, from: number, to: number, lines: readonly string[], setup?: string): void {
     const of = recordedRunOf(dir, from)!;
     const recorder = recorderIn(into, { ...of, run: to, setup: setup ?? of.setup });
@@ -319,7 +321,7 @@ describe('the certificate of a recorded bot', () => {
     }
   });
 
-  /** Times of all days together. */
+  /** Returns the times of all days together, in ms. */
   function sumOf(days: readonly PresenceDay[]) {
     const of = (field: 'bidMs' | 'askMs' | 'bothMs' | 'recordedMs') => days.reduce((sum, day) => sum + day[field], 0);
     const reasons = new Map<string, number>();
@@ -328,7 +330,9 @@ describe('the certificate of a recorded bot', () => {
     return { bidMs: of('bidMs'), askMs: of('askMs'), bothMs: of('bothMs'), recordedMs: of('recordedMs'), reasons };
   }
 
-  /** The same another way: from each input to the next, what the replayed engine has in the book. */
+  /**
+   * Sums the times with quotes, in ms, from the replayed engine's orders in the book between each input and the next.
+   */
   function naiveTimes(): { readonly bid: number; readonly ask: number; readonly both: number } {
     const sums = { bid: 0, ask: 0, both: 0 };
     for (const { run } of recordingsIn(dir)) {

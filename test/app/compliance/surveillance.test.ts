@@ -1,4 +1,4 @@
-/** Measures of the bot's own order flow: each is what a plain count over all pairs gives. */
+/** Tests of the surveillance measures: each measure equals a simple count over all pairs. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -30,7 +30,7 @@ import { started, worldOf } from '../../live/world.ts';
 const folders = new Folders();
 afterAll(() => folders.clear());
 const WINDOWS = { afterFillMs: 40, shortLifeMs: 30, momentumMs: 60 };
-/** Two days of 200 ms each. */
+/** Whether a time, from 0 to 400 ms, is in the first of two days of 200 ms. */
 const isInDay = (at: number): boolean => at < 200;
 
 const side = fc.constantFrom<Side>('buy', 'sell');
@@ -58,7 +58,7 @@ const flows = fc
       { maxLength: 30 },
     ),
   })
-  // The bot reads its trades in the order of time.
+  // The bot reads its trades in order of time.
   .map(({ trades, ...of }): OwnFlow => ({ ...of, trades: trades.sort((a, b) => a.at - b.at), runs: [[0, 400]] }));
 
 const isCanceled = ({ canceledAt, isFilled, isRejected }: FlowOrder) => canceledAt !== null && !isFilled && !isRejected;
@@ -92,7 +92,7 @@ describe('for any order flow', () => {
   test('stuffing counts the messages of every second, and the orders that lived shortly', () => {
     fc.assert(
       fc.property(flows, flow => {
-        // Requests have a scale of their own, because a second is long.
+        // Request times have a larger scale, because the peak is counted per second.
         const isEarly = (at: number): boolean => at < 20_000;
         const { peakPerSecond, requests } = stuffingIn(flow, isEarly, WINDOWS);
         const perEnd = flow.requests
@@ -127,7 +127,7 @@ describe('for any order flow', () => {
         const own = matched.filter(({ buys, sells }) => [buys, sells].every(list => list.some(({ isOwn }) => isOwn)));
         const left = rows.filter(({ tid }) => !matched.some(one => one.tid === tid));
         let pairs = 0;
-        // Takes one buy and one sell away at a time, until none fit.
+        // Removes one matching pair of a buy and a sell at a time, until no pair matches.
         for (let found = true; found;) {
           found = false;
           for (const buy of left.filter(({ side: one }) => one === 'buy')) {
@@ -225,7 +225,7 @@ describe('the surveillance of a recorded bot', () => {
   let dir: string;
   beforeAll(async () => {
     const near = { halfSpreadBps: 10.2, levelSpacingBps: 4, minEdgeBps: 0, refreshToleranceBps: 1 };
-    // The run is on two days.
+    // The run starts before midnight and ends after midnight.
     const world = worldOf(91, { strategy: near }, 'sandbox', new VirtualClock(Date.UTC(2026, 10, 22) - 120_000));
     const running = await started(world);
     await world.clock.advance(240_000);

@@ -1,6 +1,6 @@
 /**
- * The account and the profit of its books as plainly as possible: a list of everything that was booked, summed again
- * for each question. It shares no code with `src/core/accounting`. All amounts are in 10^-18.
+ * Slow model of the account and of the profit of its books: a list of all bookings, summed again for each query. The
+ * model shares no code with `src/core/accounting`. All amounts are in 10^-18.
  */
 
 export const TRADE_DELAY = 2_000;
@@ -34,7 +34,7 @@ export type ModelTrade = {
   readonly fee: bigint;
   readonly feeCurrency: string;
   readonly isMaker: boolean;
-  /** Whether an order of the bot was filled. */
+  /** Whether the trade filled an order of the bot. */
   readonly isOwn: boolean;
 };
 
@@ -45,7 +45,7 @@ export type ModelConversion = {
   readonly worth: bigint | null;
 };
 
-/** Effect of one booking on a book: amounts of its two currencies, and the part of the profit that they belong to. */
+/** Effect of one booking on a book: changes of its two currencies, and the part of the profit that includes them. */
 type Effect = {
   readonly part: 'spread' | 'fees' | 'hedging' | 'none';
   readonly major: bigint;
@@ -67,7 +67,7 @@ const NO_PROFIT: ModelProfit = { spread: 0n, inventory: 0n, fees: 0n, hedging: 0
 export class BookModel {
   readonly major: string;
   readonly minor: string;
-  /** Lots to keep; `null` if the book keeps what it had at the start. */
+  /** Target inventory, in lots; `null` if the target is the opening balance. */
   readonly target: number | null;
   #opening: bigint | null = null;
   effects: Effect[] = [];
@@ -85,13 +85,16 @@ export class BookModel {
     this.#opening = this.target === null ? 0n : held - BigInt(this.target) * ONE;
   }
 
-  /** Continues a book that holds `held`. */
+  /**
+   * Continues the book of an earlier run. `held` is the balance of the base currency; `heldBefore` is that balance at
+   * the end of the earlier run.
+   */
   restore(held: bigint, before: BookModel, heldBefore: bigint): void {
     this.#opening = held - BigInt(this.target ?? before.targetLots(heldBefore)) * ONE;
     this.#earlier = { profit: before.profitSinceOpening(), mid: before.mid };
   }
 
-  /** Latest mid price, of this run or an earlier one. */
+  /** Latest mid price of this run or, without one, of earlier runs, in half ticks; `null` if there was none. */
   get mid(): bigint | null {
     return this.mids.at(-1) ?? this.#earlier.mid;
   }
@@ -100,7 +103,7 @@ export class BookModel {
     this.effects.push({ part, major, minor, mid: this.mids.at(-1) ?? null });
   }
 
-  /** Amount of the base currency held beyond the target. */
+  /** Returns the held amount of the base currency minus the target. */
   position(): bigint {
     let sum = this.#opening ?? 0n;
     for (const { major } of this.effects) sum += major;
@@ -112,8 +115,8 @@ export class BookModel {
   }
 
   /**
-   * Values each booking at its mid price, or at the first one if it came before, and the base currency that it moved at
-   * the difference to the last mid price.
+   * Returns the profit of this run. Each booking is valued at its mid price, or at the first mid price if the booking
+   * was earlier. The inventory profit is the base currency that it moved, times the later change of the mid price.
    */
   profit(): ModelProfit {
     const last = this.mids.at(-1) ?? 0n;
@@ -154,7 +157,7 @@ export class AccountModel {
   readonly books: readonly BookModel[];
   readonly changes: ModelChange[] = [];
   entries = 0;
-  /** Remembered trades, oldest first. */
+  /** Remembered trades, oldest first, with one record for each order of the trade. */
   trades: { tid: string; records: string[] }[] = [];
   sources: string[] = [];
   isOpen = false;
@@ -175,7 +178,7 @@ export class AccountModel {
     this.books = books;
   }
 
-  /** Continues the account of an earlier run, which keeps the trades with these ids. */
+  /** Continues the account of an earlier run. Of its trades, only those with the ids in `recent` are remembered. */
   restore(before: AccountModel, recent: readonly string[]): void {
     this.changes.push(...before.changes);
     this.sources = [...before.sources];
@@ -247,7 +250,7 @@ export class AccountModel {
     return false;
   }
 
-  /** Amount of a currency that the bot may spend. */
+  /** Returns the amount of a currency that the bot may spend. */
   funds(currency: string): bigint {
     let sum = this.total(currency) - this.pendingOf('give', currency);
     for (const [one, amount] of this.#lockedByOthers) if (one === currency) sum -= amount;
@@ -259,7 +262,7 @@ export class AccountModel {
     return all.filter(([, sum]) => sum !== 0n);
   }
 
-  /** Books a trade. Returns false if the trade was reported with other content before. */
+  /** Books a trade once. Returns false if an earlier report of this trade had other content. */
   trade(trade: ModelTrade): boolean {
     const content = [trade.oid, trade.isBuy, trade.major, trade.minor, trade.fee, trade.feeCurrency].join(' ');
     const known = this.trades.find(one => one.tid === trade.tid);
@@ -328,13 +331,15 @@ export class AccountModel {
     return this.#mismatches >= 2 && this.#isOld;
   }
 
-  /** The difference that lists may still explain, and the time at which the bot halts; `null` if none. */
+  /**
+   * Differences that transfer lists may still explain, and the time of the halt; `null` if no difference is pending.
+   */
   get unexplained(): string | null {
     if (!this.differs || this.#differedSince === null) return null;
     return `${textOf(this.differences())} until ${this.#differedSince + this.#listWait}`;
   }
 
-  /** Amount of a currency that conversions may still spend or bring. */
+  /** Returns the amount of a currency that pending conversions may still spend (`give`) or bring (`get`). */
   pendingOf(leg: 'give' | 'get', currency: string): bigint {
     let sum = 0n;
     for (const { conversion } of this.pending) if (conversion[leg][0] === currency) sum += conversion[leg][1];
@@ -394,7 +399,7 @@ export class AccountModel {
       if (others.length === 0) book.add('hedging', major, minor);
       else if (worth === null) book.add('none', major, 0n);
       else {
-        // The third currency is worth `worth`: it was spent if one of the book's currencies came in.
+        // `worth` is the value of the third currency, which was spent if the book received one of its currencies.
         const isSpent = changes.some(one => one.amount > 0n && !others.includes(one));
         book.add('hedging', major, isSpent ? minor - worth : minor + worth);
       }
@@ -430,7 +435,7 @@ export class AccountModel {
   }
 }
 
-/** Returns text such as `-100 mxn, 0.5 btc`. */
+/** Returns differences as text, such as `-100 mxn, 0.5 btc`. */
 export function textOf(differences: readonly (readonly [string, bigint])[]): string {
   return differences.map(([currency, sum]) => `${decimal(sum)} ${currency}`).join(', ');
 }

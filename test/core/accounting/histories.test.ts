@@ -1,4 +1,4 @@
-/** The account and its books beside a slow model, after every operation of a drawn history. */
+/** Tests of the account and its books against a slow model, after every operation of a random history. */
 import { expect, it } from 'vitest';
 import { randomOf } from '../../../src/core/index.ts';
 import { account, divergenceOf } from '../../differential/account.ts';
@@ -14,6 +14,6 @@ it('the account says what the sum of all its entries says, after every operation
     const few = shrunk(account, { operations, setting });
     expect(few.what, JSON.stringify({ seed, setting, ...few }, null, 1)).toBe('no difference');
   }
-  // A history without trouble proves nothing. A residue is what rounding left of a conversion.
+  // The histories must reach all of these events. A residue is the rounding difference of conversions.
   expect([...reached].toSorted()).toEqual(['conversion', 'halt', 'quotes stop', 'residue', 'resume', 'transfer']);
 });

@@ -242,7 +242,7 @@ describe('the market as it is seen', () => {
           let now = START;
           let changedAt = now;
           let read: { startedAt: number; book: OrderBook } | null = null;
-          /** The book as it truly is. */
+          /** Returns the true book of the exchange, including the orders of the bot. */
           const sample = () => {
             const level = (side: Side) => (away: number) => {
               const ours = truth.filter(one => one.side === side && one.away === away);

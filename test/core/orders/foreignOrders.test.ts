@@ -1,4 +1,6 @@
-/** Orders of the account that the bot did not place, as its reads of open orders show them, and what the bot does not place because of them. */
+/**
+ * Tests of foreign orders of the account: their best prices, and orders that the bot must not place because of them.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -89,7 +91,7 @@ describe('the foreign orders of the account', () => {
   });
 });
 
-/** The book hides what the list shows: it is older than the list. */
+/** Opens a desk whose reads of open orders list these foreign orders. Its book, which is older, does not show them. */
 function beside(orders: readonly OrderReport[], away = 2, told: string[] = []): Desk {
   const onNews = (news: EngineNews): void => {
     if (news.kind === 'not taken') told.push(`${news.id}: ${news.why}`);
@@ -150,7 +152,7 @@ describe('beside foreign orders', () => {
         for (const { side, price } of desk.places())
           for (const [of, at] of others)
             if (of !== side) expect(side === 'buy' ? price < at : price > at, `${side} ${price}`).toBe(true);
-        // What crosses nothing is placed.
+        // A quote that crosses no foreign order is placed.
         const isFree = others.every(([side, at]) => (side === 'buy' ? at < 1_000 + away : at > 1_000 - away));
         if (isFree && away < 10) expect(desk.places()).toHaveLength(2);
       }),

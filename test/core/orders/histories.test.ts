@@ -1,4 +1,4 @@
-/** Orders beside a slow model: after every operation of a drawn history, also of one that no exchange would cause, both show the same. */
+/** Tests of the bot's orders against a slow model, after every operation of a random, possibly unrealistic history. */
 import { expect, it } from 'vitest';
 import { randomOf } from '../../../src/core/index.ts';
 import { divergenceOf, orders } from '../../differential/orders.ts';
@@ -14,7 +14,7 @@ it('orders say what the model says, after every operation of any history', () =>
     const few = shrunk(orders, { operations, setting });
     expect(few.what, JSON.stringify({ seed, setting, ...few }, null, 1)).toBe('no difference');
   }
-  // A history without trouble proves nothing.
+  // The histories must reach all of these kinds of news.
   const endings = ['filled', 'canceled', 'refused', 'vanished', 'never arrived'].map(one => `ended ${one}`);
   const others = ['adopted', 'late fill', 'reopened', 'resolved', 'trades missing', 'unknown'];
   expect([...reached].toSorted()).toEqual([...endings, ...others].toSorted());

@@ -1,6 +1,6 @@
 /**
- * The rules of the bot's orders as plainly as possible: arrays and loops, no index, and amounts as whole tenths of a
- * lot. It shares no code with `src/core/orders`.
+ * Slow model of the bot's orders: arrays and loops without an index, and filled amounts in tenths of a lot. The model
+ * shares no code with `src/core/orders`.
  */
 import type { Ending, Order, OrderReport, Side } from '../../../src/core/index.ts';
 
@@ -9,27 +9,27 @@ export const TRADE_DELAY = 60;
 export const CANCEL_AGAIN = 25;
 export const LOOK_EVERY = 20;
 const MISSING_AFTER = 60_000;
-/** Tenths of a lot. */
+/** One lot, in tenths of a lot. */
 export const LOT = 10;
 
 export type ModelOrder = {
   readonly id: string;
   readonly side: Side;
   readonly price: number;
-  /** Lots. */
+  /** Amount of the order, in lots. */
   readonly amount: number;
   readonly takes: boolean;
-  /** The states of `Orders`, except that a partial fill is read from the trades. */
+  /** State as in `Orders`, except that `open` includes partially filled orders. */
   at: 'intent' | 'sent' | 'open' | 'canceling' | 'unknown' | 'closed' | 'done';
   oid: string | null;
   ending: Ending | null;
-  /** Tenths of a lot. */
+  /** Sum of the trades that were applied, in tenths of a lot. */
   traded: number;
   /** Lots that the exchange reported as filled when the order was adopted. */
   readonly reported: number;
-  /** Lots filled at the end, once the exchange has reported the end. */
+  /** Filled lots that the exchange reported at the end of the order; `null` before that report. */
   final: number | null;
-  /** Start of the time in which absence counts: the last answer to the placement, or the first sighting. */
+  /** Time after which absence from lists counts: last answer to the placement, first sighting, or reopening. */
   since: number;
   closedAt: number;
   cancelSentAt: number;
@@ -39,7 +39,7 @@ export type ModelOrder = {
   proofs: ('look-up' | 'cancel' | 'trades')[];
 };
 
-/** One row about an order in a list or a look-up. `original` is in lots and `unfilled` in tenths of a lot. */
+/** Row of an order in a list or a look-up. `original` is in lots; `unfilled` is in tenths of a lot. */
 export type ModelReport = {
   readonly id: string | null;
   readonly oid: string;
@@ -51,7 +51,7 @@ export type ModelReport = {
   readonly isOtherBook: boolean;
 };
 
-/** Order in the journal, without an end. */
+/** Order in the journal that has not ended. `traded` is in tenths of a lot. */
 export type ModelRow = {
   readonly id: string;
   readonly side: Side;
@@ -62,19 +62,19 @@ export type ModelRow = {
   readonly oid: string | null;
 };
 
-/** Maximum numbers of ended orders: those that are remembered, and those that a book read may show. */
+/** Maximum number of ended orders that are remembered, and of those that a read of the book may still show. */
 export type ModelMemory = { readonly finishedMax: number; readonly justEndedMax: number };
 
 export class OrderModel {
   readonly run: number;
   readonly memory: ModelMemory;
-  /** Live orders, in the order of their appearance. */
+  /** Orders that have not ended or whose end is not settled, in the order in which they were added. */
   readonly live: ModelOrder[] = [];
-  /** Orders by end, oldest first; an order that reopened and ended again is in it twice. */
+  /** Ended orders, oldest end first. An order that reopened and ended again is in the list twice. */
   ends: ModelOrder[] = [];
   justEnded: ModelOrder[] = [];
   readonly news: string[] = [];
-  /** Reads of open orders that showed new orders under the bot's name. */
+  /** Reads of open orders that listed unknown orders under the bot's name, with the number of these orders. */
   readonly #orphanReads: { at: number; orders: number }[] = [];
   #isDuplicate = false;
   #tradesFrom = -Infinity;
@@ -153,7 +153,7 @@ export class OrderModel {
     if (asked.length === 1 && listed.length === 0) this.#prove(asked, 'cancel', startedAt);
   }
 
-  /** Applies a list of open orders. Returns why trading must halt, or `null`. */
+  /** Applies a list of open orders. Returns the reason why trading must halt, or `null`. */
   listed(reports: readonly ModelReport[], isComplete: boolean, startedAt: number, at: number): string | null {
     let halt: string | null = null;
     let orphans = 0;
@@ -219,7 +219,7 @@ export class OrderModel {
     this.#prove(all, 'trades', startedAt);
   }
 
-  /** Returns the id of the order that a trade belongs to, or `null`. */
+  /** Returns the id of the bot's order that a trade filled; `null` if there is none. */
   ownerOf(id: string | null, oid: string): string | null {
     if (id !== null && id.startsWith('bot-')) return id;
     return this.byOid(oid)?.id ?? null;
@@ -251,7 +251,7 @@ export class OrderModel {
     return true;
   }
 
-  /** Closes and settles what time allows, and returns the commands that are due. */
+  /** Closes and settles the orders that are due at `at`. Returns the cancel and look-up commands that are due. */
   decide(at: number): string[] {
     for (const order of [...this.live]) {
       if (order.at === 'unknown' && order.absences >= 4 && order.proofs.length === 3)
@@ -290,14 +290,14 @@ export class OrderModel {
     return order.absences > 0 || (order.at === 'canceling' && order.isCancelAnswered);
   }
 
-  /** Lots of the live orders of one side that may still be filled. */
+  /** Returns the lots of the live orders of one side that may still be filled. */
   reserved(side: Side): number {
     let lots = 0;
     for (const order of this.live) if (order.side === side) lots += leftOf(order);
     return lots;
   }
 
-  /** Value of the live buy orders that may still be filled. */
+  /** Returns the value of the live buy orders that may still be filled: ticks times lots. */
   reservedValue(): number {
     let ticks = 0;
     for (const order of this.live) if (order.side === 'buy') ticks += order.price * leftOf(order);
@@ -335,7 +335,7 @@ export class OrderModel {
     return this.get(id)!;
   }
 
-  /** Absence counts from now on; what was counted before is dropped. */
+  /** Restarts the count of absences and proofs of an order at `at`. */
   #countFrom(order: ModelOrder, at: number): void {
     order.since = at;
     order.absences = 0;
@@ -407,7 +407,7 @@ export class OrderModel {
   }
 }
 
-/** Lots filled: those traded in full, or those that the exchange reported at the adoption if they are more. */
+/** Returns the filled lots: whole traded lots, or the lots reported at the adoption if they are more. */
 export const filledOf = ({ traded, reported }: ModelOrder): number => Math.max(Math.floor(traded / LOT), reported);
 export const leftOf = (order: ModelOrder): number => (order.final ?? order.amount) - filledOf(order);
 export const mayLive = (order: ModelOrder): boolean => order.at !== 'closed' && order.at !== 'done';

@@ -90,7 +90,7 @@ describe('what is used of each limit', () => {
       ...context,
       limits: { ...context.limits!, orderAmountMax: 50 as Amount, priceMove: { bps: 700, windowMs: 1 } },
     };
-    // The middle is 1000, and it was 1250.
+    // The mid price is 1000 ticks, and the past price is 1250 ticks.
     const withMore = limitUsesOf({ ...more, pastPrice: 2_500 }, null, money(0n), 0);
     expect(withMore.filter(use => !uses.some(({ limit }) => limit === use.limit))).toEqual([
       { limit: 'orderAmountMax', currency: 'btc', max: 50n * btcMxn.lotMoney, used: 3n * btcMxn.lotMoney },

@@ -1,4 +1,4 @@
-/** The past price is the median of regular samples, as a slow model of them says, and a price that lasts less than half the window does not move it. */
+/** Tests of the past price: it equals the median of a slow model, and no price of less than half a window moves it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price, Side } from '../../../src/core/index.ts';
@@ -14,7 +14,7 @@ const START = 1_700_000_000_000;
 
 type Seen = { readonly at: number; readonly price: number };
 
-/** Every sample is looked up in the whole history, and forgotten when the window has none. */
+/** Slow model: takes each sample from the complete history, and restarts the samples if the window has none. */
 function medianBySlowModel(seen: readonly Seen[], at: number): number {
   let samples: Seen[] = [];
   let first = Infinity;
@@ -34,7 +34,7 @@ function medianBySlowModel(seen: readonly Seen[], at: number): number {
   return prices.sort((a, b) => a - b)[Math.ceil(prices.length / 2) - 1] ?? 0;
 }
 
-/** Often without a price, sometimes silent for longer than a sample is held, and rarely for longer than the window. */
+/** Reported prices, 0 for none. Gaps are sometimes longer than a sample is held, and rarely longer than the window. */
 const history = fc.array(
   fc.record({
     afterMs: fc.oneof(
@@ -61,7 +61,7 @@ describe('the past price', () => {
           at += afterMs;
           seen.push({ at, price });
           past.see(at, price);
-          // To ask changes nothing.
+          // A query must not change later results.
           past.at(at + laterMs);
         }
         for (const time of [at, at + laterMs]) expect(past.at(time)).toBe(medianBySlowModel(seen, time));
@@ -157,7 +157,7 @@ describe('the window after a restart', () => {
           const kept = JSON.parse(JSON.stringify(now.state())) as PastPriceState;
           now = new PastPrice('1', WINDOW, HOLD);
           now.restore(kept, at);
-          // The price of the moment is read again at once.
+          // After a restart, the current price is read again immediately.
           if (price > 0) now.see(at, price);
         });
         expect(now.at(at)).toBe(whole.at(at));
@@ -171,7 +171,7 @@ describe('the window after a restart', () => {
     for (let second = 1; second <= 20; second++) past.see(START + second * SAMPLE, second <= 3 ? 100 : 150);
     const state = past.state();
     const after = (next: PastPrice, at: number): number => {
-      // To ask before changes nothing.
+      // A query before the restore must not change the result.
       next.at(at);
       next.restore(state, at);
       return next.at(at);
@@ -203,7 +203,7 @@ describe('the window after a restart', () => {
 
 describe('the limit on price moves', () => {
   test('is exact, and the farthest price of a taker order is the last that it allows', () => {
-    // Of round numbers the bound is a whole tick.
+    // For some round numbers, the bound is a whole tick.
     const round = (by: number) => fc.integer({ min: 1, max: 50 }).map(n => n * by);
     const pasts = fc.oneof(fc.integer({ min: 1, max: 2 ** 51 }), round(2_000));
     const shares = fc.oneof(fc.integer({ min: 1, max: 5_000 }), round(100));
@@ -213,7 +213,7 @@ describe('the limit on price moves', () => {
         const isNear = (ticks: number): boolean => isNearPast(2 * ticks, past, limit);
         const [most, least] = [farthestPrice('buy', past, limit), farthestPrice('sell', past, limit)];
         expect([isNear(most + 1), isNear(least - 1)]).toEqual([false, false]);
-        // A narrow limit may have no tick at all.
+        // A narrow limit may allow no tick.
         if (BigInt(past) * BigInt(bps) >= 10_000n) expect([isNear(most), isNear(least)]).toEqual([true, true]);
         else expect(most - least).toBeGreaterThanOrEqual(-1);
       }),
@@ -244,7 +244,7 @@ const limits = {
 
 const narrow = { ...(limits as object), priceMove: { bps: 1_000, windowMs: 60_000 } } as never;
 
-/** Shows this mid price for so long. */
+/** Shows a mid price, in ticks, for at least `ms`. */
 function shows(desk: Desk, mid: number, ms: number): void {
   desk.bids = [[mid - 10, 50]];
   desk.asks = [[mid + 10, 50]];

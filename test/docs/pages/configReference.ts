@@ -1,4 +1,7 @@
-/** Writes the page of every configuration key, and the JSON Schema for editors, out of the one schema that checks the file. */
+/**
+ * Writes the page of every configuration key, and the JSON Schema for editors, out of the one schema that checks the
+ * file.
+ */
 import { z } from 'zod';
 import { configSchema, type TakesEffect } from '../../../src/config.ts';
 
@@ -94,7 +97,7 @@ const GUIDES: Readonly<Record<string, string>> = {
 
 type Member = { readonly name: string; readonly description: string; readonly rows: readonly Row[] };
 
-/** Members with at least this many rows in common have a table of these rows. */
+/** Minimum number of rows with the same members for a table of these rows. */
 const GROUPED_MIN = 5;
 
 /** Rows that several members have stand in one table, with their members; then each member has its own. */

@@ -1,4 +1,6 @@
-/** The checks of conformance pass as a whole on the embedded exchange, fail by name where it is made wrong, and leave no order. */
+/**
+ * Tests of the conformance checks on the embedded exchange: all pass, each injected error is found, no order is left.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   randomOf,
@@ -35,7 +37,7 @@ type Changes = {
   readonly switches?: Partial<Switches>;
   readonly options?: Partial<ConformanceOptions>;
   readonly fate?: (request: WireRequest) => Fate;
-  /** Changes a reply on its way back. */
+  /** Returns the changed reply to a request. */
   readonly reply?: (request: WireRequest, reply: WireReply) => WireReply;
   /** Called after each check, with the number of checks so far. */
   readonly onCheck?: (count: number) => void;
@@ -120,7 +122,7 @@ describe('on the embedded exchange', () => {
       ]);
   });
 
-  // What the documents leave open may be answered either way.
+  // The checks accept every behavior that the documents leave open.
   test.each<Partial<Switches>>([
     { wrongSignature: '0201', cancelTiming: 'queued', unmatchedTrades: 'empty', feeRounding: 'up' },
     {
@@ -155,7 +157,7 @@ describe('an exchange that is wrong', () => {
   });
 
   type Row = Record<string, unknown>;
-  /** Changes the payload of the replies to a kind of request. */
+  /** Returns a `reply` that changes the payload of replies to one kind of request. */
   const edited =
     (target: RegExp, edit: (payload: never) => unknown, method = 'GET') =>
     (request: WireRequest, reply: WireReply): WireReply => {
@@ -163,7 +165,7 @@ describe('an exchange that is wrong', () => {
       const body = JSON.parse(reply.body) as { success: boolean; payload: never };
       return body.success ? { ...reply, body: JSON.stringify({ ...body, payload: edit(body.payload) }) } : reply;
     };
-  /** Lists a conversion of the quote that was requested last. */
+  /** Returns a `reply` that lists a conversion of the last requested quote. */
   function executing(): NonNullable<Changes['reply']> {
     let quote: Row = {};
     return ({ method, target }, reply) => {

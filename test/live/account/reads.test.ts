@@ -173,8 +173,9 @@ describe('reading own trades', () => {
     });
     const look = fc.record({
       waitMs: fc.constantFrom(0, 1_000, 11_000, 20_000),
-      /** Time until the exchange makes the answer to a page, and until it is here. */
+      /** Time until the exchange creates the answer to a page. */
       thereMs: ms,
+      /** Time until the answer reaches the bot. */
       backMs: ms,
       takeMs: fc.constantFrom(0, 0, 4_000),
       failsFrom: fc.option(fc.constantFrom(0, 1, 2), { nil: Infinity, freq: 4 }),
@@ -240,7 +241,7 @@ describe('reading own trades', () => {
       {
         ...runsOf(4_000, 60),
         examples: [
-          // Trades appear while a read is under way, and an older one after the next read (seed -280129826).
+          // Trades appear during a read, and an older trade appears after the next read (seed -280129826).
           [[trading(4_000, 19_999), trading(0, 0)], [looking(0, 9_000), looking(11_000, 0)], 3],
           // Reads end between the two records of a trade of the account with itself (seed 1693810956).
           [
@@ -548,9 +549,9 @@ describe('every read', () => {
       {
         ...runsOf(60, 8),
         examples: [
-          // More lines become settled at once than are remembered.
+          // More lines become settled in one read than are remembered.
           [Array.from({ length: 12 }, (_, i) => ({ lines: [100, 0], then: 'equal', ms: i === 7 ? 1_000 : 0 })), 1_000],
-          // More lines are early at once than are remembered (seed 30472002).
+          // More lines are early in one read than are remembered (seed 30472002).
           [
             Array.from({ length: 10 }, (_, i) => ({
               ...{

@@ -1,4 +1,4 @@
-/** Two bots with one account on the embedded exchange, through the client that ships: neither trades with an order of the other that it has read. */
+/** Tests of two bots with one account on the embedded exchange: neither trades with a known order of the other. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -26,7 +26,7 @@ import { arena, type Trader } from '../../sandbox/trader.ts';
 const BOOK = 'btc_mxn';
 const TICK = 10;
 const MID = 1_500_000;
-/** Of one quote, in lots of 10^-8. */
+/** Amount of one quote, in lots of 10^-8. */
 const LOTS = 1_000_000;
 const REFUSAL = 'would cross another order of the account';
 
@@ -91,7 +91,7 @@ class AccountBot {
     return this.#arena.clock.now();
   }
 
-  /** Reads everything, and decides. */
+  /** Reads trades, open orders, balances and book, then lets the engine decide. */
   async reads(): Promise<void> {
     await this.#arena.clock.advance(100);
     const trades = must(await this.#reads.trades());
@@ -104,7 +104,7 @@ class AccountBot {
     await this.#step({ kind: 'timer', at: this.#at });
   }
 
-  /** As its hedger would request it: through the book, back to the target, at a price so many ticks from the mid price. */
+  /** Requests a taker order back to the target, as a hedger would, at a price this many ticks from the mid price. */
   async takes(ticks: number): Promise<void> {
     const { position } = this.#engine.riskContext(this.#at);
     if (position === 0) return;
@@ -157,14 +157,14 @@ function credentialsOf({ exchange }: Arena, { id }: Trader) {
 
 type TradeRow = { readonly tid: string };
 
-/** Trades of which both orders are the account's: each is listed twice. */
+/** Returns the ids of the account's trades with itself, which the exchange lists twice. */
 function selfTrades(account: Trader): readonly string[] {
   const rows = account.get<readonly TradeRow[]>('GET', '/api/v3/user_trades?limit=100');
   const tids = rows.map(({ tid }) => tid);
   return tids.filter((tid, n) => tids.indexOf(tid) !== n);
 }
 
-/** The market around the bots: a bid and an ask of somebody else, so many ticks from the mid price. */
+/** Replaces the market's orders with a bid and an ask, each `ticks` from the mid price. */
 function surround(market: Trader, ticks: number): void {
   market.call('DELETE', '/api/v3/orders/all');
   const at = (sign: number) => String(MID + sign * ticks * TICK);
@@ -176,9 +176,9 @@ const happening = fc.record({
   bot: fc.constantFrom(0, 1),
   away: fc.integer({ min: 1, max: 12 }),
   market: fc.integer({ min: 4, max: 15 }),
-  /** Null: it only quotes. */
+  /** Distance of a taker order of the bot from the mid price, in ticks; `null` if the bot only quotes. */
   takes: fc.option(fc.integer({ min: 0, max: 20 })),
-  /** Somebody fills the best quotes of this side first. */
+  /** Side of a market order of another trader before the turn of the bot; `null` if there is none. */
   hits: fc.option(fc.constantFrom<Side>('buy', 'sell')),
 });
 
@@ -198,13 +198,13 @@ test('a hedge through the book that would take a quote of the other bot is refus
   bob.place({ book: BOOK, side: 'sell', type: 'market', major: '0.01' });
   expect(tradesOf(ann)).toBe(1);
   for (const bot of [one, two, one, two]) await bot.reads();
-  // The bid of the other is 3 ticks from the mid price, that of the market 10.
+  // The other bot's bid is 3 ticks from the mid price; the market's bid is 10 ticks from it.
   await two.takes(10);
   expect([two.refused, tradesOf(ann)]).toEqual([[REFUSAL], 1]);
   one.away = 12;
   for (const bot of [one, one, two]) await bot.reads();
   await two.takes(10);
-  // Its own bid in the way is gone once it has been read.
+  // The taker order waits until a read shows that the bot's own bid has ended.
   for (let n = 0; n < 3; n++) await two.reads();
   expect([two.refused, tradesOf(ann), selfTrades(ann)]).toEqual([[REFUSAL], 2, []]);
 });

@@ -1,4 +1,7 @@
-/** Messages in a state directory, of every kind: written whole, read only if nobody else could have written them, executed once. */
+/**
+ * Messages in a state directory, of every kind: written whole, read only if nobody else could have written them,
+ * executed once.
+ */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -136,7 +139,9 @@ describe('a message of any kind', () => {
       runsOf(2_000, 200),
     );
   });
-  /** Some of each sort: control, format, private, half of a pair, ends of lines and of paragraphs. */
+  /**
+   * Unprintable characters of each kind: control, format, private use, lone surrogate, line and paragraph separator.
+   */
   const UNPRINTABLE = [...'\0\n\u001b\u007f\u0085\u200b\u202e\ufeff\ue000\ud800\u2028\u2029'];
 
   const FLAWS: Readonly<Record<string, readonly [change: (file: string) => void, why: RegExp]>> = {

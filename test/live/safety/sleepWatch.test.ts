@@ -41,7 +41,7 @@ describe('a process that stood still', () => {
   test('notices each time what a watch that was just born would notice, whatever the clocks did before', () => {
     const turn = fc.tuple(
       fc.constantFrom(100, 300, 499, 500, 1_999, 2_000, 9_999, 10_000, 60_000),
-      // The wall clock beyond the steady one: set back or forth, or a suspension that only the wall clock shows.
+      // Change of the wall clock minus the steady clock: a clock correction, or a suspension of the machine.
       fc.constantFrom(0, 0, 1, 1_999, 2_000, 4_000, 60_000, -1, -2_000, -60_000, -3_600_000),
     );
     fc.assert(

@@ -1,24 +1,27 @@
-/** Invariants of hedges by taker orders: on disk first, sent once, never beside another hedge, within the limit of costs, and told as they ended. */
+/**
+ * Invariants of hedges by taker orders: on disk before they are sent, sent once, one at a time, and within the cost
+ * limit.
+ */
 import type { PlacedOrder } from '../world/wire.ts';
 import type { KeptHedge } from './hedgeJudge.ts';
 import type { Marks } from './sometimes.ts';
 
-/** Sums in units of 10^-18. */
+/** Taker order of a hedge. Amounts and prices are in 10^-18. */
 type Take = {
   readonly id: string;
   readonly sells: boolean;
   readonly major: bigint;
-  /** The mid price that makes it cheapest, of those that the bot may have seen. */
+  /** Mid price at which the order costs least, among those that the bot may have received. */
   readonly middle: bigint;
-  /** Fee as the bot may have known it, in 10^-8. */
+  /** Lowest taker fee that the bot may have used, in 10^-8. */
   readonly rate: bigint;
   traded: bigint;
-  /** Cost of what was traded, at the fee that was known. */
+  /** Cost of the traded amount against `middle`, at the fee `rate`, in the quote currency. */
   cost: bigint;
   end: 'completed' | 'failed' | 'lost' | null;
 };
 
-/** Trade of a taker order, in 10^-18. */
+/** Trade of a taker order. Amounts are in 10^-18. */
 export type TakerTrade = { readonly id: string; readonly major: bigint; readonly minor: bigint };
 
 export type BookHedgesOptions = {
@@ -27,10 +30,11 @@ export type BookHedgesOptions = {
   /** Whether the configuration allows taker orders. */
   readonly isAllowed: boolean;
   readonly costMaxBps: number;
-  /** Tolerance for a mid price that moves between two samples. */
+  /** Tolerance for a mid price that moves between two samples, added to `costMaxBps`. */
   readonly slackBps: number;
 };
 
+/** Judge of all taker orders of hedges in one run. */
 export class BookHedges {
   readonly #options: BookHedgesOptions;
   readonly #takes = new Map<string, Take>();
@@ -43,12 +47,15 @@ export class BookHedges {
     return this.#takes.has(id);
   }
 
-  /** Taker orders that have no end on the bot's disk. */
+  /** Ids of the taker orders whose hedge has no final state on the bot's disk. */
   get open(): readonly string[] {
     return Array.from(this.#takes.values()).flatMap(({ id, end }) => (end === null ? [id] : []));
   }
 
-  /** A taker order leaves the bot. `middles`: all mid prices that the bot may have seen; `row`: the hedge on the bot's disk. */
+  /**
+   * Checks a taker order that the bot sends. `row` is its hedge on the bot's disk; `middles` are the mid prices that
+   * the bot may have received; `takerFee` is a fraction.
+   */
   taking(order: PlacedOrder, row: KeptHedge | undefined, middles: readonly bigint[], takerFee: number): Take {
     const { breaks, isAllowed, costMaxBps, slackBps } = this.#options;
     const { originId: id, side } = order;
@@ -57,7 +64,7 @@ export class BookHedges {
     if (before !== undefined) breaks('H2', `${id} was sent while ${before} has no end on disk`);
     const sells = side === 'sell';
     const [price, major] = [units(order.price), units(order.major)];
-    // It waits for its place in the budget, and may be on disk as on its way by then.
+    // While the order waits for the request budget, its hedge may already be on disk as executing.
     if (row?.state !== 'accepted' && row?.state !== 'executing')
       breaks('H1', `${id} was sent and its hedge is on disk as ${row?.state ?? 'nothing'}`);
     else if (units(row.offer![sells ? 'give' : 'get'].amount) > major)
@@ -81,7 +88,7 @@ export class BookHedges {
     if (take.end === 'failed') this.#options.breaks('H4', `${id} traded, and the bot has its hedge as failed`);
   }
 
-  /** The bot has the end of the hedge on disk. */
+  /** Checks the final state of a hedge that the bot has written to disk. */
   ended(id: string, state: 'completed' | 'failed', why: string): void {
     const take = this.#takes.get(id);
     if (take === undefined || take.end === state || take.end === 'lost') return;
@@ -90,14 +97,15 @@ export class BookHedges {
     take.end = state;
     if (state === 'failed' && take.traded > 0n)
       breaks('H4', `${id} traded ${take.traded}, and the bot has its hedge as failed`);
-    // After a restart the bot leaves it to the ledger whether the order has traded.
+    // After a restart, the bot records a hedge as completed even if its order traded nothing. The ledger has its
+    // trades.
     if (state === 'completed' && take.traded === 0n && !why.startsWith('the bot restarted'))
       breaks('H4', `${id} traded nothing, and the bot has its hedge as completed`);
     if (take.traded > 0n && take.traded < take.major) marks.see('a hedge by the book was filled in part');
     if (take.traded === 0n) marks.see('a hedge by the book traded nothing');
   }
 
-  /** A disk that lied has lost these hedges, and of those that are left perhaps the end. */
+  /** Applies a loss of disk writes: hedges `ids` are lost, and those of `left` may have lost their final state. */
   lost(ids: readonly string[], left: readonly string[]): void {
     for (const take of this.#takes.values())
       if (ids.includes(take.id)) take.end = 'lost';
@@ -115,7 +123,7 @@ export class BookHedges {
   }
 }
 
-/** The cost against `middle`, and the value of what is given or received of the major currency. */
+/** Returns the cost against `middle`, and the value of the base currency given or received, both in quote currency. */
 function costOf(sells: boolean, major: bigint, minor: bigint, middle: bigint, rate: bigint) {
   const net = (sum: bigint) => (sum * (RATE_ONE - rate)) / RATE_ONE;
   const fair = ((sells ? major : net(major)) * middle) / ONE;
@@ -125,7 +133,7 @@ function costOf(sells: boolean, major: bigint, minor: bigint, middle: bigint, ra
 const ONE = 10n ** 18n;
 const RATE_ONE = 100_000_000n;
 
-/** Decimal text in units of 10^-18. */
+/** Returns a decimal text as a whole number of 10^-18. */
 function units(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole) * ONE + BigInt(fraction.slice(0, 18).padEnd(18, '0'));

@@ -1,4 +1,7 @@
-/** The judge: reads the exchange's true state after every event, and knows the bot only by what it sends, what it has on disk and what it claims. */
+/**
+ * The judge: reads the exchange's true state after every event, and knows the bot only by what it sends, what it has on
+ * disk and what it claims.
+ */
 import type { AccountTruth, EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { HedgeJudge } from './hedgeJudge.ts';
 import type { Marks } from './sometimes.ts';
@@ -26,7 +29,10 @@ export type Promises = {
   readonly book: string;
   readonly prefix: string;
   readonly levels: number;
-  /** The book is also read as the price from elsewhere: an older copy may be the newest that the quotes' own reader has got. */
+  /**
+   * The book is also read as the price from elsewhere: an older copy may be the newest that the quotes' own reader has
+   * got.
+   */
   readonly isReadTwice: boolean;
   /** In units of 10^-8 of the major currency. */
   readonly positionMax: bigint;
@@ -60,9 +66,15 @@ export type CheckerOptions = {
 
 /** Decided, waited for its place in the budget and sent: an order may be so much older than what it was decided on. */
 const DECISION_MS = 1_600;
-/** Rules are read again every five minutes, after a failure every 15 s; a lock-out keeps the bot from asking for a minute. */
+/**
+ * Rules are read again every five minutes, after a failure every 15 s; a lock-out keeps the bot from asking for a
+ * minute.
+ */
 const RULES_KNOWN_AFTER_MS = 380_000;
-/** Fees so high that a quote for lower ones is told from one for them; taken up, and two orders of one view of the market. */
+/**
+ * Fees so high that a quote for lower ones is told from one for them; taken up, and two orders of one view of the
+ * market.
+ */
 const FEE_CHECKED = 0.005;
 const FEE_HEEDED_MS = 4_000;
 const FEE_PAIR_MS = 20_000;
@@ -80,7 +92,10 @@ class Witness {
   wokeAt = -Infinity;
   openOrdersAt = -Infinity;
   tradesAt = -Infinity;
-  /** The newest book that this life has taken: when it was asked for, and whether both sides were there without our orders. */
+  /**
+   * The newest book that this life has taken: when it was asked for, and whether both sides were there without our
+   * orders.
+   */
   readonly books: { readonly at: number; readonly isGood: boolean; readonly mid: number }[] = [];
   sequence = -1n;
   /** Since when every book was one-sided or crossed without our orders. */
@@ -90,7 +105,7 @@ class Witness {
   readonly placements: number[] = [];
   /** Since when the last list of books that it was given has none of ours. */
   delistedAt: number | null = null;
-  /** The fee for makers that it was told last, and when; with those for takers then and before. */
+  /** Latest fees that the bot received, and their time: maker rate, taker rate, and the taker rate before that. */
   fee: { readonly at: number; readonly rate: number; readonly taker: number; readonly takerBefore: number } | null =
     null;
   /** It was told that nothing is traded, which a person has to look at. */
@@ -101,7 +116,7 @@ class Witness {
     this.startedAt = startedAt;
   }
 
-  /** Of those that it may have decided by. */
+  /** Returns the lowest taker fee, as a fraction, that the bot may have used for a decision at `at`. */
   lowestTakerFee(at: number): number {
     if (this.fee === null) return 0;
     const { taker, takerBefore } = this.fee;
@@ -151,7 +166,10 @@ export class Checker {
     this.#botMajor = options.promises.opening * LOT;
   }
 
-  /** Seconds with a true bid and a true ask of ours, and seconds in all, from the first such moment to the operator's stop. */
+  /**
+   * Seconds with a true bid and a true ask of ours, and seconds in all, from the first such moment to the operator's
+   * stop.
+   */
   get uptime(): { readonly both: number; readonly all: number } {
     return this.#up;
   }
@@ -174,12 +192,14 @@ export class Checker {
     this.#orphans.set(id, this.#options.now());
   }
 
-  /** A disk that lied has lost which nonces are reserved: those sent before may be sent again, and the exchange refuses them. */
+  /**
+   * Forgets the nonces: the disk lost their reservations, so the bot may repeat nonces that the exchange then rejects.
+   */
   lostNonces(): void {
     this.#nonces.clear();
   }
 
-  /** A disk that lied has lost this order: the bot can know it from the exchange alone. */
+  /** Records that the disk lost an order, so that the bot can learn of the order only from the exchange. */
   lost(id: string): void {
     this.#orphans.set(id, this.#options.now());
     this.#lost.add(id);
@@ -368,7 +388,10 @@ export class Checker {
       yield { id: originId!, arrivedAt: this.#arrivedAt.get(originId!) ?? this.#options.now() };
   }
 
-  /** What the account truly has beyond its target, and what our live orders may make of it, in 10^-18; `slack`: what others and conversions under way may change. */
+  /**
+   * What the account truly has beyond its target, and what our live orders may make of it, in 10^-18; `slack`: what
+   * others and conversions under way may change.
+   */
   standing(): { readonly distance: bigint; readonly open: Readonly<Record<Side, bigint>>; readonly slack: bigint } {
     const open: Record<Side, bigint> = { buy: 0n, sell: 0n };
     for (const { side, original, filled, instrument } of this.#ours())
@@ -478,7 +501,10 @@ export class Checker {
       this.#break('L2', `after a restart with nothing unknown quoting began after ${ms ?? 'more than 30000'} ms`);
   }
 
-  /** Nothing of ours lives, nothing is locked for us, the others' orders stand, and the ledger is the exchange's to the last digit. */
+  /**
+   * Nothing of ours lives, nothing is locked for us, the others' orders stand, and the ledger is the exchange's to the
+   * last digit.
+   */
   checkQuiet(ledger: ReadonlyMap<string, bigint> | null, ledgerMatches: boolean): void {
     const { exchange, accountId } = this.#options;
     const truth = exchange.truth();
@@ -774,7 +800,9 @@ export class Checker {
     if (witness.books.length > 3) witness.books.shift();
   }
 
-  /** M2: a living process that has heard nothing good of the book for long has asked for all its quotes to be withdrawn. */
+  /**
+   * M2: a living process that has heard nothing good of the book for long has asked for all its quotes to be withdrawn.
+   */
   #checkWithdrawal(now: number): void {
     const { promises, marks } = this.#options;
     if (!this.#current) return;

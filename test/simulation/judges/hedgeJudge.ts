@@ -1,4 +1,7 @@
-/** The judge of hedges: reads quotes, acceptances and conversions off the exchange itself, and holds what the bot sends and keeps against them. */
+/**
+ * The judge of hedges: reads quotes, acceptances and conversions off the exchange itself, and holds what the bot sends
+ * and keeps against them.
+ */
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { Accepted } from './personJudge.ts';
 import { BookHedges, type TakerTrade } from './bookHedges.ts';
@@ -28,8 +31,9 @@ type Offer = {
 type Acceptance = {
   readonly offer: Offer;
   readonly sentAt: number;
-  /** Mid prices that the bot may have seen by then, and the first leg of the route whose second leg this is. */
+  /** Mid prices that the bot may have received before the acceptance. */
   readonly middles: readonly bigint[];
+  /** First leg of the route, if this acceptance is its second leg; otherwise `null`. */
   readonly first: Acceptance | null;
   refused: boolean;
   conversion: { readonly id: string; readonly at: number } | null;
@@ -48,7 +52,7 @@ export type KeptHedge = {
   } | null;
   readonly conversionId: string | null;
   readonly why?: string | null;
-  /** Of a hedge over a third currency: the leg that was accepted last. */
+  /** Leg that was accepted last; absent unless the hedge goes through a third currency. */
   readonly route?: { readonly leg: 1 | 2 };
   readonly at?: number;
   readonly costMax?: string;
@@ -68,7 +72,7 @@ export type HedgeJudgeOptions = {
   /** Of our own orders in the book: lots by price in ticks. */
   readonly ours: (side: 'buy' | 'sell') => ReadonlyMap<number, number>;
   readonly kept: () => readonly KeptHedge[];
-  /** Taker orders are allowed. */
+  /** Whether the configuration allows taker orders as hedges. */
   readonly byBook: boolean;
   readonly costMaxBps: number;
   readonly quoteLifeMinMs: number;
@@ -99,12 +103,12 @@ export class HedgeJudge {
   #completed = 0;
   #cost = 0n;
   #costMax = 0n;
-  /** First legs by the hedge that is on disk. */
+  /** Offer ids of first legs, by the id of their hedge on disk. */
   readonly #firstLegs = new Map<string, string>();
-  /** Hedges that must go on, by what was on disk last. */
+  /** States on disk of the hedges that have not ended, by id, as of the last check. */
   #unfinished: ReadonlyMap<string, string> = new Map();
   readonly #takes: BookHedges;
-  /** Offers that were accepted, and that a disk which lied has lost. */
+  /** Ids of accepted offers that the disk has lost. */
   readonly #lost = new Set<string>();
 
   constructor(options: HedgeJudgeOptions) {
@@ -118,7 +122,9 @@ export class HedgeJudge {
     return this.#takes.has(id);
   }
 
-  /** A taker order leaves the bot; `takerFee`: the lowest that it may know. */
+  /**
+   * Checks a taker order that the bot sends. `takerFee` is the lowest fee, as a fraction, that the bot may have used.
+   */
   taking(order: PlacedOrder, takerFee: number): void {
     for (const [id, acceptance] of this.#acceptances)
       if (this.#mayMove(acceptance) && !this.#lost.has(id))
@@ -131,7 +137,7 @@ export class HedgeJudge {
       get cost() {
         return take.cost;
       },
-      // Once it is over only what was traded counts.
+      // After the end of the hedge, only its traded part counts.
       get most() {
         return take.end === null ? worst : (worst * take.traded) / take.major;
       },
@@ -200,7 +206,7 @@ export class HedgeJudge {
     const acceptance = this.#acceptances.get(id)!;
     this.#options.accepted?.({
       ...{ flatten: row?.flatten?.id ?? null, begunAt: row?.at ?? -Infinity, ...cost },
-      // The first leg counts for both.
+      // The maximum cost of the first leg includes the second leg.
       most: first === null ? units(row?.costMax ?? '0') : 0n,
       mayCost: () => acceptance.end !== 'failed' && (!acceptance.refused || acceptance.conversion !== null),
     });
@@ -268,7 +274,7 @@ export class HedgeJudge {
     this.#checkClaim(id, state, offerId, kept);
   }
 
-  /** H4: what is under way, or waits between its legs, stays on disk until it has ended. */
+  /** Checks H4: a hedge that is under way, or between its legs, remains on disk until it has ended. */
   #checkNothingForgotten(rows: readonly KeptHedge[]): void {
     const ids = new Set(rows.map(({ id }) => id));
     for (const [id, state] of this.#unfinished)
@@ -298,7 +304,7 @@ export class HedgeJudge {
     this.#middles.push({ at: this.#options.now(), middle: (BigInt(Math.round(middle * 100)) * ONE) / 100n });
   }
 
-  /** The bot's disk has lost these hedges, and what it said of others; `left` is on it. */
+  /** Applies a loss of disk writes: the hedges `rows` are lost; `left` are the hedges on disk after the loss. */
   lost(rows: readonly KeptHedge[], left: readonly KeptHedge[]): void {
     for (const { offer } of rows) if (offer && this.#acceptances.has(offer.id)) this.#lost.add(offer.id);
     if (this.#lost.size > 0) this.#see('a disk that lied lost a hedge');
@@ -311,7 +317,7 @@ export class HedgeJudge {
     this.kept(left);
   }
 
-  /** Major that hedges which the bot cannot know of may have moved, in 10^-18. */
+  /** Base currency that lost hedges may have moved, in 10^-18. The bot cannot know of these hedges. */
   get lostMajor(): bigint {
     const { major } = this.#options;
     let sum = 0n;
@@ -333,8 +339,9 @@ export class HedgeJudge {
   }
 
   /**
-   * Long after everything healed. `filledAgoMs`: age of the newest own fill. A fill of a conversion's amount looks like the conversion until its trade
-   * is listed, so the balances prove an outcome only once no fill came for `evidenceMs`; the stop waits for that.
+   * Long after everything healed. `filledAgoMs`: age of the newest own fill. A fill of a conversion's amount looks like
+   * the conversion until its trade is listed, so the balances prove an outcome only once no fill came for `evidenceMs`;
+   * the stop waits for that.
    */
   checkNothingUnknown(acceptedBefore: number, filledAgoMs: number, evidenceMs: number): void {
     if (filledAgoMs < evidenceMs) return;
@@ -349,7 +356,7 @@ export class HedgeJudge {
     const { exchange, accountId, kept } = this.#options;
     this.#takes.checkEnd();
     for (const row of kept())
-      // A hedge between its legs goes on at the next start.
+      // The next run continues a hedge that is between its legs.
       if (isUnderWay(row)) {
         const { id, state } = row;
         this.#break('L1', `hedge ${id} is ${state} after the stop`);
@@ -466,14 +473,17 @@ export class HedgeJudge {
     return { cost, slack: (fair * BigInt(MIDDLE_BPS)) / 10_000n };
   }
 
-  /** Of both legs, against the mid prices that the bot may have seen when it accepted the first. */
+  /**
+   * Checks the cost of both legs against the mid prices that the bot may have received before it accepted the first
+   * leg.
+   */
   #checkRoute(first: Acceptance, { id, give, get }: Offer) {
     if (give.currency !== first.offer.get.currency || give.sum > first.offer.get.sum)
       this.#break('H4', `offer ${id} converts other money than the first leg brought`);
     return this.#checkCost({ id, give: first.offer.give, get }, first.middles);
   }
 
-  /** Of all books that the bot may have been shown. */
+  /** Returns the mid prices of all books that the bot may have received. */
   #seenMiddles(): readonly bigint[] {
     return [...this.#middles.map(({ middle }) => middle), this.#middle() ?? 0n].filter(middle => middle > 0n);
   }
@@ -509,7 +519,7 @@ export class HedgeJudge {
   }
 }
 
-/** How the offer that is on disk ended, by the state of its hedge; null while it has not. */
+/** Returns the outcome of the offer on disk, from the state of its hedge; `null` before its end. */
 function endOf({ state, route }: KeptHedge): 'completed' | 'failed' | null {
   if (state === 'completed' || state === 'failed') return state;
   if (route === undefined || (state !== 'between' && state !== 'stranded')) return null;

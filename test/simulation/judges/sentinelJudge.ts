@@ -1,6 +1,7 @@
 /**
- * The laws of the sentinel, as the world sees it: what a bot leaves that is dead, or cut off, is gone in time; the dead one's trading is latched until
- * a person resumes, the other's is held back until it reads again, and no longer; and nothing is ever placed.
+ * The laws of the sentinel, as the world sees it: what a bot leaves that is dead, or cut off, is gone in time; the dead
+ * one's trading is latched until a person resumes, the other's is held back until it reads again, and no longer; and
+ * nothing is ever placed.
  */
 import type { HeartbeatRecord } from '../../../src/live/safety/heartbeat.ts';
 import type { Marks } from './sometimes.ts';
@@ -121,7 +122,7 @@ export class SentinelJudge {
     this.#latchedAt = now();
     marks.see('the sentinel fired');
     if (promises.isCalm) breaks('L5', 'the sentinel fired though nothing was wrong');
-    // Its clock may run fast, and what was a reason is noted once a second.
+    // The sentinel's clock may run fast, and the judge checks for reasons only once per second.
     const isDead = this.#beatAt !== null && now() - this.#beatAt >= promises.ttlMs - LOOK_EVERY_MS;
     if (!isDead && now() - this.#reasonAt > DECISION_MS)
       breaks('L5', 'the sentinel halted a bot that showed life all the time');

@@ -1,10 +1,16 @@
-/** One life of the bot's process: it can be frozen or killed at any moment, and nothing of a dead one has any further effect. */
+/**
+ * One life of the bot's process: it can be frozen or killed at any moment, and nothing of a dead one has any further
+ * effect.
+ */
 import type { Clock, Millis, Timer } from '../../../src/core/index.ts';
 
-/** Thrown into code of a process that has just died, so that it does not go on; what catches it runs on in a world of its own. */
+/**
+ * Thrown into code of a process that has just died, so that it does not go on; what catches it runs on in a world of
+ * its own.
+ */
 export class Dead extends Error {}
 
-/** How the clock of the machine runs: how far its wall clock is ahead now, and the speed of its timers, 1 for the world's. */
+/** Clock error of a machine: offset of its wall clock from the exchange's clock, and relative speed of its timers. */
 export type MachineTime = { readonly skew: () => Millis; readonly speed: number };
 
 /** Kinds of calls that reach a process from outside. A process that wakes sees its timers first, as Node does. */

@@ -21,10 +21,10 @@ export type Intent = {
 
 const ACCOUNT = 'simulated';
 
-/** A disk that lies holds what it was given for so long. */
+/** Minimum and maximum time for which a lying disk holds writes, in ms. */
 const HELD_MS = [20, 4_000] as const;
 
-/** Orders and hedges that were on disk and are not any more. */
+/** Ids of the orders, and hedges, that the disk has lost. */
 export type Lost = { readonly orders: readonly string[]; readonly hedges: readonly HedgeRow[] };
 
 /** Told of what the two processes leave for each other. */
@@ -52,8 +52,9 @@ export class Store {
   /** A person lifted a halt, and no bot has taken it up. */
   #isLifted = false;
   #hedges: readonly HedgeRow[] = [];
-  /** Of a disk that lies about what is written; and the hedges that truly are. */
+  /** Undo log of the disk; `null` if the disk does not lie. */
   readonly #lies: LyingDisk | null;
+  /** Hedges whose writes are durable on a lying disk. */
   #writtenHedges: readonly HedgeRow[] = [];
   /** Where persons act by what the commands leave; null: what holds the bot back is kept in memory. */
   readonly files: StateDir | null;
@@ -83,7 +84,7 @@ export class Store {
     return this.#intent.get(id) as Intent | undefined;
   }
 
-  /** The machine went down: a disk that lied has lost the last transactions. */
+  /** Undoes the writes that are not durable, because the machine went down. Returns what the disk has lost. */
   loseHeld(): Lost {
     if (this.#lies === null) return { orders: [], hedges: [] };
     const all = this.#db.prepare('SELECT id FROM intents ORDER BY id');

@@ -1,14 +1,21 @@
-/** Books against the dollar, over which a hedge may go: the price of the dollar jumps, and the coin's price in dollars follows the bot's book. */
+/**
+ * Dollar books for hedges through dollars: the dollar price jumps, and the coin's dollar price follows the bot's book.
+ */
 import { linkedMarket, type EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import { BOOK } from './scenario.ts';
 import type { World } from './world.ts';
 
-/** In the minor currency. */
+/** Average price of the dollar, in the quote currency. */
 const DOLLAR = 18.31;
+/** Maximum distance of the dollar price from its average, as a fraction. */
 const JUMP_MAX = 0.01;
+/** Interval at which both markets follow their prices. */
 const FOLLOWS_MS = 500;
 
-/** `premiumBps`: how much dearer the coin is for dollars. Returns what stops both markets. */
+/**
+ * Starts the markets of both dollar books. `premiumBps`: amount by which the coin costs more in dollars than in the
+ * bot's book. Returns a function that stops both markets.
+ */
 export function startDollars(world: World, exchange: EmbeddedExchange, premiumBps: number): () => void {
   let dollar = DOLLAR;
   world.often('hedges over dollars', 20_000, chance => {
@@ -36,5 +43,5 @@ export function startDollars(world: World, exchange: EmbeddedExchange, premiumBp
   return () => markets.forEach(market => market.stop());
 }
 
-/** The price of one tick. */
+/** Returns the price of one tick, in the quote currency of the book. */
 const priceOf = ({ tickMoney }: { readonly tickMoney: bigint }): number => Number(tickMoney) / 1e18;

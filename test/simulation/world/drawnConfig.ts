@@ -1,4 +1,4 @@
-/** Configurations from the whole schema: any strategy, and values of its sections within their bounds, as far as they load and cover the fees. */
+/** Random configurations: any strategy, and values within the bounds of the schema, if they load and cover the fees. */
 import { z } from 'zod';
 import { edgeProblem, loadConfig, type Config } from '../../../src/config.ts';
 import { configSchema } from '../../../src/config/schema.ts';
@@ -8,14 +8,15 @@ import type { Chance } from './chance.ts';
 export type RawConfig = Readonly<Record<string, unknown>> & { readonly strategy: LadderBase };
 type LadderBase = Readonly<Record<string, unknown>> & { readonly amount: string; readonly levels: number };
 
-/** What the drawing of a value may need to know. */
+/** Inputs of the random draw of one value. */
 type Scene = { readonly chance: Chance; readonly base: LadderBase; readonly usesStream: boolean };
 type Draw = (scene: Scene) => unknown;
 
+/** Maximum number of random configurations until one is valid. */
 const TRIES_MAX = 200;
-/** Maker fee of the account, in parts of 10^-8. */
+/** Maker fee of the account, in 10^-8. */
 const MAKER_RATE = 100_000;
-/** A value with a default is drawn within this factor of it, in either direction. */
+/** Factor by which a random number may be above or below its default. */
 const FACTOR = 4;
 
 const pick =
@@ -27,7 +28,9 @@ const about =
   ({ chance }) =>
     round(value * 2 ** chance.between(-1, 1));
 
-/** Values that the schema cannot know: sums of this account, and those within which quotes are near the market at times. */
+/**
+ * Draws of values that the schema does not bound: they fit the account's balances, and quotes can come near the market.
+ */
 const KNOWN: Readonly<Record<string, Draw>> = {
   amount: ({ base }) => base.amount,
   levels: ({ base, chance }) => chance.integer(1, base.levels),
@@ -60,7 +63,7 @@ const KNOWN: Readonly<Record<string, Draw>> = {
   memory: pick('1m', '10m'),
   basisMemory: pick(undefined, '1m', '1h'),
   maxAgeMs: pick(15_000, 60_000),
-  // Older orders are replaced, each in two messages of the budget.
+  // The bot replaces older orders. Each replacement takes two messages of the budget.
   maxOrderAgeMs: pick(30_000, 300_000, 1_800_000),
   refreshToleranceBps: pick(0.5, 2, 4, 20),
   'regimes.wide.depthMin': pick(undefined, '0.001', '0.05'),
@@ -74,7 +77,10 @@ const KNOWN: Readonly<Record<string, Draw>> = {
   'limits.collarBps': pick(120, 200, 400),
 };
 
-/** Other strategies and sections in place of those of `base`, whose amounts and limits of inventory stay. Null where none that was drawn loads. */
+/**
+ * Replaces the strategy and other sections of `base` with random ones. Amounts and inventory limits remain. Returns
+ * `null` if none of `TRIES_MAX` random configurations loads and covers the fees.
+ */
 export function drawnConfig(chance: Chance, base: RawConfig, usesStream: boolean): Config | null {
   const names = Object.keys(strategies) as StrategyName[];
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -110,11 +116,11 @@ export function drawnConfig(chance: Chance, base: RawConfig, usesStream: boolean
   return null;
 }
 
-/** The target is what the account was opened with: then it may be left out. */
+/** Whether the target equals the opening balance, so that the configuration may omit it. */
 const isPlainTarget = ({ inventory }: RawConfig): boolean =>
   (inventory as { readonly target: string }).target === '1.5';
 
-/** Draws a value of a schema; `path` ends with a dot and names the place. Undefined: the key is left out. */
+/** Draws a value of a schema. `path` is its key path with a final dot. Returns `undefined` if the key is omitted. */
 function sample(schema: z.core.$ZodType, path: string, scene: Scene): unknown {
   const { chance } = scene;
   const known = KNOWN[path.slice(0, -1)];
@@ -149,7 +155,7 @@ function numberNear(schema: z.ZodNumber, value: number, chance: Chance): number 
   return whole(schema, Math.min(to, Math.max(from, drawn)));
 }
 
-/** Uniform in the logarithm where the bounds allow it. */
+/** Draws a number within its bounds: uniform in its logarithm if the minimum is not negative, otherwise uniform. */
 function numberWithin(schema: z.ZodNumber, chance: Chance): number {
   const [from, to] = boundsOf(schema);
   if (from < 0) return whole(schema, chance.between(from, to));

@@ -1,4 +1,7 @@
-/** What can go wrong, and how much of it one seed draws: each class is on with a probability of one half and has an intensity of its own. */
+/**
+ * What can go wrong, and how much of it one seed draws: each class is on with a probability of one half and has an
+ * intensity of its own.
+ */
 import { chanceOf } from './chance.ts';
 
 export const FAULTS = [
@@ -80,14 +83,14 @@ export const FAULTS = [
   'removed book',
   'suspended trading',
   'changed fees',
-  // Other ways out of inventory; where the bot hedges. Of the second, each strike moves the price of the dollar.
+  // Other hedge routes, if the bot hedges. Each strike of the second class moves the price of the dollar.
   'hedges by the book',
   'hedges over dollars',
-  // The clocks of the bot's and of the sentinel's machine run apart from the exchange's.
+  // The clocks of the machines of bot and sentinel drift away from the clock of the exchange.
   'drifting clocks',
-  // The machine goes down, and the disk had not written what it said that it had.
+  // The machine goes down, and the disk loses writes that it had confirmed.
   'lying disk',
-  // Any strategy, and values from the whole schema, in place of a ladder.
+  // Instead of a ladder, the bot has any strategy, with random values from the schema.
   'drawn configuration',
 ] as const;
 

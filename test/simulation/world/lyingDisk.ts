@@ -1,12 +1,15 @@
-/** A disk that says that it has written what it only holds: when the machine goes down, whole transactions of the last while are gone. */
+/**
+ * Disk that confirms writes before they are durable. If the machine goes down, it loses the most recent transactions.
+ */
 import type Database from 'libsql';
 import type { Millis } from '../../../src/core/index.ts';
 
 type Column = { readonly name: string; readonly pk: number };
 
+/** Undo log of the writes of a database that are not durable yet. */
 export class LyingDisk {
   readonly #db: Database.Database;
-  /** How long the disk holds what it was given, drawn for each while. */
+  /** Returns a random time for which the disk holds writes; called once for each such time. */
   readonly #holdMs: () => Millis;
   #writtenAt: Millis = -Infinity;
   #heldMs: Millis = 0;
@@ -19,7 +22,7 @@ export class LyingDisk {
     for (const { name } of tables) this.#watch(name);
   }
 
-  /** To be called before each write. Returns whether everything so far is truly written now. */
+  /** Must be called before each write. Returns whether all earlier writes are durable now. */
   writes(now: Millis): boolean {
     if (now - this.#writtenAt < this.#heldMs) return false;
     this.#db.exec('DELETE FROM held');
@@ -28,13 +31,13 @@ export class LyingDisk {
     return true;
   }
 
-  /** The machine goes down: what the disk holds is gone. */
+  /** Undoes all writes that are not durable, because the machine goes down. */
   lose(): void {
     const held = this.#db.prepare('SELECT undo FROM held ORDER BY n DESC').all() as { undo: string }[];
     this.#db.exec(`BEGIN; ${held.map(({ undo }) => undo).join(' ')} DELETE FROM held; COMMIT`);
   }
 
-  /** Triggers keep, for each change of a row, the statement that takes it back. */
+  /** Creates triggers that record, for each change of a row, the statement that undoes the change. */
   #watch(table: string): void {
     const columns = this.#db.pragma(`table_info(${table})`) as Column[];
     const keys = columns.filter(({ pk }) => pk > 0);

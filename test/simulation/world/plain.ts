@@ -10,7 +10,7 @@ const part =
   <K extends keyof Config>(name: K, change: Part<K>): Change =>
   scenario => ({ ...scenario, config: { ...scenario.config, [name]: change(scenario.config[name]) } });
 
-/** Other strategies have other settings: they stay. */
+/** Changes the settings of a ladder. Other strategies remain unchanged, because they have other settings. */
 const ladder = (change: object): Change =>
   part('strategy', strategy => (strategy.name === 'ladder' ? { ...strategy, ...change } : strategy));
 const timing = (change: object): Change => part('timing', all => ({ ...all, ...change }));

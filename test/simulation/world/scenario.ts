@@ -15,11 +15,14 @@ export type Scenario = {
   readonly balances: Readonly<Record<string, string>>;
   readonly usesStream: boolean;
   readonly hasSentinel: boolean;
-  /** When a cancel that was listed is true: before its answer, as the interface document says, or after the engine's delay. */
+  /**
+   * When a cancel that was listed is true: before its answer, as the interface document says, or after the engine's
+   * delay.
+   */
   readonly cancelTiming: Switches['cancelTiming'];
   /** How the exchange's conversion desks are; null where the bot does not hedge. */
   readonly desks: Partial<Switches> | null;
-  /** By how much a coin is dearer for dollars than in the bot's book, in bps; null where no hedge goes over dollars. */
+  /** Premium of the coin's dollar price over the bot's book, in bps; `null` if no hedge goes through dollars. */
   readonly dollarPremiumBps: number | null;
   /** When a withdrawal leaves the total, and how late the lists show what moved. */
   readonly lists: Pick<Switches, 'withdrawalTotal' | 'transferListDelayMs'>;
@@ -42,7 +45,7 @@ const FENCE_MARGIN_MS = 10_000;
 /** How long the bot waits for a list: so short that a person can still come while everything heals. */
 const LIST_WAIT_MS = 50_000;
 
-/** `mayBeAny`: whether strategies other than the ladder may be drawn. */
+/** Returns the scenario of a seed. `mayBeAny`: whether it may have a strategy other than the ladder. */
 export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenario {
   const chance = chanceOf(seed, 'scenario');
   const fenceMs = chance.pick([50_000, 50_000, 70_000]);
@@ -161,7 +164,10 @@ function fairValueOf(chance: Chance, usesStream: boolean) {
   };
 }
 
-/** Half of the bots hedge: narrow bands, so that it happens, and some begin with more or less than they want. Amounts in thousandths. */
+/**
+ * Half of the bots hedge: narrow bands, so that it happens, and some begin with more or less than they want. Amounts in
+ * thousandths.
+ */
 function hedgingOf(chance: Chance, amount: number, room: number) {
   const band = amount * Math.min(chance.pick([0.5, 0.5, 1, 2]), room / 2);
   const offset = amount * chance.integer(-Math.floor(room / 2), Math.floor(room / 2));
@@ -201,7 +207,7 @@ function hedgingOf(chance: Chance, amount: number, room: number) {
   };
 }
 
-/** Hedges by the book and over dollars, with limits of costs at which some of them are too dear. */
+/** Adds hedges through the book and through dollars, with cost limits that some of these hedges exceed. */
 function withMoreWays(chance: Chance, swarm: Swarm, hedging: ReturnType<typeof hedgingOf>) {
   const byBook = swarm.has('hedges by the book');
   const overDollars = swarm.has('hedges over dollars');

@@ -9,11 +9,12 @@ import type { Trace } from './trace.ts';
 /** One strike of a fault: number of the strike in its class, and number of the event in which it strikes. */
 export type Strike = { readonly fault: Fault; readonly index: number; readonly event: number };
 
-/** Machines with a clock of their own. */
+/** Machine whose clock differs from the clock of the exchange. */
 export type Machine = 'bot' | 'sentinel';
 
-/** A clock runs up to so much fast or slow, and was last set up to so long ago. */
+/** Maximum relative error of the speed of a clock. */
 const DRIFT_MAX = 0.001;
+/** Maximum time since a clock was last set, before the run. */
 const UNSET_MAX_MS = 86_400_000;
 
 /** Distance of the seeds of continuations: far from those of a campaign. */
@@ -27,11 +28,11 @@ export class World {
   readonly faults = new Map<Fault, number>();
   /** Events of the run so far. */
   events = 0;
-  /** By how much the wall clocks of the machines were set. */
+  /** Sum of the corrections of the wall clocks of the machines, in ms. */
   steps: Millis = 0;
-  /** Speed of the clock of each machine, compared with the exchange's. */
+  /** Speed of the clock of each machine, relative to the clock of the exchange. */
   readonly speeds: Readonly<Record<Machine, number>>;
-  /** How far the clock of each machine had run away before the run. */
+  /** Drift of the clock of each machine before the run, in ms; negative for a slow clock. */
   readonly #before: Readonly<Record<Machine, Millis>>;
   /** Something reached the bot since this was last put back: promises must settle before time goes on. */
   touched = true;
@@ -88,7 +89,7 @@ export class World {
     };
   }
 
-  /** How far the wall clock of a machine is ahead of the exchange's, in whole milliseconds. */
+  /** Returns the time by which the wall clock of a machine is ahead of the exchange's clock, in whole milliseconds. */
   skewOf(machine: Machine): Millis {
     const drift = (this.speeds[machine] - 1) * this.clock.elapsed();
     return this.steps + this.#before[machine] + Math.floor(drift);
@@ -121,7 +122,10 @@ export class World {
     return true;
   }
 
-  /** As `strikes`, for a fault that draws more: the value of `draw`, or null without a strike. A strike that is left out draws too. */
+  /**
+   * As `strikes`, for a fault that draws more: the value of `draw`, or null without a strike. A strike that is left out
+   * draws too.
+   */
   struck<T>(fault: Fault, most: number, draw: () => T): T | null {
     if (!this.#hits(fault, most)) return null;
     const drawn = draw();
