@@ -140,7 +140,7 @@ export class Checker {
   readonly #orphans = new Map<string, number>();
   readonly #lost = new Set<string>();
   #lastTid = 0;
-  /** Major that our own orders have brought, in 10^-18. */
+  /** Opening balance minus the target, plus the base currency that the bot's trades have brought, in 10^-18. */
   #botMajor = 0n;
   /** Sum of the absolute amounts that others moved in the base currency, in 10^-18. */
   #otherMajor = 0n;
@@ -389,7 +389,7 @@ export class Checker {
   }
 
   /**
-   * Returns the base currency that the bot's trades and hedges have brought (`distance`) and that its live orders may
+   * Returns the true inventory minus the target (`distance`), and the base currency that the bot's live orders may
    * still move (`open`), in 10^-18. `slack` is the amount that others and pending conversions may change.
    */
   standing(): { readonly distance: bigint; readonly open: Readonly<Record<Side, bigint>>; readonly slack: bigint } {

@@ -99,7 +99,7 @@ export class HedgeJudge {
   readonly #since = new Map<string, number>();
   /** Recent mid prices of the book without the bot's orders, in quote currency times 10^18. */
   #middles: { readonly at: number; readonly middle: bigint }[] = [];
-  /** Base currency that conversions have brought, in 10^-18. */
+  /** Base currency that conversions have brought, minus the base currency that they took, in 10^-18. */
   #moved = 0n;
   #completed = 0;
   #cost = 0n;
@@ -150,7 +150,7 @@ export class HedgeJudge {
     this.#takes.traded(trade);
   }
 
-  /** Base currency that hedges have brought so far, in 10^-18. */
+  /** Base currency that conversions have brought, minus the base currency that they took, in 10^-18. */
   get moved(): bigint {
     return this.#moved;
   }
