@@ -1,4 +1,7 @@
-/** The table: what causes each regime, halt, pause and alert on a real bot with a configuration that ships, and what a person reads then. */
+/**
+ * The table: what causes each regime, halt, pause and alert on a real bot with a configuration that ships, and what a
+ * person reads then.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SHOWN } from '../runbook/stage.ts';
@@ -375,7 +378,7 @@ export const LIVES: readonly Life[] = [
       regimes: { calmMs: 0, wide: { marketSpreadBps: 30, depthMin: '0.5', depthBps: 50 } },
     },
     exchange: 'by hand',
-    // Nothing can be verified on a book that is gone.
+    // The cancels cannot be verified on a book that is gone.
     code: 3,
     steps: [
       {

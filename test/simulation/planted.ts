@@ -25,7 +25,7 @@ import { BOOK } from './world/scenario.ts';
 
 export type Planted = {
   readonly name: string;
-  /** What a careless author would have written. */
+  /** Mistake of a careless author, in words. */
   readonly mistake: string;
   readonly seams: () => Seams;
   /** Persons act on the bot. */

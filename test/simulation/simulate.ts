@@ -60,7 +60,7 @@ export type RunOptions = {
   readonly seams?: Seams;
   /** Time with faults, instead of what the seed draws. */
   readonly safetyMs?: Millis;
-  /** Somebody changes the configuration every few seconds. */
+  /** Whether a simulated operator changes the configuration every few seconds. */
   readonly reloads?: boolean;
   /** Persons act on it every few seconds; in some seeds beside changes of the configuration. */
   readonly actions?: boolean;
@@ -130,14 +130,14 @@ class Simulation {
   readonly #unknown = new Set<string>();
   /** Oids that the bot was told are finished. */
   readonly #finished = new Set<string>();
-  /** Nothing is quoted because the balances differ. */
+  /** Whether the bot does not quote because the balances differ from the ledger. */
   #differed = false;
   #brokeAt: number | null = null;
   #crashes = 0;
   #fills = 0;
   #unknowns = 0;
   #sampledAt = 0;
-  /** When the bot last said why it quotes less than it wants on a side. */
+  /** Last time at which the bot reported why a side has less than it wants to quote. */
   readonly #excusedAt = { buy: -Infinity, sell: -Infinity };
   #lastLedger: ReadonlyMap<string, bigint> | null = null;
   #lastBooks: ReadonlyMap<string, Causes> | null = null;
@@ -297,7 +297,7 @@ class Simulation {
       seams: options.seams ?? {},
       events: this.#botEvents(),
     });
-    // What persons hold back is away for as long as they do.
+    // Simulated operators may stop quotes, so quotes may be absent.
     const isAway = options.actions === true;
     this.#reloads =
       options.reloads === true || (isAway && world.chance('reloads beside actions').hit(0.3))
@@ -450,7 +450,7 @@ class Simulation {
     return this.#report();
   }
 
-  /** Nothing goes wrong any more: the bot must come right by itself, but for what only a person can do. */
+  /** Runs the phase without faults. The bot must recover without help, except for the actions of an operator. */
   async #heal(): Promise<void> {
     const world = this.#world;
     const { healMs } = this.#scenario;
@@ -533,7 +533,7 @@ class Simulation {
       const run = life === null ? null : this.#bot.run;
       const isQuoting = [...this.#liveOfOurs()].some(order => order.originId!.split('-')[1] === String(run));
       if (isQuoting) quotedAfter ??= world.clock.elapsed() - from;
-      // It may, and the strategy or a limit said why it does not.
+      // The bot may quote, and the strategy or a limit gives the reason why it does not.
       if (Math.min(this.#excusedAt.buy, this.#excusedAt.sell) > from) quotedAfter ??= world.clock.elapsed() - from;
       if (this.#store.halt !== null) quotedAfter ??= 0;
     }

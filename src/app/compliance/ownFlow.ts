@@ -137,10 +137,10 @@ export type FlowWindows = {
   readonly momentumMs: Millis;
 };
 
-/** Default windows. */
+/** Default windows of the measures. */
 export const DEFAULT_WINDOWS: FlowWindows = { afterFillMs: 1_000, shortLifeMs: 1_000, momentumMs: 60_000 };
 
-/** Minimum number of prices at which orders are canceled after a fill on the other side, if the fill is layered. */
+/** Minimum number of prices with canceled orders on the other side for a fill to count as layered. */
 export const LAYERS_MIN = 2;
 /** Minimum number of aggressive trades before a reversal. */
 export const MOMENTUM_TRADES_MIN = 2;

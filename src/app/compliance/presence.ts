@@ -107,7 +107,7 @@ function unitsOfTerms(instrument: OpenedRun['instrument'], terms: PresenceTerms)
   }
 }
 
-/** Returns the first difference between replay and recordings; `null` if every command was equal. */
+/** Returns the first difference between replay and recordings, as text with the run; `null` if there is none. */
 export function differenceIn({ recordings }: Pick<PresenceCertificate, 'recordings'>): string | null {
   const found = recordings.find(({ difference }) => difference !== null);
   return found === undefined ? null : `run ${found.run}: ${found.difference}`;
@@ -128,7 +128,7 @@ export function presenceJson(certificate: PresenceCertificate): object {
   };
 }
 
-/** Formats a part of a day, in ms, as a percentage without the sign, rounded down, so that only a full day is 100. */
+/** Formats `ms` as a percentage of a day, without the percent sign, rounded down, so that only a full day is 100. */
 export function percentOfDay(ms: number, decimals = 4): string {
   const unit = 10 ** decimals;
   const parts = Math.floor((ms * 100 * unit) / UTC_DAY_MS);

@@ -29,7 +29,7 @@ export type QuotePresence = {
   readonly bid: boolean;
   /** Whether the asks have the minimum amount. */
   readonly ask: boolean;
-  /** Reason why the bot did not quote both sides within the terms; `null` if it did. */
+  /** Reason why the bot did not quote both sides within the terms; `null` if both sides were within the terms. */
   readonly absence: string | null;
   /**
    * Whether the bot could not quote: it was not running, halted, paused or blocked, or no recording shows its quotes.
@@ -46,7 +46,7 @@ export type PresenceDay = {
   readonly askMs: number;
   /** Time with both sides within the terms, in ms. */
   readonly bothMs: number;
-  /** Time of the recorded runs, in ms. */
+  /** Time of the day that recordings cover, in ms. */
   readonly recordedMs: number;
   /**
    * Times without both sides within the terms, by reason, longest first. These times and `bothMs` add up to the day.
@@ -57,7 +57,7 @@ export type PresenceDay = {
 export type Stop = { readonly from: Millis; readonly to: Millis; readonly reason: string };
 
 const ABSENT = { bid: false, ask: false, isStop: true } as const;
-/** Presence between two runs. */
+/** Presence while the bot is not running. */
 export const NOT_RUNNING: QuotePresence = { ...ABSENT, absence: 'not running' };
 /** Presence after a recording that ended early because the disk was full. */
 export const DISK_FULL: QuotePresence = { ...ABSENT, absence: 'not recorded: the disk was full' };
@@ -175,7 +175,7 @@ export function depthPrice(orders: readonly Order[], side: Side, lots: number): 
   return null;
 }
 
-/** Whether ask minus bid is at most the basis points of their mean, computed exactly. */
+/** Whether ask minus bid is at most `maxBps` basis points of their mean, computed exactly. `null` allows any spread. */
 export const isWithinSpread = (bid: Price, ask: Price, maxBps: DecimalText | null): boolean =>
   maxBps === null || 2n * BigInt(ask - bid) * 10_000n * 10n ** 18n <= moneyOf(maxBps) * BigInt(ask + bid);
 
@@ -191,7 +191,9 @@ function reasonForAbsence(engine: Engine, orders: readonly Order[], sides: Pick<
   return regime?.regime === 'reduce only' ? `reduce only: ${regime.why}` : missingQuote(orders, sides);
 }
 
-/** Describes the side, or both, below the minimum amount: without any order, or too small. `orders` are in the book. */
+/**
+ * Returns why a side, or both, lack the minimum amount: no orders, or too small orders. All `orders` are in the book.
+ */
 export function missingQuote(
   orders: readonly Pick<Order, 'side'>[],
   { bid, ask }: Pick<QuotePresence, 'bid' | 'ask'>,

@@ -17,7 +17,7 @@ export type RecordingEvidence = {
   readonly file: string;
   /** Number of bytes of the file that were read. The recording of a current run may have grown since. */
   readonly bytes: number;
-  /** SHA-256 of these bytes. */
+  /** SHA-256 of the bytes that were read, in hexadecimal digits. */
   readonly sha256: string;
   /** First difference between the replay and the recording, or the error that ended the replay; `null` if none. */
   readonly difference: string | null;
@@ -25,7 +25,7 @@ export type RecordingEvidence = {
   readonly gap: boolean;
 };
 
-/** Run that is about to be replayed. */
+/** Run before its first replayed input, with its engine and configuration. */
 export type OpenedRun = {
   readonly run: number;
   readonly engine: Engine;
@@ -41,7 +41,7 @@ export type RunWatcher = {
   end(evidence: RecordingEvidence): void;
 };
 
-/** Time range: from `from`, before `to`. */
+/** Time range that includes `from` and excludes `to`. */
 export type TimeRange = { readonly from: Millis; readonly to: Millis };
 
 /** Returns the start time of the first run that starts at or after a time; `null` if no run does. */

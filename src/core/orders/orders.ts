@@ -435,9 +435,8 @@ export class Orders {
       if (order.state !== 'closed-unsettled') continue;
       if (
         this.#tradesReadAt - order.closedAt >= this.#delays.tradeReportDelayMaxMs &&
-        // The amount that was reported at the adoption of an order may contain its trades, so their sum proves nothing,
-        // and
-        // the order is settled after the delay alone.
+        // The amount that was reported at the adoption of an order may contain its trades, so their sum proves nothing.
+        // Only the delay settles such an order.
         (order.finalFilled === null || order.reportedFilled > 0)
       ) {
         this.#end(order, 'settle');

@@ -37,7 +37,7 @@ describe('the engine', () => {
 
   it('decides at the very time that it says, whatever fractions of a millisecond its times have', () => {
     fc.assert(
-      // Where a second leads past a power of two, digits are lost.
+      // If a sum passes a power of two, it loses binary digits.
       fc.property(fc.integer({ min: 20, max: 41 }), fc.double({ min: 0, max: 1000, noNaN: true }), (power, before) => {
         const desk = new Desk({ timing: { ...PATIENCE, decideEveryMs: 1000 } }).open();
         let at = 2 ** power - before;
@@ -438,7 +438,7 @@ describe('the engine', () => {
     expect(btc(held)).toBe(after);
     desk.now += SETTLE / 2;
     expect(btc(held)).toBe(after);
-    // What stays for longer is one.
+    // A difference that lasts longer is a transfer.
     desk.now += SETTLE / 2;
     expect(btc(held)).toBe(held);
     desk.round();

@@ -1,4 +1,4 @@
-/** Parts of the engine beside small models: uptime, readiness, rules of the book, the market as it is seen. */
+/** Tests of parts of the engine against small models: uptime, readiness, rules of the book, view of the market. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -174,7 +174,7 @@ describe('the rules of the book', () => {
           expect(isTold).toBe(terms.refusal !== refusal);
           ({ refusal } = terms);
         }
-        // Events that come with another tick or with the removal are not taken.
+        // The engine ignores rules with another tick and rules that report the removal of the book.
         const last = events.flatMap(one => ('instrument' in one && one.instrument.tick === '1' ? [one] : [])).at(-1);
         const { instrument: of, makerRate, takerRate } = terms;
         expect([of, makerRate, takerRate, terms.tierWorth]).toEqual([

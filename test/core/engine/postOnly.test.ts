@@ -66,7 +66,7 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     expect(silent).toEqual(['bid: post-only refused, waits for the book']);
     const told = desk.engine.decision!.decided.filter(({ side }) => side === 'buy');
     expect(told).toMatchObject([{ action: 'not placed', reason: 'post-only refused, waits for the book', index: 0 }]);
-    // It shows why: what is wanted now is placed at once.
+    // The book now shows the reason, so the wanted quote is placed immediately.
     desk.catchUp().rounds(3, STEP_MS);
     expect(desk.sentOf('buy')).toEqual([998, 986]);
     expect(desk.prices('buy')).toEqual([986]);

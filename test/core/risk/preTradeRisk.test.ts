@@ -1,4 +1,6 @@
-/** The gate fails closed: what is not a number, not known or not limited is refused, and no sequence of approvals passes a limit. */
+/**
+ * Tests that the gate rejects invalid, unknown or unlimited values, and that no sequence of approvals exceeds a limit.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -73,7 +75,7 @@ function withOwn(side: Side, price: number): Partial<RiskContext> {
     orders: [order(side, price, 1, 'open'), order(side === 'buy' ? 'sell' : 'buy', price, 1, 'closed-unsettled')],
   };
 }
-/** Only inventory is closed, of which `closing` lots are on the way: in an order, in one that ended, and in a conversion. */
+/** Returns a reduce-only context with `closing` lots in an open order, an ended order and a pending conversion. */
 function reducing(position: number, closing = 0): Partial<RiskContext> {
   const orders =
     closing === 0 ? [] : [order('sell', 1002, 2, 'open', { filled: 1 }), order('sell', 1002, 1, 'closed-unsettled')];
@@ -232,12 +234,12 @@ describe('the gate', () => {
       ...[place('buy', 999, 7), { limits: { ...limits, orderAmountMax: 7 as never } }],
       ...[place('buy', 999, 8), { limits: { ...limits, orderAmountMax: 7 as never } }],
     ] as const,
-    // 1% from a past price of 991 are 981.09 and 1000.91.
+    // The limit is 1% from a past price of 991: 981.09 to 1000.91.
     ['price too far from past prices', place('buy', 982, 1), from(991), place('buy', 981, 1), from(991)],
     ['price too far from past prices', place('sell', 1000, 1), from(991), place('sell', 1001, 1), from(991)],
     ['price moved too far', place('buy', 999, 1), from(991), place('buy', 999, 1), from(990)],
     ['price moved too far', place('sell', 1001, 1), from(1010), place('sell', 1001, 1), from(1010.5)],
-    // A tenth from the middle of 1000 is as far as the collar lets an order.
+    // The collar allows prices up to 10% from the mid price of 1000.
     ['price outside the collar', place('buy', 900, 1), {}, place('buy', 899, 1), {}],
     ['price outside the collar', place('sell', 1100, 1), {}, place('sell', 1101, 1), {}],
     [
@@ -283,7 +285,7 @@ describe('the gate', () => {
       place('buy', 999, 10),
       minor('9989.999999999999999999'),
     ],
-    // 3 of 5 are left at 900: 2,700 are reserved, also until a closed order is settled.
+    // An order with 3 of 5 lots unfilled at 900 reserves 2,700, even if it is closed but not settled.
     ['insufficient funds', place('buy', 999, 10), bidding('12690'), place('buy', 999, 10), bidding('12689')],
   ])('says "%s" from the first step beyond the bound (case %#)', (reason, good, goodAt, bad, badAt) => {
     expect(approvePlace(good, { ...quiet, ...goodAt })).toBe(good);
@@ -291,7 +293,7 @@ describe('the gate', () => {
   });
 
   it('takes nothing from an order that only says that it does not take', () => {
-    // The type allows true alone.
+    // The type allows only true.
     const command = { ...place('buy', 1001, 10), takes: false as true };
     expect(approvePlace(command, quiet)).toBe('would cross the book');
   });
@@ -402,7 +404,7 @@ describe('the gate', () => {
           if (!isApproved((isTaker ? takes : place)(side, price, amount), standing)) continue;
           if (isTaker) expect(amount).toBeLessThanOrEqual(side === 'sell' ? position : -position);
           else expect(side === 'buy' ? price : -price).toBeLessThan(side === 'buy' ? 1001 : -999);
-          // Some of it may fill at once; what is filled is position, the rest stays reserved.
+          // Part of the order may fill immediately. The filled part changes the position; the rest remains reserved.
           const lots = Math.min(filled, amount - 1);
           position += side === 'buy' ? lots : -lots;
           orders.push(order(side, price, amount, state, { filled: lots, takes: isTaker }));
@@ -415,7 +417,7 @@ describe('the gate', () => {
           const asks = live.filter(o => o.side === 'sell').map(o => o.price);
           expect(Math.max(...bids, -Infinity)).toBeLessThan(Math.min(...asks, Infinity));
         }
-        // Inside the limit at the start, inside it in the worst case at the end: on both sides at once.
+        // If the position starts within the limit, the worst case remains within it on both sides.
         if (Math.abs(start) <= 100) {
           const reserved = (of: Side) => orders.filter(o => o.side === of).reduce((sum, o) => sum + remaining(o), 0);
           expect(position + reserved('buy')).toBeLessThanOrEqual(100);

@@ -29,7 +29,7 @@ const tradeOf = (tid: number, oid: string): OwnTrade => ({
   ...{ feeAmount: '0', feeCurrency: 'btc', maker: true },
 });
 
-/** Answers pages of own trades as the exchange does: those beyond the marker, ascending. */
+/** Returns an exchange that answers with pages of the account's trades: those after the marker, oldest first. */
 const exchangeWith = (trades: readonly OwnTrade[]) =>
   ({
     limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
@@ -125,7 +125,7 @@ describe('reading own trades', () => {
       return event;
     };
     expect((await next()).trades.length).toBeGreaterThan(299);
-    // The record of an old trade comes late, behind the pages that this read gets.
+    // An old trade is recorded late, on a page that this read does not reach.
     now = 30_000;
     trades.splice(250, 0, tradeOf(501, 'late'));
     pages = 1;
@@ -152,7 +152,7 @@ describe('reading own trades', () => {
       return event.trades.map(({ tid }) => tid);
     };
     await next();
-    // Trade 5 is older than trade 10, and its record comes 19 s later, while the answer without it is on its way back.
+    // Trade 5 is older than trade 10, but is recorded 19 s later, while an answer without it is on its way to the bot.
     now = 19_000;
     during = () => {
       now = 22_000;
@@ -264,7 +264,7 @@ describe('reading own trades', () => {
   });
 });
 
-/** The answer to one page: the rows that can be read, and the others with what can be read of them. */
+/** Returns the answer to one page: the readable rows, and the unreadable rows with their readable fields. */
 const page = <T>(rows: readonly (T | UnreadableRow)[]) => ({
   kind: 'done' as const,
   value: rows.filter((row): row is T => !isUnreadable(row)),
@@ -275,7 +275,7 @@ const isUnreadable = (row: unknown): row is UnreadableRow => 'why' in (row as ob
 const limits = (ordersPage: number, tradesPage: number) => ({ ordersPage, tradesPage, depth: 50 });
 const row = fc.record({
   isOwn: fc.boolean(),
-  /** Fields that can be read of a row which cannot; null for a row that can. */
+  /** Readable fields of an unreadable row; `null` for a readable row. */
   legible: fc.option(fc.subarray(['book', 'oid', 'originId'] as const), { nil: null, freq: 2 }),
 });
 
@@ -354,7 +354,7 @@ describe('a list that the exchange cuts at a page, with rows that cannot be read
         fc.integer({ min: 2, max: 5 }),
         fc.nat(4),
         async (funded, withdrawn, size, known) => {
-          // Newest first; the last lines of both lists are known.
+          // Newest first. The ledger already has the last lines of both lists.
           const lists = new Map([
             ['fundings', [...funded, ...Array<boolean>(known).fill(true)]],
             ['withdrawals', [...withdrawn, ...Array<boolean>(known).fill(true)]],
@@ -390,7 +390,7 @@ describe('a list that the exchange cuts at a page, with rows that cannot be read
           for (const [name, all] of lists) {
             const ids = event.transfers.filter(({ id }) => id.startsWith(`${name} `)).map(({ id }) => id);
             const fresh = all.slice(0, all.length - known);
-            // A page of which nothing can be read has no line to go on from.
+            // A page without a readable line has no marker for the next page.
             const isReached = fresh.every((_, i) => fresh.slice(i, i + size).some(Boolean));
             const expected = fresh.flatMap((isLegible, i) => (isLegible ? [`${name} ${i}`] : []));
             if (isReached) expect(ids.sort()).toEqual(expected.sort());
@@ -458,7 +458,7 @@ describe('every read', () => {
               value: { book: 'btc_mxn', sequence: BigInt(each.sequence), updatedAt: 0, bids, asks: [] },
             };
             const event = await reads.book(btcMxn);
-            // Only a book that was read makes an older one stale.
+            // Only a book that was read makes older books stale.
             const isOld = each.sequence < sequence;
             expect(event === null ? 'old' : isFailed(event) ? 'damaged' : 'read').toBe(
               isOld ? 'old' : each.price === 'strange' ? 'damaged' : 'read',
@@ -495,7 +495,7 @@ describe('every read', () => {
         fc.array(step, { minLength: 10, maxLength: 20 }),
         fc.constantFrom(0, 1_000),
         async (steps, aheadMaxMs) => {
-          /** Newest first. */
+          /** Listed line ids by list, newest first. */
           const listed = new Map<string, string[]>(lists.map(({ name }) => [name, []]));
           const updates = [{ currency: 'mxn', amount: money(5n) }];
           let [now, count] = [1_700_000_000_000, 0];
@@ -507,7 +507,7 @@ describe('every read', () => {
           };
           const exchange = { lists, linesPage: size, transferLines };
           let reads = new TransferReads(exchange, null, aheadMaxMs);
-          /** The lines that the ledger has; null until it is first compared. */
+          /** Ids of the lines that the ledger has; `null` until the first comparison. */
           let known: Set<string> | null = null;
           let early = new Map<string, number>();
           for (const { lines, then, ms } of steps) {

@@ -61,7 +61,7 @@ describe('a process that stood still', () => {
   });
 });
 
-/** What a suspension does: the wall clock jumps, and the steady one does not. */
+/** Clock of a suspended machine: the wall clock jumps, but the steady clock does not. */
 class Suspended extends VirtualClock {
   unseen = 0;
   override now(): Millis {

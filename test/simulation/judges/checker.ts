@@ -24,7 +24,7 @@ type Side = 'buy' | 'sell';
 
 export type Violation = { readonly at: number; readonly law: string; readonly what: string };
 
-/** What was configured: the checker's own copy of the numbers that the laws speak of. */
+/** Configured numbers that the invariants use, as the checker's own copy. */
 export type Promises = {
   readonly book: string;
   readonly prefix: string;
@@ -34,9 +34,9 @@ export type Promises = {
    * got.
    */
   readonly isReadTwice: boolean;
-  /** In units of 10^-8 of the major currency. */
+  /** Position limit, in 10^-8 of the base currency. */
   readonly positionMax: bigint;
-  /** Beyond the target at the beginning, in the same. */
+  /** Opening balance minus the target, in 10^-8 of the base currency. */
   readonly opening: bigint;
   readonly collarBps: number;
   readonly staleAfterMs: number;
@@ -55,7 +55,7 @@ export type CheckerOptions = {
   readonly now: () => number;
   readonly promises: Promises;
   readonly marks: Marks;
-  /** What is durable about an order. */
+  /** Returns the order as it is on disk. */
   readonly intentOf: (id: string) => DurableIntent | undefined;
   readonly isCalm: boolean;
   /** Null where nothing is hedged. */
@@ -83,9 +83,9 @@ const VIOLATIONS_MAX = 20;
 /** A quote that must go has been asked for by then. */
 const WITHDRAWN_MS = 8_000;
 
-/** What the checker knows of one life of the process. */
+/** Facts about one life of the process. */
 class Witness {
-  /** Of its run. */
+  /** Start time of the current run. */
   startedAt: number;
   run = -1;
   frozenUntil = -Infinity;
@@ -98,17 +98,17 @@ class Witness {
    */
   readonly books: { readonly at: number; readonly isGood: boolean; readonly mid: number }[] = [];
   sequence = -1n;
-  /** Since when every book was one-sided or crossed without our orders. */
+  /** Time since which every book was one-sided or crossed without the bot's orders; `null` if the last one was not. */
   badSince: number | null = null;
   streamAt = -Infinity;
   readonly fills = new Set<string>();
   readonly placements: number[] = [];
-  /** Since when the last list of books that it was given has none of ours. */
+  /** Time since which the lists of books that the bot received omit its book; `null` if they have it. */
   delistedAt: number | null = null;
   /** Latest fees that the bot received, and their time: maker rate, taker rate, and the taker rate before that. */
   fee: { readonly at: number; readonly rate: number; readonly taker: number; readonly takerBefore: number } | null =
     null;
-  /** It was told that nothing is traded, which a person has to look at. */
+  /** Time at which the bot learned that trading is suspended, which the operator must resolve. */
   suspendedAt: number | null = null;
   listedAgain = false;
 
@@ -140,9 +140,9 @@ export class Checker {
   readonly #orphans = new Map<string, number>();
   readonly #lost = new Set<string>();
   #lastTid = 0;
-  /** Major that our own orders have brought, in 10^-18. */
+  /** Opening balance minus the target, plus the base currency that the bot's trades have brought, in 10^-18. */
   #botMajor = 0n;
-  /** What others have moved in the major currency, added up without sign. */
+  /** Sum of the absolute amounts that others moved in the base currency, in 10^-18. */
   #otherMajor = 0n;
   #haltedAt: number | null = null;
   #liftedAt = -Infinity;
@@ -178,7 +178,7 @@ export class Checker {
     return this.#lastQuoteAt[side];
   }
 
-  // What the world tells.
+  // Calls by the world.
 
   othersPlaced(oid: string): void {
     this.#others.add(oid);
@@ -230,7 +230,7 @@ export class Checker {
     return this.#orphans.has(id);
   }
 
-  /** What became of an order that the process had on disk. */
+  /** Returns the outcome of the placement of an order that the process had on disk. */
   fateOf(id: string): 'not sent' | 'lost' | 'accepted' {
     if (!this.#sent.has(id)) return 'not sent';
     return this.#arrivedAt.has(id) ? 'accepted' : 'lost';
@@ -270,7 +270,7 @@ export class Checker {
     if (witness) witness.streamAt = this.#options.now();
   }
 
-  // What the process does.
+  // Actions of the process.
 
   started(life: number, run: number): void {
     const witness = new Witness(this.#options.now());
@@ -281,7 +281,7 @@ export class Checker {
     this.#known = () => new Set();
   }
 
-  /** The same process goes on with another run. */
+  /** Starts another run of the same process. */
   rolled(life: number, run: number): void {
     const witness = this.#lives.get(life);
     if (!witness) return;
@@ -294,7 +294,7 @@ export class Checker {
     witness.badSince = null;
   }
 
-  /** How to ask the running bot for the origin ids that it counts as unfinished. */
+  /** Sets the function that returns the origin ids which the running bot counts as unfinished. */
   watch(known: () => ReadonlySet<string>): void {
     this.#known = known;
   }
@@ -376,7 +376,7 @@ export class Checker {
     this.#checkNonce(request, topic);
   }
 
-  /** Since when a life has run without a stop. */
+  /** Returns the time since which a life has run without a stop. */
   runsSince(life: number): number {
     const witness = this.#lives.get(life);
     return witness ? Math.max(witness.startedAt, witness.frozenUntil) : -Infinity;
@@ -389,8 +389,8 @@ export class Checker {
   }
 
   /**
-   * What the account truly has beyond its target, and what our live orders may make of it, in 10^-18; `slack`: what
-   * others and conversions under way may change.
+   * Returns the true inventory minus the target (`distance`), and the base currency that the bot's live orders may
+   * still move (`open`), in 10^-18. `slack` is the amount that others and pending conversions may change.
    */
   standing(): { readonly distance: bigint; readonly open: Readonly<Record<Side, bigint>>; readonly slack: bigint } {
     const open: Record<Side, bigint> = { buy: 0n, sell: 0n };
@@ -410,7 +410,7 @@ export class Checker {
     return Array.from(this.#ours(), ({ originId }) => originId!);
   }
 
-  /** For judges of one matter. */
+  /** Records a violation that another judge found. */
   breaks(law: string, what: string): void {
     this.#break(law, what);
   }
@@ -429,7 +429,7 @@ export class Checker {
     if (topic === 'book') this.#seeBook(witness, reply, sentAt);
   }
 
-  /** To be called after every event of the world. */
+  /** Must be called after every event of the world. */
   look(): void {
     this.#takeTrades();
     this.#options.hedges()?.look();
@@ -605,7 +605,7 @@ export class Checker {
     const hedges = this.#options.hedges();
     const limit = promises.positionMax * LOT + this.#otherMajor + (hedges?.lostMajor ?? 0n) + LOT;
     const position = this.#botMajor + (hedges?.moved ?? 0n);
-    // What conversions may still bring or take counts as what orders may.
+    // Amounts that pending conversions may still bring or take count like those of orders.
     const { buy, sell } = hedges?.inFlight() ?? NOTHING;
     const [most, least] = [position + open.buy + buy, position - open.sell - sell];
     if (most > limit) this.#break('S2', `if every bid fills the position is ${most}, the limit is ${limit}`);
@@ -779,7 +779,7 @@ export class Checker {
     const isOlder = BigInt(sequence) < witness.sequence;
     if (isOlder && !this.#options.promises.isReadTwice) return;
     if (!isOlder) witness.sequence = BigInt(sequence);
-    // What others show: a level that our live orders fill whole is no level.
+    // Levels of others: a level that consists only of the bot's live orders does not count.
     const others = (levels: readonly Level[], side: Side): number[] => {
       const own = new Map<number, number>();
       for (const order of this.#ours()) {

@@ -1,6 +1,6 @@
 /**
- * The judge of hedges: reads quotes, acceptances and conversions off the exchange itself, and holds what the bot sends
- * and keeps against them.
+ * Judge of hedges: reads quotes, acceptances and conversions from the exchange, and checks against them what the bot
+ * sends and stores.
  */
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { Accepted } from './personJudge.ts';
@@ -14,10 +14,10 @@ type Request = {
   readonly body: string;
 };
 type Reply = { readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> };
-/** In units of 10^-18. */
+/** Amount of one currency, in 10^-18. */
 type Leg = { readonly currency: string; readonly sum: bigint };
 
-/** What the exchange offered. Times on the world's clock. */
+/** Offer of the exchange. Times are on the world's clock. */
 type Offer = {
   readonly id: string;
   readonly way: 'rfq' | 'conversion';
@@ -27,7 +27,7 @@ type Offer = {
   readonly canConfirm: boolean;
 };
 
-/** An acceptance that left the bot, and what the exchange made of it. */
+/** Acceptance that the bot sent, and its result at the exchange. */
 type Acceptance = {
   readonly offer: Offer;
   readonly sentAt: number;
@@ -40,7 +40,7 @@ type Acceptance = {
   end: 'completed' | 'failed' | null;
 };
 
-/** One hedge as it is on the bot's disk. */
+/** Hedge as it is on the bot's disk. */
 export type KeptHedge = {
   readonly id: string;
   readonly state: string;
@@ -63,42 +63,43 @@ export type HedgeJudgeOptions = {
   readonly exchange: EmbeddedExchange;
   readonly accountId: string;
   readonly book: string;
-  /** Major and minor currency. */
+  /** Base currency of the book. */
   readonly major: string;
+  /** Quote currency of the book. */
   readonly minor: string;
   readonly now: () => number;
   readonly marks: Marks;
   readonly breaks: (law: string, what: string) => void;
-  /** Of our own orders in the book: lots by price in ticks. */
+  /** Returns the lots of the bot's orders in the book, by price in ticks. */
   readonly ours: (side: 'buy' | 'sell') => ReadonlyMap<number, number>;
   readonly kept: () => readonly KeptHedge[];
   /** Whether the configuration allows taker orders as hedges. */
   readonly byBook: boolean;
   readonly costMaxBps: number;
   readonly quoteLifeMinMs: number;
-  /** The bot may be shown a book that is so old. */
+  /** Maximum age of a book that the bot may receive, in ms. */
   readonly bookAgeMaxMs: number;
-  /** Told of each acceptance as it leaves. */
+  /** Called with each acceptance and each taker order when the bot sends it. */
   readonly accepted?: (hedge: Accepted) => void;
 };
 
-/** An acceptance waits so long for its place in the budget; and RFQ's times are in whole seconds. */
+/** Maximum wait of an acceptance for the request budget, plus the rounding of RFQ times to whole seconds, in ms. */
 const QUEUED_MS = 2_600;
-/** The middle moves between two looks at it. */
+/** Maximum move of the mid price between two samples, in bps. */
 const MIDDLE_BPS = 5;
 
 export class HedgeJudge {
   readonly #options: HedgeJudgeOptions;
   readonly #offers = new Map<string, Offer>();
   readonly #acceptances = new Map<string, Acceptance>();
-  /** What the bot says became of an acceptance. */
+  /** Outcome of each accepted offer on the bot's disk, by offer id. */
   readonly #claims = new Map<string, 'completed' | 'failed'>();
   readonly #unknown = new Set<string>();
-  /** When a hedge was first on disk as accepted. */
+  /** Time at which each hedge with an offer was first on disk, by hedge id. */
   readonly #since = new Map<string, number>();
-  /** Middles of the book without our orders, in minor per major times 10^18. */
+  /** Recent mid prices of the book without the bot's orders, in quote currency times 10^18. */
   #middles: { readonly at: number; readonly middle: bigint }[] = [];
-  /** Major that conversions have brought. */
+  /** Base currency that conversions have brought, minus the base currency that they took, in 10^-18. */
   #moved = 0n;
   #completed = 0;
   #cost = 0n;
@@ -149,7 +150,7 @@ export class HedgeJudge {
     this.#takes.traded(trade);
   }
 
-  /** Major that conversions have brought, in 10^-18. */
+  /** Base currency that conversions have brought, minus the base currency that they took, in 10^-18. */
   get moved(): bigint {
     return this.#moved;
   }
@@ -158,7 +159,7 @@ export class HedgeJudge {
     return this.#completed;
   }
 
-  /** Major that acceptances under way may still bring and take, in 10^-18. */
+  /** Returns the base currency that pending acceptances may still bring (`buy`) and take (`sell`), in 10^-18. */
   inFlight(): { readonly buy: bigint; readonly sell: bigint } {
     const { major } = this.#options;
     let [buy, sell] = [0n, 0n];
@@ -171,12 +172,12 @@ export class HedgeJudge {
     return { buy, sell };
   }
 
-  /** By what is on the bot's disk, a hedge is under way. */
+  /** Whether the bot's disk has a hedge that is under way. */
   get isOpen(): boolean {
     return this.#options.kept().some(isUnderWay);
   }
 
-  /** Bytes of an acceptance leave the bot. */
+  /** Checks an acceptance that the bot sends. */
   accepting(request: Request): void {
     const { now, quoteLifeMinMs, kept, marks } = this.#options;
     const id = quoteIn(request);
@@ -213,7 +214,7 @@ export class HedgeJudge {
     if (this.#acceptances.size > 1) marks.see('several hedges in one seed');
   }
 
-  /** The exchange itself answers. */
+  /** Records the answer of the exchange to a request. */
   arrived(request: Request, topic: Topic, reply: Reply): void {
     const payload = deskPayload(reply);
     if (topic === 'quote') {
@@ -241,7 +242,7 @@ export class HedgeJudge {
     }
   }
 
-  /** The bot has this on disk now. */
+  /** Checks the hedges that are on the bot's disk now. */
   kept(rows: readonly KeptHedge[]): void {
     for (const row of rows) {
       const { id, state, offer, route } = row;
@@ -283,14 +284,14 @@ export class HedgeJudge {
     this.#unfinished = new Map(open.map(({ id, state }) => [id, state]));
   }
 
-  /** To be called after every event of the world. */
+  /** Must be called after every event of the world. */
   look(): void {
     for (const acceptance of this.#acceptances.values()) {
       if (acceptance.conversion !== null && acceptance.end === null) this.#look(acceptance);
     }
   }
 
-  /** To be called once a second. */
+  /** Samples the mid price. Must be called once per second. */
   sample(): void {
     const { now, bookAgeMaxMs } = this.#options;
     const middle = this.#middle();
@@ -299,7 +300,7 @@ export class HedgeJudge {
     while (this.#middles[0] && this.#middles[0].at < now() - bookAgeMaxMs) this.#middles.shift();
   }
 
-  /** A book that the exchange shows may be none that it has. */
+  /** Records a mid price that the exchange showed, which may differ from that of its true book. */
   shown(middle: number): void {
     this.#middles.push({ at: this.#options.now(), middle: (BigInt(Math.round(middle * 100)) * ONE) / 100n });
   }
@@ -339,9 +340,9 @@ export class HedgeJudge {
   }
 
   /**
-   * Long after everything healed. `filledAgoMs`: age of the newest own fill. A fill of a conversion's amount looks like
-   * the conversion until its trade is listed, so the balances prove an outcome only once no fill came for `evidenceMs`;
-   * the stop waits for that.
+   * Checks long after the last fault that no outcome is unknown. `filledAgoMs`: age of the newest fill of the bot. A
+   * fill of a conversion's amount looks like the conversion until its trade is listed, so the balances prove an outcome
+   * only once no fill came for `evidenceMs`; the stop waits for that.
    */
   checkNothingUnknown(acceptedBefore: number, filledAgoMs: number, evidenceMs: number): void {
     if (filledAgoMs < evidenceMs) return;
@@ -351,7 +352,7 @@ export class HedgeJudge {
     }
   }
 
-  /** Everything has come to its end: what was carried out is what the bot has. */
+  /** Checks at the end of the run that the bot has the true outcome of every hedge. */
   checkEnd(): void {
     const { exchange, accountId, kept } = this.#options;
     this.#takes.checkEnd();
@@ -403,7 +404,7 @@ export class HedgeJudge {
       this.#break('H4', `offer ${offer.id} is ${status}, and the bot had it as ${claim} before`);
   }
 
-  /** Sent, not refused, and either not ended or still within the life of its offer. */
+  /** Whether an acceptance may still be executed: it was not rejected, and its conversion or offer has not ended. */
   #mayMove({ offer, refused, conversion, end }: Acceptance): boolean {
     if (end !== null || (refused && conversion === null)) return false;
     return conversion !== null || this.#options.now() < offer.expiresAt;
@@ -452,7 +453,7 @@ export class HedgeJudge {
     });
   }
 
-  /** Against the middle of any book that the bot may have been shown, whichever makes it cheapest. */
+  /** Checks the cost of an offer against the mid price, of those in `middles`, at which the offer costs least. */
   #checkCost({ id, give, get }: Pick<Offer, 'id' | 'give' | 'get'>, middles: readonly bigint[]) {
     const { major, minor, costMaxBps } = this.#options;
     const nothing = { cost: 0n, slack: 0n };
@@ -534,7 +535,7 @@ const isUnderWay = ({ state }: KeptHedge): boolean =>
 
 const ONE = 10n ** 18n;
 
-/** Decimal text in units of 10^-18. */
+/** Returns a decimal text as a whole number of 10^-18. */
 function units(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole) * ONE + BigInt(fraction.slice(0, 18).padEnd(18, '0'));

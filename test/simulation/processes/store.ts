@@ -1,4 +1,6 @@
-/** What survives the death of the process: the journal's database and the halt latch, on a disk that may be full. */
+/**
+ * State that survives the death of a process: the journal's database and the halt latch, on a disk that may be full.
+ */
 import type Database from 'libsql';
 import type { LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn } from '../../../src/live/state/ledgerEntries.ts';
@@ -27,15 +29,15 @@ const HELD_MS = [20, 4_000] as const;
 /** Ids of the orders, and hedges, that the disk has lost. */
 export type Lost = { readonly orders: readonly string[]; readonly hedges: readonly HedgeRow[] };
 
-/** Told of what the two processes leave for each other. */
+/** Receiver of the changes that bot and sentinel write for each other. */
 export type StoreEvents = {
   beat(whose: 'bot' | 'sentinel', state: HeartbeatRecord['state'], isRead: boolean): void;
-  /** The bot has read, and a full disk keeps it from saying so. */
+  /** Called if the bot has read its orders but cannot report it, because the disk is full. */
   readUntold(): void;
-  /** Quotes are held back, or no longer; by whom, for what the sentinel says of the bot at that time. */
+  /** Called if the sentinel or an operator sets a hold on quotes, or removes it (`null`). */
   held(hold: Hold | null, by: 'sentinel' | 'person'): void;
   latched(by: 'bot' | 'sentinel'): void;
-  /** These hedges are durable now. */
+  /** Called with the hedges on disk after each change. */
   hedges(rows: readonly HedgeRow[]): void;
 };
 
@@ -49,14 +51,14 @@ export class Store {
   #latch: Halt | null = null;
   #hold: Hold | null = null;
   #isFull = false;
-  /** A person lifted a halt, and no bot has taken it up. */
+  /** Whether an operator lifted a halt that no bot has applied yet. */
   #isLifted = false;
   #hedges: readonly HedgeRow[] = [];
   /** Undo log of the disk; `null` if the disk does not lie. */
   readonly #lies: LyingDisk | null;
   /** Hedges whose writes are durable on a lying disk. */
   #writtenHedges: readonly HedgeRow[] = [];
-  /** Where persons act by what the commands leave; null: what holds the bot back is kept in memory. */
+  /** Directory through which operators act with commands; `null` if halts and holds are only in memory. */
   readonly files: StateDir | null;
 
   constructor(world: World, events: StoreEvents, hasFiles = false) {
@@ -79,7 +81,7 @@ export class Store {
     this.#world.trace.add(isFull ? 'disk full' : 'disk has room');
   }
 
-  /** What is durable about an order; undefined when nothing is. */
+  /** Returns the order as it is on disk; `undefined` if it is not on disk. */
   intent(id: string): Intent | undefined {
     return this.#intent.get(id) as Intent | undefined;
   }
@@ -100,17 +102,17 @@ export class Store {
     return lost;
   }
 
-  /** Orders whose end is not durable. */
+  /** Returns the ids of the orders on disk without an end. */
   openIntents(): readonly string[] {
     return (this.#open.all() as { id: string }[]).map(({ id }) => id);
   }
 
-  /** Hedges of all lives that are durable. */
+  /** Hedges of all lives on disk. */
   get hedges(): readonly HedgeRow[] {
     return this.#hedges;
   }
 
-  /** Of the ledger, as they are on disk. */
+  /** Returns the entries of the ledger on disk. */
   entries(): readonly LedgerEntry[] {
     return [...entriesIn(this.#db, ACCOUNT)];
   }
@@ -123,7 +125,7 @@ export class Store {
     return this.#hold;
   }
 
-  /** After a person has changed what lies in the files. */
+  /** Applies the halt and the hold from the files, after an operator has changed them. */
   changed(): void {
     if (this.files === null) return;
     const { halt, hold } = this.files.read();
@@ -185,7 +187,7 @@ export class Store {
     return this.#pulses[whose];
   }
 
-  /** Signs of life, in the state directory like everything else. */
+  /** Returns the heartbeat of a process, which is in the state directory. */
   heart(life: Life, whose: 'bot' | 'sentinel'): Heartbeat {
     let counter = (this.#pulses[whose]?.counter ?? 0) + 1;
     // What the clock says may have been said before.

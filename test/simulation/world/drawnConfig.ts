@@ -28,9 +28,7 @@ const about =
   ({ chance }) =>
     round(value * 2 ** chance.between(-1, 1));
 
-/**
- * Draws of values that the schema does not bound: they fit the account's balances, and quotes can come near the market.
- */
+/** Draws for keys whose values must fit the account's balances, or let quotes come near the market, by key path. */
 const KNOWN: Readonly<Record<string, Draw>> = {
   amount: ({ base }) => base.amount,
   levels: ({ base, chance }) => chance.integer(1, base.levels),

@@ -1,4 +1,4 @@
-/** What one seed draws besides its faults: how the bot is configured, and how long everything lasts. */
+/** Random values of a seed other than its faults: the configuration of the bot, and the lengths of all phases. */
 import { loadConfig, type Config } from '../../../src/config.ts';
 import type { Millis } from '../../../src/core/index.ts';
 import { FLOW_PROFILES, type FlowProfile, type Switches } from '../../../src/sandbox/index.ts';
@@ -16,33 +16,38 @@ export type Scenario = {
   readonly usesStream: boolean;
   readonly hasSentinel: boolean;
   /**
-   * When a cancel that was listed is true: before its answer, as the interface document says, or after the engine's
-   * delay.
+   * Time at which a listed cancel takes effect: before its answer, as the interface document says, or after the
+   * engine's delay.
    */
   readonly cancelTiming: Switches['cancelTiming'];
-  /** How the exchange's conversion desks are; null where the bot does not hedge. */
+  /** Switches of the exchange's conversion desks; `null` if the bot does not hedge. */
   readonly desks: Partial<Switches> | null;
   /** Premium of the coin's dollar price over the bot's book, in bps; `null` if no hedge goes through dollars. */
   readonly dollarPremiumBps: number | null;
-  /** When a withdrawal leaves the total, and how late the lists show what moved. */
+  /** Time at which a withdrawal reduces the total, and delay of the transfer lists. */
   readonly lists: Pick<Switches, 'withdrawalTotal' | 'transferListDelayMs'>;
-  /** Webhooks are told to the bot. */
+  /** Whether the bot receives webhooks. */
   readonly hasInbox: boolean;
-  /** A run gives way to the next one after so long. */
+  /** Duration of a run, after which the same process starts the next run. */
   readonly rollAfterMs: Millis;
-  /** Time with faults. */
+  /** Duration of the phase with faults. */
   readonly safetyMs: Millis;
-  /** Time without, until the operator stops the bot: everything must have come right by then. */
+  /**
+   * Duration of the phase without faults, by whose end the bot must have recovered. The operator then stops the bot.
+   */
   readonly healMs: Millis;
-  /** Time after the stop, in which nothing of the bot may appear any more. */
+  /** Time after the stop in which no order of the bot may appear. */
   readonly quietMs: Millis;
   /** Longest time for which the network holds a request: within what the fence assumes. */
   readonly heldMaxMs: Millis;
 };
 
-/** Beyond the longest hold the fence also covers a read that is behind. */
+/** Time that the fence adds to the longest hold, to cover a delayed read. */
 const FENCE_MARGIN_MS = 10_000;
-/** How long the bot waits for a list: so short that a person can still come while everything heals. */
+/**
+ * Time for which the bot waits for a transfer list, so short that an operator can still act in the phase without
+ * faults.
+ */
 const LIST_WAIT_MS = 50_000;
 
 /** Returns the scenario of a seed. `mayBeAny`: whether it may have a strategy other than the ladder. */

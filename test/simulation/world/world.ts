@@ -1,4 +1,4 @@
-/** What all actors of one simulated run share: time, dice, the trace, the faults that are on, and the counters. */
+/** State that all actors of a simulated run share: time, random draws, the trace, the active faults, and counters. */
 import type { Clock, Millis, VirtualClock } from '../../../src/core/index.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import type { Fault, Swarm } from './faults.ts';
@@ -17,7 +17,7 @@ const DRIFT_MAX = 0.001;
 /** Maximum time since a clock was last set, before the run. */
 const UNSET_MAX_MS = 86_400_000;
 
-/** Distance of the seeds of continuations: far from those of a campaign. */
+/** Distance between the seeds of two continuations, so large that they differ from the seeds of a campaign. */
 const BRANCH_STEP = 1_000_003;
 
 export class World {
@@ -26,7 +26,7 @@ export class World {
   readonly trace: Trace;
   readonly marks = new Marks();
   readonly faults = new Map<Fault, number>();
-  /** Events of the run so far. */
+  /** Number of events of the run so far. */
   events = 0;
   /** Sum of the corrections of the wall clocks of the machines, in ms. */
   steps: Millis = 0;
@@ -34,17 +34,17 @@ export class World {
   readonly speeds: Readonly<Record<Machine, number>>;
   /** Drift of the clock of each machine before the run, in ms; negative for a slow clock. */
   readonly #before: Readonly<Record<Machine, Millis>>;
-  /** Something reached the bot since this was last put back: promises must settle before time goes on. */
+  /** Whether something reached the bot since the last reset. If so, promises must settle before time advances. */
   touched = true;
-  /** The world's clock as the bot's machine has it: whatever it calls reaches the bot. */
+  /** Clock of the bot's machine. Each scheduled call sets `touched`. */
   readonly machineClock: Clock;
-  /** The exchange's: clocks of machines show whole milliseconds. */
+  /** Clock of the exchange's machine, in whole milliseconds. */
   readonly venueClock: Clock;
   readonly #swarm: Swarm;
   readonly #keep: Keep | undefined;
   readonly #onStrike: ((strike: Strike) => void) | undefined;
   readonly #chances = new Map<string, Chance>();
-  /** Strikes per class, with those that are left out. */
+  /** Number of strikes per class, including the strikes that are left out. */
   readonly #strikes = new Map<Fault, number>();
   #branch = 0;
   #faulty = true;
@@ -101,7 +101,7 @@ export class World {
     return chance;
   }
 
-  /** Intensity of a class, 0 while it is off. */
+  /** Returns the intensity of a class; 0 if the class or all faults are off. */
   intensity(fault: Fault): number {
     return this.#faulty ? (this.#swarm.get(fault) ?? 0) : 0;
   }
@@ -110,12 +110,12 @@ export class World {
     return [...this.#swarm.keys()];
   }
 
-  /** What this seed drew, whether faults go on or not. */
+  /** Returns the intensity of a class as drawn from the seed, even after faults have ended. */
   drawn(fault: Fault): number {
     return this.#swarm.get(fault) ?? 0;
   }
 
-  /** True when a fault of the class happens now; `most` is its probability at full intensity. */
+  /** Whether a fault of the class happens now. `most` is its probability at full intensity. */
   strikes(fault: Fault, most: number): boolean {
     if (!this.#hits(fault, most) || !this.#isKept(fault)) return false;
     this.count(fault);
@@ -123,8 +123,8 @@ export class World {
   }
 
   /**
-   * As `strikes`, for a fault that draws more: the value of `draw`, or null without a strike. A strike that is left out
-   * draws too.
+   * Like `strikes`, for a fault with random values: returns the value of `draw`, or `null` without a strike. A strike
+   * that is left out also calls `draw`.
    */
   struck<T>(fault: Fault, most: number, draw: () => T): T | null {
     if (!this.#hits(fault, most)) return null;
@@ -139,7 +139,7 @@ export class World {
     return intensity !== 0 && this.chance(fault).hit(intensity * most);
   }
 
-  /** Numbers the strike; false when it is left out. */
+  /** Counts the strike. Returns false if the strike is left out. */
   #isKept(fault: Fault): boolean {
     const index = this.#strikes.get(fault) ?? 0;
     this.#strikes.set(fault, index + 1);
@@ -148,7 +148,7 @@ export class World {
     return true;
   }
 
-  /** A fault that came at its time and has made its draws: it happens unless it is left out. */
+  /** Runs a fault whose random values are drawn, unless the strike is left out. */
   happens(fault: Fault, what: (() => unknown) | null): void {
     if (what && this.#isKept(fault)) what();
   }
@@ -157,12 +157,12 @@ export class World {
     this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
   }
 
-  /** From here on nothing goes wrong any more. */
+  /** Ends all faults. */
   heal(): void {
     this.#faulty = false;
   }
 
-  /** From here on the wire, restarts and operators draw from other streams: another continuation of the same past. */
+  /** Continues the run with other random streams, as another continuation of the same past. */
   branch(number: number): void {
     this.#branch = number * BRANCH_STEP;
     this.#chances.clear();
@@ -173,8 +173,8 @@ export class World {
   }
 
   /**
-   * Calls again and again after pauses around `meanMs`, while faults go on. `call` makes its draws and returns what
-   * happens, or null where nothing can: a strike that is left out draws the same.
+   * Repeats `call` after pauses of about `meanMs`, while faults are active. `call` draws its random values and returns
+   * the fault as a function, or `null` if no fault is possible. A strike that is left out draws the same values.
    */
   often(fault: Fault, meanMs: Millis, call: (chance: Chance) => (() => unknown) | null): void {
     const chance = this.chance(`often ${fault}`);
