@@ -170,6 +170,8 @@ export type ConformanceOptions = {
   readonly mayTrade: boolean;
   /** Callback URL that may be registered for webhooks; `null` if none may. */
   readonly callbackUrl: string | null;
+  /** Longest delay after which the exchange still executes a request. */
+  readonly requestDelayMaxMs: Millis;
   /** Called with each check as soon as it is known. */
   readonly tell: (check: ConformanceCheck) => void;
   /** Whether the operator has stopped the checks. Remaining checks are skipped, and orders are canceled. */

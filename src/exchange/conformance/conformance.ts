@@ -48,7 +48,7 @@ export async function conformance(
     );
     const fee = await accountChecks(client, book, checks);
     if (market !== null) {
-      own = new CheckOrders(client, market, options.prefix);
+      own = new CheckOrders(client, market, options);
       if (mayOrder) await orderChecks(client, market, own, checks);
       else await withoutPermission('orders', checks);
       if (mayTrade && fee !== null) await tradeChecks({ client, market, own, checks, fee });
@@ -57,7 +57,7 @@ export async function conformance(
     }
     await requests.check(client, connection, checks);
   } finally {
-    if (own !== null) left = await leaveNothing(client, book, own, checks);
+    if (own !== null) left = await leaveNothing(client, book, own, clock);
     await client.close();
   }
   if (own !== null && own.sent.length > 0)

@@ -1,17 +1,22 @@
 /** Checks of the calls that place, change, look up and cancel orders: of the smallest size, far from the market. */
 import {
+  CANCEL_CHUNK,
   money,
   moneyOf,
   moneyOfAmount,
   moneyOfValue,
+  sleep,
   textOfAmount,
   textOfMoney,
   textOfPrice,
   valueOf,
   type Amount,
   type Balance,
+  type Clock,
+  type ConformanceOptions,
   type DecimalText,
   type Instrument,
+  type Millis,
   type Money,
   type NewOrder,
   type OrderReport,
@@ -38,13 +43,27 @@ export class CheckOrders {
   readonly #client: Endpoints;
   readonly #market: CheckedMarket;
   readonly #prefix: string;
+  readonly #clock: Clock;
+  readonly #requestDelayMaxMs: Millis;
   #count = 0;
+  #arrivedBy: Millis = -Infinity;
   readonly #ids = new Set<string>();
 
-  constructor(client: Endpoints, market: CheckedMarket, prefix: string) {
+  constructor(
+    client: Endpoints,
+    market: CheckedMarket,
+    { prefix, connection, requestDelayMaxMs }: Pick<ConformanceOptions, 'prefix' | 'connection' | 'requestDelayMaxMs'>,
+  ) {
     this.#client = client;
     this.#market = market;
     this.#prefix = prefix;
+    this.#clock = connection.clock;
+    this.#requestDelayMaxMs = requestDelayMaxMs;
+  }
+
+  /** Time from which no placement with an unknown outcome can still arrive. */
+  get arrivedBy(): Millis {
+    return this.#arrivedBy;
   }
 
   /** Returns a new id, of `length` characters if given. */
@@ -63,10 +82,12 @@ export class CheckOrders {
     return originId?.startsWith(this.#prefix) ?? false;
   }
 
-  /** Remembers an id that another call gives to an order. */
-  remember(id: string): string {
+  /** Sends a request that gives an id to an order. */
+  async sending<T>(id: string, send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     this.#ids.add(id);
-    return id;
+    const outcome = await send();
+    if (outcome.kind === 'unknown') this.#arrivedBy = this.#clock.now() + this.#requestDelayMaxMs;
+    return outcome;
   }
 
   /** Places an order: post-only, far from the market, of the smallest amount, with changes. */
@@ -76,8 +97,7 @@ export class CheckOrders {
       originId: this.nextId(),
       ...changes,
     };
-    this.#ids.add(originId);
-    return this.#client.place({ book, side, price, major, originId, timeInForce });
+    return this.sending(originId, () => this.#client.place({ book, side, price, major, originId, timeInForce }));
   }
 
   /** Returns the smallest order of a side that does not trade. */
@@ -191,8 +211,8 @@ export async function orderChecks(
   await checks.check(
     ['replace an order', 'public-facts 6', 'a new order with its own id; the old one ends'],
     async () => {
-      const by = { price: bid.price, major: bid.major, originId: own.remember(secondId) };
-      second = valueIn(await client.replace({ oid }, by)).oid;
+      const by = { price: bid.price, major: bid.major, originId: secondId };
+      second = valueIn(await own.sending(secondId, () => client.replace({ oid }, by))).oid;
       const [old] = await found({ oids: [oid] }, isEnded);
       const [made] = await found({ oids: [second] });
       const isRight = second !== oid && isEnded(old) && made?.originId === secondId && isAsPlaced(made, bid);
@@ -419,25 +439,40 @@ const reportText = (order: OrderReport | undefined): string =>
     ? 'not listed'
     : `${order.status}: ${order.side} ${order.originalAmount} at ${order.price ?? 'any price'}, ${order.unfilledAmount} unfilled`;
 
+const READ_EVERY_MS: Millis = 500;
+/** Time after the last possible arrival of a placement in which the end of all orders must be proven. */
+const PROVEN_WITHIN_MS: Millis = 30_000;
+/** Number of consecutive empty reads that prove the end of all orders. */
+const EMPTY_READS = 2;
+/** Page size of the list of open orders. A shorter page is the whole list. */
+const PAGE = 500;
+
 /**
- * Cancels every order of the checks, again and again until none is listed. Returns the ids of orders that may be live.
+ * Cancels and reads until two consecutive complete reads show no order of the checks, neither of them before the last
+ * placement with an unknown outcome must have arrived. Returns the ids of orders that may be live.
  */
 export async function leaveNothing(
   client: Endpoints,
   book: string,
   own: CheckOrders,
-  checks: Checks,
+  clock: Clock,
 ): Promise<readonly string[]> {
-  if (own.sent.length === 0) return [];
-  try {
-    const cancelAndRead = async (): ReturnType<Endpoints['openOrders']> => {
-      await client.cancel({ originIds: own.sent });
-      return client.openOrders({ book });
-    };
-    const open = await checks.readUntil(cancelAndRead, orders => !orders.some(order => own.isOwn(order)));
-    return open.flatMap(order => (own.isOwn(order) ? [order.originId!] : []));
-  } catch {
+  const { sent } = own;
+  if (sent.length === 0) return [];
+  const until = Math.max(clock.now(), own.arrivedBy) + PROVEN_WITHIN_MS;
+  let last: readonly string[] = [];
+  for (let empty = 0; empty < EMPTY_READS;) {
     // Without a read, nothing proves that the orders ended.
-    return own.sent;
+    if (clock.now() >= until) return last.length > 0 ? last : sent;
+    for (let i = 0; i < sent.length; i += CANCEL_CHUNK)
+      await client.cancel({ originIds: sent.slice(i, i + CANCEL_CHUNK) });
+    const isEarly = clock.now() < own.arrivedBy;
+    const outcome = await client.openOrders({ book, limit: PAGE });
+    if (outcome.kind === 'done') last = outcome.value.flatMap(order => (own.isOwn(order) ? [order.originId!] : []));
+    // An unreadable row, or an order beyond the page, may be one of the checks.
+    const isWhole = outcome.kind === 'done' && outcome.value.length < PAGE && (outcome.unreadable ?? []).length === 0;
+    empty = isWhole && last.length === 0 && !isEarly ? empty + 1 : 0;
+    if (empty < EMPTY_READS) await sleep(clock, READ_EVERY_MS);
   }
+  return [];
 }

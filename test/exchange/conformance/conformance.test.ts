@@ -39,10 +39,12 @@ type Changes = {
   readonly reply?: (request: WireRequest, reply: WireReply) => WireReply;
   /** Called after each check, with the number of checks so far. */
   readonly onCheck?: (count: number) => void;
+  /** Time that passes after the last check. */
+  readonly laterMs?: number;
 };
 
 /** Runs the checks with the real client and the shipped delays; virtual time passes while they wait. */
-async function checked({ switches = {}, options = {}, fate, reply, onCheck }: Changes = {}) {
+async function checked({ switches = {}, options = {}, fate, reply, onCheck, laterMs = 0 }: Changes = {}) {
   const clock = new VirtualClock(START);
   const exchange = createVenue({ clock, seed: 7, switches });
   const account = exchange.openAccount({ balances: { btc: '1.5', mxn: '2000000' } });
@@ -69,7 +71,14 @@ async function checked({ switches = {}, options = {}, fate, reply, onCheck }: Ch
       credentials: { key: account.key, secret: new Secret(account.secret), nonceAbove: 0n },
       budgets: { public: 60, private: 300 },
     },
-    ...{ book: BOOK, prefix: 'conform-', mayOrder: true, mayTrade: true, callbackUrl: 'http://127.0.0.1:9/hooks' },
+    ...{
+      book: BOOK,
+      prefix: 'conform-',
+      mayOrder: true,
+      mayTrade: true,
+      requestDelayMaxMs: 60_000,
+      callbackUrl: 'http://127.0.0.1:9/hooks',
+    },
     tell: check => {
       told.push(check);
       onCheck?.(told.length);
@@ -82,6 +91,7 @@ async function checked({ switches = {}, options = {}, fate, reply, onCheck }: Ch
     if (!over) clock.runNext();
   }
   const result: ConformanceResult = await running;
+  await clock.advance(laterMs);
   expect(told).toEqual(result.checks);
   const live = exchange.venue.accounts.get(account.id)!;
   return { ...result, live: [...live.active.values()], account: live };
@@ -290,5 +300,42 @@ describe('a run that does not come to its end', () => {
     expect(live.length).toBeGreaterThan(0);
     expect(result.left.toSorted()).toEqual(live.toSorted());
     expect(namesOf(failed(result))).toContain('no order is left');
+  });
+
+  test('reports every order as left while reads fail, and none once they work again', async () => {
+    for (const failuresMax of [5, Infinity]) {
+      let [isCanceled, failures] = [false, 0];
+      const result = await checked({
+        options: { isStopped: () => isCanceled, mayTrade: false },
+        onCheck: count => (isCanceled ||= count >= 22),
+        fate: ({ method, target }) =>
+          isCanceled && method === 'GET' && target.includes('open_orders') && failures++ < failuresMax
+            ? 'not sent'
+            : 'arrives',
+      });
+      expect([result.live, result.left.length > 0]).toEqual([[], failuresMax === Infinity]);
+    }
+  });
+
+  test('waits for a placement with an unknown outcome that arrives late', async () => {
+    let placements = 0;
+    let isCalled = false;
+    const arrived: number[] = [];
+    const result = await checked({
+      options: { isStopped: () => isCalled, mayTrade: false },
+      reply: ({ method, target }, reply) => {
+        if (method === 'POST' && target.includes('/orders')) arrived.push(reply.status);
+        return reply;
+      },
+      laterMs: 60_000,
+      fate: ({ method, target }) => {
+        if (method !== 'POST' || !/\/orders/.test(target)) return 'arrives';
+        if (++placements > 1) return 'arrives';
+        isCalled = true;
+        return { heldMs: 40_000 };
+      },
+    });
+    expect([result.left, result.live]).toEqual([[], []]);
+    expect([placements, arrived]).toEqual([1, [200]]);
   });
 });
