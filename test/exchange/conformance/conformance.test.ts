@@ -153,7 +153,7 @@ describe('an exchange that is wrong', () => {
   test.each<[Partial<Switches>, readonly string[]]>([
     [{ nonce: 'unchecked' }, ['repeated nonce']],
     [{ nonce: 'v1' }, ['nonces out of order']],
-    [{ trading: 'off' }, ['place a post-only order', 'buy at once', 'sell at once']],
+    [{ trading: 'off' }, ['place a post-only order', 'buy at once']],
     [{ openOrdersMax: 2 }, ['pages of open orders']],
     [{ quoteLifeMs: 20_000 }, ['conversion quote']],
     [{ rfqPairs: 'fetching_pairs_api_error' }, ['RFQ pairs']],
@@ -337,5 +337,39 @@ describe('a run that does not come to its end', () => {
     });
     expect([result.left, result.live]).toEqual([[], []]);
     expect([placements, arrived]).toEqual([1, [200]]);
+  });
+
+  test('sells what it bought, net of the fee, also after a stop, and says what it could not sell', async () => {
+    for (const isSellRejected of [false, true]) {
+      let isStopped = false;
+      const bodies: { side: string; major: string }[] = [];
+      const result = await checked({
+        options: { isStopped: () => isStopped },
+        fate: ({ method, target, body }) => {
+          if (method !== 'POST' || !target.includes('/orders') || !String(body).includes('immediate')) return 'arrives';
+          bodies.push(JSON.parse(String(body)) as (typeof bodies)[number]);
+          isStopped = true;
+          return isSellRejected && bodies.length === 2 ? 'not sent' : 'arrives';
+        },
+      });
+      expect(bodies.map(({ side }) => side)).toEqual(['buy', 'sell']);
+      expect(Number(bodies[1]!.major)).toBeLessThan(Number(bodies[0]!.major));
+      expect(namesOf(failed(result))).toEqual(isSellRejected ? ['sell at once', 'what was bought is sold'] : []);
+      const remains = result.account.total('btc') - 1_500_000_000_000_000_000n;
+      expect(remains >= 10_000_000_000n).toBe(isSellRejected);
+      expect(remains >= 0n).toBe(true);
+    }
+  });
+
+  test('sells nothing if nothing was bought', async () => {
+    const sides: unknown[] = [];
+    const result = await checked({
+      fate: ({ method, target, body }) => {
+        if (method !== 'POST' || !target.includes('/orders') || !String(body).includes('immediate')) return 'arrives';
+        sides.push((JSON.parse(String(body)) as { side: unknown }).side);
+        return 'not sent';
+      },
+    });
+    expect([sides, namesOf(failed(result))]).toEqual([['buy'], ['buy at once']]);
   });
 });
