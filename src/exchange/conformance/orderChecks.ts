@@ -25,7 +25,7 @@ import {
   type Side,
 } from '../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
-import { judged, rejectedWith, skipped, valueIn, type Checks } from './checks.ts';
+import { judged, rejectedWith, skipped, valueIn, type CheckAnswer, type Checks } from './checks.ts';
 import { NO_BOOK, type CheckedMarket } from './publicChecks.ts';
 
 /** Distance of the orders from the best price: a tenth of the price. */
@@ -131,15 +131,21 @@ export function heldOf(balances: readonly Balance[], name: string): Held {
 
 const heldText = ({ total, locked }: Held): string => `total ${textOfMoney(total)}, locked ${textOfMoney(locked)}`;
 
-/** Checks orders from placement to cancel. Orders are canceled by the caller. */
+/**
+ * Checks orders from placement to cancel. Orders are canceled by the caller. `others` is the reason to skip checks of
+ * exact balances; `null` if no other program has orders.
+ */
 export async function orderChecks(
   client: Endpoints,
   market: CheckedMarket,
   own: CheckOrders,
   checks: Checks,
+  others: string | null,
 ): Promise<void> {
   const { instrument } = market;
   const { symbol: book, major, minor } = instrument;
+  const ofBalances = async (answer: () => Promise<CheckAnswer>): Promise<CheckAnswer> =>
+    others === null ? answer() : skipped(others);
   const before = await client.balances();
   const start = before.kind === 'done' ? before.value : [];
   const bid = own.smallest('buy');
@@ -178,7 +184,7 @@ export async function orderChecks(
     return judged(`${all.length} in the book, ${ofMinor.length} of ${minor}`, has(all) && has(ofMinor));
   });
   await checks.check(['balance behind a bid', 'public-facts 9.3', `${minor} locked: price times amount`], () =>
-    lockedAnswer(client, start, minor, moneyOfValue(instrument, valueOf(bid.ticks, bid.lots))),
+    ofBalances(() => lockedAnswer(client, start, minor, moneyOfValue(instrument, valueOf(bid.ticks, bid.lots)))),
   );
   await checks.check(
     ['trades of an unfilled order', 'public-facts 9.2', `none, or rejected: ${UNMATCHED[0]}`],
@@ -244,7 +250,7 @@ export async function orderChecks(
       return judged(`${canceled.length} listed`, again.oid !== second && canceled[0] === again.oid);
     },
   );
-  await askChecks({ client, market, own, checks, start });
+  await askChecks({ client, market, own, checks, start, ofBalances });
   await checks.check(
     ['pages of open orders', 'rest-api 4.4', 'two of three orders with limit 2, then all'],
     async () => {
@@ -270,15 +276,19 @@ export async function orderChecks(
   );
   await checks.check(
     ['balances after all cancels', 'rest-api 2.9, 3', `as before the orders, in ${major} and ${minor}`],
-    async () => {
-      const isAsBefore = (now: readonly Balance[]): boolean =>
-        [major, minor].every(name => heldText(heldOf(now, name)) === heldText(heldOf(start, name)));
-      const now = await checks.readUntil(() => client.balances(), isAsBefore);
-      return judged([major, minor].map(name => `${name}: ${heldText(heldOf(now, name))}`).join('; '), isAsBefore(now));
-    },
+    () =>
+      ofBalances(async () => {
+        const isAsBefore = (now: readonly Balance[]): boolean =>
+          [major, minor].every(name => heldText(heldOf(now, name)) === heldText(heldOf(start, name)));
+        const now = await checks.readUntil(() => client.balances(), isAsBefore);
+        return judged(
+          [major, minor].map(name => `${name}: ${heldText(heldOf(now, name))}`).join('; '),
+          isAsBefore(now),
+        );
+      }),
   );
   await crossingCheck(client, market, own, checks);
-  await rejectionChecks({ client, market, own, checks, start });
+  await rejectionChecks({ client, market, own, checks, start, ofBalances });
 }
 
 type OrderStage = {
@@ -287,10 +297,12 @@ type OrderStage = {
   readonly own: CheckOrders;
   readonly checks: Checks;
   readonly start: readonly Balance[];
+  /** Makes a check of exact balances, or skips it because of another program. */
+  readonly ofBalances: (answer: () => Promise<CheckAnswer>) => Promise<CheckAnswer>;
 };
 
 /** Checks an ask with the longest id, canceled by its order id. */
-async function askChecks({ client, market, own, checks, start }: OrderStage): Promise<void> {
+async function askChecks({ client, market, own, checks, start, ofBalances }: OrderStage): Promise<void> {
   const { major } = market.instrument;
   const ask = own.smallest('sell');
   const originId = own.nextId(ID_MAX);
@@ -306,7 +318,7 @@ async function askChecks({ client, market, own, checks, start }: OrderStage): Pr
     },
   );
   await checks.check(['balance behind an ask', 'public-facts 9.3', `${major} locked: the amount`], () =>
-    lockedAnswer(client, start, major, moneyOfAmount(market.instrument, ask.lots)),
+    ofBalances(() => lockedAnswer(client, start, major, moneyOfAmount(market.instrument, ask.lots))),
   );
   await checks.check(['cancel by order id', 'rest-api 4.2', 'lists the order id'], async () => {
     const [order] = valueIn(await client.lookUp({ originIds: [originId] }));
@@ -358,7 +370,7 @@ async function crossingCheck(
 }
 
 /** Checks the codes of orders that break a rule of the book. */
-async function rejectionChecks({ client, market, own, checks, start }: OrderStage): Promise<void> {
+async function rejectionChecks({ client, market, own, checks, start, ofBalances }: OrderStage): Promise<void> {
   const { instrument, row } = market;
   const bid = own.smallest('buy');
   await checks.check(
@@ -405,13 +417,15 @@ async function rejectionChecks({ client, market, own, checks, start }: OrderStag
     if (price <= 0n) return skipped('one tick is enough');
     return rejectedWith(['0401', '0405'], await own.place('buy', { price: textOfMoney(price) }));
   });
-  await checks.check(['more than the balance', 'public-facts 5.3', 'rejected: 0379'], async () => {
-    const value = (beyond * moneyOf(sell.price)) / 10n ** 18n;
-    const isInBounds =
-      beyond >= least && beyond <= most && value <= moneyOf(row.maximumValue) && value >= moneyOf(row.minimumValue);
-    if (!isInBounds) return skipped(`${textOfMoney(beyond)} ${instrument.major} is outside the bounds of the book`);
-    return rejectedWith(['0379'], await own.place('sell', { major: textOfMoney(beyond) }));
-  });
+  await checks.check(['more than the balance', 'public-facts 5.3', 'rejected: 0379'], () =>
+    ofBalances(async () => {
+      const value = (beyond * moneyOf(sell.price)) / 10n ** 18n;
+      const isInBounds =
+        beyond >= least && beyond <= most && value <= moneyOf(row.maximumValue) && value >= moneyOf(row.minimumValue);
+      if (!isInBounds) return skipped(`${textOfMoney(beyond)} ${instrument.major} is outside the bounds of the book`);
+      return rejectedWith(['0379'], await own.place('sell', { major: textOfMoney(beyond) }));
+    }),
+  );
 }
 
 const isLive = (order: OrderReport | undefined): boolean =>

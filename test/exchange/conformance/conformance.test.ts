@@ -8,6 +8,7 @@ import {
   type ConformanceCheck,
   type ConformanceOptions,
   type ConformanceResult,
+  type Connection,
   type WireReply,
   type WireRequest,
 } from '../../../src/core/index.ts';
@@ -41,10 +42,20 @@ type Changes = {
   readonly onCheck?: (count: number) => void;
   /** Time that passes after the last check. */
   readonly laterMs?: number;
+  /** Whether another program has an order of the account in the book. */
+  readonly hasOther?: boolean;
 };
 
 /** Runs the checks with the real client and the shipped delays; virtual time passes while they wait. */
-async function checked({ switches = {}, options = {}, fate, reply, onCheck, laterMs = 0 }: Changes = {}) {
+async function checked({
+  switches = {},
+  options = {},
+  fate,
+  reply,
+  onCheck,
+  laterMs = 0,
+  hasOther = false,
+}: Changes = {}) {
   const clock = new VirtualClock(START);
   const exchange = createVenue({ clock, seed: 7, switches });
   const account = exchange.openAccount({ balances: { btc: '1.5', mxn: '2000000' } });
@@ -65,27 +76,36 @@ async function checked({ switches = {}, options = {}, fate, reply, onCheck, late
   });
   const told: ConformanceCheck[] = [];
   let over = false;
-  const running = bitso.conformance!({
-    connection: {
-      ...{ clock, random: randomOf(5), restUrl: 'http://127.0.0.1/api', transport, deadlineMs: 5_000 },
-      credentials: { key: account.key, secret: new Secret(account.secret), nonceAbove: 0n },
-      budgets: { public: 60, private: 300 },
-    },
-    ...{
-      book: BOOK,
-      prefix: 'conform-',
-      mayOrder: true,
-      mayTrade: true,
-      requestDelayMaxMs: 60_000,
-      callbackUrl: 'http://127.0.0.1:9/hooks',
-    },
-    tell: check => {
-      told.push(check);
-      onCheck?.(told.length);
-    },
-    isStopped: () => false,
-    ...options,
-  }).finally(() => (over = true));
+  const connection: Connection = {
+    ...{ clock, random: randomOf(5), restUrl: 'http://127.0.0.1/api', transport, deadlineMs: 5_000 },
+    credentials: { key: account.key, secret: new Secret(account.secret), nonceAbove: 0n },
+    budgets: { public: 60, private: 300 },
+  };
+  const check = () =>
+    bitso.conformance!({
+      connection,
+      ...{
+        book: BOOK,
+        prefix: 'conform-',
+        mayOrder: true,
+        mayTrade: true,
+        requestDelayMaxMs: 60_000,
+        callbackUrl: 'http://127.0.0.1:9/hooks',
+      },
+      tell: check => {
+        told.push(check);
+        onCheck?.(told.length);
+      },
+      isStopped: () => false,
+      ...options,
+    });
+  const placing = async (): Promise<void> => {
+    const client = bitso.connect(connection);
+    const order = { book: BOOK, side: 'buy', price: '100000', major: '0.01', originId: 'bot-1-1' } as const;
+    expect((await client.place({ ...order, timeInForce: 'post only' })).kind).toBe('done');
+    await client.close();
+  };
+  const running = (hasOther ? placing() : Promise.resolve()).then(check).finally(() => (over = true));
   while (!over) {
     await settle();
     if (!over) clock.runNext();
@@ -372,4 +392,35 @@ describe('a run that does not come to its end', () => {
     });
     expect([sides, namesOf(failed(result))]).toEqual([['buy'], ['buy at once']]);
   });
+});
+
+test('with an order of another program, nothing is traded and no exact balance is compared', async () => {
+  const result = await checked({ hasOther: true });
+  const others = result.checks.filter(({ found }) => /has 1 open orders in btc_mxn; first stop the bot/.test(found));
+  expect(failed(result)).toEqual([]);
+  expect(others.every(({ verdict }) => verdict === 'skipped')).toBe(true);
+  expect(namesOf(others)).toEqual([
+    'open orders before the checks',
+    'balance behind a bid',
+    'balance behind an ask',
+    'balances after all cancels',
+    'more than the balance',
+    'trades',
+  ]);
+  expect([result.left, result.live.map(({ originId }) => originId)]).toEqual([[], ['bot-1-1']]);
+});
+
+test('without the market or the fees of the book, what cannot be checked is skipped with the reason', async () => {
+  const refused = (target: RegExp) => (request: WireRequest, reply: WireReply) =>
+    target.test(request.target) ? { ...reply, status: 500, body: '{}' } : reply;
+  const reasonsIn = ({ checks }: ConformanceResult) =>
+    checks.flatMap(({ name, found, verdict }) =>
+      verdict === 'skipped' && found.endsWith('not known') ? [`${name}: ${found}`] : [],
+    );
+  expect(reasonsIn(await checked({ reply: refused(/\/fees/) }))).toEqual(['trades: the fees of btc_mxn are not known']);
+  expect(reasonsIn(await checked({ reply: refused(/available_books/) }))).toEqual([
+    'orders: the market of btc_mxn is not known',
+    'trades: the market of btc_mxn is not known',
+    'conversions, RFQ and webhooks: the market of btc_mxn is not known',
+  ]);
 });
