@@ -25,7 +25,7 @@ import {
   type Side,
 } from '../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
-import { judged, rejectedWith, skipped, valueIn, type CheckAnswer, type Checks } from './checks.ts';
+import { judged, outcomeText, rejectedWith, skipped, valueIn, type CheckAnswer, type Checks } from './checks.ts';
 import { NO_BOOK, type CheckedMarket } from './publicChecks.ts';
 
 /** Distance of the orders from the best price: a tenth of the price. */
@@ -219,16 +219,16 @@ export async function orderChecks(
     async () => {
       const by = { price: bid.price, major: bid.major, originId: secondId };
       second = valueIn(await own.sending(secondId, () => client.replace({ oid }, by))).oid;
-      const [old] = await found({ oids: [oid] }, isEnded);
       const [made] = await found({ oids: [second] });
-      const isRight = second !== oid && isEnded(old) && made?.originId === secondId && isAsPlaced(made, bid);
-      return judged(`old ${reportText(old)}; new ${reportText(made)}`, isRight);
+      const old = await endAnswer({ client, checks, oid });
+      const isRight = second !== oid && old.isRight === true && made?.originId === secondId && isAsPlaced(made, bid);
+      return judged(`old ${old.found}; new ${reportText(made)}`, isRight);
     },
   );
   await checks.check(['cancel by client id', 'rest-api 4.2', 'lists the order id; the order ends'], async () => {
     const canceled = valueIn(await client.cancel({ originIds: [secondId] }));
-    const [order] = await found({ oids: [second] }, isEnded);
-    return judged(`${canceled.length} listed, order ${reportText(order)}`, canceled[0] === second && isEnded(order));
+    const order = await endAnswer({ client, checks, oid: second });
+    return judged(`${canceled.length} listed, order ${order.found}`, canceled[0] === second && order.isRight === true);
   });
   await checks.check(['cancel again', 'rest-api 4.2', 'the ended order is not listed'], async () => {
     const canceled = valueIn(await client.cancel({ originIds: [secondId] }));
@@ -342,6 +342,32 @@ async function lockedAnswer(client: Endpoints, start: readonly Balance[], name: 
 /** One unit of the eighth decimal. */
 export const EIGHTH = moneyOf('0.00000001');
 
+/** Order that was accepted by the exchange, and must be canceled unfilled. */
+type EndingOrder = { readonly client: Endpoints; readonly checks: Checks; readonly oid: string };
+
+/**
+ * Passes if the exchange reports the order as canceled unfilled, or does not list it at the end of the whole time of
+ * reads and has no trade of it. The first read proves nothing, because an order may be listed later.
+ */
+async function endAnswer({ client, checks, oid }: EndingOrder): Promise<CheckAnswer> {
+  const [order] = await checks.readUntil(
+    () => client.lookUp({ oids: [oid] }),
+    orders => orders[0] !== undefined && isEnded(orders[0]),
+  );
+  if (order !== undefined)
+    return judged(
+      reportText(order),
+      order.status === 'cancelled' && isEqualDecimal(order.unfilledAmount, order.originalAmount),
+    );
+  const trades = await client.orderTrades({ oid });
+  const isUntraded =
+    trades.kind === 'done' ? trades.value.length === 0 : rejectedWith(UNMATCHED, trades).isRight === true;
+  return judged(
+    `${reportText(order)}; trades: ${trades.kind === 'done' ? trades.value.length : outcomeText(trades)}`,
+    isUntraded,
+  );
+}
+
 /** Checks that a post-only order at a price that would trade does not trade. */
 async function crossingCheck(
   client: Endpoints,
@@ -358,13 +384,10 @@ async function crossingCheck(
       const originId = own.nextId();
       const outcome = await own.place('buy', { price: textOfPrice(instrument, ticks), major, originId });
       if (outcome.kind === 'refused') return rejectedWith(['1002'], outcome);
-      // For the client, the code leaves the outcome unknown, so the order is looked up in any case.
-      const [order] = await checks.readUntil(
-        () => client.lookUp({ originIds: [originId] }),
-        orders => isEnded(orders[0]),
-      );
-      const isUnfilled = order === undefined || isEqualDecimal(order.unfilledAmount, order.originalAmount);
-      return judged(reportText(order), isEnded(order) && isUnfilled && order?.status !== 'completed');
+      // For the client, the code leaves the outcome unknown.
+      if (outcome.kind === 'unknown') return judged(outcomeText(outcome), /\b1002\b/.test(outcome.reason));
+      const { oid } = outcome.value;
+      return endAnswer({ client, checks, oid });
     },
   );
 }
@@ -431,9 +454,8 @@ async function rejectionChecks({ client, market, own, checks, start, ofBalances 
 const isLive = (order: OrderReport | undefined): boolean =>
   order?.status === 'open' || order?.status === 'partially filled';
 
-/** Whether a looked-up order has ended. An ended order may be missing. */
-const isEnded = (order: OrderReport | undefined): boolean =>
-  order === undefined || order.status === 'cancelled' || order.status === 'completed';
+/** Whether a looked-up order has ended. */
+const isEnded = ({ status }: OrderReport): boolean => status === 'cancelled' || status === 'completed';
 
 const isEqualDecimal = (a: DecimalText, b: DecimalText): boolean => moneyOf(a) === moneyOf(b);
 

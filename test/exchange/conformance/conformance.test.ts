@@ -236,7 +236,7 @@ describe('an exchange that is wrong', () => {
     [
       'amounts that look filled',
       edited(/orders\?origin_ids/, each({ unfilled_amount: '0' })),
-      ['look up by client id', 'ask with an id of 40 characters', 'post-only order that would trade'],
+      ['look up by client id', 'ask with an id of 40 characters'],
     ],
     [
       'an order that may take',
@@ -424,3 +424,54 @@ test('without the market or the fees of the book, what cannot be checked is skip
     'conversions, RFQ and webhooks: the market of btc_mxn is not known',
   ]);
 });
+
+describe('an order that must have ended', () => {
+  test('has not ended because the first read does not list it', async () => {
+    const hidden = new Set<string>();
+    const rows = new Map<string, Record<string, unknown>>();
+    const result = await checked({
+      reply: ({ method, target }, reply) => {
+        const oid = /orders\?oids=([^&]*)/.exec(target)?.[1];
+        if (method !== 'GET' || oid === undefined) return reply;
+        const { payload } = JSON.parse(reply.body) as { payload: Record<string, unknown>[] };
+        if (payload[0]?.['status'] === 'cancelled') rows.set(oid, { ...payload[0], status: 'open' });
+        const row = rows.get(oid);
+        if (row === undefined) return reply;
+        const isFirst = !hidden.has(oid);
+        hidden.add(oid);
+        return { ...reply, body: JSON.stringify({ success: true, payload: isFirst ? [] : [row] }) };
+      },
+    });
+    expect(namesOf(failed(result))).toEqual([
+      'replace an order',
+      'cancel by client id',
+      'post-only order that would trade',
+    ]);
+  });
+
+  test('is not a post-only order whose outcome another code leaves unknown', async () => {
+    const result = await checked({
+      switches: { postOnlyCross: 'refuse' },
+      reply: (_, reply) => ({ ...reply, body: reply.body.replace('"1002"', '"1003"') }),
+    });
+    expect(namesOf(failed(result))).toEqual(['post-only order that would trade']);
+  });
+});
+
+test('a trade of the account with itself has two rows of one id', async () => {
+  const result = await checked({
+    reply: ({ target }, reply) => {
+      if (!target.includes('/user_trades')) return reply;
+      const { payload, ...more } = JSON.parse(reply.body) as { payload: Record<string, unknown>[] };
+      const limit = Number(/limit=(\d+)/.exec(target)?.[1] ?? 25);
+      const both = (payload.length > 0 ? payload : [SELF_TRADE]).flatMap(row => [row, row]);
+      return { ...reply, body: JSON.stringify({ ...more, payload: both.slice(0, limit) }) };
+    },
+  });
+  expect(failed(result)).toEqual([]);
+});
+
+const SELF_TRADE = {
+  ...{ tid: '7', oid: 'x1', book: BOOK, side: 'buy', price: '10', major: '1', minor: '-10', maker_side: 'buy' },
+  ...{ fees_amount: '0', fees_currency: 'btc', created_at: '2026-09-21T14:00:00+0000' },
+};
