@@ -53,14 +53,14 @@ describe('of a bot that has run', () => {
     expect(readFileSync(out, 'utf8')).toContain('<h2>Own order flow</h2>');
   });
 
-  test('both end with code 1 where the recording is not what this version computes', async () => {
+  test('presence, surveillance and its report end with code 1 where the recording is not what this version computes', async () => {
     const [name = ''] = readdirSync(state).filter(file => file.endsWith('.rec'));
     const path = join(state, name);
     const bytes = readFileSync(path);
     bytes[bytes.length - 1]! ^= 1;
     writeFileSync(path, bytes);
-    for (const command of ['presence', 'surveillance']) {
-      const { code, stderr } = await ran([command, '--state', state]);
+    for (const command of [['presence'], ['surveillance'], ['report', '--surveillance']]) {
+      const { code, stderr } = await ran([...command, '--state', state]);
       expect([command, code]).toEqual([command, 1]);
       expect(stderr).toMatch(/^this version differs from the recording: run \d+: /m);
     }

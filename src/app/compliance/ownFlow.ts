@@ -1,5 +1,6 @@
 /** Orders, requests and executions of the bot in recorded runs, and the surveillance measures of this order flow. */
 import {
+  isLocalRefusal,
   opposite,
   type Command,
   type DecimalText,
@@ -87,8 +88,9 @@ export class FlowCollector {
       for (const trade of event.trades) if (trade.book === book) this.#executed(trade, event.at, `${instance}-`);
     if (event.kind === 'placed') {
       const order = this.#orders.get(event.id);
-      if (event.outcome.kind === 'done') this.#idByOid.set(event.outcome.value.oid, event.id);
-      // If the exchange rejects a placement because its id already exists, an earlier request has placed the order.
+      if (event.outcome.kind === 'refused' && isLocalRefusal(event.outcome.code)) this.#neverSent(event.id);
+      else if (event.outcome.kind === 'done') this.#idByOid.set(event.outcome.value.oid, event.id);
+      // A rejection because the id exists already is the answer to an order that arrived.
       else if (event.outcome.kind === 'refused' && event.outcome.meaning !== 'duplicate id' && order !== undefined)
         order.isRejected = true;
     }
@@ -111,6 +113,14 @@ export class FlowCollector {
       ...{ id, side, price, lots: amount, sentAt: at },
       ...{ canceledAt: null, isKilled: false, isRejected: false, isFilled: false },
     });
+  }
+
+  /** Forgets an order whose placement the client did not send, and its request. */
+  #neverSent(id: string): void {
+    const order = this.#orders.get(id);
+    if (order === undefined) return;
+    this.#orders.delete(id);
+    this.#requests.splice(this.#requests.lastIndexOf(order.sentAt), 1);
   }
 
   #executed(trade: OwnTrade, at: Millis, prefix: string): void {

@@ -1,6 +1,7 @@
 /** `puntas presence`: certificate of quote presence by UTC day, computed from the recordings of a state directory. */
 import { TooLarge, type Millis } from '../../core/index.ts';
 import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import {
   DISK_FULL,
@@ -22,11 +23,18 @@ import {
   type RunWatcher,
 } from './recordedRuns.ts';
 
+/** Exchange of a recorded run; `address` is `null` if the exchange is embedded. */
+export type QuotedExchange = { readonly kind: string; readonly address: string | null };
+
 export type PresenceCertificate = {
   readonly book: string;
   /** Base currency, which is the unit of the minimum amount. */
   readonly base: string;
   readonly instance: string;
+  /** Exchanges of the replayed runs, each once. */
+  readonly exchanges: readonly QuotedExchange[];
+  /** Whether the quotes were not on a real exchange: paper trading, or an embedded exchange. */
+  readonly isPaper: boolean;
   readonly terms: PresenceTerms;
   readonly days: readonly PresenceDay[];
   readonly stops: readonly Stop[];
@@ -66,16 +74,25 @@ export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
   if (next !== null) time.change(next, NOT_RUNNING);
   // `replayRuns` throws an error if it replays no run.
   const { instrument, setup } = opened.at(-1)!;
+  const exchanges = exchangesOf(opened);
   const days = time.days.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0) throw new UsageError(`${dir}: the recordings have no such day`);
   const [start, end] = [days[0]!.from, days.at(-1)!.from + UTC_DAY_MS];
   return {
-    ...{ book: instrument.symbol, base: instrument.major, instance: setup.instance, terms, days },
+    ...{ book: instrument.symbol, base: instrument.major, instance: setup.instance },
+    ...{ exchanges, isPaper: isPaperState(dir) || exchanges.some(({ kind }) => kind === 'embedded'), terms, days },
     stops: time.stops.flatMap(({ from: begins, to: ends, reason }) =>
       ends <= start || begins >= end ? [] : [{ from: Math.max(begins, start), to: Math.min(ends, end), reason }],
     ),
     ...{ recordings, hash: hashOfRecordings(recordings), version },
   };
+}
+
+function exchangesOf(runs: readonly OpenedRun[]): readonly QuotedExchange[] {
+  const all = runs.map(({ setup: { exchange } }): QuotedExchange => {
+    return { kind: exchange.kind, address: exchange.kind === 'embedded' ? null : exchange.restUrl };
+  });
+  return all.filter(({ kind, address }, i) => all.findIndex(one => one.kind === kind && one.address === address) === i);
 }
 
 function presenceWatcher(
@@ -115,9 +132,9 @@ export function differenceIn({ recordings }: Pick<PresenceCertificate, 'recordin
 
 /** Returns the certificate as one JSON object. Times are in whole milliseconds. Shares are in percent, rounded down. */
 export function presenceJson(certificate: PresenceCertificate): object {
-  const { book, instance, terms, days, stops, recordings, hash, version } = certificate;
+  const { book, instance, exchanges, isPaper, terms, days, stops, recordings, hash, version } = certificate;
   return {
-    ...{ book, instance, timezone: 'UTC', dayMs: UTC_DAY_MS, terms },
+    ...{ book, instance, exchanges, isPaper, timezone: 'UTC', dayMs: UTC_DAY_MS, terms },
     days: days.map(({ from, bidMs, askMs, bothMs, recordedMs, absences }) => ({
       ...{ day: timeText(from).slice(0, 10), bidMs, askMs, bothMs, recordedMs },
       share: { bid: percentOfDay(bidMs), ask: percentOfDay(askMs), both: percentOfDay(bothMs) },

@@ -14,6 +14,7 @@ export function presenceText(certificate: PresenceCertificate): readonly string[
   const difference = differenceIn(certificate);
   return [
     `${titleOf(certificate)}, UTC days`,
+    exchangeText(certificate),
     termsText(certificate.terms, certificate.base),
     '',
     ...columns([HEAD, ...days.map(shareCells)]),
@@ -45,6 +46,7 @@ export function presencePage(certificate: PresenceCertificate, parts: PageParts)
       ${THEME_BUTTON}
     </header>
     ${difference === null ? '' : html`<p class="verdict">INVALID: this version differs from the recording: ${difference}</p>`}
+    <p>${exchangeText(certificate)}</p>
     <p>${termsText(certificate.terms, certificate.base)} Days are UTC days.</p>
     ${section(
       'Share of each day',
@@ -91,6 +93,11 @@ const shareCells = ({ from, bidMs, askMs, bothMs, recordedMs }: PresenceDay): re
 function titleOf({ book, instance, days }: PresenceCertificate): string {
   const [first, last] = [days[0]!, days.at(-1)!].map(({ from }) => timeText(from).slice(0, 10));
   return `${book}, ${instance}, ${first === last ? first : `${first} to ${last}`}`;
+}
+
+function exchangeText({ exchanges, isPaper }: PresenceCertificate): string {
+  const names = exchanges.map(({ kind, address }) => (address === null ? kind : `${kind}, ${address}`));
+  return `${isPaper ? 'PAPER: no quote was on a real exchange. ' : ''}Exchange: ${names.join('; ')}.`;
 }
 
 function termsText({ sizeMin, spreadMaxBps }: PresenceTerms, base: string): string {

@@ -14,6 +14,7 @@ export function surveillanceText(measured: Surveillance): readonly string[] {
   return [
     `${measured.book}, own order flow, UTC days`,
     '',
+    ...gapRows(measured).flatMap(text => wrapped(text, WIDTH)),
     ...columns([HEAD, ...measureRows(measured)]),
     '',
     ...(warnings.length === 0 ? ['No warning.'] : ['Warnings:', ...warnings.map(text => `  ${text}`)]),
@@ -31,6 +32,7 @@ export function surveillanceSection(measured: Surveillance): Html {
       ${others.map(cell => html`<td>${cell}</td>`)}
     </tr>`;
   return section('Own order flow', [
+    ...gapRows(measured).map(text => html`<p class="verdict">${text}</p>`),
     ...(warnings.length === 0 ? ['No warning.'] : warnings).map(text => html`<p>${text}</p>`),
     table(row(HEAD), measureRows(measured).map(row)),
     ...definitions(measured).map(note => html`<p class="soft">${note}</p>`),
@@ -56,6 +58,15 @@ const measureRows = ({ days, instrument }: Surveillance): readonly (readonly str
 
 const warningRows = ({ days }: Surveillance): readonly string[] =>
   days.flatMap(({ from, warnings }) => warnings.map(text => `${timeText(from).slice(0, 10)}  ${text}`));
+
+/** Says of each recording that was not wholly replayed what the measures omit. */
+const gapRows = ({ recordings }: Surveillance): readonly string[] =>
+  recordings.flatMap(({ run, difference, gap }) => [
+    ...(difference === null
+      ? []
+      : [`INCOMPLETE: this version differs from the recording, and omits the rest of it: run ${run}: ${difference}`]),
+    ...(gap ? [`INCOMPLETE: run ${run} was not recorded to its end: the disk was full`] : []),
+  ]);
 
 const definitions = ({ windows }: Surveillance): readonly string[] => [
   `layered: fills after which orders at several prices of the other side were canceled unfilled within ${windows.afterFillMs} ms. After fill: orders canceled like that, of all canceled unfilled.`,

@@ -92,7 +92,8 @@ function addSurveillance(program: Command): void {
     });
 }
 
-function failIfDifferent(difference: string | null): void {
+/** Ends with exit code 1 if a replay differs from its recording. */
+export function failIfDifferent(difference: string | null): void {
   if (difference === null) return;
   printError(`this version differs from the recording: ${difference}`);
   process.exitCode = EXIT.broken;

@@ -7,12 +7,14 @@ import { lastMoment, profitAt } from '../../app/inspect/profitNow.ts';
 import { profitReport, reportJson, reportText } from '../../app/inspect/profitReport.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
 import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';
+import { differenceIn } from '../../app/compliance/presence.ts';
 import { surveillance, surveillanceJson } from '../../app/compliance/surveillance.ts';
 import { surveillanceSection, surveillanceText } from '../../app/compliance/surveillanceText.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { dayFlag } from '../terminal/flags.ts';
+import { failIfDifferent } from './compliance.ts';
 import { folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
@@ -59,5 +61,6 @@ export function addReportCommand(program: Command): void {
               ...(out === undefined ? [] : [`page: ${out}`]),
             ].join('\n'),
       );
+      if (measured !== null) failIfDifferent(differenceIn(measured));
     });
 }

@@ -170,7 +170,9 @@ export type ConformanceOptions = {
   readonly mayTrade: boolean;
   /** Callback URL that the checks may register for webhooks; `null` if they must not register one. */
   readonly callbackUrl: string | null;
-  /** Called with each check as soon as its verdict is known. */
+  /** Longest delay after which the exchange still executes a request. */
+  readonly requestDelayMaxMs: Millis;
+  /** Called with each check as soon as it is known. */
   readonly tell: (check: ConformanceCheck) => void;
   /** Whether the operator has stopped the checks. If so, the remaining checks are skipped. */
   readonly isStopped: () => boolean;

@@ -58,11 +58,16 @@ export class Checks {
       );
   }
 
-  /** Reads until `isFinal` accepts the value, at most `READS_MAX` times. Returns the last value. */
+  /** Waits as long as between two reads. */
+  pause(): Promise<void> {
+    return sleep(this.#clock, AGAIN_MS);
+  }
+
+  /** Reads until `isFinal`, for at most five seconds of the clock. Returns the last value. */
   async readUntil<T>(read: () => Promise<Outcome<T>>, isFinal: (value: T) => boolean): Promise<T> {
     let value = valueIn(await read());
     for (let reads = 1; reads < READS_MAX && !isFinal(value); reads++) {
-      await sleep(this.#clock, AGAIN_MS);
+      await this.pause();
       value = valueIn(await read());
     }
     return value;

@@ -14,7 +14,7 @@ import {
 } from '../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
 import { accountChecks, authenticationChecks } from './accountChecks.ts';
-import { Checks, judged, skipped } from './checks.ts';
+import { Checks, judged, right, skipped, valueIn } from './checks.ts';
 import { conversionChecks, rfqChecks, webhookChecks } from './deskChecks.ts';
 import { leaveNothing, orderChecks, CheckOrders } from './orderChecks.ts';
 import { publicChecks, type CheckedMarket } from './publicChecks.ts';
@@ -48,16 +48,22 @@ export async function conformance(
     );
     const fee = await accountChecks(client, book, checks);
     if (market !== null) {
-      own = new CheckOrders(client, market, options.prefix);
-      if (mayOrder) await orderChecks(client, market, own, checks);
-      else await withoutPermission('orders', checks);
-      if (mayTrade && fee !== null) await tradeChecks({ client, market, own, checks, fee });
-      else if (!mayTrade) await withoutPermission('trades', checks);
+      own = new CheckOrders(client, market, options);
+      const others = mayOrder || mayTrade ? await othersCheck(client, book, checks) : null;
+      if (mayOrder) await orderChecks(client, market, own, checks, others);
+      else await withoutChecks('orders', NOT_PERMITTED, checks);
+      const reason = !mayTrade
+        ? NOT_PERMITTED
+        : (others ?? (fee === null ? `the fees of ${book} are not known` : null));
+      if (reason === null && fee !== null) await tradeChecks({ client, market, own, checks, fee });
+      else await withoutChecks('trades', reason ?? NOT_PERMITTED, checks);
       await deskChecks(client, market, checks, options);
-    }
+    } else
+      for (const what of ['orders', 'trades', 'conversions, RFQ and webhooks'])
+        await withoutChecks(what, `the market of ${book} is not known`, checks);
     await requests.check(client, connection, checks);
   } finally {
-    if (own !== null) left = await leaveNothing(client, book, own, checks);
+    if (own !== null) left = await leaveNothing(client, book, own, clock);
     await client.close();
   }
   if (own !== null && own.sent.length > 0)
@@ -80,8 +86,25 @@ async function deskChecks(
   await webhookChecks(client, options.callbackUrl, checks);
 }
 
-const withoutPermission = (what: string, checks: Checks): Promise<boolean> =>
-  checks.check([what, 'rest-api 4', 'placed and canceled'], () => Promise.resolve(skipped('not permitted')));
+const NOT_PERMITTED = 'not permitted';
+
+const withoutChecks = (what: string, reason: string, checks: Checks): Promise<boolean> =>
+  checks.check([what, 'rest-api 4', 'placed and canceled'], () => Promise.resolve(skipped(reason)));
+
+/**
+ * Reads the open orders of the book before any order of the checks. Returns why checks of trades and exact balances
+ * would mistake the orders of another program for their own; `null` if there is no such order.
+ */
+async function othersCheck(client: Endpoints, book: string, checks: Checks): Promise<string | null> {
+  let reason: string | null = `the open orders of ${book} are not known`;
+  await checks.check(['open orders before the checks', 'rest-api 4.4', `none in ${book}`], async () => {
+    const { length } = valueIn(await client.openOrders({ book }));
+    reason =
+      length === 0 ? null : `the account has ${length} open orders in ${book}; first stop the bot that placed them`;
+    return reason === null ? right('none') : skipped(reason);
+  });
+  return reason;
+}
 
 /** Observer of all requests, for the checks of the request budget and of the exchange's clock. */
 class RequestCount {

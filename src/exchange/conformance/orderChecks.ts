@@ -1,17 +1,22 @@
 /** Checks of the calls that place, change, look up and cancel orders, with small orders far from the market. */
 import {
+  CANCEL_CHUNK,
   money,
   moneyOf,
   moneyOfAmount,
   moneyOfValue,
+  sleep,
   textOfAmount,
   textOfMoney,
   textOfPrice,
   valueOf,
   type Amount,
   type Balance,
+  type Clock,
+  type ConformanceOptions,
   type DecimalText,
   type Instrument,
+  type Millis,
   type Money,
   type NewOrder,
   type OrderReport,
@@ -20,7 +25,7 @@ import {
   type Side,
 } from '../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
-import { judged, rejectedWith, skipped, valueIn, type Checks } from './checks.ts';
+import { judged, outcomeText, rejectedWith, skipped, valueIn, type CheckAnswer, type Checks } from './checks.ts';
 import { NO_BOOK, type CheckedMarket } from './publicChecks.ts';
 
 /** Divisor of the best price. The quotient is the distance of the orders from the best price. */
@@ -40,13 +45,27 @@ export class CheckOrders {
   readonly #client: Endpoints;
   readonly #market: CheckedMarket;
   readonly #prefix: string;
+  readonly #clock: Clock;
+  readonly #requestDelayMaxMs: Millis;
   #count = 0;
+  #arrivedBy: Millis = -Infinity;
   readonly #ids = new Set<string>();
 
-  constructor(client: Endpoints, market: CheckedMarket, prefix: string) {
+  constructor(
+    client: Endpoints,
+    market: CheckedMarket,
+    { prefix, connection, requestDelayMaxMs }: Pick<ConformanceOptions, 'prefix' | 'connection' | 'requestDelayMaxMs'>,
+  ) {
     this.#client = client;
     this.#market = market;
     this.#prefix = prefix;
+    this.#clock = connection.clock;
+    this.#requestDelayMaxMs = requestDelayMaxMs;
+  }
+
+  /** Time from which no placement with an unknown outcome can still arrive. */
+  get arrivedBy(): Millis {
+    return this.#arrivedBy;
   }
 
   /** Returns a new id, of `length` characters if given. */
@@ -65,10 +84,12 @@ export class CheckOrders {
     return originId?.startsWith(this.#prefix) ?? false;
   }
 
-  /** Remembers and returns the id of an order that is sent without `place`. */
-  remember(id: string): string {
+  /** Sends a request that gives an id to an order. */
+  async sending<T>(id: string, send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     this.#ids.add(id);
-    return id;
+    const outcome = await send();
+    if (outcome.kind === 'unknown') this.#arrivedBy = this.#clock.now() + this.#requestDelayMaxMs;
+    return outcome;
   }
 
   /** Places the order that `smallest` returns, with a new id and with `changes`. */
@@ -78,8 +99,7 @@ export class CheckOrders {
       originId: this.nextId(),
       ...changes,
     };
-    this.#ids.add(originId);
-    return this.#client.place({ book, side, price, major, originId, timeInForce });
+    return this.sending(originId, () => this.#client.place({ book, side, price, major, originId, timeInForce }));
   }
 
   /** Returns a post-only order of the smallest amount, so far from the market that it does not trade. */
@@ -113,15 +133,21 @@ export function heldOf(balances: readonly Balance[], name: string): Held {
 
 const heldText = ({ total, locked }: Held): string => `total ${textOfMoney(total)}, locked ${textOfMoney(locked)}`;
 
-/** Checks orders from placement to cancel. The caller must cancel orders that remain. */
+/**
+ * Checks orders from placement to cancel. Orders are canceled by the caller. `others` is the reason to skip checks of
+ * exact balances; `null` if no other program has orders.
+ */
 export async function orderChecks(
   client: Endpoints,
   market: CheckedMarket,
   own: CheckOrders,
   checks: Checks,
+  others: string | null,
 ): Promise<void> {
   const { instrument } = market;
   const { symbol: book, major, minor } = instrument;
+  const ofBalances = async (answer: () => Promise<CheckAnswer>): Promise<CheckAnswer> =>
+    others === null ? answer() : skipped(others);
   const before = await client.balances();
   const start = before.kind === 'done' ? before.value : [];
   const bid = own.smallest('buy');
@@ -160,7 +186,7 @@ export async function orderChecks(
     return judged(`${all.length} in the book, ${ofMinor.length} of ${minor}`, has(all) && has(ofMinor));
   });
   await checks.check(['balance behind a bid', 'public-facts 9.3', `${minor} locked: price times amount`], () =>
-    lockedAnswer(client, start, minor, moneyOfValue(instrument, valueOf(bid.ticks, bid.lots))),
+    ofBalances(() => lockedAnswer(client, start, minor, moneyOfValue(instrument, valueOf(bid.ticks, bid.lots)))),
   );
   await checks.check(
     ['trades of an unfilled order', 'public-facts 9.2', `none, or rejected: ${UNMATCHED[0]}`],
@@ -193,18 +219,18 @@ export async function orderChecks(
   await checks.check(
     ['replace an order', 'public-facts 6', 'a new order with its own id; the old one ends'],
     async () => {
-      const by = { price: bid.price, major: bid.major, originId: own.remember(secondId) };
-      second = valueIn(await client.replace({ oid }, by)).oid;
-      const [old] = await found({ oids: [oid] }, isEnded);
+      const by = { price: bid.price, major: bid.major, originId: secondId };
+      second = valueIn(await own.sending(secondId, () => client.replace({ oid }, by))).oid;
       const [made] = await found({ oids: [second] });
-      const isRight = second !== oid && isEnded(old) && made?.originId === secondId && isAsPlaced(made, bid);
-      return judged(`old ${reportText(old)}; new ${reportText(made)}`, isRight);
+      const old = await endAnswer({ client, checks, oid });
+      const isRight = second !== oid && old.isRight === true && made?.originId === secondId && isAsPlaced(made, bid);
+      return judged(`old ${old.found}; new ${reportText(made)}`, isRight);
     },
   );
   await checks.check(['cancel by client id', 'rest-api 4.2', 'lists the order id; the order ends'], async () => {
     const canceled = valueIn(await client.cancel({ originIds: [secondId] }));
-    const [order] = await found({ oids: [second] }, isEnded);
-    return judged(`${canceled.length} listed, order ${reportText(order)}`, canceled[0] === second && isEnded(order));
+    const order = await endAnswer({ client, checks, oid: second });
+    return judged(`${canceled.length} listed, order ${order.found}`, canceled[0] === second && order.isRight === true);
   });
   await checks.check(['cancel again', 'rest-api 4.2', 'the ended order is not listed'], async () => {
     const canceled = valueIn(await client.cancel({ originIds: [secondId] }));
@@ -226,7 +252,7 @@ export async function orderChecks(
       return judged(`${canceled.length} listed`, again.oid !== second && canceled[0] === again.oid);
     },
   );
-  await askChecks({ client, market, own, checks, start });
+  await askChecks({ client, market, own, checks, start, ofBalances });
   await checks.check(
     ['pages of open orders', 'rest-api 4.4', 'two of three orders with limit 2, then all'],
     async () => {
@@ -252,15 +278,19 @@ export async function orderChecks(
   );
   await checks.check(
     ['balances after all cancels', 'rest-api 2.9, 3', `as before the orders, in ${major} and ${minor}`],
-    async () => {
-      const isAsBefore = (now: readonly Balance[]): boolean =>
-        [major, minor].every(name => heldText(heldOf(now, name)) === heldText(heldOf(start, name)));
-      const now = await checks.readUntil(() => client.balances(), isAsBefore);
-      return judged([major, minor].map(name => `${name}: ${heldText(heldOf(now, name))}`).join('; '), isAsBefore(now));
-    },
+    () =>
+      ofBalances(async () => {
+        const isAsBefore = (now: readonly Balance[]): boolean =>
+          [major, minor].every(name => heldText(heldOf(now, name)) === heldText(heldOf(start, name)));
+        const now = await checks.readUntil(() => client.balances(), isAsBefore);
+        return judged(
+          [major, minor].map(name => `${name}: ${heldText(heldOf(now, name))}`).join('; '),
+          isAsBefore(now),
+        );
+      }),
   );
   await crossingCheck(client, market, own, checks);
-  await rejectionChecks({ client, market, own, checks, start });
+  await rejectionChecks({ client, market, own, checks, start, ofBalances });
 }
 
 type OrderStage = {
@@ -269,10 +299,12 @@ type OrderStage = {
   readonly own: CheckOrders;
   readonly checks: Checks;
   readonly start: readonly Balance[];
+  /** Makes a check of exact balances, or skips it because of another program. */
+  readonly ofBalances: (answer: () => Promise<CheckAnswer>) => Promise<CheckAnswer>;
 };
 
-/** Checks an ask with an id of the maximum length, and cancels this ask by its order id. */
-async function askChecks({ client, market, own, checks, start }: OrderStage): Promise<void> {
+/** Checks an ask with the longest id, canceled by its order id. */
+async function askChecks({ client, market, own, checks, start, ofBalances }: OrderStage): Promise<void> {
   const { major } = market.instrument;
   const ask = own.smallest('sell');
   const originId = own.nextId(ID_MAX);
@@ -288,7 +320,7 @@ async function askChecks({ client, market, own, checks, start }: OrderStage): Pr
     },
   );
   await checks.check(['balance behind an ask', 'public-facts 9.3', `${major} locked: the amount`], () =>
-    lockedAnswer(client, start, major, moneyOfAmount(market.instrument, ask.lots)),
+    ofBalances(() => lockedAnswer(client, start, major, moneyOfAmount(market.instrument, ask.lots))),
   );
   await checks.check(['cancel by order id', 'rest-api 4.2', 'lists the order id'], async () => {
     const [order] = valueIn(await client.lookUp({ originIds: [originId] }));
@@ -314,6 +346,32 @@ async function lockedAnswer(client: Endpoints, start: readonly Balance[], name: 
 /** One unit of the eighth decimal. */
 export const EIGHTH = moneyOf('0.00000001');
 
+/** Order that was accepted by the exchange, and must be canceled unfilled. */
+type EndingOrder = { readonly client: Endpoints; readonly checks: Checks; readonly oid: string };
+
+/**
+ * Passes if the exchange reports the order as canceled unfilled, or does not list it at the end of the whole time of
+ * reads and has no trade of it. The first read proves nothing, because an order may be listed later.
+ */
+async function endAnswer({ client, checks, oid }: EndingOrder): Promise<CheckAnswer> {
+  const [order] = await checks.readUntil(
+    () => client.lookUp({ oids: [oid] }),
+    orders => orders[0] !== undefined && isEnded(orders[0]),
+  );
+  if (order !== undefined)
+    return judged(
+      reportText(order),
+      order.status === 'cancelled' && isEqualDecimal(order.unfilledAmount, order.originalAmount),
+    );
+  const trades = await client.orderTrades({ oid });
+  const isUntraded =
+    trades.kind === 'done' ? trades.value.length === 0 : rejectedWith(UNMATCHED, trades).isRight === true;
+  return judged(
+    `${reportText(order)}; trades: ${trades.kind === 'done' ? trades.value.length : outcomeText(trades)}`,
+    isUntraded,
+  );
+}
+
 /** Checks that a post-only order at a price that would trade does not trade. */
 async function crossingCheck(
   client: Endpoints,
@@ -330,19 +388,16 @@ async function crossingCheck(
       const originId = own.nextId();
       const outcome = await own.place('buy', { price: textOfPrice(instrument, ticks), major, originId });
       if (outcome.kind === 'refused') return rejectedWith(['1002'], outcome);
-      // The client treats code 1002 as an unknown outcome, so a look-up shows the result.
-      const [order] = await checks.readUntil(
-        () => client.lookUp({ originIds: [originId] }),
-        orders => isEnded(orders[0]),
-      );
-      const isUnfilled = order === undefined || isEqualDecimal(order.unfilledAmount, order.originalAmount);
-      return judged(reportText(order), isEnded(order) && isUnfilled && order?.status !== 'completed');
+      // For the client, the code leaves the outcome unknown.
+      if (outcome.kind === 'unknown') return judged(outcomeText(outcome), /\b1002\b/.test(outcome.reason));
+      const { oid } = outcome.value;
+      return endAnswer({ client, checks, oid });
     },
   );
 }
 
-/** Checks the error codes for orders that break a rule of the book or exceed the balance. */
-async function rejectionChecks({ client, market, own, checks, start }: OrderStage): Promise<void> {
+/** Checks the codes of orders that break a rule of the book. */
+async function rejectionChecks({ client, market, own, checks, start, ofBalances }: OrderStage): Promise<void> {
   const { instrument, row } = market;
   const bid = own.smallest('buy');
   await checks.check(
@@ -389,21 +444,22 @@ async function rejectionChecks({ client, market, own, checks, start }: OrderStag
     if (price <= 0n) return skipped('one tick is enough');
     return rejectedWith(['0401', '0405'], await own.place('buy', { price: textOfMoney(price) }));
   });
-  await checks.check(['more than the balance', 'public-facts 5.3', 'rejected: 0379'], async () => {
-    const value = (beyond * moneyOf(sell.price)) / 10n ** 18n;
-    const isInBounds =
-      beyond >= least && beyond <= most && value <= moneyOf(row.maximumValue) && value >= moneyOf(row.minimumValue);
-    if (!isInBounds) return skipped(`${textOfMoney(beyond)} ${instrument.major} is outside the bounds of the book`);
-    return rejectedWith(['0379'], await own.place('sell', { major: textOfMoney(beyond) }));
-  });
+  await checks.check(['more than the balance', 'public-facts 5.3', 'rejected: 0379'], () =>
+    ofBalances(async () => {
+      const value = (beyond * moneyOf(sell.price)) / 10n ** 18n;
+      const isInBounds =
+        beyond >= least && beyond <= most && value <= moneyOf(row.maximumValue) && value >= moneyOf(row.minimumValue);
+      if (!isInBounds) return skipped(`${textOfMoney(beyond)} ${instrument.major} is outside the bounds of the book`);
+      return rejectedWith(['0379'], await own.place('sell', { major: textOfMoney(beyond) }));
+    }),
+  );
 }
 
 const isLive = (order: OrderReport | undefined): boolean =>
   order?.status === 'open' || order?.status === 'partially filled';
 
-/** Whether a looked-up order has ended. An ended order may be missing. */
-const isEnded = (order: OrderReport | undefined): boolean =>
-  order === undefined || order.status === 'cancelled' || order.status === 'completed';
+/** Whether a looked-up order has ended. */
+const isEnded = ({ status }: OrderReport): boolean => status === 'cancelled' || status === 'completed';
 
 const isEqualDecimal = (a: DecimalText, b: DecimalText): boolean => moneyOf(a) === moneyOf(b);
 
@@ -423,26 +479,40 @@ const reportText = (order: OrderReport | undefined): string =>
     ? 'not listed'
     : `${order.status}: ${order.side} ${order.originalAmount} at ${order.price ?? 'any price'}, ${order.unfilledAmount} unfilled`;
 
+const READ_EVERY_MS: Millis = 500;
+/** Time after the last possible arrival of a placement in which the end of all orders must be proven. */
+const PROVEN_WITHIN_MS: Millis = 30_000;
+/** Number of consecutive empty reads that prove the end of all orders. */
+const EMPTY_READS = 2;
+/** Page size of the list of open orders. A shorter page is the whole list. */
+const PAGE = 500;
+
 /**
- * Cancels every order of the checks, and repeats the cancels until the exchange lists none of these orders. Returns the
- * ids of orders that may still be live.
+ * Cancels and reads until two consecutive complete reads show no order of the checks, neither of them before the last
+ * placement with an unknown outcome must have arrived. Returns the ids of orders that may be live.
  */
 export async function leaveNothing(
   client: Endpoints,
   book: string,
   own: CheckOrders,
-  checks: Checks,
+  clock: Clock,
 ): Promise<readonly string[]> {
-  if (own.sent.length === 0) return [];
-  try {
-    const cancelAndRead = async (): ReturnType<Endpoints['openOrders']> => {
-      await client.cancel({ originIds: own.sent });
-      return client.openOrders({ book });
-    };
-    const open = await checks.readUntil(cancelAndRead, orders => !orders.some(order => own.isOwn(order)));
-    return open.flatMap(order => (own.isOwn(order) ? [order.originId!] : []));
-  } catch {
+  const { sent } = own;
+  if (sent.length === 0) return [];
+  const until = Math.max(clock.now(), own.arrivedBy) + PROVEN_WITHIN_MS;
+  let last: readonly string[] = [];
+  for (let empty = 0; empty < EMPTY_READS;) {
     // Without a read, nothing proves that the orders ended.
-    return own.sent;
+    if (clock.now() >= until) return last.length > 0 ? last : sent;
+    for (let i = 0; i < sent.length; i += CANCEL_CHUNK)
+      await client.cancel({ originIds: sent.slice(i, i + CANCEL_CHUNK) });
+    const isEarly = clock.now() < own.arrivedBy;
+    const outcome = await client.openOrders({ book, limit: PAGE });
+    if (outcome.kind === 'done') last = outcome.value.flatMap(order => (own.isOwn(order) ? [order.originId!] : []));
+    // An unreadable row, or an order beyond the page, may be one of the checks.
+    const isWhole = outcome.kind === 'done' && outcome.value.length < PAGE && (outcome.unreadable ?? []).length === 0;
+    empty = isWhole && last.length === 0 && !isEarly ? empty + 1 : 0;
+    if (empty < EMPTY_READS) await sleep(clock, READ_EVERY_MS);
   }
+  return [];
 }

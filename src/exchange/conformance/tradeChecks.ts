@@ -5,6 +5,7 @@ import {
   textOfAmount,
   textOfMoney,
   textOfPrice,
+  type Amount,
   type Balance,
   type BookFee,
   type Money,
@@ -13,7 +14,7 @@ import {
   type Side,
 } from '../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
-import { judged, valueIn, type Checks } from './checks.ts';
+import { judged, skipped, valueIn, type Checks } from './checks.ts';
 import { EIGHTH, heldOf, lotsFor, type CheckOrders } from './orderChecks.ts';
 import type { CheckedMarket } from './publicChecks.ts';
 
@@ -29,22 +30,94 @@ type TradeStage = {
   readonly fee: BookFee;
 };
 
-/** Checks a buy and then a sell of the smallest amount. */
+/**
+ * Buys the smallest amount that can be sold again after the fee. Sells what was bought, also after a stop, and checks
+ * that less than a lot remains.
+ */
 export async function tradeChecks(stage: TradeStage): Promise<void> {
-  await sideChecks(stage, 'buy');
-  await sideChecks(stage, 'sell');
+  const { client, market, own, checks } = stage;
+  const { instrument } = market;
+  const { major, lotMoney } = instrument;
+  const smallest = lotsFor(instrument, Number(moneyOf(market.bid) / instrument.tickMoney) as Price);
+  const sentBefore = own.sent.length;
+  const buy = await sideChecks(stage, 'buy', lotsWithFee(smallest, moneyOf(stage.fee.taker)));
+  if (own.sent.length === sentBefore) return;
+  const changeNow = async (): Promise<Money> =>
+    money(heldOf(valueIn(await client.balances()), major).total - heldOf(buy.before, major).total);
+  const bought = await boughtBy(buy, stage);
+  const lots = Number((bought ?? 0n) / lotMoney) as Amount;
+  if (lots > 0) await sideChecks(stage, 'sell', lots);
+  else
+    await checks.check(['sell at once', 'public-facts 16.1', 'what was bought, executed as taker'], () =>
+      Promise.resolve(skipped(bought === null ? 'what was bought is not known' : 'nothing was bought')),
+    );
+  await checks.check(
+    ['what was bought is sold', 'rest-api 4.9', `less than a lot of ${major} remains`],
+    async () => {
+      let change = await changeNow();
+      for (let reads = 0; reads < SETTLE_READS && change >= lotMoney; reads++) {
+        await checks.pause();
+        change = await changeNow();
+      }
+      return judged(`${textOfMoney(change)} ${major} more than before`, change < lotMoney);
+    },
+    true,
+  );
 }
 
-async function sideChecks({ client, market, own, checks, fee }: TradeStage, side: Side): Promise<void> {
+/** Number of reads until the balance must have the trades. */
+const SETTLE_READS = 50;
+
+/** Returns an amount of which `lots` remain after a fee in the bought currency. */
+const lotsWithFee = (lots: Amount, rate: Money): Amount => Number((BigInt(lots) * ONE) / (ONE - rate) + 1n) as Amount;
+
+/**
+ * Returns what a buy added to the balance, at most its trades net of the fee if all are listed, and otherwise its
+ * amount. Returns `null` if neither is known.
+ */
+async function boughtBy({ before, trades, amount, isWhole }: SideTrades, stage: TradeStage): Promise<Money | null> {
+  const { major } = stage.market.instrument;
+  const net = isWhole ? sumOf(trades, 'major') - feesIn(trades, major) : amount;
+  const changeIn = (balances: readonly Balance[]): bigint =>
+    heldOf(balances, major).total - heldOf(before, major).total;
+  try {
+    const change = changeIn(
+      await stage.checks.readUntil(
+        () => stage.client.balances(),
+        now => changeIn(now) >= net,
+      ),
+    );
+    return money(change <= 0n ? 0n : change < net ? change : net);
+  } catch {
+    return isWhole ? money(net) : null;
+  }
+}
+
+const feesIn = (trades: readonly OwnTrade[], currency: string): bigint =>
+  sumOf(
+    trades.filter(({ feeCurrency }) => feeCurrency.toLowerCase() === currency),
+    'feeAmount',
+  );
+
+/** Balances before an order, its trades, and its amount. `isWhole`: whether the trades are all of the amount. */
+type SideTrades = {
+  readonly before: readonly Balance[];
+  readonly trades: readonly OwnTrade[];
+  readonly amount: Money;
+  readonly isWhole: boolean;
+};
+
+async function sideChecks(
+  { client, market, own, checks, fee }: TradeStage,
+  side: Side,
+  lots: Amount,
+): Promise<SideTrades> {
   const { instrument } = market;
   const { major, minor } = instrument;
   const ask = moneyOf(market.ask);
   const best = side === 'buy' ? ask : moneyOf(market.bid);
   const limit = side === 'buy' ? best + best / REACH_SHARE : best - best / REACH_SHARE;
-  const amount = textOfAmount(
-    instrument,
-    lotsFor(instrument, Number(moneyOf(market.bid) / instrument.tickMoney) as Price),
-  );
+  const amount = textOfAmount(instrument, lots);
   let before: readonly Balance[] = [];
   let trades: readonly OwnTrade[] = [];
   const isTraded = await checks.check(
@@ -69,8 +142,11 @@ async function sideChecks({ client, market, own, checks, fee }: TradeStage, side
         isRight && sumOf(trades, 'major') === moneyOf(amount),
       );
     },
+    // What was bought is sold in any case.
+    side === 'sell',
   );
-  if (!isTraded) return;
+  const done = { before, trades, amount: moneyOf(amount), isWhole: sumOf(trades, 'major') === moneyOf(amount) };
+  if (!isTraded) return done;
   const received = side === 'buy' ? 'major' : 'minor';
   const currency = side === 'buy' ? major : minor;
   await checks.check(
@@ -108,9 +184,13 @@ async function sideChecks({ client, market, own, checks, fee }: TradeStage, side
       rows => trades.every(({ tid }) => rows.some(row => row.tid === tid)),
     );
     const byId = valueIn(await client.userTradesByTid([first!.tid]));
+    // A trade of the account with itself has two rows.
+    const isFirst =
+      byId.length > 0 && byId.every(({ tid, price }) => tid === first!.tid && moneyOf(price) === moneyOf(first!.price));
     const isListed = trades.every(({ tid }) => listed.some(row => row.tid === tid));
-    return judged(`${byId.length} by id`, isListed && byId.length === 1 && byId[0]!.price === first!.price);
+    return judged(`${byId.length} by id`, isListed && isFirst);
   });
+  return done;
 }
 
 const RECORDS_LATER = ['0377', '0378'];

@@ -399,6 +399,30 @@ describe('the certificate of a recorded bot', () => {
     }
   });
 
+  test('names the exchange of the recorded setup, and PAPER where no quote was on a real one', () => {
+    const [one] = recordingsIn(dir).map(({ run }) => run);
+    const lines = [...readRecording(dir, one!)!.lines];
+    const setup = JSON.parse(recordedRunOf(dir, one!)!.setup) as { exchange: object };
+    const real = folders.fresh();
+    const exchange = { kind: 'remote', restUrl: 'https://api.example.com' };
+    rewritten(real, one!, one!, lines, JSON.stringify({ ...setup, exchange: { ...setup.exchange, ...exchange } }));
+    const paper = folders.copyOf(real);
+    writeFileSync(join(paper, 'PAPER'), '');
+    for (const [of, isPaper, named] of [
+      [dir, true, 'Exchange: embedded.'],
+      [real, false, 'Exchange: remote, https://api.example.com.'],
+      [paper, true, 'Exchange: remote, https://api.example.com.'],
+    ] as const) {
+      const certificate = asked({ dir: of });
+      expect(presenceJson(certificate)).toMatchObject({ isPaper });
+      for (const said of [
+        presenceText(certificate).join('\n'),
+        presencePage(certificate, { library: '', libraryStyle: '', script: '' }),
+      ])
+        expect([said.includes(named), said.includes('PAPER')]).toEqual([true, isPaper]);
+    }
+  });
+
   test('says what is wrong with days and amounts that it cannot certify, and with a folder without a recording', () => {
     expect(() => asked({ from: Date.UTC(2031, 0, 1) })).toThrow(/no such day|no recording of a run in these days/);
     expect(() => asked({ terms: { spreadMaxBps: null, sizeMin: '99999999999999' } })).toThrow(

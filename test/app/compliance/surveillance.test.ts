@@ -221,6 +221,19 @@ describe('the order flow of inputs and commands', () => {
   });
 });
 
+test('placements that the client never sent are no orders and no requests', () => {
+  const collector = new FlowCollector();
+  collector.begin();
+  const codes = ['budget', 'not-sent', 'closed', '0379'];
+  const placements = codes.map(code => ({ kind: 'place', id: code, side: 'buy', price: 9, amount: 4 }));
+  seen(collector, { kind: 'timer', at: 1 }, placements.slice(0, 2));
+  seen(collector, { kind: 'timer', at: 2 }, placements.slice(2));
+  for (const code of codes)
+    seen(collector, { kind: 'placed', at: 3, id: code, outcome: { kind: 'refused', code, message: 'no' } });
+  expect(collector.flow.orders.map(({ id }) => id)).toEqual(['0379']);
+  expect(collector.flow.requests).toEqual([2]);
+});
+
 describe('the surveillance of a recorded bot', () => {
   let dir: string;
   beforeAll(async () => {
@@ -278,6 +291,20 @@ describe('the surveillance of a recorded bot', () => {
       expect(said).toContain(json.days[0]!.orderToTrade.volume);
     }
     expect(text.split('\n').every(line => line.length <= 80 || line.startsWith('  20'))).toBe(true);
+  });
+
+  test('says in text and page which recording was not wholly replayed', () => {
+    const measured = surveillance({ dir, windows });
+    const [recording] = measured.recordings;
+    for (const [change, line] of [
+      [{ difference: 'line 7 differs' }, 'INCOMPLETE: this version differs from the recording, and omits'],
+      [{ gap: true }, 'was not recorded to its end: the disk was full'],
+    ] as const) {
+      const changed = { ...measured, recordings: [{ ...recording!, ...change }] };
+      for (const said of [surveillanceText(changed).join(' '), textOfHtml(surveillanceSection(changed))])
+        expect(said).toContain(line);
+    }
+    expect(surveillanceText(measured).join(' ')).not.toContain('INCOMPLETE');
   });
 
   test('warns from each level, and not below it', () => {

@@ -10,6 +10,7 @@ import {
   type ConformanceCheck,
   type ConformanceOptions,
   type ConformanceResult,
+  type Connection,
   type WireReply,
   type WireRequest,
 } from '../../../src/core/index.ts';
@@ -41,10 +42,22 @@ type Changes = {
   readonly reply?: (request: WireRequest, reply: WireReply) => WireReply;
   /** Called after each check, with the number of checks so far. */
   readonly onCheck?: (count: number) => void;
+  /** Time that passes after the last check. */
+  readonly laterMs?: number;
+  /** Whether another program has an order of the account in the book. */
+  readonly hasOther?: boolean;
 };
 
 /** Runs the checks with the real client and the shipped delays; virtual time passes while they wait. */
-async function checked({ switches = {}, options = {}, fate, reply, onCheck }: Changes = {}) {
+async function checked({
+  switches = {},
+  options = {},
+  fate,
+  reply,
+  onCheck,
+  laterMs = 0,
+  hasOther = false,
+}: Changes = {}) {
   const clock = new VirtualClock(START);
   const exchange = createVenue({ clock, seed: 7, switches });
   const account = exchange.openAccount({ balances: { btc: '1.5', mxn: '2000000' } });
@@ -65,25 +78,42 @@ async function checked({ switches = {}, options = {}, fate, reply, onCheck }: Ch
   });
   const told: ConformanceCheck[] = [];
   let over = false;
-  const running = bitso.conformance!({
-    connection: {
-      ...{ clock, random: randomOf(5), restUrl: 'http://127.0.0.1/api', transport, deadlineMs: 5_000 },
-      credentials: { key: account.key, secret: new Secret(account.secret), nonceAbove: 0n },
-      budgets: { public: 60, private: 300 },
-    },
-    ...{ book: BOOK, prefix: 'conform-', mayOrder: true, mayTrade: true, callbackUrl: 'http://127.0.0.1:9/hooks' },
-    tell: check => {
-      told.push(check);
-      onCheck?.(told.length);
-    },
-    isStopped: () => false,
-    ...options,
-  }).finally(() => (over = true));
+  const connection: Connection = {
+    ...{ clock, random: randomOf(5), restUrl: 'http://127.0.0.1/api', transport, deadlineMs: 5_000 },
+    credentials: { key: account.key, secret: new Secret(account.secret), nonceAbove: 0n },
+    budgets: { public: 60, private: 300 },
+  };
+  const check = () =>
+    bitso.conformance!({
+      connection,
+      ...{
+        book: BOOK,
+        prefix: 'conform-',
+        mayOrder: true,
+        mayTrade: true,
+        requestDelayMaxMs: 60_000,
+        callbackUrl: 'http://127.0.0.1:9/hooks',
+      },
+      tell: check => {
+        told.push(check);
+        onCheck?.(told.length);
+      },
+      isStopped: () => false,
+      ...options,
+    });
+  const placing = async (): Promise<void> => {
+    const client = bitso.connect(connection);
+    const order = { book: BOOK, side: 'buy', price: '100000', major: '0.01', originId: 'bot-1-1' } as const;
+    expect((await client.place({ ...order, timeInForce: 'post only' })).kind).toBe('done');
+    await client.close();
+  };
+  const running = (hasOther ? placing() : Promise.resolve()).then(check).finally(() => (over = true));
   while (!over) {
     await settle();
     if (!over) clock.runNext();
   }
   const result: ConformanceResult = await running;
+  await clock.advance(laterMs);
   expect(told).toEqual(result.checks);
   const live = exchange.venue.accounts.get(account.id)!;
   return { ...result, live: [...live.active.values()], account: live };
@@ -145,7 +175,7 @@ describe('an exchange that is wrong', () => {
   test.each<[Partial<Switches>, readonly string[]]>([
     [{ nonce: 'unchecked' }, ['repeated nonce']],
     [{ nonce: 'v1' }, ['nonces out of order']],
-    [{ trading: 'off' }, ['place a post-only order', 'buy at once', 'sell at once']],
+    [{ trading: 'off' }, ['place a post-only order', 'buy at once']],
     [{ openOrdersMax: 2 }, ['pages of open orders']],
     [{ quoteLifeMs: 20_000 }, ['conversion quote']],
     [{ rfqPairs: 'fetching_pairs_api_error' }, ['RFQ pairs']],
@@ -208,7 +238,7 @@ describe('an exchange that is wrong', () => {
     [
       'amounts that look filled',
       edited(/orders\?origin_ids/, each({ unfilled_amount: '0' })),
-      ['look up by client id', 'ask with an id of 40 characters', 'post-only order that would trade'],
+      ['look up by client id', 'ask with an id of 40 characters'],
     ],
     [
       'an order that may take',
@@ -293,4 +323,157 @@ describe('a run that does not come to its end', () => {
     expect(result.left.toSorted()).toEqual(live.toSorted());
     expect(namesOf(failed(result))).toContain('no order is left');
   });
+
+  test('reports every order as left while reads fail, and none once they work again', async () => {
+    for (const failuresMax of [5, Infinity]) {
+      let [isCanceled, failures] = [false, 0];
+      const result = await checked({
+        options: { isStopped: () => isCanceled, mayTrade: false },
+        onCheck: count => (isCanceled ||= count >= 22),
+        fate: ({ method, target }) =>
+          isCanceled && method === 'GET' && target.includes('open_orders') && failures++ < failuresMax
+            ? 'not sent'
+            : 'arrives',
+      });
+      expect([result.live, result.left.length > 0]).toEqual([[], failuresMax === Infinity]);
+    }
+  });
+
+  test('waits for a placement with an unknown outcome that arrives late', async () => {
+    let placements = 0;
+    let isCalled = false;
+    const arrived: number[] = [];
+    const result = await checked({
+      options: { isStopped: () => isCalled, mayTrade: false },
+      reply: ({ method, target }, reply) => {
+        if (method === 'POST' && target.includes('/orders')) arrived.push(reply.status);
+        return reply;
+      },
+      laterMs: 60_000,
+      fate: ({ method, target }) => {
+        if (method !== 'POST' || !/\/orders/.test(target)) return 'arrives';
+        if (++placements > 1) return 'arrives';
+        isCalled = true;
+        return { heldMs: 40_000 };
+      },
+    });
+    expect([result.left, result.live]).toEqual([[], []]);
+    expect([placements, arrived]).toEqual([1, [200]]);
+  });
+
+  test('sells what it bought, net of the fee, also after a stop, and says what it could not sell', async () => {
+    for (const isSellRejected of [false, true]) {
+      let isStopped = false;
+      const bodies: { side: string; major: string }[] = [];
+      const result = await checked({
+        options: { isStopped: () => isStopped },
+        fate: ({ method, target, body }) => {
+          if (method !== 'POST' || !target.includes('/orders') || !String(body).includes('immediate')) return 'arrives';
+          bodies.push(JSON.parse(String(body)) as (typeof bodies)[number]);
+          isStopped = true;
+          return isSellRejected && bodies.length === 2 ? 'not sent' : 'arrives';
+        },
+      });
+      expect(bodies.map(({ side }) => side)).toEqual(['buy', 'sell']);
+      expect(Number(bodies[1]!.major)).toBeLessThan(Number(bodies[0]!.major));
+      expect(namesOf(failed(result))).toEqual(isSellRejected ? ['sell at once', 'what was bought is sold'] : []);
+      const remains = result.account.total('btc') - 1_500_000_000_000_000_000n;
+      expect(remains >= 10_000_000_000n).toBe(isSellRejected);
+      expect(remains >= 0n).toBe(true);
+    }
+  });
+
+  test('sells nothing if nothing was bought', async () => {
+    const sides: unknown[] = [];
+    const result = await checked({
+      fate: ({ method, target, body }) => {
+        if (method !== 'POST' || !target.includes('/orders') || !String(body).includes('immediate')) return 'arrives';
+        sides.push((JSON.parse(String(body)) as { side: unknown }).side);
+        return 'not sent';
+      },
+    });
+    expect([sides, namesOf(failed(result))]).toEqual([['buy'], ['buy at once']]);
+  });
 });
+
+test('with an order of another program, nothing is traded and no exact balance is compared', async () => {
+  const result = await checked({ hasOther: true });
+  const others = result.checks.filter(({ found }) => /has 1 open orders in btc_mxn; first stop the bot/.test(found));
+  expect(failed(result)).toEqual([]);
+  expect(others.every(({ verdict }) => verdict === 'skipped')).toBe(true);
+  expect(namesOf(others)).toEqual([
+    'open orders before the checks',
+    'balance behind a bid',
+    'balance behind an ask',
+    'balances after all cancels',
+    'more than the balance',
+    'trades',
+  ]);
+  expect([result.left, result.live.map(({ originId }) => originId)]).toEqual([[], ['bot-1-1']]);
+});
+
+test('without the market or the fees of the book, what cannot be checked is skipped with the reason', async () => {
+  const refused = (target: RegExp) => (request: WireRequest, reply: WireReply) =>
+    target.test(request.target) ? { ...reply, status: 500, body: '{}' } : reply;
+  const reasonsIn = ({ checks }: ConformanceResult) =>
+    checks.flatMap(({ name, found, verdict }) =>
+      verdict === 'skipped' && found.endsWith('not known') ? [`${name}: ${found}`] : [],
+    );
+  expect(reasonsIn(await checked({ reply: refused(/\/fees/) }))).toEqual(['trades: the fees of btc_mxn are not known']);
+  expect(reasonsIn(await checked({ reply: refused(/available_books/) }))).toEqual([
+    'orders: the market of btc_mxn is not known',
+    'trades: the market of btc_mxn is not known',
+    'conversions, RFQ and webhooks: the market of btc_mxn is not known',
+  ]);
+});
+
+describe('an order that must have ended', () => {
+  test('has not ended because the first read does not list it', async () => {
+    const hidden = new Set<string>();
+    const rows = new Map<string, Record<string, unknown>>();
+    const result = await checked({
+      reply: ({ method, target }, reply) => {
+        const oid = /orders\?oids=([^&]*)/.exec(target)?.[1];
+        if (method !== 'GET' || oid === undefined) return reply;
+        const { payload } = JSON.parse(reply.body) as { payload: Record<string, unknown>[] };
+        if (payload[0]?.['status'] === 'cancelled') rows.set(oid, { ...payload[0], status: 'open' });
+        const row = rows.get(oid);
+        if (row === undefined) return reply;
+        const isFirst = !hidden.has(oid);
+        hidden.add(oid);
+        return { ...reply, body: JSON.stringify({ success: true, payload: isFirst ? [] : [row] }) };
+      },
+    });
+    expect(namesOf(failed(result))).toEqual([
+      'replace an order',
+      'cancel by client id',
+      'post-only order that would trade',
+    ]);
+  });
+
+  test('is not a post-only order whose outcome another code leaves unknown', async () => {
+    const result = await checked({
+      switches: { postOnlyCross: 'refuse' },
+      reply: (_, reply) => ({ ...reply, body: reply.body.replace('"1002"', '"1003"') }),
+    });
+    expect(namesOf(failed(result))).toEqual(['post-only order that would trade']);
+  });
+});
+
+test('a trade of the account with itself has two rows of one id', async () => {
+  const result = await checked({
+    reply: ({ target }, reply) => {
+      if (!target.includes('/user_trades')) return reply;
+      const { payload, ...more } = JSON.parse(reply.body) as { payload: Record<string, unknown>[] };
+      const limit = Number(/limit=(\d+)/.exec(target)?.[1] ?? 25);
+      const both = (payload.length > 0 ? payload : [SELF_TRADE]).flatMap(row => [row, row]);
+      return { ...reply, body: JSON.stringify({ ...more, payload: both.slice(0, limit) }) };
+    },
+  });
+  expect(failed(result)).toEqual([]);
+});
+
+const SELF_TRADE = {
+  ...{ tid: '7', oid: 'x1', book: BOOK, side: 'buy', price: '10', major: '1', minor: '-10', maker_side: 'buy' },
+  ...{ fees_amount: '0', fees_currency: 'btc', created_at: '2026-09-21T14:00:00+0000' },
+};
