@@ -70,6 +70,7 @@ const CHECKS: readonly ((config: Config, venues?: readonly string[]) => readonly
   missingTrades,
   referenceProblems,
   timingProblems,
+  priceMoveProblems,
   hedgeProblems,
   rfqReferenceProblems,
   deskProblems,
@@ -234,6 +235,13 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
     `expected at least tradeReportDelayMaxMs (${tradeReportDelayMaxMs}), found ${shutdownMs}; a stop of this duration would miss trades that are listed late`,
   );
   return problems;
+}
+
+/** Finds a window of past prices in which every price can expire while the book is still fresh. */
+function priceMoveProblems({ limits: { priceMove }, timing: { staleAfterMs } }: Config): readonly Problem[] {
+  if (priceMove === undefined || priceMove.windowMs > staleAfterMs) return [];
+  const message = `expected more than timing.staleAfterMs (${staleAfterMs}), found ${priceMove.windowMs}; every past price could expire before the next book`;
+  return [{ path: ['limits', 'priceMove', 'windowMs'], message }];
 }
 
 function exchangeProblems({ exchange, book }: Config, venues?: readonly string[]): readonly Problem[] {

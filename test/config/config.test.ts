@@ -302,6 +302,19 @@ describe('an error', () => {
     expect(errorsOf(withLine(line))).toEqual([expect.stringMatching(expected)]);
   });
 
+  test('a window of past prices that is not longer than a book stays fresh is refused', () => {
+    const withWindow = (windowMs: number) =>
+      errorsOf(
+        `${replaced('  collarBps: 200', `  priceMove: {bps: 500, windowMs: ${windowMs}}\n  collarBps: 200`)}timing: {staleAfterMs: 120000}\n`,
+      );
+    expect(withWindow(120_000)).toEqual([
+      expect.stringMatching(
+        /limits\.priceMove\.windowMs: expected more than timing\.staleAfterMs \(120000\), found 120000; every past price/,
+      ),
+    ]);
+    expect(withWindow(120_001)).toEqual([]);
+  });
+
   test('a book whose currencies have no opening balance on the embedded exchange is refused', () => {
     expect(errorsOf(replaced('btc_mxn', 'eth_mxn'))).toEqual([
       'a.yaml:3:1 exchange.balances: expected an opening balance of eth for book eth_mxn',

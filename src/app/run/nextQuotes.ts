@@ -12,8 +12,10 @@ import {
   type Amount,
   type Engine,
   type EngineEvent,
+  type Instrument,
   type Millis,
   type Order,
+  type OrderReport,
   type Preview,
   type Price,
   type Side,
@@ -34,7 +36,7 @@ export function nextPreview(
   at: Millis,
   reference: Extract<EngineEvent, { kind: 'reference' }> | null,
 ): Preview {
-  const { depth, majorFunds, minorFunds } = running.riskContext(at);
+  const { depth, majorFunds, minorFunds, foreignBests, instrument } = running.riskContext(at);
   const { major } = rules.instrument;
   const ledger = running.ledger([]);
   const engine = engineOf(config, rules, 0);
@@ -48,7 +50,12 @@ export function nextPreview(
   });
   engine.step({ kind: 'balances', at, startedAt: at, quiet: true, balances });
   engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
-  engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders: [] });
+  // Of the foreign orders, the best of each side is enough, because it decides which levels would cross one.
+  const foreign = (['buy', 'sell'] as const).flatMap(side => {
+    const best = foreignBests[side];
+    return best === null ? [] : [foreignOrder(instrument, side, best, at)];
+  });
+  engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders: foreign });
   if (reference !== null) engine.step(reference);
   const book = new OrderBook();
   for (let i = 0; i < depth.bids; i++) book.set('buy', depth.bidPrices[i] as Price, depth.bidAmounts[i] as Amount);
@@ -59,6 +66,19 @@ export function nextPreview(
   if (running.haltedBecause !== null) engine.step({ kind: 'halt', at, reason: running.haltedBecause });
   return engine.preview(at);
 }
+
+/** Returns a report of a foreign order at this price. Its amount has no effect. */
+const foreignOrder = (instrument: Instrument, side: Side, price: Price, at: Millis): OrderReport => ({
+  book: instrument.symbol,
+  oid: `foreign-${side}`,
+  side,
+  type: 'limit',
+  status: 'open',
+  price: textOfPrice(instrument, price),
+  originalAmount: '0',
+  unfilledAmount: '0',
+  createdAt: at,
+});
 
 /**
  * Returns a reason in one line if trading would halt immediately, or if the bot could not quote until the operator

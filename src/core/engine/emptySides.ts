@@ -57,9 +57,18 @@ const LASTING: readonly Reason[] = [
 
 const SIDE_SPECIFIC: readonly Reason[] = ['insufficient funds', 'position limit'];
 
+/**
+ * Reason that lasts only if both sides have it: the spread is then too wide for the limit. If only one side has it, the
+ * market moved, and the side returns with the market.
+ */
+const LASTING_ON_BOTH_SIDES: Reason = 'price too far from past prices';
+
 /** Whether both sides are empty, at least one of them for a reason that usually lasts until the operator acts. */
 export const needsOperator = ({ buy, sell }: EmptySides): boolean =>
-  buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
+  buy !== null &&
+  sell !== null &&
+  ([buy, sell].some(({ reason }) => LASTING.includes(reason)) ||
+    [buy, sell].every(({ reason }) => reason === LASTING_ON_BOTH_SIDES));
 
 /** Explains the empty sides with reasons and numbers; `null` if both sides show a quote. */
 export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskContext): string | null {

@@ -54,6 +54,8 @@ export class Engine {
   readonly #adverseSelection: AdverseSelection | null;
   /** Adverse-selection state of an earlier run, kept for the next run if this run does not measure markouts. */
   #keptAdverseState: RestoredLedger['adverse'];
+  /** Past prices of an earlier run, kept for the next run if this run does not limit price moves. */
+  #keptPastPrices: RestoredLedger['pastPrices'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
@@ -248,13 +250,14 @@ export class Engine {
   ledger(recent: readonly string[]): RestoredLedger | null {
     if (!this.#account.isOpen) return null;
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
+    const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
     return {
       ...this.#account.stateToSave(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
       ...(adverse ? { adverse } : {}),
-      ...(this.#pastPrice ? { pastPrices: this.#pastPrice.state() } : {}),
+      ...(pastPrices ? { pastPrices } : {}),
     };
   }
 
@@ -431,6 +434,7 @@ export class Engine {
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
     this.#keptAdverseState = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
+    this.#keptPastPrices = ledger.pastPrices;
     if (ledger.pastPrices !== undefined) this.#pastPrice?.restore(ledger.pastPrices, at);
   }
 

@@ -42,6 +42,7 @@ export class ForeignOrders {
     let bests = complete || current === true ? NO_ORDERS : this.#bests;
     for (const report of orders) {
       if (report.book !== instrument.symbol || report.price === undefined || this.#isOwn(report)) continue;
+      if (isWaitingForStop(report)) continue;
       const { side } = report;
       const price = crossedFrom(instrument, report);
       const best = bests[side];
@@ -54,6 +55,10 @@ export class ForeignOrders {
     return (originId !== undefined && this.#ids.isOwnId(originId)) || this.#orders.byOid(oid) !== undefined;
   }
 }
+
+/** Whether the order is a stop order that has not triggered. Such an order is not in the book. */
+const isWaitingForStop = ({ stop, triggeredAt }: OrderReport): boolean =>
+  stop !== undefined && triggeredAt === undefined;
 
 /** Returns the price in ticks, rounded up for a buy and down for a sell. A price that is too large is capped. */
 function crossedFrom(instrument: Instrument, { side, price }: OrderReport): Price {

@@ -119,6 +119,10 @@ export type OrderReport = {
   readonly originalAmount: DecimalText;
   readonly unfilledAmount: DecimalText;
   readonly createdAt: Millis;
+  /** Price at which a stop order triggers; absent for other orders. */
+  readonly stop?: DecimalText;
+  /** Time at which a stop order triggered; absent before that time. */
+  readonly triggeredAt?: Millis;
 };
 
 export type Balance = {

@@ -18,8 +18,8 @@ export type LimitUse = { readonly limit: LimitName } & (
 );
 
 /**
- * Returns the current value of every limit; the list is empty if no limit is set. `profit` is the total profit so far,
- * in the quote currency.
+ * Returns the current value of every limit, except those whose value is unknown; the list is empty if no limit is set.
+ * `profit` is the total profit so far, in the quote currency.
  */
 export function limitUsesOf(
   riskContext: RiskContext,
@@ -61,8 +61,11 @@ function riskUses({ limits, orders, position, instrument, depth, pastPrice }: Ri
           },
         ]),
     { limit: 'ordersMax', currency: null, max: limits.ordersMax, used: live.length },
-    { limit: 'collarBps', currency: null, max: limits.collarBps, used: farthest },
-    ...(priceMove === undefined
+    // Without a mid price, the distances from it are unknown.
+    ...(Number.isNaN(farthest)
+      ? []
+      : [{ limit: 'collarBps' as const, currency: null, max: limits.collarBps, used: farthest }]),
+    ...(priceMove === undefined || Number.isNaN(mid) || pastPrice === 0
       ? []
       : [
           {

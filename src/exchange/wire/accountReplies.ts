@@ -17,8 +17,6 @@ import type { Row } from './wire.ts';
 export type OrderDetails = OrderReport & {
   readonly timeInForce?: string;
   readonly originalValue?: DecimalText;
-  readonly stop?: DecimalText;
-  readonly triggeredAt?: Millis;
   readonly updatedAt?: Millis;
   readonly marginOrderType?: string;
 };

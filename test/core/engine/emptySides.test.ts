@@ -115,7 +115,7 @@ describe('what is said of an empty side', () => {
       'the distance from past prices',
       limited({ priceMove: { bps: 10, windowMs: 600_000 } }),
       'no bid and no ask: price too far from past prices (10 btc at 998 is 20.0 bps from 1000, the median of the last 10 min, but limits.priceMove.bps is 10)',
-      false,
+      true,
     ],
     [
       'the number of orders',
@@ -153,6 +153,17 @@ describe('what is said of an empty side', () => {
     const snapshot = snapshotOf(desk);
     expect(snapshot.emptySidesText).toBe(text);
     expect(needsOperator(snapshot.unshown)).toBe(isLasting);
+  });
+
+  it('needs the operator if both sides are too far from past prices, but not if only one is', () => {
+    const far = { reason: 'price too far from past prices', words: null, level: null } as const;
+    const drift = { reason: 'held back by the strategy', words: null, level: null } as const;
+    expect(needsOperator({ buy: far, sell: far })).toBe(true);
+    for (const other of [null, drift])
+      expect([needsOperator({ buy: far, sell: other }), needsOperator({ buy: other, sell: far })]).toEqual([
+        false,
+        false,
+      ]);
   });
 
   it('has the funds of each side in its own currency', () => {

@@ -79,6 +79,42 @@ describe('the foreign orders of the account', () => {
     expect(reads([report('buy', '9'.repeat(30)), report('sell', '9'.repeat(30))])).toEqual({ buy: most, sell: most });
   });
 
+  test('are not changed by a stop order that has not triggered, which is not in the book', () => {
+    const listed = fc.record({
+      side: fc.constantFrom<Side>('buy', 'sell'),
+      price: fc.integer({ min: 970, max: 1_030 }).map(String),
+      status: fc.constantFrom('queued' as const, 'open' as const),
+      stop: fc.option(fc.integer({ min: 970, max: 1_030 }).map(String), { nil: undefined }),
+      triggeredAt: fc.option(fc.constant(1_700_000_000_000), { nil: undefined }),
+    });
+    const kinds = fc.constantFrom('complete', 'current', 'cut');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.array(listed, { maxLength: 6 }), kinds), { maxLength: 4 }), pages => {
+        const [all, resting] = [foreign(), foreign()];
+        for (const [page, kind] of pages) {
+          const orders = page.map(({ side, price, status, stop, triggeredAt }) =>
+            report(side, price, {
+              status,
+              ...(stop === undefined ? {} : { stop }),
+              ...(triggeredAt === undefined ? {} : { triggeredAt }),
+            }),
+          );
+          const waits = (order: OrderReport) => order.stop !== undefined && order.triggeredAt === undefined;
+          expect(all.reads(orders, kind)).toEqual(
+            resting.reads(
+              orders.filter(order => !waits(order)),
+              kind,
+            ),
+          );
+        }
+      }),
+    );
+    const stop = { status: 'queued', stop: '995' } as const;
+    const { reads } = foreign();
+    expect(reads([report('sell', '994', stop)])).toEqual({ buy: null, sell: null });
+    expect(reads([report('sell', '994', { ...stop, triggeredAt: 1 })])).toEqual({ buy: null, sell: 994 });
+  });
+
   test('stay after a read of one page only, are replaced by a whole one, and an older read changes nothing', () => {
     const { reads } = foreign();
     reads([report('sell', '1009')]);

@@ -99,9 +99,19 @@ describe('what is used of each limit', () => {
     expect(limitUsesOf({ ...more, orders: [] }, null, money(0n), 0)).toContainEqual(
       expect.objectContaining({ limit: 'orderAmountMax', used: 0n }),
     );
-    // Without a middle nobody knows how far an order is from it.
-    for (const depth of [depthOf([[999, 50]], []), depthOf([], [[1001, 50]])])
-      expect(limitUsesOf({ ...context, depth }, null, money(0n), 0)[3]).toMatchObject({ used: Number.NaN });
+    const withoutDistances = ['positionMax', 'orderValueMax', 'orderAmountMax', 'ordersMax'];
+    // Distances are left out while the mid price or the past price is unknown.
+    for (const depth of [depthOf([[999, 50]], []), depthOf([], [[1001, 50]]), depthOf([], [])])
+      for (const pastPrice of [0, 2_500]) {
+        const unknown = limitUsesOf({ ...more, depth, pastPrice }, null, money(0n), 0);
+        expect(unknown.map(({ limit }) => limit)).toEqual(withoutDistances);
+        const idle = limitUsesOf({ ...more, depth, pastPrice, orders: [] }, null, money(0n), 0);
+        expect(idle.filter(({ used }) => Number.isNaN(Number(used)))).toEqual([]);
+      }
+    expect(limitUsesOf({ ...more, pastPrice: 0 }, null, money(0n), 0).map(({ limit }) => limit)).toEqual([
+      ...withoutDistances,
+      'collarBps',
+    ]);
 
     const guard = new KillSwitch(halts);
     const losses = (profit: string) =>

@@ -199,6 +199,25 @@ describe('the window after a restart', () => {
     shows(next, 10_000, 4_000);
     expect(quoting(next)).toBeNull();
   });
+
+  test('of the ledger survives a run that does not limit price moves', () => {
+    const first = new Desk({ limits, strategy: quoteAround(20) }).open();
+    shows(first, 10_000, HOUR);
+    shows(first, 13_300, 60_000);
+    const continued = (from: Desk, run: number, runLimits: never): Desk => {
+      const next = new Desk({ limits: runLimits, strategy: quoteAround(20), run });
+      next.now = from.now + 30_000;
+      const ledger = ledgerOf(textOfLedger(from.engine.ledger([])!));
+      next.step({ kind: 'restore', at: next.now, orders: [], ledger });
+      next.open();
+      shows(next, 13_300, 30_000);
+      return next;
+    };
+    const unlimited = continued(first, 8, { ...(limits as object), priceMove: undefined } as never);
+    expect([quoting(unlimited), unlimited.live.length]).toEqual([null, 2]);
+    const last = continued(unlimited, 9, limits);
+    expect([quoting(last), last.places()]).toEqual(['price moved too far', []]);
+  });
 });
 
 describe('the limit on price moves', () => {
