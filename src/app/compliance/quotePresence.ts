@@ -146,8 +146,8 @@ export const termsIn = (instrument: Instrument, { spreadMaxBps, sizeMin }: Prese
 });
 
 /**
- * Returns the presence of an engine's orders. An order counts from the time at which the bot learns that the order is
- * in the book, until the bot sends a cancel or learns that the order has ended.
+ * Returns the presence of an engine's orders. An order counts once the bot knows that it is in the book. It stops
+ * counting when the bot sends a cancel or learns that the order has ended.
  */
 export function presenceOf(engine: Engine, at: Millis, terms: TermsInUnits): QuotePresence {
   const orders = engine.unfinished.filter(isInBook);

@@ -50,7 +50,7 @@ export function nextPreview(
   });
   engine.step({ kind: 'balances', at, startedAt: at, quiet: true, balances });
   engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
-  // Of the foreign orders, the best of each side is enough, because it decides which levels would cross one.
+  // The best foreign order of each side is enough, because it decides which levels would cross one.
   const foreign = (['buy', 'sell'] as const).flatMap(side => {
     const best = foreignBests[side];
     return best === null ? [] : [foreignOrder(instrument, side, best, at)];

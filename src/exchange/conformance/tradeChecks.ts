@@ -142,7 +142,7 @@ async function sideChecks(
         isRight && sumOf(trades, 'major') === moneyOf(amount),
       );
     },
-    // What was bought is sold in any case.
+    // The bought amount is sold even after a stop.
     side === 'sell',
   );
   const done = { before, trades, amount: moneyOf(amount), isWhole: sumOf(trades, 'major') === moneyOf(amount) };
