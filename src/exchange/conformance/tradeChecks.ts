@@ -149,7 +149,7 @@ async function sideChecks(
         isRight && sumOf(trades, 'major') === moneyOf(amount),
       );
     },
-    // What was bought is sold in any case.
+    // The sell of what was bought follows even a stop.
     side === 'sell',
   );
   const done = { before, trades, amount: moneyOf(amount), isWhole: sumOf(trades, 'major') === moneyOf(amount) };
