@@ -131,6 +131,19 @@ export function heldOf(balances: readonly Balance[], name: string): Held {
   return { total: moneyOf(row?.total ?? '0'), locked: moneyOf(row?.locked ?? '0') };
 }
 
+/** Number of the smallest bids that must be affordable. */
+const BIDS_MAX = 4n;
+
+/** Returns what a check lacks, as its reason to be skipped; `null` if the balances are enough. */
+export function missingFunds(balances: readonly Balance[], name: string, needed: bigint): string | null {
+  const { total, locked } = heldOf(balances, name);
+  const available = money(total - locked);
+  // Without any balance, the read failed, and the exchange decides.
+  return balances.length === 0 || available >= needed
+    ? null
+    : `needs ${textOfMoney(money(needed))} ${name}, and ${textOfMoney(available)} is available`;
+}
+
 const heldText = ({ total, locked }: Held): string => `total ${textOfMoney(total)}, locked ${textOfMoney(locked)}`;
 
 /**
@@ -156,6 +169,9 @@ export async function orderChecks(
   const isPlaced = await checks.check(
     ['place a post-only order', 'public-facts 5', 'accepted with an order id'],
     async () => {
+      // Three bids are open at a time, and a replacement may lock both of its orders.
+      const missing = missingFunds(start, minor, BIDS_MAX * moneyOfValue(instrument, valueOf(bid.ticks, bid.lots)));
+      if (missing !== null) return skipped(missing);
       oid = valueIn(await own.place('buy', { originId: firstId })).oid;
       return judged(`order id of ${oid.length} characters`, oid.length > 0);
     },
@@ -308,26 +324,30 @@ async function askChecks({ client, market, own, checks, start, ofBalances }: Ord
   const { major } = market.instrument;
   const ask = own.smallest('sell');
   const originId = own.nextId(ID_MAX);
-  await checks.check(
-    ['ask with an id of 40 characters', 'rest-api 8', `the order as placed: ${orderText(ask)}`],
-    async () => {
+  const missing = missingFunds(start, major, moneyOfAmount(market.instrument, ask.lots));
+  const withFunds = async (answer: () => Promise<CheckAnswer>): Promise<CheckAnswer> =>
+    missing === null ? answer() : skipped(missing);
+  await checks.check(['ask with an id of 40 characters', 'rest-api 8', `the order as placed: ${orderText(ask)}`], () =>
+    withFunds(async () => {
       const { oid } = valueIn(await own.place('sell', { originId }));
       const [order] = await checks.readUntil(
         () => client.lookUp({ originIds: [originId] }),
         orders => isLive(orders[0]),
       );
       return judged(reportText(order), order?.oid === oid && isAsPlaced(order, ask));
-    },
+    }),
   );
   await checks.check(['balance behind an ask', 'public-facts 9.3', `${major} locked: the amount`], () =>
-    ofBalances(() => lockedAnswer(client, start, major, moneyOfAmount(market.instrument, ask.lots))),
+    withFunds(() => ofBalances(() => lockedAnswer(client, start, major, moneyOfAmount(market.instrument, ask.lots)))),
   );
-  await checks.check(['cancel by order id', 'rest-api 4.2', 'lists the order id'], async () => {
-    const [order] = valueIn(await client.lookUp({ originIds: [originId] }));
-    if (order === undefined) return judged('no such order', false);
-    const canceled = valueIn(await client.cancel({ oids: [order.oid] }));
-    return judged(`${canceled.length} listed`, canceled[0] === order.oid);
-  });
+  await checks.check(['cancel by order id', 'rest-api 4.2', 'lists the order id'], () =>
+    withFunds(async () => {
+      const [order] = valueIn(await client.lookUp({ originIds: [originId] }));
+      if (order === undefined) return judged('no such order', false);
+      const canceled = valueIn(await client.cancel({ oids: [order.oid] }));
+      return judged(`${canceled.length} listed`, canceled[0] === order.oid);
+    }),
+  );
 }
 
 /**

@@ -2,9 +2,11 @@
 import {
   money,
   moneyOf,
+  moneyOfValue,
   textOfAmount,
   textOfMoney,
   textOfPrice,
+  valueOf,
   type Amount,
   type Balance,
   type BookFee,
@@ -15,7 +17,7 @@ import {
 } from '../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
 import { judged, skipped, valueIn, type Checks } from './checks.ts';
-import { EIGHTH, heldOf, lotsFor, type CheckOrders } from './orderChecks.ts';
+import { EIGHTH, heldOf, lotsFor, missingFunds, type CheckOrders } from './orderChecks.ts';
 import type { CheckedMarket } from './publicChecks.ts';
 
 const ONE = 10n ** 18n;
@@ -41,16 +43,17 @@ export async function tradeChecks(stage: TradeStage): Promise<void> {
   const smallest = lotsFor(instrument, Number(moneyOf(market.bid) / instrument.tickMoney) as Price);
   const sentBefore = own.sent.length;
   const buy = await sideChecks(stage, 'buy', lotsWithFee(smallest, moneyOf(stage.fee.taker)));
-  if (own.sent.length === sentBefore) return;
+  const isSent = own.sent.length > sentBefore;
   const changeNow = async (): Promise<Money> =>
     money(heldOf(valueIn(await client.balances()), major).total - heldOf(buy.before, major).total);
-  const bought = await boughtBy(buy, stage);
+  const bought = isSent ? await boughtBy(buy, stage) : money(0n);
   const lots = Number((bought ?? 0n) / lotMoney) as Amount;
   if (lots > 0) await sideChecks(stage, 'sell', lots);
   else
     await checks.check(['sell at once', 'public-facts 16.1', 'what was bought, executed as taker'], () =>
       Promise.resolve(skipped(bought === null ? 'what was bought is not known' : 'nothing was bought')),
     );
+  if (!isSent) return;
   await checks.check(
     ['what was bought is sold', 'rest-api 4.9', `less than a lot of ${major} remains`],
     async () => {
@@ -124,7 +127,11 @@ async function sideChecks(
     [`${side} at once`, 'public-facts 16.1', `${amount} executed as taker`],
     async () => {
       before = valueIn(await client.balances());
-      const price = textOfPrice(instrument, Number(limit / instrument.tickMoney) as Price);
+      const ticks = Number(limit / instrument.tickMoney) as Price;
+      const missing =
+        side === 'buy' ? missingFunds(before, minor, moneyOfValue(instrument, valueOf(ticks, lots))) : null;
+      if (missing !== null) return skipped(missing);
+      const price = textOfPrice(instrument, ticks);
       const { oid } = valueIn(await own.place(side, { price, major: amount, timeInForce: 'immediate or cancel' }));
       trades = await checks.readUntil(
         async () => {
@@ -142,7 +149,7 @@ async function sideChecks(
         isRight && sumOf(trades, 'major') === moneyOf(amount),
       );
     },
-    // The bought amount is sold even after a stop.
+    // The sell of what was bought follows even a stop.
     side === 'sell',
   );
   const done = { before, trades, amount: moneyOf(amount), isWhole: sumOf(trades, 'major') === moneyOf(amount) };

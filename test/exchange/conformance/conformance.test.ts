@@ -46,6 +46,8 @@ type Changes = {
   readonly laterMs?: number;
   /** Whether another program has an order of the account in the book. */
   readonly hasOther?: boolean;
+  /** Opening balances of the account. */
+  readonly balances?: Readonly<Record<string, string>>;
 };
 
 /** Runs the checks with the real client and the shipped delays; virtual time passes while they wait. */
@@ -57,10 +59,11 @@ async function checked({
   onCheck,
   laterMs = 0,
   hasOther = false,
+  balances = { btc: '1.5', mxn: '2000000' },
 }: Changes = {}) {
   const clock = new VirtualClock(START);
   const exchange = createVenue({ clock, seed: 7, switches });
-  const account = exchange.openAccount({ balances: { btc: '1.5', mxn: '2000000' } });
+  const account = exchange.openAccount({ balances });
   const market = seededFlow({ seed: 7, profile: FLOW_PROFILES[BOOK]! });
   market.start(exchange.marketplace(BOOK));
   opened.push({ exchange, stop: () => market.stop() });
@@ -477,3 +480,13 @@ const SELF_TRADE = {
   ...{ tid: '7', oid: 'x1', book: BOOK, side: 'buy', price: '10', major: '1', minor: '-10', maker_side: 'buy' },
   ...{ fees_amount: '0', fees_currency: 'btc', created_at: '2026-09-21T14:00:00+0000' },
 };
+
+test.each([
+  [{ btc: '0', mxn: '2000000' }, ['ask with an id of 40 characters', 'balance behind an ask', 'cancel by order id']],
+  [{ btc: '1.5', mxn: '1' }, ['place a post-only order', 'buy at once']],
+])('with %o, what needs the missing currency is skipped', async (balances, names) => {
+  const result = await checked({ balances });
+  const missing = result.checks.filter(({ found, verdict }) => verdict === 'skipped' && / is available$/.test(found));
+  expect([failed(result), namesOf(missing)]).toEqual([[], names]);
+  expect([result.left, result.live]).toEqual([[], []]);
+});
