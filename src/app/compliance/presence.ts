@@ -15,9 +15,10 @@ import {
   type Stop,
 } from './quotePresence.ts';
 import {
+  differenceIn,
   hashOfRecordings,
-  nextStart,
   replayRuns,
+  type RecordedDays,
   type OpenedRun,
   type RecordingEvidence,
   type RunWatcher,
@@ -45,17 +46,7 @@ export type PresenceCertificate = {
   readonly version: string;
 };
 
-export type PresenceAsked = {
-  readonly dir: string;
-  readonly terms: PresenceTerms;
-  /** Start of the first day, UTC; if absent, the first recorded day is the first. */
-  readonly from?: Millis;
-  /** Start of the last day, UTC; if absent, the last recorded day is the last. */
-  readonly to?: Millis;
-  readonly version: string;
-  /** Called with the time of each input, for progress reports. */
-  readonly onInput?: (at: Millis) => void;
-};
+export type PresenceAsked = RecordedDays & { readonly terms: PresenceTerms; readonly version: string };
 
 /**
  * Computes the certificate of the selected days.
@@ -64,15 +55,11 @@ export type PresenceAsked = {
 export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
   const { dir, terms, from = -Infinity, to = Infinity, version } = asked;
   const time = new PresenceTime();
-  const opened: OpenedRun[] = [];
-  const recordings = replayRuns(dir, { from, to: to + UTC_DAY_MS }, run => {
-    opened.push(run);
-    return presenceWatcher(run, terms, time, asked.onInput);
-  });
+  const { opened, recordings, nextStart } = replayRuns(dir, { from, to: to + UTC_DAY_MS }, run =>
+    presenceWatcher(run, terms, time, asked.onInput),
+  );
   // The bot was not running from the end of the last replayed run to the start of the next run.
-  const next = nextStart(dir, to + UTC_DAY_MS);
-  if (next !== null) time.change(next, NOT_RUNNING);
-  // `replayRuns` throws an error if it replays no run.
+  if (nextStart !== null) time.change(nextStart, NOT_RUNNING);
   const { instrument, setup } = opened.at(-1)!;
   const exchanges = exchangesOf(opened);
   const days = time.days.filter(day => day.from >= from && day.from <= to);
@@ -122,12 +109,6 @@ function unitsOfTerms(instrument: OpenedRun['instrument'], terms: PresenceTerms)
     if (!(error instanceof TooLarge)) throw error;
     throw new UsageError(`--size-min: expected at most ${error.largest}, found ${error.text}`);
   }
-}
-
-/** Returns the first difference between replay and recordings, as text with the run; `null` if there is none. */
-export function differenceIn({ recordings }: Pick<PresenceCertificate, 'recordings'>): string | null {
-  const found = recordings.find(({ difference }) => difference !== null);
-  return found === undefined ? null : `run ${found.run}: ${found.difference}`;
 }
 
 /** Returns the certificate as one JSON object. Times are in whole milliseconds. Shares are in percent, rounded down. */

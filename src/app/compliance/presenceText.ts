@@ -2,7 +2,8 @@
 import { html, pageWith, section, table, THEME_BUTTON, type Html, type PageParts } from '../../pages/index.ts';
 import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
 import type { PresenceDay, PresenceTerms, Stop } from './quotePresence.ts';
-import { differenceIn, percentOfDay, type PresenceCertificate } from './presence.ts';
+import { percentOfDay, type PresenceCertificate } from './presence.ts';
+import { differenceIn } from './recordedRuns.ts';
 
 /** Maximum number of stops in the text and on the page; the JSON object has all stops. */
 const STOPS_MAX = 50;

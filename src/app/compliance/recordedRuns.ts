@@ -3,9 +3,17 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Command, Engine, EngineEvent, Instrument, Millis } from '../../core/index.ts';
 import { recordedConfig, type Config } from '../../config.ts';
-import { followRecording, recordedRunOf, recordingName, recordingsIn } from '../../live/recording/recordings.ts';
-import { firstRules, lineReader, Replaying, type Replayed } from '../../live/replay/replay.ts';
+import {
+  followRecording,
+  readFollowed,
+  recordedRunOf,
+  recordingName,
+  recordingsIn,
+  type RecordedRun,
+} from '../../live/recording/recordings.ts';
+import { firstRules, replayRecording } from '../../live/replay/replay.ts';
 import { readOfRun } from '../inspect/explain.ts';
+import type { DaysAsked } from '../inspect/profitReport.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
@@ -44,39 +52,49 @@ export type RunWatcher = {
 /** Time range that includes `from` and excludes `to`. */
 export type TimeRange = { readonly from: Millis; readonly to: Millis };
 
-/** Returns the start time of the first run that starts at or after a time; `null` if no run does. */
-export function nextStart(dir: string, at: Millis): Millis | null {
-  return runStarts(dir).find(({ startedAt }) => startedAt >= at)?.startedAt ?? null;
-}
+/** Days to replay; an absent bound is the first or the last recorded day. */
+export type RecordedDays = DaysAsked & {
+  readonly dir: string;
+  /** Called with the time of each input, for progress reports. */
+  readonly onInput?: (at: Millis) => void;
+};
+
+/** Replayed runs of a range, oldest first; there is at least one. */
+export type ReplayedRuns = {
+  readonly opened: readonly OpenedRun[];
+  readonly recordings: readonly RecordingEvidence[];
+  /** Start time of the first run that starts at or after the end of the range; `null` if no run does. */
+  readonly nextStart: Millis | null;
+};
 
 /**
  * Replays every run that may have inputs in the range. `watch` returns the watcher of one run. All replayed runs must
  * be of one book.
  * @throws UsageError if no run can be replayed, or if the runs are of several books.
  */
-export function replayRuns(
-  dir: string,
-  range: TimeRange,
-  watch: (run: OpenedRun) => RunWatcher,
-): readonly RecordingEvidence[] {
-  const replayed: RecordingEvidence[] = [];
+export function replayRuns(dir: string, range: TimeRange, watch: (run: OpenedRun) => RunWatcher): ReplayedRuns {
+  const recorded = recordedRuns(dir);
+  const opened: OpenedRun[] = [];
+  const recordings: RecordingEvidence[] = [];
   let book: string | null = null;
-  for (const run of runsIn(dir, range)) {
-    const setup = setupOf(dir, run);
-    if (setup === null) continue;
+  for (const { run, setup: text } of runsIn(recorded, range)) {
+    const setup = recordedConfig(text);
     book ??= setup.book;
     if (setup.book !== book)
       throw new UsageError(
         `${dir}: runs of ${book} and of ${setup.book}; select days of one book with --from and --to`,
       );
-    const evidence = replayOfRun(dir, run, setup, watch);
-    if (evidence !== null) replayed.push(evidence);
+    const evidence = replayOfRun(dir, run, setup, of => {
+      opened.push(of);
+      return watch(of);
+    });
+    if (evidence !== null) recordings.push(evidence);
   }
-  if (replayed.length === 0)
+  if (recordings.length === 0)
     throw new UsageError(
       `${dir}: no recording of a run in these days; expected the state directory of a bot that has run (state.dir, or --state)`,
     );
-  return replayed;
+  return { opened, recordings, nextStart: recorded.find(of => of.startedAt >= range.to)?.startedAt ?? null };
 }
 
 /**
@@ -89,27 +107,24 @@ export function hashOfRecordings(replayed: readonly Pick<RecordingEvidence, 'fil
   return hash.digest('hex');
 }
 
+/** Returns the first difference between replay and recordings, as text with the run; `null` if there is none. */
+export function differenceIn({ recordings }: Pick<ReplayedRuns, 'recordings'>): string | null {
+  const found = recordings.find(({ difference }) => difference !== null);
+  return found === undefined ? null : `run ${found.run}: ${found.difference}`;
+}
+
 /**
- * Returns the numbers of the runs that started before the end of the range and whose next run, if any, started after
- * the start of the range.
+ * Returns the runs that started before the end of the range and whose next run, if any, started after the start of the
+ * range.
  */
-function runsIn(dir: string, { from, to }: TimeRange): readonly number[] {
-  return runStarts(dir)
-    .filter(({ startedAt }, i, runs) => startedAt < to && (runs[i + 1]?.startedAt ?? Infinity) > from)
-    .map(({ run }) => run);
-}
+const runsIn = (recorded: readonly RecordedRun[], { from, to }: TimeRange): readonly RecordedRun[] =>
+  recorded.filter(({ startedAt }, i) => startedAt < to && (recorded[i + 1]?.startedAt ?? Infinity) > from);
 
-function runStarts(dir: string): readonly { readonly run: number; readonly startedAt: Millis }[] {
-  return (existsSync(dir) ? recordingsIn(dir) : []).flatMap(({ run }) => {
-    const startedAt = readOfRun(dir, run, () => recordedRunOf(dir, run))?.startedAt;
-    return startedAt === undefined ? [] : [{ run, startedAt }];
-  });
-}
-
-function setupOf(dir: string, run: number): Config | null {
-  const of = readOfRun(dir, run, () => recordedRunOf(dir, run));
-  return of === null ? null : recordedConfig(of.setup);
-}
+/** Returns all recorded runs, oldest first, except those that ended at their start. */
+const recordedRuns = (dir: string): readonly RecordedRun[] =>
+  (existsSync(dir) ? recordingsIn(dir) : []).flatMap(
+    ({ run }) => readOfRun(dir, run, () => recordedRunOf(dir, run)) ?? [],
+  );
 
 /** Replays one run. Returns `null` for a run that ended before it read the rules of its book. */
 function replayOfRun(
@@ -122,39 +137,17 @@ function replayOfRun(
   if (rules === null) return null;
   const engine = engineOf(setup, rules, run);
   const watcher = watch({ run, engine, instrument: rules.instrument, setup });
-  const replaying = new Replaying(run, engine, (event, commands) => watcher.see(event, commands));
   const pieces = followRecording(dir, run);
   try {
-    const { difference, gap } = replayPieces(pieces, replaying, venueOf(setup).meaningOf ?? (() => undefined));
+    const { difference, gap } = replayRecording(run, engine, () => readFollowed(pieces, run), {
+      onInput: (event, commands) => watcher.see(event, commands),
+      meaningOf: venueOf(setup).meaningOf,
+    });
     const { bytesRead: bytes } = pieces;
     const evidence = { run, file: recordingName(run), bytes, sha256: pieces.hashOfRead(), difference, gap };
     watcher.end(evidence);
     return evidence;
   } finally {
     pieces.close();
-  }
-}
-
-function replayPieces(
-  pieces: ReturnType<typeof followRecording>,
-  replaying: Replaying,
-  meaningOf: Parameters<typeof lineReader>[1],
-): Replayed {
-  try {
-    let [read, lines]: [ReturnType<typeof lineReader> | null, readonly string[] | null] = [null, pieces.next()];
-    while (lines !== null) {
-      for (const text of lines) {
-        // The first line describes the run.
-        if (read === null) read = lineReader((JSON.parse(text) as { format?: 2 }).format, meaningOf);
-        else {
-          const ended = replaying.take(read(text));
-          if (ended !== null) return ended;
-        }
-      }
-      lines = pieces.next();
-    }
-    return replaying.end();
-  } catch (error) {
-    return replaying.failed(error);
   }
 }

@@ -18,7 +18,7 @@ import {
   type StuffingCount,
   type WashCount,
 } from './ownFlow.ts';
-import { replayRuns, type OpenedRun, type RecordingEvidence } from './recordedRuns.ts';
+import { replayRuns, type RecordedDays, type RecordingEvidence } from './recordedRuns.ts';
 
 /** Minimum values at which a measure causes a warning. Warnings never stop the bot. */
 export const WARN_FROM = {
@@ -59,16 +59,7 @@ export type Surveillance = {
   readonly recordings: readonly RecordingEvidence[];
 };
 
-export type SurveillanceAsked = {
-  readonly dir: string;
-  readonly windows: FlowWindows;
-  /** Start of the first day, UTC; if absent, the first recorded day is the first. */
-  readonly from?: Millis;
-  /** Start of the last day, UTC; if absent, the last recorded day is the last. */
-  readonly to?: Millis;
-  /** Called with the time of each input, for progress reports. */
-  readonly onInput?: (at: Millis) => void;
-};
+export type SurveillanceAsked = RecordedDays & { readonly windows: FlowWindows };
 
 /**
  * Measures the order flow of the selected days.
@@ -82,9 +73,7 @@ export function surveillance({
   onInput,
 }: SurveillanceAsked): Surveillance {
   const collector = new FlowCollector();
-  const opened: OpenedRun[] = [];
-  const recordings = replayRuns(dir, { from, to: to + UTC_DAY_MS }, run => {
-    opened.push(run);
+  const { opened, recordings } = replayRuns(dir, { from, to: to + UTC_DAY_MS }, run => {
     collector.begin();
     return {
       see: (event, commands) => {
@@ -95,7 +84,6 @@ export function surveillance({
       end: () => undefined,
     };
   });
-  // `replayRuns` throws an error if it replays no run.
   const { instrument } = opened.at(-1)!;
   const { flow } = collector;
   const days = daysOfFlow(flow)

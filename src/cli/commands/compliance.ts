@@ -1,7 +1,8 @@
 /** Commands for supervisors and counterparties: quote presence and surveillance, from the recordings of a bot. */
 import type { Command } from 'commander';
 import { progress } from '../../app/inspect/explain.ts';
-import { differenceIn, presenceCertificate, presenceJson } from '../../app/compliance/presence.ts';
+import { presenceCertificate, presenceJson } from '../../app/compliance/presence.ts';
+import { differenceIn } from '../../app/compliance/recordedRuns.ts';
 import { presencePage, presenceText } from '../../app/compliance/presenceText.ts';
 import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';
 import { surveillance, surveillanceJson } from '../../app/compliance/surveillance.ts';

@@ -7,7 +7,7 @@ import { lastMoment, profitAt } from '../../app/inspect/profitNow.ts';
 import { profitReport, reportJson, reportText } from '../../app/inspect/profitReport.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
 import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';
-import { differenceIn } from '../../app/compliance/presence.ts';
+import { differenceIn } from '../../app/compliance/recordedRuns.ts';
 import { surveillance, surveillanceJson } from '../../app/compliance/surveillance.ts';
 import { surveillanceSection, surveillanceText } from '../../app/compliance/surveillanceText.ts';
 import { readConfig } from '../../wiring/configFile.ts';

@@ -140,17 +140,24 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
   };
 }
 
+/** First line of a recording, and all further lines. */
+export type RunRecording = { readonly of: RecordedRun; readonly lines: Iterable<string> };
+
 /**
  * Reads the first line (`of`) and all further lines of a run, even while the run is being recorded. Returns `null` if
  * the first piece is incomplete because the run ended at its start. Ignores an incomplete last piece, which was never
  * durable. Throws RangeError if the file is damaged, either immediately or while lines are read. The file stays open
  * until all lines are read or the iterator returns.
  */
-export function readRecording(
-  dir: string,
-  run: number,
-): { readonly of: RecordedRun; readonly lines: Iterable<string> } | null {
-  const lines = linesOf(join(dir, recordingName(run)), run);
+export function readRecording(dir: string, run: number): RunRecording | null {
+  return startedRecording(linesOf(join(dir, recordingName(run)), run), run);
+}
+
+/** Reads the recording of a followed run. Returns `null` and throws as `readRecording` does; the pieces stay open. */
+export const readFollowed = (pieces: RecordingPieces, run: number): RunRecording | null =>
+  startedRecording(linesIn(pieces), run);
+
+function startedRecording(lines: Generator<string, undefined>, run: number): RunRecording | null {
   const first = lines.next();
   return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
 }
@@ -175,10 +182,14 @@ function recordedRunIn(line: string, run: number): RecordedRun {
 function* linesOf(path: string, run: number): Generator<string, undefined> {
   const pieces = new RecordingPieces(path, run);
   try {
-    for (let lines = pieces.next(); lines !== null; lines = pieces.next()) yield* lines;
+    yield* linesIn(pieces);
   } finally {
     pieces.close();
   }
+}
+
+function* linesIn(pieces: RecordingPieces): Generator<string, undefined> {
+  for (let lines = pieces.next(); lines !== null; lines = pieces.next()) yield* lines;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { OrderBook, type Command, type Engine, type EngineEvent, type Meaning, type Millis } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
 import { brokenBy, eventOf, lineOf, type Answer, type RecordingLine } from '../recording/recording.ts';
-import { readRecording } from '../recording/recordings.ts';
+import { readRecording, type RunRecording } from '../recording/recordings.ts';
 
 export type Replayed = {
   readonly run: number;
@@ -37,15 +37,19 @@ export type ReplayRunOptions = {
 };
 
 /** Replays a run; stops at the first difference. */
-export function replayRun(
-  dir: string,
+export const replayRun = (dir: string, run: number, engine: Engine, options?: ReplayRunOptions): Replayed =>
+  replayRecording(run, engine, () => readRecording(dir, run), options);
+
+/** Replays the recording that `open` returns; stops at the first difference. An error of `open` is a difference. */
+export function replayRecording(
   run: number,
   engine: Engine,
+  open: () => RunRecording | null,
   { onInput, until = Infinity, meaningOf = () => undefined }: ReplayRunOptions = {},
 ): Replayed {
   const replaying = new Replaying(run, engine, onInput);
   try {
-    const recording = readRecording(dir, run);
+    const recording = open();
     const read = lineReader(recording?.of.format, meaningOf);
     for (const text of recording?.lines ?? []) {
       const line = read(text);

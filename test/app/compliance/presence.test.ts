@@ -261,7 +261,7 @@ describe('the certificate of a recorded bot', () => {
     const [one, two] = recordingsIn(dir).map(({ run }) => run);
     const { startedAt } = recordedRunOf(dir, two!)!;
     const runsFrom = (from: Millis) =>
-      replayRuns(dir, { from, to: Infinity }, () => ({ see: () => undefined, end: () => undefined })).map(
+      replayRuns(dir, { from, to: Infinity }, () => ({ see: () => undefined, end: () => undefined })).recordings.map(
         ({ run }) => run,
       );
     expect([runsFrom(startedAt - 1), runsFrom(startedAt)]).toEqual([[one, two], [two]]);
