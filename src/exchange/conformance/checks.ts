@@ -58,16 +58,11 @@ export class Checks {
       );
   }
 
-  /** Waits as long as between two reads. */
-  pause(): Promise<void> {
-    return sleep(this.#clock, AGAIN_MS);
-  }
-
   /** Reads until `isFinal`, for at most five seconds of the clock. Returns the last value. */
   async readUntil<T>(read: () => Promise<Outcome<T>>, isFinal: (value: T) => boolean): Promise<T> {
     let value = valueIn(await read());
     for (let reads = 1; reads < READS_MAX && !isFinal(value); reads++) {
-      await this.pause();
+      await sleep(this.#clock, AGAIN_MS);
       value = valueIn(await read());
     }
     return value;

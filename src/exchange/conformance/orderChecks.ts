@@ -177,14 +177,7 @@ export async function orderChecks(
     },
   );
   if (!isPlaced) return;
-  const found = (
-    of: Parameters<Endpoints['lookUp']>[0],
-    isFinal: (order: OrderReport | undefined) => boolean = isLive,
-  ) =>
-    checks.readUntil(
-      () => client.lookUp(of),
-      orders => isFinal(orders[0]),
-    );
+  const found = finderIn(client, checks);
   await checks.check(['look up by client id', 'public-facts 7', `the order as placed: ${orderText(bid)}`], async () => {
     const [order] = await found({ originIds: [firstId] });
     return judged(reportText(order), order?.oid === oid && isAsPlaced(order, bid) && order.timeInForce === 'postonly');
@@ -330,10 +323,7 @@ async function askChecks({ client, market, own, checks, start, ofBalances }: Ord
   await checks.check(['ask with an id of 40 characters', 'rest-api 8', `the order as placed: ${orderText(ask)}`], () =>
     withFunds(async () => {
       const { oid } = valueIn(await own.place('sell', { originId }));
-      const [order] = await checks.readUntil(
-        () => client.lookUp({ originIds: [originId] }),
-        orders => isLive(orders[0]),
-      );
+      const [order] = await finderIn(client, checks)({ originIds: [originId] });
       return judged(reportText(order), order?.oid === oid && isAsPlaced(order, ask));
     }),
   );
@@ -374,10 +364,7 @@ type EndingOrder = { readonly client: Endpoints; readonly checks: Checks; readon
  * reads and has no trade of it. The first read proves nothing, because an order may be listed later.
  */
 async function endAnswer({ client, checks, oid }: EndingOrder): Promise<CheckAnswer> {
-  const [order] = await checks.readUntil(
-    () => client.lookUp({ oids: [oid] }),
-    orders => orders[0] !== undefined && isEnded(orders[0]),
-  );
+  const [order] = await finderIn(client, checks)({ oids: [oid] }, report => report !== undefined && isEnded(report));
   if (order !== undefined)
     return judged(
       reportText(order),
@@ -426,10 +413,7 @@ async function rejectionChecks({ client, market, own, checks, start, ofBalances 
       const price = textOfMoney(money(moneyOf(bid.price) + instrument.tickMoney / 2n));
       const outcome = await own.place('buy', { price });
       if (outcome.kind !== 'done') return rejectedWith(BAD_PRECISION, outcome);
-      const [order] = await checks.readUntil(
-        () => client.lookUp({ oids: [outcome.value.oid] }),
-        orders => orders.length > 0,
-      );
+      const [order] = await finderIn(client, checks)({ oids: [outcome.value.oid] }, report => report !== undefined);
       return judged(
         `accepted: ${reportText(order)}`,
         order?.price !== undefined && isEqualDecimal(order.price, bid.price),
@@ -474,6 +458,15 @@ async function rejectionChecks({ client, market, own, checks, start, ofBalances 
     }),
   );
 }
+
+/** Returns a function that looks orders up until the first of them is final; by default, until it is live. */
+const finderIn =
+  (client: Endpoints, checks: Checks) =>
+  (of: Parameters<Endpoints['lookUp']>[0], isFinal: (order: OrderReport | undefined) => boolean = isLive) =>
+    checks.readUntil(
+      () => client.lookUp(of),
+      orders => isFinal(orders[0]),
+    );
 
 const isLive = (order: OrderReport | undefined): boolean =>
   order?.status === 'open' || order?.status === 'partially filled';

@@ -44,8 +44,6 @@ export async function tradeChecks(stage: TradeStage): Promise<void> {
   const sentBefore = own.sent.length;
   const buy = await sideChecks(stage, 'buy', lotsWithFee(smallest, moneyOf(stage.fee.taker)));
   const isSent = own.sent.length > sentBefore;
-  const changeNow = async (): Promise<Money> =>
-    money(heldOf(valueIn(await client.balances()), major).total - heldOf(buy.before, major).total);
   const bought = isSent ? await boughtBy(buy, stage) : money(0n);
   const lots = Number((bought ?? 0n) / lotMoney) as Amount;
   if (lots > 0) await sideChecks(stage, 'sell', lots);
@@ -57,19 +55,22 @@ export async function tradeChecks(stage: TradeStage): Promise<void> {
   await checks.check(
     ['what was bought is sold', 'rest-api 4.9', `less than a lot of ${major} remains`],
     async () => {
-      let change = await changeNow();
-      for (let reads = 0; reads < SETTLE_READS && change >= lotMoney; reads++) {
-        await checks.pause();
-        change = await changeNow();
-      }
+      const changeIn = (now: readonly Balance[]): Money => totalChange(now, buy.before, major);
+      const change = changeIn(
+        await checks.readUntil(
+          () => client.balances(),
+          now => changeIn(now) < lotMoney,
+        ),
+      );
       return judged(`${textOfMoney(change)} ${major} more than before`, change < lotMoney);
     },
     true,
   );
 }
 
-/** Number of reads until the balance must have the trades. */
-const SETTLE_READS = 50;
+/** Returns the change of the total balance of a currency. */
+const totalChange = (now: readonly Balance[], before: readonly Balance[], currency: string): Money =>
+  money(heldOf(now, currency).total - heldOf(before, currency).total);
 
 /** Returns an amount of which `lots` remain after a fee in the bought currency. */
 const lotsWithFee = (lots: Amount, rate: Money): Amount => Number((BigInt(lots) * ONE) / (ONE - rate) + 1n) as Amount;
@@ -81,8 +82,7 @@ const lotsWithFee = (lots: Amount, rate: Money): Amount => Number((BigInt(lots) 
 async function boughtBy({ before, trades, amount, isWhole }: SideTrades, stage: TradeStage): Promise<Money | null> {
   const { major } = stage.market.instrument;
   const net = isWhole ? sumOf(trades, 'major') - feesIn(trades, major) : amount;
-  const changeIn = (balances: readonly Balance[]): bigint =>
-    heldOf(balances, major).total - heldOf(before, major).total;
+  const changeIn = (now: readonly Balance[]): Money => totalChange(now, before, major);
   try {
     const change = changeIn(
       await stage.checks.readUntil(
@@ -174,13 +174,11 @@ async function sideChecks(
       [major]: sign * sumOf(trades, 'major') - (side === 'buy' ? fees : 0n),
       [minor]: -sign * sumOf(trades, 'minor') - (side === 'sell' ? fees : 0n),
     };
-    const changeOf = (now: readonly Balance[], name: string): bigint =>
-      heldOf(now, name).total - heldOf(before, name).total;
     const isExact = (now: readonly Balance[]): boolean =>
-      [major, minor].every(name => changeOf(now, name) === wanted[name]);
+      [major, minor].every(name => totalChange(now, before, name) === wanted[name]);
     const now = await checks.readUntil(() => client.balances(), isExact);
     return judged(
-      [major, minor].map(name => `${name} ${textOfMoney(money(changeOf(now, name)))}`).join(', '),
+      [major, minor].map(name => `${name} ${textOfMoney(totalChange(now, before, name))}`).join(', '),
       isExact(now),
     );
   });
