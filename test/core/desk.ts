@@ -31,7 +31,7 @@ export type TrueOrder = {
   isLive: boolean;
 };
 /**
- * What becomes of a request: done and told, done and not told, not done and not told, taken and at once canceled by the
+ * Outcome of a request: done and told, done and not told, not done and not told, taken and at once canceled by the
  * exchange, or refused with a code.
  */
 export type Fate =

@@ -502,8 +502,8 @@ export class Checker {
   }
 
   /**
-   * Nothing of ours lives, nothing is locked for us, the others' orders stand, and the ledger is the exchange's to the
-   * last digit.
+   * Checks that no order of the bot lives and none of its funds are locked. The orders of others must still be open, and
+   * the ledger must equal the exchange's to the last digit.
    */
   checkQuiet(ledger: ReadonlyMap<string, bigint> | null, ledgerMatches: boolean): void {
     const { exchange, accountId } = this.#options;

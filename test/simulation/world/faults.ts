@@ -1,5 +1,5 @@
 /**
- * What can go wrong, and how much of it one seed draws: each class is on with a probability of one half and has an
+ * Faults, and the intensity that one seed draws of each: each class is on with a probability of one half and has an
  * intensity of its own.
  */
 import { chanceOf } from './chance.ts';
