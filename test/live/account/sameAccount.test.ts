@@ -43,6 +43,8 @@ class AccountBot {
   readonly #engine: Engine;
   readonly #instrument: Instrument;
   #taken = 0;
+  /** Whether a requested taker order was neither sent nor refused yet. */
+  #isTaking = false;
 
   private constructor(of: Arena, client: Exchange, instance: string, instrument: Instrument) {
     this.#arena = of;
@@ -104,10 +106,14 @@ class AccountBot {
     await this.#step({ kind: 'timer', at: this.#at });
   }
 
-  /** Requests a taker order back to the target, as a hedger would, at a price this many ticks from the mid price. */
+  /**
+   * Requests a taker order back to the target, as a hedger would, at a price this many ticks from the mid price. Reads
+   * until the order is sent or refused: an order that the other bot places in between would be unknown.
+   */
   async takes(ticks: number): Promise<void> {
     const { position } = this.#engine.riskContext(this.#at);
     if (position === 0) return;
+    this.#isTaking = true;
     const side: Side = position > 0 ? 'sell' : 'buy';
     await this.#step({
       kind: 'take',
@@ -119,6 +125,7 @@ class AccountBot {
       until: this.#at + 1_000,
     });
     await this.#step({ kind: 'timer', at: this.#at });
+    while (this.#isTaking) await this.reads();
   }
 
   #quote({ mid }: View) {
@@ -127,11 +134,14 @@ class AccountBot {
   }
 
   #hear(news: EngineNews): void {
-    if (news.kind === 'not taken') this.refused.push(news.why);
+    if (news.kind !== 'not taken') return;
+    this.refused.push(news.why);
+    this.#isTaking = false;
   }
 
   async #step(event: EngineEvent): Promise<void> {
     for (const command of this.#engine.step(event)) {
+      if (command.kind === 'place' && command.takes === true) this.#isTaking = false;
       const { event: answer } = await send(command, {
         exchange: this.#client,
         book: BOOK,
@@ -182,6 +192,9 @@ const happening = fc.record({
   hits: fc.option(fc.constantFrom<Side>('buy', 'sell')),
 });
 
+/** Returns a turn in which the bot only quotes, one tick from the mid price. */
+const quoteBy = (bot: 0 | 1) => ({ bot, away: 1, market: 4, takes: null, hits: null });
+
 async function pairOf(world: Arena): Promise<readonly [AccountBot, AccountBot]> {
   surround(world.bob, 10);
   return [await AccountBot.open(world, world.ann, 'one'), await AccountBot.open(world, world.ann, 'two')];
@@ -203,8 +216,8 @@ test('a hedge through the book that would take a quote of the other bot is refus
   expect([two.refused, tradesOf(ann)]).toEqual([[REFUSAL], 1]);
   one.away = 12;
   for (const bot of [one, one, two]) await bot.reads();
-  await two.takes(10);
   // The taker order waits until a read shows that the bot's own bid has ended.
+  await two.takes(10);
   for (let n = 0; n < 3; n++) await two.reads();
   expect([two.refused, tradesOf(ann), selfTrades(ann)]).toEqual([[REFUSAL], 2, []]);
 });
@@ -225,6 +238,10 @@ test('two bots of one account do not trade with each other: neither quotes nor h
         expect(selfTrades(ann)).toEqual([]);
       }
     }),
-    runsOf(300, 5),
+    {
+      ...runsOf(300, 5),
+      // Failed on 2026-11-27: the other bot placed an ask while a taker order waited for the end of the bot's own ask.
+      examples: [[[quoteBy(1), { ...quoteBy(0), takes: 3, hits: 'buy' }, quoteBy(1), quoteBy(0)]]],
+    },
   );
 });
