@@ -683,7 +683,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the next page of what moved begins again at the first',
-    file: 'src/exchange/rest/transferLists.ts',
+    file: 'src/exchange/bitso/rest/transferLists.ts',
     from: 'marker: marker === undefined ? undefined : quotePart(marker),',
     to: 'marker: undefined,',
     test: 'test/conformance/account.test.ts',
@@ -691,7 +691,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the id of a key of deliveries is taken for the key',
-    file: 'src/exchange/rest/webhooks.ts',
+    file: 'src/exchange/bitso/rest/webhooks.ts',
     from: "key: either('public_key', 'publicKey')",
     to: "key: either('key_id', 'keyId')",
     test: 'test/conformance/webhooks.test.ts',
@@ -1013,10 +1013,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a limit order without amounts is read',
-    file: 'src/exchange/wire/accountReplies.ts',
+    file: 'src/exchange/bitso/wire/accountReplies.ts',
     from: "    type === 'market' ? (wire.optional(of, field, wire.decimal) ?? '0') : wire.decimal(of, field);",
     to: "    wire.optional(of, field, wire.decimal) ?? '0';",
-    test: 'test/exchange/replies.test.ts',
+    test: 'test/exchange/bitso/replies.test.ts',
     title: 'must have a price and amounts unless they are market orders',
   },
   {
@@ -1120,26 +1120,26 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a look-up of which a part failed is done',
-    file: 'src/exchange/rest/orders.ts',
+    file: 'src/exchange/bitso/rest/orders.ts',
     from: 'replies.orderList)),\n          allOf,',
     to: 'replies.orderList)),\n          anyOf,',
-    test: 'test/exchange/joinedAnswers.test.ts',
+    test: 'test/exchange/bitso/joinedAnswers.test.ts',
     title: 'of a lookUp say of every id what its request proved: a look-up needs all of its requests, a cancel any',
   },
   {
     name: 'unreadable rows of an earlier page forgotten',
-    file: 'src/exchange/rest/desk.ts',
+    file: 'src/exchange/bitso/rest/desk.ts',
     from: 'unreadable ??= page',
     to: 'unreadable = page',
-    test: 'test/exchange/joinedAnswers.test.ts',
+    test: 'test/exchange/bitso/joinedAnswers.test.ts',
     title: 'is found on any page; there is none only if every row of every page was read and is another',
   },
   {
     name: 'a trade in an unreadable row is missing',
-    file: 'src/exchange/venue.ts',
+    file: 'src/exchange/bitso/venue.ts',
     from: "if (unreadable === undefined || (has.kind === 'done' && has.value)) return has;",
     to: "if (unreadable === undefined || has.kind === 'done') return has;",
-    test: 'test/exchange/joinedAnswers.test.ts',
+    test: 'test/exchange/bitso/joinedAnswers.test.ts',
     title: 'is there, not there or unknown as the rows ["unreadable"] prove',
   },
   {

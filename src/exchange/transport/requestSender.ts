@@ -12,12 +12,12 @@ import {
   type WireReply,
   type WireRequest,
 } from '../../core/index.ts';
-import { classify, type ReplyReading } from '../wire/classify.ts';
-import { actionableMeaning } from '../wire/errorCodes.ts';
+import { classify, type ReplyReading } from '../bitso/wire/classify.ts';
+import { actionableMeaning } from '../bitso/wire/errorCodes.ts';
 import { lanes, URGENCY, type Lane, type LaneLimits } from './lanes.ts';
 import { Budget, type Slot } from './budget.ts';
-import { remedyOf } from '../wire/remedies.ts';
-import { authHeaders, type Credentials } from '../wire/sign.ts';
+import { remedyOf } from '../bitso/wire/remedies.ts';
+import { authHeaders, type Credentials } from '../bitso/wire/sign.ts';
 import { WireFault } from '../wire/wire.ts';
 
 /** Base endpoint of one exchange API: REST, RFQ or webhooks. */

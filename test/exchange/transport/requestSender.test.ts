@@ -18,7 +18,7 @@ import {
 } from '../../../src/exchange/transport/requestSender.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
 import { runsOf } from '../../many.ts';
-import { credentials, json, ok, ScriptedTransport, scriptedClient, type Answer } from '../fakes.ts';
+import { credentials, json, ok, ScriptedTransport, scriptedClient, type Answer } from '../bitso/fakes.ts';
 
 const order: NewOrder = {
   book: 'btc_mxn',
