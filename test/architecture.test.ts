@@ -70,7 +70,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
   ...{
     refused: 3,
     bps: 3,
-    requestOf: 3,
     limitOf: 3,
     done: 3,
     flowOf: 3,

@@ -4,7 +4,8 @@
  */
 import type { Clock, NonceSource, Random, Transport } from '../../core/index.ts';
 import { account } from './rest/account.ts';
-import { requestSender, type AskOptions, type ApiEndpoint } from '../transport/requestSender.ts';
+import type { ApiEndpoint } from '../transport/requestSender.ts';
+import { bitsoSender, type AskOptions } from './wire/protocol.ts';
 import { conversions } from './rest/conversions.ts';
 import type { Endpoints } from './rest/endpoints.ts';
 import { market } from './rest/market.ts';
@@ -44,7 +45,7 @@ export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
 export function exchangeClient(options: ClientOptions): Client {
   const { transport, credentials, clock, random } = options;
   const atRoot: ApiEndpoint = { transport, basePath: '' };
-  const { ask, budgets, close } = requestSender({
+  const { ask, budgets, close } = bitsoSender({
     ...options,
     apis: {
       rest: { transport, basePath: options.basePath ?? '/api' },

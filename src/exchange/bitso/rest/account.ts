@@ -1,6 +1,6 @@
 /** Account endpoints: balances, fees and account status. */
 import * as replies from '../wire/accountReplies.ts';
-import type { SendRequest, ApiRequest } from '../../transport/requestSender.ts';
+import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 
 export type AccountEndpoints = ReturnType<typeof account>;
 
@@ -8,7 +8,7 @@ export type AccountEndpoints = ReturnType<typeof account>;
  * Returns the endpoints that read the account (rest-api 4.5, 4.9, public-facts 9.1). Sums are decimal text; maker and
  * taker rates are fractions.
  */
-export function account(ask: SendRequest) {
+export function account(ask: BitsoAsk) {
   return {
     balances: () => ask(reading('balance', replies.balanceList)),
     /** Requests the account's maker and taker fee rates for each book. */
@@ -19,7 +19,7 @@ export function account(ask: SendRequest) {
   };
 }
 
-const reading = <T>(name: string, read: ApiRequest<T>['read']): ApiRequest<T> => ({
+const reading = <T>(name: string, read: BitsoRequest<T>['read']): BitsoRequest<T> => ({
   endpoint: `GET ${name}`,
   lane: 'private read',
   method: 'GET',

@@ -3,7 +3,8 @@
  * can look up a conversion by the id of its quote.
  */
 import type { DecimalText, Millis } from '../../../core/index.ts';
-import { buildAndSend, type SendRequest, type ApiRequest } from '../../transport/requestSender.ts';
+import { buildAndSend } from '../../transport/requestSender.ts';
+import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import { currencyPart, positivePart, quotePart } from '../wire/path.ts';
 import * as wire from '../../wire/wire.ts';
 import type { Row } from '../../wire/wire.ts';
@@ -43,7 +44,7 @@ export type ConversionEndpoints = ReturnType<typeof conversions>;
  * amount, currency or id is rejected as `not-sent`. An execution that may have been sent is `unknown`;
  * `conversionOfQuote` finds it.
  */
-export function conversions(ask: SendRequest) {
+export function conversions(ask: BitsoAsk) {
   return {
     requestConversion: (of: ConversionRequest) =>
       buildAndSend(ask, () => question('POST', '', 'POST currency_conversions', quote, conversionBody(of))),
@@ -66,12 +67,12 @@ export function conversions(ask: SendRequest) {
 }
 
 const question = <T>(
-  method: ApiRequest<T>['method'],
+  method: BitsoRequest<T>['method'],
   rest: string,
   endpoint: string,
   read: (payload: unknown) => T,
   body?: Readonly<Record<string, unknown>>,
-): ApiRequest<T> => ({
+): BitsoRequest<T> => ({
   endpoint,
   lane: method === 'GET' ? 'private read' : 'place',
   method,

@@ -1,6 +1,7 @@
 /** Public endpoints: rules of all books, orders of one book, trades, tickers and candles. */
 import type { Millis, Outcome, Page } from '../../../core/index.ts';
-import { buildAndSend, type SendRequest, type ApiRequest } from '../../transport/requestSender.ts';
+import { buildAndSend } from '../../transport/requestSender.ts';
+import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import * as replies from '../wire/marketReplies.ts';
 import { bookPart, pageQuery, query } from '../wire/path.ts';
 import { fault } from '../../wire/wire.ts';
@@ -21,7 +22,7 @@ export type MarketEndpoints = ReturnType<typeof market>;
  * Returns the public endpoints, which need no key (rest-api 4.6, 4.7, 4.8, public-facts 4). An invalid book, page,
  * candle width or time range is rejected as `not-sent`. `orderBook` is aggregated by price unless `aggregate` is false.
  */
-export function market(ask: SendRequest) {
+export function market(ask: BitsoAsk) {
   return {
     availableBooks: () => buildAndSend(ask, () => publicGet('available_books', '', replies.availableBooks)),
     orderBook: (book: string, aggregate = true) =>
@@ -50,7 +51,7 @@ export function market(ask: SendRequest) {
   };
 }
 
-const publicGet = <T>(name: string, rest: string, read: ApiRequest<T>['read']): ApiRequest<T> => ({
+const publicGet = <T>(name: string, rest: string, read: BitsoRequest<T>['read']): BitsoRequest<T> => ({
   endpoint: `GET ${name}`,
   lane: 'public read',
   method: 'GET',

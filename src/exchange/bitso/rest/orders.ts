@@ -1,7 +1,8 @@
 /** Endpoints to place, change, cancel and look up orders and their trades. */
 import type { DecimalText, NewOrder, Outcome, Page, Side, TimeInForce } from '../../../core/index.ts';
 import * as replies from '../wire/accountReplies.ts';
-import { buildAndSend, type SendRequest, type ApiRequest } from '../../transport/requestSender.ts';
+import { buildAndSend } from '../../transport/requestSender.ts';
+import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import {
   bookPart,
   chunks,
@@ -79,7 +80,7 @@ export type OrderEndpoints = ReturnType<typeof orders>;
  * above zero; invalid requests are rejected as `not-sent`. A placement that may have been sent is `unknown`: look the
  * order up by its origin_id before placing it again (public-facts 5.4).
  */
-export function orders(ask: SendRequest) {
+export function orders(ask: BitsoAsk) {
   const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));
   return {
     place: (order: NewOrder, isWanted: () => boolean = () => true) =>
@@ -149,7 +150,7 @@ const accepting = (
   method: 'POST' | 'PATCH',
   path: string,
   body: Readonly<Record<string, unknown>>,
-): ApiRequest<{ readonly oid: string }> => ({
+): BitsoRequest<{ readonly oid: string }> => ({
   endpoint,
   lane: 'place',
   method,
@@ -160,7 +161,7 @@ const accepting = (
   read: replies.acceptedOrder,
 });
 
-const cancelling = (path: string): ApiRequest<readonly string[]> => ({
+const cancelling = (path: string): BitsoRequest<readonly string[]> => ({
   endpoint: 'DELETE orders',
   lane: 'cancel',
   method: 'DELETE',
@@ -170,7 +171,7 @@ const cancelling = (path: string): ApiRequest<readonly string[]> => ({
   read: replies.canceledOids,
 });
 
-const reading = <T>(name: string, rest: string, read: ApiRequest<T>['read']): ApiRequest<T> => ({
+const reading = <T>(name: string, rest: string, read: BitsoRequest<T>['read']): BitsoRequest<T> => ({
   endpoint: `GET ${name}`,
   lane: 'private read',
   method: 'GET',

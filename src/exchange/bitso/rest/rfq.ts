@@ -1,6 +1,7 @@
 /** Quote-based conversion interface (RFQ v1): pairs, quotes and conversions. Replies have no envelope. */
 import type { DecimalText, Millis, UnreadableRow } from '../../../core/index.ts';
-import { buildAndSend, type SendRequest, type ApiRequest } from '../../transport/requestSender.ts';
+import { buildAndSend } from '../../transport/requestSender.ts';
+import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import { currencyPart, limitPart, positivePart, query, quotePart } from '../wire/path.ts';
 import * as wire from '../../wire/wire.ts';
 import type { Row } from '../../wire/wire.ts';
@@ -62,7 +63,7 @@ export type Rfq = ReturnType<typeof rfq>;
  * Returns the private RFQ endpoints (rfq 4). Tickers can be in any case; amounts are decimal text above zero. Invalid
  * values are rejected as `not-sent`. A page has at most 10,000 conversions.
  */
-export function rfq(ask: SendRequest) {
+export function rfq(ask: BitsoAsk) {
   return {
     pairs: ({ source, target }: { readonly source?: string; readonly target?: string } = {}) =>
       buildAndSend(ask, () => {
@@ -92,10 +93,10 @@ const question = <T>(
   method: 'GET' | 'POST',
   rest: string,
   endpoint: string,
-  read: ApiRequest<T>['read'],
+  read: BitsoRequest<T>['read'],
   body?: Readonly<Record<string, unknown>>,
-  effect: ApiRequest<T>['effect'] = 'read',
-): ApiRequest<T> => ({
+  effect: BitsoRequest<T>['effect'] = 'read',
+): BitsoRequest<T> => ({
   endpoint,
   lane: method === 'GET' ? 'private read' : 'place',
   api: 'rfq',

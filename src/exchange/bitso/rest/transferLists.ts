@@ -3,7 +3,8 @@
  * is known only from old documentation and a client's samples.
  */
 import type { TransferLists, TransferLine, UnreadableRow } from '../../../core/index.ts';
-import { buildAndSend, type SendRequest } from '../../transport/requestSender.ts';
+import { buildAndSend } from '../../transport/requestSender.ts';
+import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import { limitPart, query, quotePart } from '../wire/path.ts';
 import * as wire from '../../wire/wire.ts';
 
@@ -18,12 +19,12 @@ const LISTS: TransferLists['lists'] = [
  * Returns the private ledger endpoint: 1 to 100 entries per page (public-facts 9.4). Another limit, or a marker that is
  * not an id, is rejected as `not-sent`.
  */
-export function transferLists(ask: SendRequest): TransferLists {
+export function transferLists(ask: BitsoAsk): TransferLists {
   return {
     lists: LISTS,
     linesPage: PAGE_MAX,
     transferLines: (list, { marker, limit }) =>
-      buildAndSend(ask, () => ({
+      buildAndSend(ask, (): BitsoRequest<readonly TransferLine[]> => ({
         endpoint: `GET ledger/${list}`,
         lane: 'private read',
         method: 'GET',

@@ -2,7 +2,8 @@
  * Webhook endpoints: register the callback URL for transaction events, and read the public keys that verify deliveries.
  */
 import type { UnreadableRow } from '../../../core/index.ts';
-import { buildAndSend, type SendRequest } from '../../transport/requestSender.ts';
+import { buildAndSend } from '../../transport/requestSender.ts';
+import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import * as wire from '../../wire/wire.ts';
 
 export type WebhookRegistration = { readonly id: string; readonly callbackUrl: string; readonly event: string };
@@ -15,14 +16,14 @@ export type WebhookEndpoints = ReturnType<typeof webhooks>;
  * Returns the webhook endpoints. Registration needs an API key; reading the delivery keys does not (rfq 4.7,
  * public-facts 15). A URL that is not http(s) is rejected as `not-sent`.
  */
-export function webhooks(ask: SendRequest) {
+export function webhooks(ask: BitsoAsk) {
   return {
     /**
      * Registers the callback URL for TRANSACTION, the only kind of event. The exchange rejects a second registration
      * with an error text but no code.
      */
     registerWebhook: (callbackUrl: string) =>
-      buildAndSend(ask, () => ({
+      buildAndSend(ask, (): BitsoRequest<WebhookRegistrations> => ({
         endpoint: 'POST webhooks',
         lane: 'place',
         api: 'webhooks',
@@ -36,7 +37,7 @@ export function webhooks(ask: SendRequest) {
       })),
     /** Requests the public keys that verify the signatures of deliveries (public-facts 15). */
     webhookKeys: () =>
-      buildAndSend(ask, () => ({
+      buildAndSend(ask, (): BitsoRequest<readonly WebhookKey[]> => ({
         endpoint: 'GET webhook keys',
         lane: 'public read',
         api: 'webhooks',

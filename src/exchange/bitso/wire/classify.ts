@@ -1,27 +1,22 @@
 /** Classification of replies: successful, certainly rejected, or unknown (failure modes 0.1). */
-import type { Outcome, UnreadableRow, WireReply } from '../../../core/index.ts';
+import type { UnreadableRow, WireReply } from '../../../core/index.ts';
 import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errorCodes.ts';
 import { parseExactJson } from '../../wire/json.ts';
 import { row, WireFault } from '../../wire/wire.ts';
+import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
 
-export type ReplyReading<T> = {
+/** Form of a reply, and which of its errors are certain rejections. */
+export type ReplyForm = {
   /**
-   * Effect of the request. A `read` changes nothing, so every error counts as a rejection. A `write` may have taken
-   * effect unless the code proves otherwise.
-   */
-  readonly effect: 'read' | 'write';
-  /**
-   * Form of the reply. `payload`: an object with the content in `payload` (v3 and v4). `bare`: an object that is the
-   * content (RFQ and webhook registration). `list`: a list that is the content.
+   * `payload`: an object with the content in `payload` (v3 and v4). `bare`: an object that is the content (RFQ and
+   * webhook registration). `list`: a list that is the content.
    */
   readonly envelope: 'payload' | 'bare' | 'list';
-  /** Reads the payload. Throws a WireFault on a wrong shape. Adds unreadable rows of a list to `unreadable`. */
-  readonly read: (payload: unknown, unreadable: UnreadableRow[]) => T;
   /** Whether an error text without a code is a certain rejection (only for webhook registration). */
   readonly wordsRefuse?: boolean;
 };
 
-export type RequestVerdict<T> = { readonly outcome: Outcome<T>; readonly throttled: boolean };
+export type ReplyReading<T> = Pick<ApiRequest<T, ReplyForm>, 'effect' | 'read' | keyof ReplyForm>;
 
 /**
  * Classifies a reply. `throttleRefuses`: whether the exchange checks its rate limit before it handles an order. No
