@@ -128,7 +128,7 @@ const MANY = [
   'core/quoting/refusalBackoff',
   'core/quoting/rfqReference',
   'core/risk/pastPrice',
-  'exchange/joinedAnswers',
+  'exchange/bitso/joinedAnswers',
   'exchange/transport/budget',
   'exchange/transport/requestSender',
   'hedge/hedgerLaws',

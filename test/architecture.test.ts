@@ -62,7 +62,7 @@ const FOR_TESTS: readonly string[] = [
 
 /** Written twice, because no room that both may import is the place for it. */
 const WRITTEN_TWICE: readonly string[] = [
-  'src/exchange/stream/streamTransport.ts: frameText, src/sandbox/stream/streamSockets.ts: receivedText',
+  'src/exchange/transport/streamTransport.ts: frameText, src/sandbox/stream/streamSockets.ts: receivedText',
 ];
 
 /** Names that three files and more give to different functions. No name is added, and no number raised. */
@@ -70,7 +70,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
   ...{
     refused: 3,
     bps: 3,
-    requestOf: 3,
     limitOf: 3,
     done: 3,
     flowOf: 3,
@@ -302,19 +301,19 @@ describe('a list of the exchange', () => {
   /** Read as a whole, each with what it would mean in part. */
   const WHOLE: Readonly<Record<string, readonly string[]>> = {
     // Words of one field.
-    'src/exchange/wire/accountReplies.ts': ['given'],
+    'src/exchange/bitso/wire/accountReplies.ts': ['given'],
     // A tier too few is another schedule; the rows of a side prove each other's place.
-    'src/exchange/wire/marketReplies.ts': ['of[field]', 'of[field]'],
+    'src/exchange/bitso/wire/marketReplies.ts': ['of[field]', 'of[field]'],
     // A line moves all of its balances.
-    'src/exchange/rest/transferLists.ts': ["of['balance_updates']"],
+    'src/exchange/bitso/rest/transferLists.ts': ["of['balance_updates']"],
     // A step of a book is taken whole.
-    'src/exchange/stream/streamFrames.ts': ["of['payload']"],
+    'src/exchange/bitso/stream/streamFrames.ts': ["of['payload']"],
   };
   /** Not lists of rows: the reader of one itself, chunks of a frame, and the errors of a refusal. */
   const NO_LISTS = [
     'src/exchange/wire/wire.ts',
-    'src/exchange/stream/streamTransport.ts',
-    'src/exchange/wire/errorCodes.ts',
+    'src/exchange/transport/streamTransport.ts',
+    'src/exchange/bitso/wire/errorCodes.ts',
   ];
   /** Callers that need no judgment of rows, each with its reason. */
   const PASSES_ON: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { meaningOf } from '../src/exchange/wire/errorCodes.ts';
+import { meaningOf } from '../src/exchange/bitso/wire/errorCodes.ts';
 import { sourcesIn } from './imports.ts';
 
 /** Where one exchange may be spoken: its client, and the embedded exchange, which speaks the same interface. */

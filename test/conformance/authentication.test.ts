@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { randomOf, Secret, VirtualClock } from '../../src/core/index.ts';
 import { meaningOf, nonceV2, signatureOf } from '../../src/exchange/index.ts';
 import { ROUTES } from '../../src/sandbox/index.ts';
-import { json, scriptedClient } from '../exchange/fakes.ts';
+import { json, scriptedClient } from '../exchange/bitso/fakes.ts';
 import { everyWay, WAYS, done, refusal } from './driver.ts';
 
 /** Those of v3 and v4: RFQ says it in its own envelope. */

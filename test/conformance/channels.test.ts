@@ -1,6 +1,6 @@
 /** What the first document names of the stream: its three channels and the fields of their messages. Their behaviour is tried in test/sandbox and test/exchange. */
 import { expect, it } from 'vitest';
-import { streamFrame } from '../../src/exchange/stream/streamFrames.ts';
+import { streamFrame } from '../../src/exchange/bitso/stream/streamFrames.ts';
 import { diffFrame, ordersFrame, ordersPayload, tradesFrame } from '../../src/sandbox/stream/streamFrames.ts';
 import { everyWay, traded, type Fields, type Stage } from './driver.ts';
 

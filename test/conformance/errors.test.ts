@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { meaningOf } from '../../src/exchange/index.ts';
 import { CODES, statusOf, type Switches } from '../../src/sandbox/index.ts';
-import { provesRefusal } from '../../src/exchange/wire/errorCodes.ts';
-import { json, scriptedClient } from '../exchange/fakes.ts';
+import { provesRefusal } from '../../src/exchange/bitso/wire/errorCodes.ts';
+import { json, scriptedClient } from '../exchange/bitso/fakes.ts';
 import { everyWay, WAYS, done, errorsOf, refusal, type Stage } from './driver.ts';
 
 const LIMIT = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', major: '0.1' } as const;

@@ -11,7 +11,7 @@ import {
   UNITS_MAX,
   type Money,
 } from '../../src/core/index.ts';
-import { orderBook } from '../../src/exchange/wire/marketReplies.ts';
+import { orderBook } from '../../src/exchange/bitso/wire/marketReplies.ts';
 import { WireFault } from '../../src/exchange/wire/wire.ts';
 import { writeLevels } from '../../src/marketdata/index.ts';
 import { runsOf } from '../many.ts';

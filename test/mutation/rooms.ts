@@ -26,7 +26,9 @@ export const WHOLE = [
 ] as const;
 
 const ENGINE = ['engine', 'risk', 'orders', 'accounting'].map(name => `test/core/${name}`);
-const REPLIES = ['client', 'replies', 'strangeRows', 'fixtures', 'echoes'].map(name => `test/exchange/${name}.test.ts`);
+const REPLIES = ['client', 'replies', 'strangeRows', 'fixtures', 'echoes'].map(
+  name => `test/exchange/bitso/${name}.test.ts`,
+);
 type Exception = { readonly nearest?: readonly string[]; readonly further?: readonly string[]; readonly slow?: true };
 /** Tests of folders that have more than those of the same name under `test/`. */
 const EXCEPTIONS: Readonly<Record<string, Exception>> = {
@@ -43,8 +45,9 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'src/core/estimators': { further: ENGINE },
   'src/exchange/transport': { further: REPLIES },
   'src/exchange/wire': { nearest: ['test/exchange/wire', ...REPLIES] },
-  'src/exchange/rest': { nearest: REPLIES, further: ['test/conformance'] },
-  'src/exchange/stream': { further: ['test/exchange'] },
+  'src/exchange/bitso/wire': { nearest: ['test/exchange/bitso/wire', ...REPLIES] },
+  'src/exchange/bitso/rest': { nearest: REPLIES, further: ['test/conformance'] },
+  'src/exchange/bitso/stream': { further: ['test/exchange'] },
   'src/hedge': { nearest: ['test/hedge', 'test/live/hedge'], slow: true },
   'src/marketdata': { further: ['test/live/market'], slow: true },
   'src/live': {

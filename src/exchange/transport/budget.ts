@@ -1,62 +1,63 @@
-/** Request budget of one scope: at most a fixed number of requests in any minute, granted by priority. */
+/** Request budget of one scope: at most a fixed weight of requests in any window, granted by priority. */
 import type { Clock, Millis, Timer } from '../../core/index.ts';
+import { windowMeter, type Meter } from './meters.ts';
 
 /** Slot in the budget. The user of the slot calls one of its two functions when the request has ended. */
 export type Slot = {
-  /** Frees the slot after a minute, because the exchange may have counted the request. */
+  /** Frees the slot after the window, because the exchange may have counted the request. */
   readonly end: () => void;
   /** Frees the slot immediately, because no byte of the request was sent. */
   readonly release: () => void;
 };
 
 export type BudgetLimits = {
-  readonly perMinute: number;
-  /** Maximum number of requests that wait for a slot. Above this number, a request is rejected immediately. */
+  /** Maximum number of waiting requests. Above this number, a request is rejected immediately. */
   readonly waitersMax?: number;
-};
+} & (
+  | { readonly perMinute: number }
+  /** Limits that hold together: a request is granted if every meter has room for its weight. */
+  | { readonly meters: readonly Meter[] }
+);
 
-type Waiter = { readonly priority: number; readonly serve: (slot: Slot | null) => void };
+type Waiter = { readonly priority: number; readonly weight: number; readonly serve: (slot: Slot | null) => void };
 
-const WINDOW: Millis = 60_000;
-/** Duration of a lockout after too many requests (public facts 11). */
+const MINUTE: Millis = 60_000;
+/** Duration of a lockout after too many requests, if the exchange names none (public facts 11). */
 const LOCK_OUT: Millis = 60_000;
+/** Maximum duration of a lockout. Binance bans addresses for at most three days (its page "Limits", common knowledge). */
+const LOCK_OUT_MAX: Millis = 3 * 24 * 60 * 60_000;
 
-/**
- * Rate budget. A slot is in use from before the request is sent until a minute after the request ended. The exchange
- * receives the request in between. So no minute at the exchange exceeds the limit, for any network delay, and for a
- * fixed or a sliding window.
- */
+/** Rate budget. The exchange counts a request between its start and its end; meters bound both cases. */
 export class Budget {
   readonly #clock: Clock;
-  readonly #perMinute: number;
+  readonly #meters: readonly Meter[];
   readonly #waitersMax: number;
-  #underWay = 0;
-  /** End times of requests in the last minute, oldest first. */
-  readonly #ended: Millis[] = [];
   readonly #waiters: Waiter[] = [];
   #pausedUntil: Millis = -Infinity;
   #lockOuts = 0;
   #wake: Timer | undefined;
 
-  constructor(clock: Clock, { perMinute, waitersMax = 1_000 }: BudgetLimits) {
-    if (!(Number.isSafeInteger(perMinute) && perMinute > 0)) {
-      throw new RangeError(`perMinute must be a whole number above 0, found ${perMinute}`);
+  constructor(clock: Clock, limits: BudgetLimits) {
+    if ('perMinute' in limits && !(Number.isSafeInteger(limits.perMinute) && limits.perMinute > 0)) {
+      throw new RangeError(`perMinute must be a whole number above 0, found ${limits.perMinute}`);
     }
     this.#clock = clock;
-    this.#perMinute = perMinute;
-    this.#waitersMax = waitersMax;
+    this.#meters = 'perMinute' in limits ? [windowMeter(limits.perMinute, MINUTE)] : limits.meters;
+    this.#waitersMax = limits.waitersMax ?? 1_000;
   }
 
   /**
    * Resolves to a slot; to `null` if none becomes free within `waitMs`. The highest priority is served first, then the
    * oldest request.
    */
-  take(priority: number, waitMs: Millis): Promise<Slot | null> {
-    if (this.#waiters.length === 0 && this.left() > 0) return Promise.resolve(this.#slot());
-    if (!(waitMs > 0) || this.#waiters.length >= this.#waitersMax) return Promise.resolve(null);
+  take(priority: number, waitMs: Millis, weight = 1): Promise<Slot | null> {
+    if (this.#waiters.length === 0 && this.#hasRoom(weight)) return Promise.resolve(this.#slot(weight));
+    const fits = this.#meters.every(meter => weight <= meter.limit);
+    if (!(waitMs > 0) || !fits || this.#waiters.length >= this.#waitersMax) return Promise.resolve(null);
     return new Promise(resolve => {
       const waiter: Waiter = {
         priority,
+        weight,
         serve: slot => {
           patience.stop();
           resolve(slot);
@@ -65,28 +66,40 @@ export class Budget {
       const patience = this.#clock.after(waitMs, () => {
         this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
         waiter.serve(null);
+        // A heavy request may have kept lighter ones waiting.
+        this.#serve();
       });
       this.#waiters.push(waiter);
       this.#serve();
     });
   }
 
-  /** Returns the number of requests that may be sent now. */
-  left(): number {
-    if (this.#clock.elapsed() < this.#pausedUntil) return 0;
-    this.#forget();
-    return this.#perMinute - this.#underWay - this.#ended.length;
+  /** Returns a slot immediately, even above the limit, for a request that must not wait; `null` during a lockout. */
+  takeNow(weight: number): Slot | null {
+    return this.#isPaused() ? null : this.#slot(weight);
   }
 
-  /** Stops all requests for a minute, after the exchange reported too many requests. */
-  lockOut(): void {
+  /** Returns the weight that may be sent now. */
+  left(): number {
+    if (this.#isPaused()) return 0;
+    return Math.max(0, Math.floor(this.#room()));
+  }
+
+  /** Stops all requests, for a minute by default, after the exchange reported too many requests. */
+  lockOut(ms: Millis = LOCK_OUT): void {
     this.#lockOuts++;
-    this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;
+    const pause = Math.min(ms > 0 ? ms : LOCK_OUT, LOCK_OUT_MAX);
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.elapsed() + pause);
   }
 
   /** Returns how often the exchange has reported too many requests. */
   lockOuts(): number {
     return this.#lockOuts;
+  }
+
+  /** Counts at least the weight that the exchange reports as used, for its first meter. Never counts less. */
+  raiseTo(used: number): void {
+    if (Number.isFinite(used)) this.#meters[0]?.raiseTo(used, this.#clock.elapsed());
   }
 
   /** Rejects all waiting requests. */
@@ -95,45 +108,50 @@ export class Budget {
     for (const waiter of this.#waiters.splice(0)) waiter.serve(null);
   }
 
-  #slot(): Slot {
-    this.#underWay++;
+  #isPaused(): boolean {
+    return this.#clock.elapsed() < this.#pausedUntil;
+  }
+
+  #room(): number {
+    const now = this.#clock.elapsed();
+    return Math.min(...this.#meters.map(meter => meter.room(now)));
+  }
+
+  #hasRoom(weight: number): boolean {
+    return !this.#isPaused() && this.#room() >= weight;
+  }
+
+  #slot(weight: number): Slot {
+    for (const meter of this.#meters) meter.start(weight, this.#clock.elapsed());
     let held = true;
     const release = (counted: boolean) => {
       if (!held) return;
       held = false;
-      this.#underWay--;
-      if (counted) this.#ended.push(this.#clock.elapsed());
+      for (const meter of this.#meters) meter.end(counted, weight, this.#clock.elapsed());
       this.#serve();
     };
     return { end: () => release(true), release: () => release(false) };
   }
 
   #serve(): void {
-    while (this.#waiters.length > 0 && this.left() > 0) {
+    while (this.#waiters.length > 0) {
       let first = 0;
       this.#waiters.forEach((waiter, i) => {
         if (waiter.priority > this.#waiters[first]!.priority) first = i;
       });
-      this.#waiters.splice(first, 1)[0]!.serve(this.#slot());
+      const { weight } = this.#waiters[first]!;
+      if (!this.#hasRoom(weight)) break;
+      this.#waiters.splice(first, 1)[0]!.serve(this.#slot(weight));
     }
     this.#wake?.stop();
     this.#wake = undefined;
     if (this.#waiters.length === 0) return;
-    const oldest = this.#ended[0] === undefined ? Infinity : this.#ended[0] + WINDOW;
-    const due = this.#clock.elapsed() < this.#pausedUntil ? this.#pausedUntil : oldest;
+    const now = this.#clock.elapsed();
+    const due = this.#isPaused() ? this.#pausedUntil : Math.min(...this.#meters.map(meter => meter.moreRoomAt(now)));
     // If pending requests use all slots, a waiting request gets its slot when a pending request ends.
     if (due === Infinity) return;
     // Because of rounding, the timer may fire slightly before the slot is free. The minimum of 1 ms prevents an endless
     // loop of timers without delay.
-    this.#wake = this.#clock.after(Math.max(1, due - this.#clock.elapsed()), () => this.#serve());
-  }
-
-  #forget(): void {
-    // The comparison must use the sum that the timer uses. With a subtraction, rounding could differ, and the timer
-    // would fire forever without effect.
-    const now = this.#clock.elapsed();
-    let gone = 0;
-    while (this.#ended[gone]! + WINDOW <= now) gone++;
-    this.#ended.splice(0, gone);
+    this.#wake = this.#clock.after(Math.max(1, due - now), () => this.#serve());
   }
 }

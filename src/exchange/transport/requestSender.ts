@@ -4,76 +4,109 @@ import {
   shownText,
   TransportFailure,
   type Clock,
+  type Meaning,
   type Millis,
-  type NonceSource,
   type Observation,
   type Outcome,
   type Transport,
+  type UnreadableRow,
   type WireReply,
   type WireRequest,
 } from '../../core/index.ts';
-import { classify, type ReplyReading } from '../wire/classify.ts';
-import { actionableMeaning } from '../wire/errorCodes.ts';
 import { lanes, URGENCY, type Lane, type LaneLimits } from './lanes.ts';
-import { Budget, type Slot } from './budget.ts';
-import { remedyOf } from '../wire/remedies.ts';
-import { authHeaders, type Credentials } from '../wire/sign.ts';
+import type { Budget, Slot } from './budget.ts';
 import { WireFault } from '../wire/wire.ts';
 
-/** Base endpoint of one exchange API: REST, RFQ or webhooks. */
+/** Base endpoint of one API of an exchange. */
 export type ApiEndpoint = {
   readonly transport: Transport;
   /** Prefix of the paths, such as `/api`, or empty. The signature covers the prefix too. */
   readonly basePath: string;
 };
 
-/** Request before it is signed. */
-export type ApiRequest<T> = ReplyReading<T> & {
+/** Request before it is signed. `Form`: the fields that only its exchange knows. */
+export type ApiRequest<T, Form = unknown> = Form & {
   /** Name of the endpoint in metrics: one of a fixed set, without ids. */
   readonly endpoint: string;
   readonly lane: Lane;
-  readonly api?: 'rest' | 'rfq' | 'webhooks';
+  /** Name of the API in `SenderOptions.apis`; default `rest`. */
+  readonly api?: string;
   readonly method: WireRequest['method'];
   /** Path and query after the base path, exactly as on the wire. */
   readonly path: string;
-  readonly body?: Readonly<Record<string, unknown>>;
   /**
    * Returns whether the request is still needed. Called when the turn of the request comes; if the result is false, the
    * request is rejected and never sent.
    */
   readonly isWanted?: () => boolean;
+  /**
+   * Effect of the request. A `read` changes nothing, so every error counts as a rejection. A `write` may have taken
+   * effect unless the code proves otherwise.
+   */
+  readonly effect: 'read' | 'write';
+  /** Reads the content. Throws a WireFault on a wrong shape. Adds unreadable rows of a list to `unreadable`. */
+  readonly read: (content: unknown, unreadable: UnreadableRow[]) => T;
 };
 
 /** Sends a request. Always resolves, with the answer or the reason why there is none. */
-export type SendRequest = <T>(question: ApiRequest<T>) => Promise<Outcome<T>>;
+export type SendRequest<Form> = <T>(question: ApiRequest<T, Form>) => Promise<Outcome<T>>;
 
-export type AskOptions = {
-  readonly clock: Clock;
-  readonly apis: Readonly<Record<'rest' | 'rfq' | 'webhooks', ApiEndpoint>>;
-  /** Credentials and nonces. If omitted, only public endpoints work. */
-  readonly signer?: { readonly credentials: Credentials; readonly nonces: NonceSource };
+/** Classified reply. `pause` says which budgets a throttled request pauses: by default those that it used, a minute. */
+export type RequestVerdict<T> = {
+  readonly outcome: Outcome<T>;
+  readonly throttled: boolean;
+  readonly pause?: { readonly budgets?: readonly string[]; readonly ms?: Millis };
+};
+
+/** Part of a budget that a request uses. */
+export type Charge = {
+  /** Name of the budget. */
+  readonly budget: string;
+  /** Default 1. */
+  readonly weight?: number;
   /**
-   * Request budgets per minute. The limits of the exchange are 60 per address and 300 per account (public facts 11); a
-   * lower budget leaves capacity for other programs.
+   * `waits` (default): the request waits for room. `counts`: it never waits for room, but its weight counts, and it is
+   * rejected during a lockout. `exempt`: the exchange does not count it.
    */
-  readonly budgets?: { readonly public?: number; readonly private?: number };
+  readonly as?: 'waits' | 'counts' | 'exempt';
+};
+
+/** Functions that are specific to one exchange: how it signs, counts and answers requests. */
+export type ExchangeProtocol<Form> = {
+  /** Encodes a request. Called just before sending, so that nonces and times of signed requests are fresh. */
+  readonly encode: (question: ApiRequest<unknown, Form>, basePath: string) => WireRequest;
+  readonly charges: (question: ApiRequest<unknown, Form>) => readonly Charge[];
+  readonly classify: <T>(reply: WireReply, question: ApiRequest<T, Form>) => RequestVerdict<T>;
+  /** Returns the weight that the exchange reports as used, by name of the budget. */
+  readonly usedWeights?: (reply: WireReply) => Readonly<Record<string, number>>;
+  /** Returns the meaning of a rejection code; undefined for a plain rejection. */
+  readonly meaningOf: (code: string) => Meaning | undefined;
+  /** Returns the operator's remedy as a clause; `null` if none is known. */
+  readonly remedyOf: (code: string) => string | null;
+  /** Texts that are masked in outcomes, such as key and secret; `null` without credentials: only public reads work. */
+  readonly masked: readonly string[] | null;
+  /** Whether nonces must arrive in order, so that only one request may be pending. */
+  readonly ordered: boolean;
+};
+
+export type SenderOptions<Form, Name extends string> = {
+  readonly clock: Clock;
+  readonly protocol: ExchangeProtocol<Form>;
+  /** APIs of the exchange, each with its transport. */
+  readonly apis: Readonly<Record<string, ApiEndpoint>> & { readonly rest: ApiEndpoint };
+  readonly budgets: Readonly<Record<Name, Budget>>;
   readonly lanes?: LaneLimits;
   /** Maximum time, by lane, for which a request waits for budget and for its turn. */
   readonly waitMs?: Partial<Readonly<Record<Lane, Millis>>>;
-  /** Whether the exchange checks its rate limit before it handles an order; see `classify`. */
-  readonly throttleRefuses?: boolean;
   readonly onRequest?: (seen: Observation) => void;
 };
 
-export type RequestSender = {
-  readonly ask: SendRequest;
-  readonly budgets: Readonly<Record<'public' | 'private', Budget>>;
+export type RequestSender<Form, Name extends string> = {
+  readonly ask: SendRequest<Form>;
+  readonly budgets: Readonly<Record<Name, Budget>>;
   /** Rejects new and waiting requests. Resolves when requests in progress have ended and the transports are closed. */
   readonly close: () => Promise<void>;
 };
-
-/** Limits of requests per minute: public per address, private per account (public-facts 11). */
-export const EXCHANGE_RATE_LIMITS = { public: 60, private: 300 } as const;
 
 /** Default maximum waits for request budget and turn. A placement that waited longer would be outdated. */
 const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
@@ -84,41 +117,83 @@ const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
 };
 
 /**
- * Creates a sender of requests. Default budgets: 60 public and 300 private requests per minute (public-facts 11).
- * Default maximum waits for budget and turn: 1 s for placements, 5 s for other requests. The sender's own rejections
- * have the codes `not-sent`, `budget` and `closed`. Throws a RangeError on a budget that is not a whole number above 0.
+ * Creates a sender of requests. Default maximum waits for budget and turn: 1 s for placements, 5 s for other requests.
+ * The sender's own rejections have the codes `not-sent`, `budget` and `closed`.
  */
-export function requestSender(options: AskOptions): RequestSender {
-  const { clock, apis, signer } = options;
-  const budgets = {
-    public: new Budget(clock, { perMinute: options.budgets?.public ?? EXCHANGE_RATE_LIMITS.public }),
-    private: new Budget(clock, { perMinute: options.budgets?.private ?? EXCHANGE_RATE_LIMITS.private }),
-  };
-  const queues = lanes(options.lanes ?? {}, signer?.nonces.ordered ?? false);
+export function requestSender<Form, Name extends string>(
+  options: SenderOptions<Form, Name>,
+): RequestSender<Form, Name> {
+  const { clock, apis, protocol } = options;
+  const budgets: Readonly<Record<string, Budget>> = options.budgets;
+  const queues = lanes(options.lanes ?? {}, protocol.ordered);
   const underWay = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  async function answer<T>(question: ApiRequest<T>, saw: (reply: WireReply) => void): Promise<Outcome<T>> {
+  async function answer<T>(question: ApiRequest<T, Form>, saw: (reply: WireReply) => void): Promise<Outcome<T>> {
     const { lane } = question;
-    const open = lane === 'public read';
     if (closing) return refusal('closed', 'the client is closed');
-    if (!open && !signer) return refusal('not-sent', `${question.endpoint} needs an API key`);
-    const budget = open ? budgets.public : budgets.private;
+    if (lane !== 'public read' && protocol.masked === null)
+      return refusal('not-sent', `${question.endpoint} needs an API key`);
     const waitMs = options.waitMs?.[lane] ?? WAIT_MAX_MS[lane];
     const until = clock.elapsed() + waitMs;
-    // Cancels are exempt from the exchange's limit (public facts 11), so they do not wait for the bot's budget.
-    const slot = lane === 'cancel' ? EXEMPT : await budget.take(URGENCY[lane], waitMs);
+    const slot = await slotOf(protocol.charges(question), URGENCY[lane], until);
     if (!slot) return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
     const isWanted = () => question.isWanted?.() ?? true;
     const mayGo = () => !closing && !(clock.elapsed() > until) && isWanted();
-    const outcome = await queues.run(lane, () => send(options, question, slot, budget, saw), mayGo);
+    const outcome = await queues.run(lane, () => send(question, slot, saw), mayGo);
     if (outcome) return outcome;
     slot.release();
     if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not sent, because it was no longer needed`);
     return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
   }
 
-  async function ask<T>(question: ApiRequest<T>): Promise<Outcome<T>> {
+  /** Takes room in every budget of a request; `null` if one has none in time. */
+  async function slotOf(charges: readonly Charge[], urgency: number, until: Millis): Promise<Slot | null> {
+    const slots: Slot[] = [];
+    const all: Slot = {
+      end: () => slots.forEach(slot => slot.end()),
+      release: () => slots.forEach(slot => slot.release()),
+    };
+    for (const { budget, weight = 1, as = 'waits' } of charges) {
+      if (as === 'exempt') continue;
+      const of = budgets[budget]!;
+      const slot = as === 'counts' ? of.takeNow(weight) : await of.take(urgency, until - clock.elapsed(), weight);
+      if (slot) slots.push(slot);
+      else {
+        all.release();
+        return null;
+      }
+    }
+    return all;
+  }
+
+  /** Signs and sends a request and reads the answer. Uses up the slot if the request may have been sent. */
+  async function send<T>(
+    question: ApiRequest<T, Form>,
+    slot: Slot,
+    saw: (reply: WireReply) => void,
+  ): Promise<Outcome<T>> {
+    const api = apis[question.api ?? 'rest']!;
+    const request = protocol.encode(question, api.basePath);
+    let reply: WireReply;
+    try {
+      reply = await api.transport.send(request);
+    } catch (problem) {
+      const failure = problem instanceof TransportFailure ? problem : new TransportFailure(String(problem), true);
+      if (failure.sent) slot.end();
+      else slot.release();
+      return failure.sent ? { kind: 'unknown', reason: failure.message } : refusal('not-sent', failure.message);
+    }
+    slot.end();
+    saw(reply);
+    for (const [name, used] of Object.entries(protocol.usedWeights?.(reply) ?? {})) budgets[name]?.raiseTo(used);
+    const { outcome, throttled, pause = {} } = protocol.classify(reply, question);
+    const paused = pause.budgets ?? protocol.charges(question).map(({ budget }) => budget);
+    if (throttled) for (const name of new Set(paused)) budgets[name]?.lockOut(pause.ms);
+    return outcome;
+  }
+
+  async function ask<T>(question: ApiRequest<T, Form>): Promise<Outcome<T>> {
     const from = clock.elapsed();
     let status: number | undefined;
     let answeredAt = Number.NaN;
@@ -127,7 +202,8 @@ export function requestSender(options: AskOptions): RequestSender {
       answeredAt = Date.parse(reply.headers['date'] ?? '');
     });
     underWay.add(flight);
-    const outcome = withRemedy(maskOutcome(await flight.finally(() => underWay.delete(flight)), signer?.credentials));
+    const masked = maskOutcome(await flight.finally(() => underWay.delete(flight)), protocol.masked ?? []);
+    const outcome = withRemedy(masked, protocol);
     options.onRequest?.({
       endpoint: question.endpoint,
       outcome: outcome.kind,
@@ -140,63 +216,24 @@ export function requestSender(options: AskOptions): RequestSender {
   }
 
   async function close(): Promise<void> {
-    budgets.public.close();
-    budgets.private.close();
+    for (const budget of Object.values(budgets)) budget.close();
     await Promise.allSettled([...underWay]);
     await Promise.all([...new Set(Object.values(apis).map(api => api.transport))].map(each => each.close()));
   }
 
   return {
     ask,
-    budgets,
+    budgets: options.budgets,
     close: () => (closing ??= close()),
   };
-}
-
-/** Signs and sends a request and reads the answer. Uses up the slot if the request may have been sent. */
-async function send<T>(
-  { apis, signer, throttleRefuses = false }: AskOptions,
-  question: ApiRequest<T>,
-  slot: Slot,
-  budget: Budget,
-  saw: (reply: WireReply) => void,
-): Promise<Outcome<T>> {
-  const api = apis[question.api ?? 'rest'];
-  const request = requestOf(question, api, signer);
-  let reply: WireReply;
-  try {
-    reply = await api.transport.send(request);
-  } catch (problem) {
-    const failure = problem instanceof TransportFailure ? problem : new TransportFailure(String(problem), true);
-    if (failure.sent) slot.end();
-    else slot.release();
-    return failure.sent ? { kind: 'unknown', reason: failure.message } : refusal('not-sent', failure.message);
-  }
-  slot.end();
-  saw(reply);
-  const { outcome, throttled } = classify(reply, question, throttleRefuses);
-  if (throttled) budget.lockOut();
-  return outcome;
-}
-
-function requestOf(question: ApiRequest<unknown>, api: ApiEndpoint, signer: AskOptions['signer']): WireRequest {
-  const { method } = question;
-  const target = api.basePath + question.path;
-  const body = question.body === undefined ? '' : JSON.stringify(question.body);
-  const headers = { accept: 'application/json', ...(body === '' ? {} : { 'content-type': 'application/json' }) };
-  if (question.lane === 'public read' || !signer) return { method, target, headers, body };
-  // The request is signed just before it is sent, so that its nonce is fresh even after a long wait.
-  const auth = authHeaders(signer.credentials, signer.nonces.next(), { method, target, body });
-  return { method, target, headers: { ...headers, ...auth }, body };
 }
 
 /**
  * Masks credentials in an outcome's texts, which reach logs, the HALTED file and terminals. An exchange or a proxy may
  * echo the request.
  */
-function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefined): Outcome<T> {
-  const { key, secret } = credentials ?? {};
-  const fit = (text: string) => shownText(maskedText(text, [key ?? '', secret?.reveal() ?? '']));
+function maskOutcome<T>(outcome: Outcome<T>, masked: readonly string[]): Outcome<T> {
+  const fit = (text: string) => shownText(maskedText(text, masked));
   switch (outcome.kind) {
     case 'done':
       if (outcome.unreadable === undefined) return outcome;
@@ -217,14 +254,15 @@ function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefine
 }
 
 /** Adds the meaning of the exchange's code and the operator's remedy to a rejection. */
-function withRemedy<T>(outcome: Outcome<T>): Outcome<T> {
+function withRemedy<T>(
+  outcome: Outcome<T>,
+  { meaningOf, remedyOf }: Pick<ExchangeProtocol<never>, 'meaningOf' | 'remedyOf'>,
+): Outcome<T> {
   // Only rejections have a code. The sender's own codes have neither meaning nor remedy.
   if (outcome.kind !== 'refused') return outcome;
-  const [meaning, remedy] = [actionableMeaning(outcome.code), remedyOf(outcome.code)];
+  const [meaning, remedy] = [meaningOf(outcome.code), remedyOf(outcome.code)];
   return { ...outcome, ...(meaning === undefined ? {} : { meaning }), ...(remedy === null ? {} : { remedy }) };
 }
-
-const EXEMPT: Slot = { end: () => undefined, release: () => undefined };
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' }>;
 
@@ -241,8 +279,11 @@ const overBudget = (endpoint: string, waitMs: Millis): Refused =>
  * Builds and sends a request. A request that breaks the interface's rules (a WireFault) is rejected here and never
  * sent.
  */
-export async function buildAndSend<T>(ask: SendRequest, build: () => ApiRequest<T>): Promise<Outcome<T>> {
-  let question: ApiRequest<T>;
+export async function buildAndSend<T, Form>(
+  ask: SendRequest<Form>,
+  build: () => ApiRequest<T, NoInfer<Form>>,
+): Promise<Outcome<T>> {
+  let question: ApiRequest<T, Form>;
   try {
     question = build();
   } catch (problem) {

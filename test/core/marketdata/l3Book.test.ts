@@ -16,8 +16,8 @@ import {
   type Price,
   type Side,
 } from '../../../src/core/index.ts';
-import { orderBook } from '../../../src/exchange/wire/marketReplies.ts';
-import { streamFrame } from '../../../src/exchange/stream/streamFrames.ts';
+import { orderBook } from '../../../src/exchange/bitso/wire/marketReplies.ts';
+import { streamFrame } from '../../../src/exchange/bitso/stream/streamFrames.ts';
 import { arena, publicCall } from '../../sandbox/trader.ts';
 import { runsOf } from '../../many.ts';
 

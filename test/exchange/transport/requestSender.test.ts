@@ -9,16 +9,16 @@ import {
   type Observation,
   type WireReply,
 } from '../../../src/core/index.ts';
+import { buildAndSend } from '../../../src/exchange/transport/requestSender.ts';
 import {
-  buildAndSend,
+  bitsoSender,
   EXCHANGE_RATE_LIMITS,
-  requestSender,
-  type ApiRequest,
   type AskOptions,
-} from '../../../src/exchange/transport/requestSender.ts';
+  type BitsoRequest,
+} from '../../../src/exchange/bitso/wire/protocol.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
 import { runsOf } from '../../many.ts';
-import { credentials, json, ok, ScriptedTransport, scriptedClient, type Answer } from '../fakes.ts';
+import { credentials, json, ok, ScriptedTransport, scriptedClient, type Answer } from '../bitso/fakes.ts';
 
 const order: NewOrder = {
   book: 'btc_mxn',
@@ -86,10 +86,13 @@ function sender(answer: Answer, options: Partial<AskOptions> = {}) {
   };
   const nonces = { ordered: false, last: () => BigInt(nonce), next: () => `${++nonce}` };
   const signer = { credentials, nonces };
-  const sending = requestSender({ clock, apis, signer, onRequest: one => seen.push(one), ...options });
+  const sending = bitsoSender({ clock, apis, signer, onRequest: one => seen.push(one), ...options });
   return { ...sending, clock, rest, rfq, seen };
 }
-const question = (lane: ApiRequest<unknown>['lane'], more: Partial<ApiRequest<unknown>> = {}): ApiRequest<unknown> => ({
+const question = (
+  lane: BitsoRequest<unknown>['lane'],
+  more: Partial<BitsoRequest<unknown>> = {},
+): BitsoRequest<unknown> => ({
   ...{ endpoint: `a ${lane}`, lane, method: 'GET', path: '/v3/x?y=1', effect: 'read', envelope: 'payload' },
   read: payload => payload,
   ...more,
@@ -312,7 +315,7 @@ describe('the end of a request that was sent', () => {
     const unknown = { kind: 'unknown', reason: expect.stringContaining(asRead) as string };
     expect(await ask(question('place', { effect: 'write' }))).toMatchObject(unknown);
     const rows = sender(() => ok(null));
-    const read: ApiRequest<unknown>['read'] = (_, unreadable) => {
+    const read: BitsoRequest<unknown>['read'] = (_, unreadable) => {
       unreadable.push({ why: told, book: told, id: told }, { why: told });
       return [told];
     };

@@ -14,7 +14,7 @@ import {
   type Side,
   type View,
 } from '../../../src/core/index.ts';
-import { exchangeClient } from '../../../src/exchange/client.ts';
+import { exchangeClient } from '../../../src/exchange/bitso/client.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
 import { isFailed, type Failed } from '../../../src/live/failedRequest.ts';
 import { readRules } from '../../../src/live/loop/opening.ts';

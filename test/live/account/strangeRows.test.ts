@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { amount, price, type WireReply, type WireRequest } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { few } from '../../many.ts';
-import { STRANGE } from '../../exchange/strange.ts';
+import { STRANGE } from '../../exchange/bitso/strange.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
 import { started, worldOf, type Running, type World } from '../world.ts';

@@ -1,9 +1,9 @@
 /** One row of the books' rules or of the fees made strange at a time: rules and rates of the bot's book are read as they are, or not at all, by name. */
 import { describe, expect, test } from 'vitest';
 import { CannotStart, NO_SUCH_BOOK, readRules } from '../../../src/live/loop/opening.ts';
-import { json, scriptedClient } from '../../exchange/fakes.ts';
-import { changed, leaves, REPLIES, valueAt } from '../../exchange/doorReplies.ts';
-import { STRANGE } from '../../exchange/strange.ts';
+import { json, scriptedClient } from '../../exchange/bitso/fakes.ts';
+import { changed, leaves, REPLIES, valueAt } from '../../exchange/bitso/doorReplies.ts';
+import { STRANGE } from '../../exchange/bitso/strange.ts';
 
 const replyTo = (name: string): unknown => REPLIES.find(([of]) => of === name)![1];
 const LISTS = [

@@ -1,0 +1,153 @@
+/**
+ * Conformance checks of an exchange: the client makes the calls of the interface documents, and each answer is compared
+ * with the documented answer. All orders of the checks are canceled at the end.
+ */
+import {
+  Secret,
+  type Clock,
+  type ConformanceOptions,
+  type ConformanceResult,
+  type Connection,
+  type Millis,
+  type Observation,
+  type VenueCredentials,
+} from '../../../core/index.ts';
+import type { Endpoints } from '../rest/endpoints.ts';
+import { accountChecks, authenticationChecks } from './accountChecks.ts';
+import { Checks, judged, right, skipped, valueIn } from './checks.ts';
+import { conversionChecks, rfqChecks, webhookChecks } from './deskChecks.ts';
+import { leaveNothing, orderChecks, CheckOrders } from './orderChecks.ts';
+import { publicChecks, type CheckedMarket } from './publicChecks.ts';
+import { tradeChecks } from './tradeChecks.ts';
+
+/** Maximum difference between the exchange's clock and this machine's clock. */
+const CLOCK_GAP_MAX_MS: Millis = 60_000;
+
+/** Runs all checks. Never rejects because of an answer of the exchange. */
+export async function conformance(
+  connect: (to: Connection) => Endpoints,
+  options: ConformanceOptions,
+): Promise<ConformanceResult> {
+  const { connection, book, mayOrder, mayTrade } = options;
+  const { clock } = connection;
+  const checks = new Checks(clock, options);
+  const requests = new RequestCount(clock, connection.onRequest);
+  const client = connect({ ...connection, onRequest: seen => requests.see(seen) });
+  const other = (credentials: Partial<VenueCredentials>): Endpoints =>
+    connect({ ...connection, credentials: { ...connection.credentials!, ...credentials } });
+  let own: CheckOrders | null = null;
+  let left: readonly string[] = [];
+  try {
+    const market = await publicChecks(client, book, checks);
+    await authenticationChecks(
+      {
+        withWrongSecret: () => other({ secret: new Secret('not the secret of this key') }),
+        withNonces: durable => other({ durable }),
+      },
+      checks,
+    );
+    const fee = await accountChecks(client, book, checks);
+    if (market !== null) {
+      own = new CheckOrders(client, market, options);
+      const others = mayOrder || mayTrade ? await othersCheck(client, book, checks) : null;
+      if (mayOrder) await orderChecks(client, market, own, checks, others);
+      else await withoutChecks('orders', NOT_PERMITTED, checks);
+      const reason = !mayTrade
+        ? NOT_PERMITTED
+        : (others ?? (fee === null ? `the fees of ${book} are not known` : null));
+      if (reason === null && fee !== null) await tradeChecks({ client, market, own, checks, fee });
+      else await withoutChecks('trades', reason ?? NOT_PERMITTED, checks);
+      await deskChecks(client, market, checks, options);
+    } else
+      for (const what of ['orders', 'trades', 'conversions, RFQ and webhooks'])
+        await withoutChecks(what, `the market of ${book} is not known`, checks);
+    await requests.check(client, connection, checks);
+  } finally {
+    if (own !== null) left = await leaveNothing(client, book, own, clock);
+    await client.close();
+  }
+  if (own !== null && own.sent.length > 0)
+    await checks.check(
+      ['no order is left', 'rest-api 4.4', 'no open order of these checks'],
+      () => Promise.resolve(judged(left.length === 0 ? 'none' : left.join(', '), left.length === 0)),
+      true,
+    );
+  return { checks: checks.done, left };
+}
+
+async function deskChecks(
+  client: Endpoints,
+  market: CheckedMarket,
+  checks: Checks,
+  options: ConformanceOptions,
+): Promise<void> {
+  await conversionChecks(client, market, checks);
+  await rfqChecks(client, market, checks, () => options.connection.clock.now());
+  await webhookChecks(client, options.callbackUrl, checks);
+}
+
+const NOT_PERMITTED = 'not permitted';
+
+const withoutChecks = (what: string, reason: string, checks: Checks): Promise<boolean> =>
+  checks.check([what, 'rest-api 4', 'placed and canceled'], () => Promise.resolve(skipped(reason)));
+
+/**
+ * Reads the open orders of the book before any order of the checks. Returns why checks of trades and exact balances
+ * would mistake the orders of another program for their own; `null` if there is no such order.
+ */
+async function othersCheck(client: Endpoints, book: string, checks: Checks): Promise<string | null> {
+  let reason: string | null = `the open orders of ${book} are not known`;
+  await checks.check(['open orders before the checks', 'rest-api 4.4', `none in ${book}`], async () => {
+    const { length } = valueIn(await client.openOrders({ book }));
+    reason =
+      length === 0 ? null : `the account has ${length} open orders in ${book}; first stop the bot that placed them`;
+    return reason === null ? right('none') : skipped(reason);
+  });
+  return reason;
+}
+
+/** Observer of all requests, for the checks of the request budget and of the exchange's clock. */
+class RequestCount {
+  readonly #clock: Clock;
+  readonly #next: Connection['onRequest'];
+  #counted = 0;
+  #throttled = 0;
+  /** Largest difference between the two clocks, in ms; `null` if no answer has a time. */
+  #gapMs: Millis | null = null;
+
+  constructor(clock: Clock, next: Connection['onRequest']) {
+    this.#clock = clock;
+    this.#next = next;
+  }
+
+  see(seen: Observation): void {
+    this.#next?.(seen);
+    const isSent = seen.status !== undefined || seen.outcome === 'unknown';
+    if (!PUBLIC.test(seen.endpoint) && !seen.endpoint.startsWith('DELETE') && isSent) this.#counted++;
+    if (seen.status === 420 || seen.status === 429) this.#throttled++;
+    if (seen.answeredAt === undefined) return;
+    // The time in the answer is in whole seconds, rounded down.
+    const gap = Math.abs(this.#clock.now() - seen.answeredAt);
+    this.#gapMs = Math.max(this.#gapMs ?? 0, gap);
+  }
+
+  async check(client: Endpoints, { budgets }: Connection, checks: Checks): Promise<void> {
+    await checks.check(
+      ['request budget', 'public-facts 11', 'every request within the budget, none rejected with 420'],
+      () => {
+        const left = client.budget().private;
+        const all = budgets.private ?? left;
+        const found = `${this.#counted} private requests besides cancels, ${left} of ${all} left, ${this.#throttled} rejected`;
+        return Promise.resolve(judged(found, this.#throttled === 0 && all - left <= this.#counted && left >= 0));
+      },
+    );
+    await checks.check(['clock of the exchange', 'public-facts 2.3', 'within a minute of this machine'], () => {
+      const gap = this.#gapMs;
+      if (gap === null) return Promise.resolve(skipped('no answer has a time'));
+      return Promise.resolve(judged(`at most ${Math.round(gap)} ms apart`, gap <= CLOCK_GAP_MAX_MS));
+    });
+  }
+}
+
+/** Pattern of the endpoints that need no key. Names are those of the metrics. */
+const PUBLIC = /^GET (?:available_books|order_book|trades|ticker|webhook keys)$/;
