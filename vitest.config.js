@@ -113,6 +113,8 @@ const MANY = [
   'core/engine/figureEvidence',
   'core/engine/parts',
   'core/engine/postOnly',
+  'core/estimators/leadLag',
+  'core/estimators/runningBasis',
   'core/hedging/band',
   'core/hedging/hedgeChoice',
   'core/hedging/takerOrder',

@@ -14,3 +14,5 @@ export * from './imbalance.ts';
 export * from './orderFlow.ts';
 export * from './tradeMean.ts';
 export * from './basis.ts';
+export * from './runningBasis.ts';
+export * from './leadLag.ts';

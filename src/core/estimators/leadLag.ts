@@ -1,0 +1,112 @@
+/**
+ * Lead and lag of two prices that are read at different times: the covariance of Hayashi and Yoshida over shifts of time
+ * (formulas-desk E13).
+ */
+import type { Millis } from '../model/units.ts';
+import type { Random } from '../ports/port.ts';
+import { blockBootstrap } from './blockBootstrap.ts';
+
+/** Reads of a price, in order of time; `log` is the logarithm of the price. */
+export type PriceReads = { readonly at: ArrayLike<Millis>; readonly log: ArrayLike<number> };
+
+/** Longest time between two reads, in ms. The change over a longer time does not count. */
+const READS_APART_MAX_MS = 600_000;
+
+/**
+ * Returns the covariance of the changes of two prices: the sum of the products of all changes whose intervals overlap.
+ * With a lag, each read of `y` counts as that much earlier, so that the covariance is largest at the time by which `x`
+ * leads `y`. Unbiased for independent times of reads and independent noise.
+ */
+export function hayashiYoshida(x: PriceReads, y: PriceReads, lagMs: Millis = 0): number {
+  let sum = 0;
+  overlaps(x, y, lagMs, product => (sum += product));
+  return sum;
+}
+
+/** Calls back with the product of each overlapping pair of changes, and the later end of the two intervals. */
+function overlaps(x: PriceReads, y: PriceReads, lagMs: Millis, add: (product: number, end: Millis) => void): void {
+  const [n, m] = [x.at.length, y.at.length];
+  let [i, j] = [1, 1];
+  while (i < n && j < m) {
+    const [fromX, toX] = [x.at[i - 1]!, x.at[i]!];
+    const [fromY, toY] = [y.at[j - 1]! - lagMs, y.at[j]! - lagMs];
+    if (Math.max(fromX, fromY) < Math.min(toX, toY)) {
+      const product = changeAt(x, i) * changeAt(y, j);
+      if (product !== 0) add(product, Math.max(toX, toY));
+    }
+    if (toX <= toY) i++;
+    if (toY <= toX) j++;
+  }
+}
+
+const changeAt = ({ at, log }: PriceReads, i: number): number =>
+  at[i]! - at[i - 1]! <= READS_APART_MAX_MS ? log[i]! - log[i - 1]! : 0;
+
+/** Lead of `x` over `y` with its 95% interval, in ms; negative if `y` leads. */
+export type LeadLag = {
+  readonly lagMs: Millis;
+  readonly lowMs: Millis;
+  readonly highMs: Millis;
+  /** Correlation of the changes at that lag, with its 95% interval. Noise in the prices makes it smaller. */
+  readonly correlation: { readonly value: number; readonly low: number; readonly high: number };
+  /** Correlation by lag, ascending. */
+  readonly byLag: readonly { readonly lagMs: Millis; readonly correlation: number }[];
+};
+
+export type LeadLagOptions = {
+  /** Smallest step between two lags, in ms: the resolution of the times of the reads. */
+  readonly stepMs: Millis;
+  /** Largest lag that is tried, in ms. Default: 60,000. */
+  readonly lagMaxMs?: Millis;
+  readonly random: Random;
+};
+
+/** Number of time blocks from which intervals are sampled. */
+const BLOCKS = 30;
+/** Number of lags, in each direction, that are a whole step apart; further lags are a tenth of their size apart. */
+const EVEN_LAGS = 10;
+
+/**
+ * Finds the lag with the largest covariance. Its interval comes from a bootstrap of 30 time blocks; each product belongs
+ * to the block of its later end. Returns `null` if a price has fewer than 60 reads or the prices never move together.
+ */
+export function leadLagOf(x: PriceReads, y: PriceReads, options: LeadLagOptions): LeadLag | null {
+  const { stepMs, lagMaxMs = 60_000, random } = options;
+  if (Math.min(x.at.length, y.at.length) < 2 * BLOCKS) return null;
+  const lags = lagsUpTo(lagMaxMs, stepMs);
+  const from = Math.max(x.at[0]!, y.at[0]!);
+  const to = Math.min(x.at[x.at.length - 1]!, y.at[y.at.length - 1]!);
+  const blockOf = (at: Millis): number =>
+    Math.max(0, Math.min(BLOCKS - 1, Math.floor(((at - from) / (to - from)) * BLOCKS)));
+  const blocks = Array.from({ length: BLOCKS }, () => ({ products: new Float64Array(lags.length), xx: 0, yy: 0 }));
+  lags.forEach((lagMs, l) => overlaps(x, y, lagMs, (product, end) => (blocks[blockOf(end)]!.products[l]! += product)));
+  for (let i = 1; i < x.at.length; i++) blocks[blockOf(x.at[i]!)]!.xx += changeAt(x, i) ** 2;
+  for (let j = 1; j < y.at.length; j++) blocks[blockOf(y.at[j]!)]!.yy += changeAt(y, j) ** 2;
+  const total = (of: typeof blocks, l: number): number => of.reduce((sum, { products }) => sum + products[l]!, 0);
+  const largest = (of: typeof blocks): number => {
+    const sums = new Float64Array(lags.length);
+    for (const { products } of of) for (let l = 0; l < lags.length; l++) sums[l]! += products[l]!;
+    return sums.reduce((top, sum, l) => (sum > sums[top]! ? l : top), 0);
+  };
+  const at = largest(blocks);
+  const correlation = (of: typeof blocks, l: number): number =>
+    total(of, l) / Math.sqrt(of.reduce((sum, { xx }) => sum + xx, 0) * of.reduce((sum, { yy }) => sum + yy, 0));
+  const between = blockBootstrap(blocks, of => lags[largest([...of])]!, { random });
+  const strength = blockBootstrap(blocks, of => correlation([...of], at), { random });
+  if (between === null || strength === null || !(strength.value > 0)) return null;
+  return {
+    lagMs: lags[at]!,
+    lowMs: Math.min(between.low, lags[at]!),
+    highMs: Math.max(between.high, lags[at]!),
+    correlation: { value: strength.value, low: strength.low, high: strength.high },
+    byLag: lags.map((lagMs, l) => ({ lagMs, correlation: correlation(blocks, l) })),
+  };
+}
+
+/** Returns lags from `-max` to `max`: whole steps near zero, then steps that grow with the lag. */
+function lagsUpTo(max: Millis, stepMs: Millis): readonly Millis[] {
+  const positive: number[] = [];
+  for (let lag = stepMs; lag <= max; lag += stepMs * Math.max(1, Math.floor(lag / stepMs / EVEN_LAGS)))
+    positive.push(lag);
+  return [...positive.map(lag => -lag).reverse(), 0, ...positive];
+}
