@@ -74,14 +74,24 @@ export function leadLagOf(x: PriceReads, y: PriceReads, options: LeadLagOptions)
   const { stepMs, lagMaxMs = 60_000, random } = options;
   if (Math.min(x.at.length, y.at.length) < 2 * BLOCKS) return null;
   const lags = lagsUpTo(lagMaxMs, stepMs);
-  const from = Math.max(x.at[0]!, y.at[0]!);
-  const to = Math.min(x.at[x.at.length - 1]!, y.at[y.at.length - 1]!);
-  const blockOf = (at: Millis): number =>
-    Math.max(0, Math.min(BLOCKS - 1, Math.floor(((at - from) / (to - from)) * BLOCKS)));
+  // Blocks have equally many reads of `x`, so that gaps take no blocks.
+  const starts = Array.from({ length: BLOCKS - 1 }, (_, b) => x.at[Math.floor(((b + 1) * x.at.length) / BLOCKS)]!);
   const blocks = Array.from({ length: BLOCKS }, () => ({ products: new Float64Array(lags.length), xx: 0, yy: 0 }));
-  lags.forEach((lagMs, l) => overlaps(x, y, lagMs, (product, end) => (blocks[blockOf(end)]!.products[l]! += product)));
-  for (let i = 1; i < x.at.length; i++) blocks[blockOf(x.at[i]!)]!.xx += changeAt(x, i) ** 2;
-  for (let j = 1; j < y.at.length; j++) blocks[blockOf(y.at[j]!)]!.yy += changeAt(y, j) ** 2;
+  /** Returns a lookup of blocks for times that never decrease. */
+  const blockAt = (): ((at: Millis) => (typeof blocks)[number]) => {
+    let block = 0;
+    return at => {
+      while (at >= (starts[block] ?? Infinity)) block++;
+      return blocks[block]!;
+    };
+  };
+  lags.forEach((lagMs, l) => {
+    const block = blockAt();
+    overlaps(x, y, lagMs, (product, end) => (block(end).products[l]! += product));
+  });
+  const [ofX, ofY] = [blockAt(), blockAt()];
+  for (let i = 1; i < x.at.length; i++) ofX(x.at[i]!).xx += changeAt(x, i) ** 2;
+  for (let j = 1; j < y.at.length; j++) ofY(y.at[j]!).yy += changeAt(y, j) ** 2;
   const total = (of: typeof blocks, l: number): number => of.reduce((sum, { products }) => sum + products[l]!, 0);
   const largest = (of: typeof blocks): number => {
     const sums = new Float64Array(lags.length);
