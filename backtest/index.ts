@@ -49,7 +49,8 @@ export type { MarketProfile } from './profile/marketProfile.ts';
 export { HORIZON_S, ORDERS_PER_SIDE as ORDERS_A_SIDE, ranked, scoutedBook, verdictDistance } from './scout/scouting.ts';
 export type { ScoutedBook, Scouting } from './scout/scouting.ts';
 export { scoutPage } from './scout/page.ts';
-export { bpsText, compact, scoutWords, shownIn, signed } from './scout/summary.ts';
+export { bpsText } from './profile/bpsText.ts';
+export { compact, scoutWords, shownIn, signed } from './scout/summary.ts';
 export { flawOfSpace, textOfPoint } from './tune/search/space.ts';
 export type { Parameter as SpaceParameter, ParameterValue, Point, Space } from './tune/search/space.ts';
 export type { Search } from './tune/search/search.ts';
@@ -70,6 +71,8 @@ export type { Evidence, HeldOut, TunedParameter, TunedTrial, Tuning } from './tu
 export { tuningWords } from './tune/report/summary.ts';
 export { verdictOn } from './tune/report/tuningVerdict.ts';
 export { tuningPage } from './tune/report/page.ts';
+export { hedgedBookOf, hedgedTable, hedgedWords } from './hedged/hedgedBook.ts';
+export type { HedgedBook, HedgeVenue } from './hedged/hedgedBook.ts';
 export { HEDGE_LATENCY_MS, HEDGED_HORIZONS_S, hedgedProfileOf, PAIR_HORIZON_S } from './hedged/hedgedProfile.ts';
 export type { HedgedOptions, HedgedProfile, MeasuredBasis } from './hedged/hedgedProfile.ts';
 export { hedgedVerdictsOf, payingFeeOf } from './hedged/hedgedVerdict.ts';

@@ -16,7 +16,7 @@ import {
   type PriceReads,
 } from '../../src/core/index.ts';
 import { KIND, logSecondsOf, walk, type LogSeconds, type Tape } from '../../src/tape/index.ts';
-import { distancesBetween, REACHED_MIN } from '../profile/distanceGrid.ts';
+import { distancesBetween, median, REACHED_MIN } from '../profile/distanceGrid.ts';
 import { pointOf, type DistanceProfile } from '../profile/distanceProfile.ts';
 import type { DistanceSums } from '../profile/virtualOrders.ts';
 import { haveAmounts, hedgedFills, lastBefore } from './hedgedFills.ts';
@@ -145,7 +145,7 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
     basis: model === null ? null : measuredBasis(model, difference, basis),
     fitted: profileOf(fills.fitted),
     heldOut: profileOf(fills.heldOut),
-    limits: limitsOf({ quoted, hedge, kinds, resolutionMs, fills, isPriceAlone }),
+    limits: recordingLimits({ quoted, hedge, kinds, resolutionMs, fills, isPriceAlone }),
   };
 }
 
@@ -221,15 +221,13 @@ function orderLots(tape: Tape): Amount {
   const lots = Array.from(columns.amount.subarray(0, columns.length)).filter(
     (_, row) => columns.kind[row] === KIND.trade,
   );
-  return Math.max(1, middleOf(lots)) as Amount;
+  return Math.max(1, median(lots)) as Amount;
 }
 
 /** Returns the median price of all rows with a price, in ticks. */
 function medianPrice({ columns: { price, length } }: Tape): number {
-  return middleOf(Array.from(price.subarray(0, length)).filter(ticks => ticks > 0));
+  return median(Array.from(price.subarray(0, length)).filter(ticks => ticks > 0));
 }
-
-const middleOf = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 /**
  * Returns distances up to the one that trades reach in a minute often enough for a verdict, or the other side of the book
@@ -282,7 +280,7 @@ function readsOf(tape: Tape): PriceReads {
   return { at: Float64Array.from(at), log: Float64Array.from(log) };
 }
 
-function limitsOf({
+function recordingLimits({
   quoted,
   hedge,
   kinds,
@@ -310,8 +308,8 @@ function limitsOf({
       ? []
       : [
           other === 'last trades'
-            ? 'a hedge costs no spread and any amount has the last price'
-            : 'a hedge of any amount has the best price',
+            ? 'a hedge has no spread and executes any amount at the last price'
+            : 'a hedge executes any amount at the best price',
         ]),
   ];
   const [, minor] = pairOf(quoted.instrument.symbol);

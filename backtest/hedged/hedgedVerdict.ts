@@ -1,6 +1,6 @@
 /** Verdict on quoting with a hedge on another exchange, by fee: the distance chosen on one part of the time and judged on the rest. */
 import { randomOf } from '../../src/core/index.ts';
-import { secondsText } from '../report/plots.ts';
+import { durationText } from '../../src/pages/index.ts';
 import type { DistanceProfile } from '../profile/distanceProfile.ts';
 import { quoteVerdictOf, type QuoteVerdict } from '../profile/quoteVerdict.ts';
 import { PAIR_HORIZON_S, type HedgedProfile } from './hedgedProfile.ts';
@@ -42,8 +42,8 @@ export const hedgedVerdictsOf = (
 };
 
 /**
- * Returns the highest fee of both exchanges together at which quoting pays, rounded down to 0.01 bps; `null` if it pays at
- * no fee, not even with rebates.
+ * Returns the highest fee of both exchanges together at which quoting pays, rounded down to 0.1 bps; `null` if it pays at no
+ * fee, not even with rebates.
  */
 export function payingFeeOf(profile: HedgedProfile, seed = 1): number | null {
   if (unusableReason(profile) !== null) return null;
@@ -63,7 +63,7 @@ export function payingFeeOf(profile: HedgedProfile, seed = 1): number | null {
     const highestHere = Math.min(lowBps, fitted, to);
     if (from < highestHere && !(highestHere <= (highest ?? -Infinity))) highest = highestHere;
   }
-  return highest === null ? null : Math.floor(100 * highest) / 100;
+  return highest === null ? null : Math.floor(10 * highest) / 10;
 }
 
 /** Distance with enough fills in the fitted part. */
@@ -128,7 +128,7 @@ function verdictAt(
   const quote = unusable === null && best.fitted > feeBps && verdict.quote;
   return {
     ...{ feeBps, quote, distanceBps: point.distanceBps, fittedBps: best.fitted },
-    why: quote ? '' : (unusable ?? reasonOf(verdict, best.fitted, value?.value ?? Number.NaN, feeBps)),
+    why: quote ? '' : (unusable ?? lossReason(verdict, best.fitted, value?.value ?? Number.NaN, feeBps)),
     heldOutBps:
       value === null || low === null
         ? null
@@ -138,7 +138,7 @@ function verdictAt(
   };
 }
 
-function reasonOf(verdict: QuoteVerdict, fitted: number, value: number, feeBps: number): string {
+function lossReason(verdict: QuoteVerdict, fitted: number, value: number, feeBps: number): string {
   if (verdict.netPerHour === null) return 'too few fills after the first third to judge';
   if (!(fitted > feeBps)) return 'in the first third, fills were worth less than the fees at every distance';
   if (!(value > feeBps)) return 'fills that paid in the first third were worth less than the fees afterwards';
@@ -151,6 +151,6 @@ function unusableReason({ basis, moving, lead, hedgeKind }: HedgedProfile): stri
   if (!(moving >= MOVING_MIN))
     return `the hedge price changes in only ${(100 * moving).toFixed(0)}% of the minutes, so its quotes may be dead`;
   if (hedgeKind === 'last trades' && lead !== null && lead.highMs < 0)
-    return `the hedge price follows the quoted price after ${secondsText(-lead.lagMs / 1_000)}, and a hedge does not execute at an old last price`;
+    return `the hedge price follows the quoted price after ${durationText(-lead.lagMs / 1_000)}, and a hedge does not execute at an old last price`;
   return null;
 }

@@ -9,6 +9,7 @@ export type PriceKind = 'depth' | 'best prices' | 'last trades';
 /** Age from which a price counts as unknown, in ms. */
 export const PRICE_AGE_MAX_MS = 600_000;
 
+/** Returns the best kind of prices that the rows of a recording give. */
 export const priceKindOf = ({ columns, quotesOnly }: Tape): PriceKind => {
   if (!columns.kind.some(kind => kind === KIND.level || kind === KIND.add)) return 'last trades';
   return quotesOnly ? 'best prices' : 'depth';

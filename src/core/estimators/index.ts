@@ -15,4 +15,6 @@ export * from './orderFlow.ts';
 export * from './tradeMean.ts';
 export * from './basis.ts';
 export * from './runningBasis.ts';
+export { overlappingChanges } from './hayashiYoshida.ts';
+export type { PriceReads } from './hayashiYoshida.ts';
 export * from './leadLag.ts';

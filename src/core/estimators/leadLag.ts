@@ -5,42 +5,7 @@
 import type { Millis } from '../model/units.ts';
 import type { Random } from '../ports/port.ts';
 import { blockBootstrap } from './blockBootstrap.ts';
-
-/** Reads of a price, in order of time; `log` is the logarithm of the price. */
-export type PriceReads = { readonly at: ArrayLike<Millis>; readonly log: ArrayLike<number> };
-
-/** Longest time between two reads, in ms. The change over a longer time does not count. */
-const READS_APART_MAX_MS = 600_000;
-
-/**
- * Returns the covariance of the changes of two prices: the sum of the products of all changes whose intervals overlap.
- * With a lag, each read of `y` counts as that much earlier, so that the covariance is largest at the time by which `x`
- * leads `y`. Unbiased for independent times of reads and independent noise.
- */
-export function hayashiYoshida(x: PriceReads, y: PriceReads, lagMs: Millis = 0): number {
-  let sum = 0;
-  overlaps(x, y, lagMs, product => (sum += product));
-  return sum;
-}
-
-/** Calls back with the product of each overlapping pair of changes, and the later end of the two intervals. */
-function overlaps(x: PriceReads, y: PriceReads, lagMs: Millis, add: (product: number, end: Millis) => void): void {
-  const [n, m] = [x.at.length, y.at.length];
-  let [i, j] = [1, 1];
-  while (i < n && j < m) {
-    const [fromX, toX] = [x.at[i - 1]!, x.at[i]!];
-    const [fromY, toY] = [y.at[j - 1]! - lagMs, y.at[j]! - lagMs];
-    if (Math.max(fromX, fromY) < Math.min(toX, toY)) {
-      const product = changeAt(x, i) * changeAt(y, j);
-      if (product !== 0) add(product, Math.max(toX, toY));
-    }
-    if (toX <= toY) i++;
-    if (toY <= toX) j++;
-  }
-}
-
-const changeAt = ({ at, log }: PriceReads, i: number): number =>
-  at[i]! - at[i - 1]! <= READS_APART_MAX_MS ? log[i]! - log[i - 1]! : 0;
+import { changeAt, overlappingChanges, type PriceReads } from './hayashiYoshida.ts';
 
 /** Lead of `x` over `y` with its 95% interval, in ms; negative if `y` leads. */
 export type LeadLag = {
@@ -87,7 +52,7 @@ export function leadLagOf(x: PriceReads, y: PriceReads, options: LeadLagOptions)
   };
   lags.forEach((lagMs, l) => {
     const block = blockAt();
-    overlaps(x, y, lagMs, (product, end) => (block(end).products[l]! += product));
+    overlappingChanges(x, y, lagMs, (product, end) => (block(end).products[l]! += product));
   });
   const [ofX, ofY] = [blockAt(), blockAt()];
   for (let i = 1; i < x.at.length; i++) ofX(x.at[i]!).xx += changeAt(x, i) ** 2;

@@ -1,9 +1,15 @@
 /** The covariance over shifts has the check values of formulas-desk E13, and finds a planted lead. */
 import { describe, expect, test } from 'vitest';
 import { sized } from '../../many.ts';
-import { hayashiYoshida, leadLagOf, normal, randomOf, type PriceReads } from '../../../src/core/index.ts';
+import { leadLagOf, normal, overlappingChanges, randomOf, type PriceReads } from '../../../src/core/index.ts';
 
 const reads = (at: readonly number[], log: readonly number[]): PriceReads => ({ at, log });
+
+function hayashiYoshida(x: PriceReads, y: PriceReads, lagMs = 0): number {
+  let sum = 0;
+  overlappingChanges(x, y, lagMs, product => (sum += product));
+  return sum;
+}
 
 describe('check values of E13', () => {
   const x = reads([0, 1, 3, 6, 7, 10], [0, 2, 1, 4, 6, 5]);
