@@ -88,6 +88,7 @@ const MANY = [
   'backtest/externalReference',
   'backtest/fillNotices',
   'backtest/fills',
+  'backtest/hedged/plantedEdge',
   'backtest/hedging',
   'backtest/parity',
   'backtest/queueTruth',

@@ -28,12 +28,17 @@ export type LeadLagOptions = {
 
 /** Number of time blocks from which intervals are sampled. */
 const BLOCKS = 30;
+/**
+ * Number of standard errors, by Student's t distribution, that the largest of about a hundred correlations must exceed
+ * zero by: chance alone does it in 5% of pairs.
+ */
+const ERRORS_MIN = 3.6;
 /** Number of lags, in each direction, that are a whole step apart; further lags are a tenth of their size apart. */
 const EVEN_LAGS = 10;
 
 /**
  * Finds the lag with the largest covariance. Its interval comes from a bootstrap of 30 time blocks; each product belongs
- * to the block of its later end. Returns `null` if a price has fewer than 60 reads or the prices never move together.
+ * to the block of its later end. Returns `null` if a price has fewer than 60 reads, or if the covariance may be chance at every lag.
  */
 export function leadLagOf(x: PriceReads, y: PriceReads, options: LeadLagOptions): LeadLag | null {
   const { stepMs, lagMaxMs = 60_000, random } = options;
@@ -66,6 +71,9 @@ export function leadLagOf(x: PriceReads, y: PriceReads, options: LeadLagOptions)
   const at = largest(blocks);
   const correlation = (of: typeof blocks, l: number): number =>
     total(of, l) / Math.sqrt(of.reduce((sum, { xx }) => sum + xx, 0) * of.reduce((sum, { yy }) => sum + yy, 0));
+  const mean = total(blocks, at) / BLOCKS;
+  const variance = blocks.reduce((sum, { products }) => sum + (products[at]! - mean) ** 2, 0) / (BLOCKS - 1);
+  if (!(BLOCKS * mean > ERRORS_MIN * Math.sqrt(BLOCKS * variance))) return null;
   const between = blockBootstrap(blocks, of => lags[largest([...of])]!, { random });
   const strength = blockBootstrap(blocks, of => correlation([...of], at), { random });
   if (between === null || strength === null || !(strength.value > 0)) return null;

@@ -6,7 +6,7 @@ import { independentPair, LOSING, PAYING, plantedPair, type PlantedPair } from '
 
 const SEEDS = few(
   Array.from({ length: 100 }, (_, i) => i + 1),
-  2,
+  1,
 );
 const HOURS = 4;
 /** Fees of both exchanges together, in bps. */
