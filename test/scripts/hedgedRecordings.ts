@@ -1,12 +1,15 @@
-/** Measures what a fill is worth when it is hedged on another exchange, on the recordings with several exchanges, and writes docs/development/evidence/elsewhere.md: `npm run hedged:docs`. */
+/** Measures what a fill is worth when it is hedged on another exchange, on the recordings with several exchanges, and writes docs/development/evidence/elsewhere.md: `npm run hedged:docs`. With `-- --only japan`, brazil or dealers it only prints the rows of that set. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { bpsText, hedgedBookOf, type HedgedBook } from '../../backtest/index.ts';
 import { openTape, type Tape } from '../../src/tape/index.ts';
 
-const DATA = process.env['PUNTAS_DATA'] ?? '../shared/data';
+const { data: DATA, only } = parseArgs({
+  options: { data: { type: 'string', default: '../shared/data' }, only: { type: 'string' } },
+}).values;
 const PAGE = 'docs/development/evidence/elsewhere.md';
 const JAPAN = 'bitflyer-btcbox-btcjpy-2018-08-12-two-venues-last';
 const BRAZIL = 'btcbrl-2017-09-07_10-30-five-venues-bbo';
@@ -154,18 +157,34 @@ const FINDINGS = `## Findings
 - **The value at the fill is no verdict.** It is positive wherever the distance is, because the running basis has not yet followed the quoted price. Only the later difference shows whether the mispricing returns.
 `;
 
-const [bitflyer, btcbox] = [await lastPrices('bitflyer'), await lastPrices('btcbox')];
-measure('BTCBox btc_jpy', btcbox, 'bitFlyer', bitflyer);
-measure('bitFlyer btc_jpy', bitflyer, 'BTCBox', btcbox);
-const venues = ['foxbit', 'mercado', 'negocieCoins', 'flowbtc', 'braziliex'];
-const brazil = new Map<string, Tape>();
-for (const name of venues) brazil.set(name, await bestPrices(name));
-for (const [name, quoted] of brazil)
-  for (const [other, hedge] of brazil) if (other !== name) measure(`${name} btc_brl`, quoted, other, hedge);
-for (const pair of ['eurusd', 'nzdusd']) {
-  const [oanda, fxcm] = [await dealer('oanda', pair), await dealer('fxcm', pair)];
-  measure(`OANDA ${pair}`, oanda, 'FXCM', fxcm);
-  measure(`FXCM ${pair}`, fxcm, 'OANDA', oanda);
+async function japan(): Promise<void> {
+  const [bitflyer, btcbox] = [await lastPrices('bitflyer'), await lastPrices('btcbox')];
+  measure('BTCBox btc_jpy', btcbox, 'bitFlyer', bitflyer);
+  measure('bitFlyer btc_jpy', bitflyer, 'BTCBox', btcbox);
 }
-writeFileSync(PAGE, page());
-rmSync(work, { recursive: true, force: true });
+
+async function brazil(): Promise<void> {
+  const venues = new Map<string, Tape>();
+  for (const name of ['foxbit', 'mercado', 'negocieCoins', 'flowbtc', 'braziliex'])
+    venues.set(name, await bestPrices(name));
+  for (const [name, quoted] of venues)
+    for (const [other, hedge] of venues) if (other !== name) measure(`${name} btc_brl`, quoted, other, hedge);
+}
+
+async function dealers(): Promise<void> {
+  for (const pair of ['eurusd', 'nzdusd']) {
+    const [oanda, fxcm] = [await dealer('oanda', pair), await dealer('fxcm', pair)];
+    measure(`OANDA ${pair}`, oanda, 'FXCM', fxcm);
+    measure(`FXCM ${pair}`, fxcm, 'OANDA', oanda);
+  }
+}
+
+const SETS: Readonly<Record<string, () => Promise<void>>> = { japan, brazil, dealers };
+const asked = Object.entries(SETS).filter(([name]) => only === undefined || name === only);
+if (asked.length === 0) throw new Error(`--only: expected ${Object.keys(SETS).join(', ')}, found ${only}`);
+try {
+  for (const [, run] of asked) await run();
+  if (only === undefined) writeFileSync(PAGE, page());
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
