@@ -18,6 +18,7 @@ const LONG = [
   'doctor',
   'failedStart',
   'hardening',
+  'hedged',
   'init',
   'oldNames',
   'package',

@@ -18,7 +18,7 @@ export type HedgeVenue = {
   readonly latencyMs: Millis;
 };
 
-export type HedgedBook = Omit<HedgedProfile, 'fitted' | 'heldOut'> & {
+export type HedgedBook = Omit<HedgedProfile, 'fitted' | 'heldOut' | 'positionMax'> & {
   /** Short names of the two recordings. */
   readonly name: string;
   readonly hedgeName: string;
@@ -37,6 +37,8 @@ export type HedgedPoint = {
   readonly distanceBps: number;
   readonly fitted: HedgedPart;
   readonly heldOut: HedgedPart;
+  /** Largest position in pairs in the rest, in orders: more fills of one side than of the other. */
+  readonly positionMax: number;
 };
 
 export type HedgedPart = Pick<DistancePoint, 'fills' | 'fillsPerHour'> & {
@@ -64,7 +66,7 @@ export function hedgedBookOf(
   const [makerBps = 0] = makersBps;
   const fees = [...new Set([...FEES_BPS, ...makersBps.map(bps => bps + hedge.feeBps)])].sort((a, b) => a - b);
   const byFee = hedgedVerdictsOf(profile, fees, seed);
-  const { fitted, heldOut, ...about } = profile;
+  const { fitted, heldOut, positionMax, ...about } = profile;
   return {
     ...about,
     ...{ name, hedgeName: hedge.name, fees: { makerBps, hedgeBps: hedge.feeBps }, byFee },
@@ -74,6 +76,7 @@ export function hedgedBookOf(
       distanceBps: point.distanceBps,
       fitted: partOf(point, fitted.horizonsS),
       heldOut: partOf(heldOut.points[i]!, heldOut.horizonsS),
+      positionMax: positionMax[i]!,
     })),
   };
 }
@@ -93,14 +96,14 @@ export const hedgedWords = (book: HedgedBook): readonly string[] => [
   ...(book.limits.length === 0 ? [] : [book.limits.join(' ')]),
 ];
 
-function verdictText({ name, hedgeName, fees, verdict, latencyMs, hedgeLatencyMs }: HedgedBook): string {
+function verdictText({ name, hedgeName, fees, verdict, latencyMs, hedgeLatencyMs, curve }: HedgedBook): string {
   const { quote, why, distanceBps, heldOutBps, fills, fillsPerHour, feeBps } = verdict;
   const cost = `fees of ${bpsText(fees.makerBps)} + ${bpsText(fees.hedgeBps)} bps`;
   const late = `latencies of ${latencyMs} + ${hedgeLatencyMs} ms`;
   const measured =
     distanceBps === null || heldOutBps === null
       ? ''
-      : ` At ${bpsText(distanceBps)} bps from its price, a fill was worth ${worthText(heldOutBps)} bps before fees in the two thirds of the time that the choice had not used: ${counted(fills, 'fill')}, ${bpsText(fillsPerHour)} per hour.`;
+      : ` At ${bpsText(distanceBps)} bps from its price, a fill was worth ${worthText(heldOutBps)} bps before fees in the two thirds of the time that the choice had not used: ${counted(fills, 'fill')}, ${bpsText(fillsPerHour)} per hour. The position in pairs reached ${bpsText(curve.find(point => point.distanceBps === distanceBps)?.positionMax ?? null)} orders.`;
   return quote
     ? `Quote ${name} ${bpsText(distanceBps)} bps from the price of ${hedgeName} and hedge there: at ${cost} and ${late}, a fill earns ${bpsText((heldOutBps?.value ?? 0) - feeBps)} bps.${measured}`
     : `Do not quote ${name} with a hedge at ${hedgeName}: at ${cost} and ${late}, ${why}.${measured}`;

@@ -46,6 +46,8 @@ export type HedgedFills = {
   /** Sums by distance before `split`, and from then on. */
   readonly fitted: readonly DistanceSums[];
   readonly heldOut: readonly DistanceSums[];
+  /** Largest net amount of the fills of one side from `split` on, by distance, in orders: the position in pairs. */
+  readonly positionMax: readonly number[];
   /** Fills without a hedge price within ten minutes, and hedges beyond the recorded levels. */
   readonly unhedged: number;
   readonly beyondDepth: number;
@@ -99,6 +101,9 @@ class HedgedFillsRun {
   readonly #splitBlock: number;
   /** Time from which a new order rests, by distance and side. */
   readonly #restsFrom: Float64Array;
+  /** Net lots of the fills from `split` on, and their largest size, by distance. */
+  readonly #position: Float64Array;
+  readonly #positionMax: Float64Array;
   readonly #open: OpenHedge[] = [];
   #nextHedge = 0;
   #unhedged = 0;
@@ -123,6 +128,8 @@ class HedgedFillsRun {
       ...{ fills: numbers(), value: numbers(), edge: numbers() },
       ...{ known: horizonsS.map(numbers), markout: horizonsS.map(numbers) },
     }));
+    this.#position = new Float64Array(distances.length);
+    this.#positionMax = new Float64Array(distances.length);
     this.#restsFrom = new Float64Array(2 * distances.length).fill(-Infinity);
   }
 
@@ -137,6 +144,7 @@ class HedgedFillsRun {
     return {
       fitted: this.#part(b => b < this.#splitBlock),
       heldOut: this.#part(b => b >= this.#splitBlock),
+      positionMax: Array.from(this.#positionMax, lots => lots / this.#options.lots),
       unhedged: this.#unhedged,
       beyondDepth: this.#beyondDepth,
     };
@@ -206,13 +214,17 @@ class HedgedFillsRun {
   }
 
   #fill(at: Millis, level: number, side: SideIndex, price: number, lots: number, basis: number): void {
-    const { quoted, latencyMs, hedgeLatencyMs, resolutionMs, distances } = this.#options;
+    const { quoted, latencyMs, hedgeLatencyMs, resolutionMs, distances, split } = this.#options;
     const { instrument } = quoted;
     const base = money(moneyOfAmount(instrument, lots as Amount));
     const paid = moneyOfValue(instrument, valueOf(price as Price, lots as Amount));
     const due = at + latencyMs + hedgeLatencyMs + resolutionMs;
     // The bot learns of the fill after one latency, and its next order arrives after another.
     this.#restsFrom[2 * level + side] = at + 2 * latencyMs;
+    if (at >= split) {
+      this.#position[level]! += side === BUY ? lots : -lots;
+      this.#positionMax[level] = Math.max(this.#positionMax[level]!, Math.abs(this.#position[level]!));
+    }
     const sums = this.#sums[level]!;
     const block = this.#blockOf(at);
     sums.fills[block]!++;

@@ -80,6 +80,8 @@ export type HedgedProfile = {
   /** Results by distance in the part of the fit, and in the rest. */
   readonly fitted: DistanceProfile;
   readonly heldOut: DistanceProfile;
+  /** Largest position in pairs in the rest, by distance, in orders. */
+  readonly positionMax: readonly number[];
   /** Limitations of the recordings, in sentences. */
   readonly limits: readonly string[];
 };
@@ -145,6 +147,7 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
     basis: model === null ? null : measuredBasis(model, difference, basis),
     fitted: profileOf(fills.fitted),
     heldOut: profileOf(fills.heldOut),
+    positionMax: fills.positionMax,
     limits: recordingLimits({ quoted, hedge, kinds, resolutionMs, fills, isPriceAlone }),
   };
 }

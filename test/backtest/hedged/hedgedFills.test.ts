@@ -127,6 +127,19 @@ describe('an order at 50 bps from the price elsewhere', () => {
   });
 });
 
+test('the position in pairs is what one side has more than the other, in orders', () => {
+  const positions = (rows: readonly Row[]) =>
+    hedgedFills({
+      ...{ quoted: tapeOf([...quotedBook, ...rows]), hedge: tapeOf(hedgeBook), difference: zeros, basis: zeros },
+      ...{ distances: [50], lots: 10 as Amount, latencyMs: 25, hedgeLatencyMs: 100, resolutionMs: 0 },
+      ...{ horizonsS: [0], split: 0, blockMs: 600_000 },
+    }).positionMax;
+  const sale = (at: number): Row => [at, 'sell', 9_900, 10];
+  const purchase = (at: number): Row => [at, 'buy', 10_100, 5];
+  expect(positions([sale(2_000), sale(3_000), purchase(4_000), purchase(5_000), sale(6_000)])).toEqual([2]);
+  expect(positions([purchase(2_000), purchase(3_000), purchase(4_000), sale(5_000)])).toEqual([1.5]);
+});
+
 test('the value of a hedge is exact, and rounded against the bot', () => {
   const book = new RecordedPrice(tapeOf(hedgeBook));
   book.moveTo(0);
