@@ -16,6 +16,7 @@ LONG=(
   "compare:docs -- --data $DATA"
   "compare:tuned -- --data $DATA --only gemini"
   'hedge:comparison -- --seeds 1 --flow-seconds 600'
+  "hedged:docs -- --data $DATA --only japan"
   "queue:models -- --tape $DATA/bitstamp-btcusd-2015-05-01-book-orders-trades"
   'queue:overhead -- --rounds 1 --trials 16 --seconds 3600'
   'shipped:earnings -- --only grid'

@@ -14,12 +14,21 @@ import { calibrate } from '../app/calibrate/calibrate.ts';
 import { describeBacktest } from '../app/backtest/backtestText.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { seedNumber, sessionHours, several, tapeBook, threadNumber } from '../../src/cli/terminal/flags.ts';
-import { cadenceFlag, driftNumber, feesFlag, sweepFlag, tradedTime, venueFees } from './flags.ts';
+import {
+  cadenceFlag,
+  driftNumber,
+  feesFlag,
+  hedgeFlags,
+  sweepFlag,
+  tradedTime,
+  venueFees,
+  type HedgeFlags,
+} from './flags.ts';
 import { withProgress } from '../../src/messages/progress.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../app/backtest/reportFiles.ts';
 import { selectedInputs, tapeOf } from '../../src/cli/commands/source.ts';
-import { chosenStored, referenceTapes } from './recordings.ts';
+import { chosenStored, hedgeVenueOf, referenceTapes } from './recordings.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import { writeOut } from '../../src/wiring/outFiles.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
@@ -49,7 +58,7 @@ type BacktestFlags = {
   readonly json: boolean;
 };
 
-type CalibrateFlags = {
+type CalibrateFlags = HedgeFlags & {
   readonly tape?: string;
   readonly book?: string;
   readonly session?: string;
@@ -136,7 +145,7 @@ function addBacktest(program: Command): void {
 }
 
 function addCalibrate(program: Command): void {
-  sessionHours(program.command('calibrate'))
+  hedgeFlags(sessionHours(program.command('calibrate')))
     .description('measure volatility, arrivals and profit of quoting on a recording')
     .option('--tape <dir>', 'recording (default: record the built-in market first)')
     .option('--book <book>', 'book to use if the recording has several')
@@ -156,6 +165,9 @@ function addCalibrate(program: Command): void {
     .option('--out <file>', 'output file (default: stdout)')
     .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
+      const hedge = await hedgeVenueOf(flags, session);
+      if (hedge !== null && tape === undefined)
+        throw new UsageError('--hedge-tape needs a recording of the same time; pass it with --tape');
       if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
       const progress = progressBar();
       const market =
@@ -167,7 +179,7 @@ function addCalibrate(program: Command): void {
       const latencies = latenciesOf(latency);
       const elsewhere = reference.length === 0 ? null : { tapes: await referenceTapes(reference), ageS: referenceAge };
       const asked = { cadenceMs, latencies, seed, json, feesBps: fees ?? null };
-      const text = await calibrate(market, progress, asked, elsewhere);
+      const text = await calibrate(market, progress, asked, elsewhere, hedge);
       if (out === undefined) writeOutput(text);
       else writeOut(out, () => text);
     });

@@ -8,6 +8,7 @@ import type { FeesAsked } from '../app/scout/scout.ts';
 import type { StoredFiles } from '../app/tapeStore/storedFiles.ts';
 import { recordedTime } from '../../src/cli/terminal/flags.ts';
 import type { Millis } from '../../src/core/index.ts';
+import { HEDGE_LATENCY_MS } from '../index.ts';
 
 /** Parses a drift in bps per hour, from -5000 to 5000; decimals are allowed. */
 export function driftNumber(text: string): number {
@@ -103,6 +104,33 @@ export function latencyMsFlag(text: string): number {
   if (!(/^\d+(\.\d+)?$/.test(text) && ms <= 60_000))
     throw new InvalidArgumentError('expected milliseconds like 25, at most 60000.');
   return ms;
+}
+
+/** Flags of the recording of a hedge exchange. */
+export type HedgeFlags = {
+  readonly hedgeTape?: string;
+  readonly hedgeBook?: string;
+  readonly hedgeFee: number;
+  readonly hedgeLatencyMs: number;
+};
+
+/** Default taker fee of a hedge exchange, in bps: common for spot books of large exchanges. */
+const HEDGE_FEE_BPS = 10;
+
+/** Adds the flags of the recording of a hedge exchange. */
+export const hedgeFlags = (command: Command): Command =>
+  command
+    .option('--hedge-tape <path>', 'recording of another exchange of the same time, where fills are hedged')
+    .option('--hedge-book <book>', 'book of --hedge-tape if it has several')
+    .option('--hedge-fee <bps>', 'taker fee of the hedge (bps)', hedgeFeeFlag, HEDGE_FEE_BPS)
+    .option('--hedge-latency-ms <n>', 'latency of the hedge exchange each way (ms)', latencyMsFlag, HEDGE_LATENCY_MS);
+
+/** Parses a fee in bps, from -1000 to 1000; negative for a rebate. */
+function hedgeFeeFlag(text: string): number {
+  const fee = Number(text);
+  if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(fee) <= 1_000))
+    throw new InvalidArgumentError('expected a fee in bps like 10, from -1000 to 1000.');
+  return fee;
 }
 
 /** Adds the flags for start and end of trading in a recording. */

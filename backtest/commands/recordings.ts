@@ -1,9 +1,12 @@
 /** Recordings that the flags of a research command select. */
 import type { Config } from '../../src/config.ts';
 import { isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
+import { pathName } from '../app/compare/compareTapes.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
+import type { HedgeVenue } from '../index.ts';
 import type { OpenedTape } from '../app/backtest/market.ts';
 import { readConfig, readShipped, shippedConfig } from '../../src/wiring/configFile.ts';
+import type { HedgeFlags } from './flags.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { bookOf, nameFor, tapeOf, tapeUsageError } from '../../src/cli/commands/source.ts';
 
@@ -44,4 +47,23 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
     tapes.set(book, await tapeOf(dir, book));
   }
   return tapes;
+}
+
+/**
+ * Opens the recording of the hedge exchange; `null` without --hedge-tape. Rejects with `UsageError` for flags without it,
+ * and for an unreadable recording.
+ */
+export async function hedgeVenueOf(
+  { hedgeTape, hedgeBook, hedgeFee, hedgeLatencyMs }: HedgeFlags,
+  session?: string,
+): Promise<HedgeVenue | null> {
+  if (hedgeTape === undefined) {
+    if (hedgeBook !== undefined) throw new UsageError('--hedge-book needs a recording; pass it with --hedge-tape');
+    return null;
+  }
+  const tape = await tapeOf(hedgeTape, hedgeBook, session).catch((error: unknown) => {
+    throw error instanceof UsageError ? new UsageError(error.message.replace(' --book', ' --hedge-book')) : error;
+  });
+  const name = `${pathName(hedgeTape)} ${tape.instrument.symbol}`;
+  return { name, tape, feeBps: hedgeFee, latencyMs: hedgeLatencyMs };
 }

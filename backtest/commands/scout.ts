@@ -11,7 +11,8 @@ import { readConfig, readShipped } from '../../src/wiring/configFile.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { durationFlag, seedNumber, sessionHours, speed } from '../../src/cli/terminal/flags.ts';
-import { latencyMsFlag, tierOrFeeFlag } from './flags.ts';
+import { hedgeFlags, latencyMsFlag, tierOrFeeFlag, type HedgeFlags } from './flags.ts';
+import { hedgeVenueOf } from './recordings.ts';
 import { logger } from '../../src/cli/terminal/logger.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
@@ -19,7 +20,7 @@ import { version } from '../../src/cli/terminal/version.ts';
 import { withMarketOf } from '../../src/cli/commands/source.ts';
 import { print } from '../../src/cli/terminal/output.ts';
 
-type ScoutFlags = {
+type ScoutFlags = HedgeFlags & {
   readonly config?: string;
   readonly tape?: readonly string[];
   readonly session?: string;
@@ -41,7 +42,7 @@ const HOUR_MS = 3_600_000;
  * `UsageError` for invalid flags, configurations and recordings, and if the exchange cannot be read.
  */
 export function addScoutCommand(program: Command): void {
-  sessionHours(program.command('scout'))
+  hedgeFlags(sessionHours(program.command('scout')))
     .description('rank books by the expected profit of quoting; needs no API key')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange with ten books)')
     .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))
@@ -95,6 +96,9 @@ async function look(
   const { books = null, fees, latencyMs, tape, session } = flags;
   if (session !== undefined && tape === undefined)
     throw new UsageError('--session needs recordings; pass them with --tape');
+  const hedge = await hedgeVenueOf(flags, session);
+  if (hedge !== null && tape === undefined)
+    throw new UsageError('--hedge-tape needs recordings of the same time; pass them with --tape');
   let isStopped = false;
   const command = (seed: number): ScoutCommand => ({
     ...{ config, books, fees, latencyMs, seed, version: version(), progress: progressBar() },
@@ -106,6 +110,7 @@ async function look(
       command(flags.seed ?? 1),
       tape.map(path => resolve(path)),
       session,
+      hedge,
     );
   }
   const clock = realClock(flags.speed);

@@ -67,14 +67,17 @@ export function scaleOf(tape: Tape, cadenceMs: Millis): TapeScale {
   reached.sort((a, b) => b - a);
   const far = Math.max(reached[Math.min(REACHED_MIN, reached.length) - 1] ?? Number.NaN, RANGE_MIN * touch);
   const mid = median(mids);
-  return { distancesBps: touch > 0 && far > 0 ? gridOf(touch, far, 1e4 / mid) : [], medianValue: median(values) };
+  return {
+    distancesBps: touch > 0 && far > 0 ? distancesBetween(touch, far, 1e4 / mid) : [],
+    medianValue: median(values),
+  };
 }
 
 /**
  * Returns distances whose square roots are evenly spaced, so that they are denser near the best prices, where more
  * orders are filled. A step is at least one tick, because closer orders would have equal prices.
  */
-function gridOf(near: number, far: number, tickBps: number): readonly number[] {
+export function distancesBetween(near: number, far: number, tickBps: number): readonly number[] {
   const grid = [near];
   for (let last = near; last < far && grid.length < POINTS; grid.push(last)) {
     const root = Math.sqrt(last);
@@ -83,6 +86,7 @@ function gridOf(near: number, far: number, tickBps: number): readonly number[] {
   return [...new Set(grid.map(threeDigits))];
 }
 
-const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+/** Sorts the values and returns the upper median; NaN of no values. */
+export const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 const threeDigits = (x: number): number => Number(x.toPrecision(3));

@@ -114,7 +114,8 @@ function limitsOf(tape: Tape, hasTrades: boolean): readonly string[] {
   ];
 }
 
-function pointOf(distanceBps: number, blocks: DistanceSums, random: Random): DistancePoint {
+/** Returns the results at one distance with their intervals. */
+export function pointOf(distanceBps: number, blocks: DistanceSums, random: Random): DistancePoint {
   const hours = total(blocks.seconds) / 3_600;
   const value = total(blocks.value);
   const fills = total(blocks.fills);

@@ -16,9 +16,11 @@ import {
   type Html,
   type PageParts,
 } from '../../src/pages/index.ts';
+import { hedgedSection } from '../hedged/section.ts';
 import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
-import { bpsText, scoutWords, shownIn } from './summary.ts';
+import { bpsText } from '../profile/bpsText.ts';
+import { scoutWords, shownIn } from './summary.ts';
 
 /**
  * Returns a self-contained HTML file that includes library, style and script. Names and texts of the market are
@@ -30,17 +32,23 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
   const across = books.length === 0 ? [] : [nets(scouting), fees(books)];
   const byDistance = books.flatMap((book, i) => netByDistance(book, i, currency) ?? []);
   const makers = books.flatMap((book, i) => makerPlot(book, i) ?? []);
+  const hedged = hedgedSection(scouting.hedged ?? []);
   const body = html`<header>
       <h1>${title}</h1>
       ${THEME_BUTTON}
     </header>
     ${scoutWords(scouting).map((paragraph, i) => html`<p class="${i === 0 ? 'verdict' : ''}">${paragraph}</p>`)}
     <p class="soft">${PLOT_ADVICE}</p>
-    ${section(
-      'The books',
-      html`<div class="dense">${bookTable(scouting)}</div>
-        <p class="soft">${HOW}</p>`,
-    )}
+    ${hedged.body}
+    ${
+      books.length === 0
+        ? NO_HTML
+        : section(
+            'The books',
+            html`<div class="dense">${bookTable(scouting)}</div>
+              <p class="soft">${HOW}</p>`,
+          )
+    }
     ${
       across.length === 0
         ? NO_HTML
@@ -81,7 +89,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
             ),
           )
     }`;
-  return pageWith({ title, body, plots: [...across, ...byDistance, ...makers], parts });
+  return pageWith({ title, body, plots: [...hedged.plots, ...across, ...byDistance, ...makers], parts });
 }
 
 const HOW =

@@ -1,6 +1,7 @@
 /** Results of a scout as numbers and text for JSON: each book evaluated at the account's fee, best book first. */
 import { randomOf, type FeeTier, type Millis } from '../../src/core/index.ts';
 import { wideHoursOf, type Tape, type WideHours } from '../../src/tape/index.ts';
+import type { HedgedBook } from '../hedged/hedgedBook.ts';
 import { distanceProfileOf, type DistancePoint } from '../profile/distanceProfile.ts';
 import { quoteVerdictOf, type QuoteVerdict } from '../profile/quoteVerdict.ts';
 import { constantLatency } from '../rows/latency.ts';
@@ -28,6 +29,8 @@ export type Scouting = {
    */
   readonly books: readonly ScoutedBook[];
   readonly leftOut: readonly { readonly what: string; readonly why: string }[];
+  /** Books with a hedge on another exchange; absent unless a recording of it was given. */
+  readonly hedged?: readonly HedgedBook[];
 };
 
 /** Result of one book. Amounts of money are approximate and in the quote currency. */

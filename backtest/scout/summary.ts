@@ -1,6 +1,7 @@
 /** Summary of a scout in sentences, and formats of its numbers. */
 import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
+import { bpsText } from '../profile/bpsText.ts';
 import { verdictDistance, type ScoutedBook, type Scouting } from './scouting.ts';
 
 /** Formats a number with three significant digits and k, M or G; a dash if unknown. */
@@ -18,13 +19,6 @@ export function compact(x: number | null): string {
 /** Formats like `compact`, with a plus sign before a gain. */
 export const signed = (x: number | null): string => `${x !== null && x > 0 ? '+' : ''}${compact(x)}`;
 
-/** Formats bps with one decimal; from 100 on without decimals, below 0.1 with two decimals. */
-export function bpsText(x: number | null): string {
-  if (x === null) return '–';
-  const size = Math.abs(x);
-  return x.toFixed(size >= 99.95 ? 0 : size < 0.095 ? 2 : 1).replace(/^-(0(?:\.0+)?)$/, '$1');
-}
-
 /**
  * Returns the currency of the comparison with its rate if known, otherwise the book's quote currency with the rate 1.
  */
@@ -41,8 +35,13 @@ const paying = ({ books }: Scouting): readonly ScoutedBook[] => books.filter(({ 
  * book is best.
  */
 export function scoutWords(scouting: Scouting): readonly string[] {
-  const { books } = scouting;
-  if (books.length === 0) return ['There was no data, so no book can be judged.'];
+  const { books, hedged = [] } = scouting;
+  if (books.length === 0)
+    return [
+      hedged.length === 0
+        ? 'There was no data, so no book can be judged.'
+        : 'No recording can be judged without a hedge, because orders cannot be replayed on it.',
+    ];
   const [best] = paying(scouting);
   return [
     best === undefined ? nothingPays(books) : pays(scouting, best),

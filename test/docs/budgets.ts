@@ -3,9 +3,10 @@
 /**
  * Maximum number of words in all pages for users together, without the strategy pages. The target was 35,000. It was
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
- * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance.
+ * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 350 for verdicts
+ * with a hedge on another exchange.
  */
-export const WORDS_MAX = 36_100;
+export const WORDS_MAX = 36_450;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -17,7 +18,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_605,
+  'docs/cli.md': 2_700,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 3_475,
@@ -37,7 +38,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 750,
   'docs/importing.md': 800,
-  'docs/json.md': 1_925,
+  'docs/json.md': 1_950,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
@@ -52,7 +53,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/reload.md': 375,
   'docs/report.md': 525,
   'docs/runbook.md': 2_625,
-  'docs/scout.md': 475,
+  'docs/scout.md': 675,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 325,
   'docs/states.md': 850,

@@ -4,8 +4,10 @@
  */
 import { legsOf, pairOf, type Instrument } from '../../../src/core/index.ts';
 import { calibrationOf, leaderOf, type Calibration, type Estimate, type Tape } from '../../../src/tape/index.ts';
+import { hedgedBookOf, hedgedTable, hedgedWords, type HedgedBook, type HedgeVenue } from '../../index.ts';
 import {
   adverseAtBest,
+  commentLines,
   distancesIn,
   distancesJson,
   distancesText,
@@ -32,15 +34,36 @@ export async function calibrate(
   progress: Progress,
   asked: DistancesAsked & { readonly json: boolean },
   reference: RecordedReference | null = null,
+  hedge: HedgeVenue | null = null,
 ): Promise<string> {
   const { instrument, source } = tape;
   const elsewhere = reference === null ? null : referenceOf(tape, reference);
   const found = await withProgress(progress, 'measuring', onShare => calibrationOf(tape, onShare));
   const distances = await withProgress(progress, 'pegging orders', onShare => distancesIn(tape, asked, onShare));
-  if (!asked.json) return fragment(found, instrument, source, distances, elsewhere);
+  const hedged = hedge === null ? null : hedgedIn(tape, hedge, asked, distances);
+  if (!asked.json) {
+    const text = fragment(found, instrument, source, distances, elsewhere);
+    return hedged === null ? text : `${text}${hedgedText(hedged)}`;
+  }
   const { leader = null } = elsewhere ?? {};
-  return `${JSON.stringify({ book: instrument.symbol, source, ...found, leader, distances: distancesJson(distances) })}\n`;
+  const about = { book: instrument.symbol, source, ...found, leader, distances: distancesJson(distances) };
+  return `${JSON.stringify({ ...about, ...(hedged !== null && { hedged }) })}\n`;
 }
+
+/** Measures the tape with a hedge, at the mean latency of the orders and at the maker fees of the other verdicts. */
+const hedgedIn = (
+  tape: Tape,
+  hedge: HedgeVenue,
+  { seed }: DistancesAsked,
+  { profile, verdicts }: MeasuredDistances,
+): HedgedBook =>
+  hedgedBookOf(tape.instrument.symbol, tape, hedge, {
+    ...{ makersBps: verdicts.map(({ feeBps }) => feeBps), latencyMs: Math.round(profile.latencyMs), seed },
+  });
+
+/** Formats the result with a hedge as comments, with a newline at the end. */
+const hedgedText = (book: HedgedBook): string =>
+  `${commentLines(['', ...hedgedWords(book), '', ...hedgedTable(book)]).join('\n')}\n`;
 
 function referenceOf(tape: Tape, { tapes, ageS }: RecordedReference): ReferenceFound {
   const { symbol } = tape.instrument;

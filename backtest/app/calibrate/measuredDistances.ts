@@ -135,6 +135,10 @@ function withoutBlocks(point: DistancePoint): Omit<DistancePoint, 'blocks'> {
   return rest;
 }
 
+/** Formats text as comments of at most 80 columns; lines that fit stay as they are. */
+export const commentLines = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap(text => (text.length <= WIDTH ? [text] : wrapped(text))).map(text => `# ${text}`.trimEnd());
+
 const WIDTH = 78;
 
 /** Wraps text in lines of at most 78 characters. */

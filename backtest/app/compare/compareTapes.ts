@@ -3,7 +3,7 @@
  * reported by name.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   booksIn,
   isStoredTape,
@@ -27,11 +27,15 @@ export type FoundTape = {
 export type PlacedTape = FoundTape & { readonly path: string };
 export type LeftOut = { readonly path: string; readonly why: string };
 
-/** Finds the recordings at `paths`, and in folders there. Throws `UsageError` for a missing path. */
+/**
+ * Finds the recordings at `paths`, and in folders there. `hasAll` also returns recordings that cannot be replayed. Throws
+ * `UsageError` for a missing path.
+ */
 export async function findTapes(
   paths: readonly string[],
   progress: Progress,
   session?: string,
+  hasAll = false,
 ): Promise<{ readonly found: readonly PlacedTape[]; readonly leftOut: readonly LeftOut[] }> {
   const found: PlacedTape[] = [];
   const leftOut: LeftOut[] = [];
@@ -43,7 +47,7 @@ export async function findTapes(
           const given = await withProgress(progress, `reading ${pathName(place)}`, onShare =>
             opened(place, book, session, onShare),
           );
-          const why = missingForReplay(given);
+          const why = hasAll ? null : missingForReplay(given);
           const full = `${pathName(place)} ${book ?? ''}`.trim();
           const short = shortName(originOf(given) ?? pathName(place), book ?? '');
           const name = [short, full, `${place} ${book ?? ''}`].find(one => !found.some(other => other.name === one));
@@ -82,7 +86,7 @@ async function opened(
 }
 
 /** Returns the reason why the recording cannot be replayed; `null` if it can be replayed. */
-function missingForReplay(given: Tape | OpenedTape): string | null {
+export function missingForReplay(given: Tape | OpenedTape): string | null {
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
   return trades ? null : 'the recording has no trades, so no order can be filled';
 }
@@ -130,6 +134,8 @@ const originOf = (given: Tape | OpenedTape): string | null =>
         '',
       )
     : null;
-const pathName = (path: string): string => basename(path) || path;
+/** Returns the last part of a path; of a mapping file its name without the ending, or its folder's name. */
+export const pathName = (path: string): string =>
+  basename(path).replace(/^mapping\.ya?ml$|\.mapping\.ya?ml$/, '') || basename(dirname(path)) || path;
 /** Removes the path and the remedy from a message, because the page has one line for the reason. */
 const firstClause = (text: string, path: string): string => text.replace(`${path}: `, '').split(';')[0] ?? text;

@@ -6,7 +6,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { HORIZON_S, ranked, scoutedBook, type ScoutedBook, type Scouting } from '../../index.ts';
+import {
+  hedgedBookOf,
+  HORIZON_S,
+  ranked,
+  scoutedBook,
+  type HedgedBook,
+  type HedgeVenue,
+  type ScoutedBook,
+  type Scouting,
+} from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
 import { pairOf, type AvailableBook, type BookRules, type Clock, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
@@ -14,7 +23,7 @@ import { loadStoredTape } from '../../../src/tape/index.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 import { record, type RecordOptions } from '../../../src/app/tapes/record.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { findTapes, type FoundTape, type LeftOut, type PlacedTape } from '../compare/compareTapes.ts';
+import { findTapes, missingForReplay, type FoundTape, type LeftOut, type PlacedTape } from '../compare/compareTapes.ts';
 
 /**
  * Maker fee to assume for all books: at the configured volume, at the best tier, at the entry tier, or a number of bps.
@@ -77,14 +86,16 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
 }
 
 /**
- * Measures the recordings at `paths` or in folders there. Rejects with `UsageError` if no recording can be measured.
+ * Measures the recordings at `paths` or in folders there; with `hedge`, also with a hedge on the other exchange. A hedge
+ * needs no trades in the recording. Rejects with `UsageError` if no recording can be measured.
  */
 export async function scoutRecordings(
   command: ScoutCommand,
   paths: readonly string[],
   session?: string,
+  hedge: HedgeVenue | null = null,
 ): Promise<Scouted> {
-  const { found, leftOut } = await findTapes(paths, command.progress, session);
+  const { found, leftOut } = await findTapes(paths, command.progress, session, hedge !== null);
   const { books } = command;
   const wanted = found.filter(tape => books === null || books.includes(bookOf(tape)));
   if (wanted.length === 0) {
@@ -94,7 +105,48 @@ export async function scoutRecordings(
       `nothing to measure: ${has === '' ? why || 'no recording was found' : `the recordings contain only ${has}`}`,
     );
   }
-  return measured(command, paths.join(', '), wanted, null, books === null ? leftOut : []);
+  const out = [...(books === null ? leftOut : [])];
+  const replayable = wanted.filter(({ name, given }) => {
+    const why = hedge === null ? null : missingForReplay(given);
+    if (why !== null) out.push({ path: name, why });
+    return why === null;
+  });
+  const scouted = await measured(command, paths.join(', '), replayable, null, out);
+  if (hedge === null) return scouted;
+  const { scouting } = scouted;
+  const hedged = await hedgedBooks(command, wanted, hedge);
+  return {
+    ...scouted,
+    scouting: { ...scouting, hedged: hedged.books, leftOut: [...scouting.leftOut, ...hedged.leftOut] },
+  };
+}
+
+/** Measures each recording with a hedge, until the command is stopped. */
+async function hedgedBooks(
+  { config, fees, latencyMs, seed, progress, isStopped }: ScoutCommand,
+  found: readonly PlacedTape[],
+  hedge: HedgeVenue,
+): Promise<{ readonly books: readonly HedgedBook[]; readonly leftOut: Scouting['leftOut'] }> {
+  const books: HedgedBook[] = [];
+  const leftOut: { what: string; why: string }[] = [];
+  for (const { name, given } of found) {
+    await setImmediate();
+    if (isStopped()) break;
+    const book = bookOf({ given });
+    const makerBps = accountAt(config, book, tiersOf(book, null), fees).feeBps;
+    try {
+      books.push(
+        await withProgress(progress, `hedging ${name}`, () => {
+          const tape = 'options' in given ? loadStoredTape(given.tape) : given;
+          return hedgedBookOf(name, tape, hedge, { makersBps: [makerBps], latencyMs, seed });
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      leftOut.push({ what: `${name} with a hedge`, why: error.message });
+    }
+  }
+  return { books, leftOut };
 }
 
 /** Records the market and returns the exchange's list entries of the recorded books. */

@@ -1,5 +1,15 @@
 /** Text of `puntas scout`: sentences, and one table, in at most 80 columns. */
-import { bpsText, compact, scoutWords, shownIn, signed, type ScoutedBook, type Scouting } from '../../index.ts';
+import {
+  bpsText,
+  compact,
+  hedgedTable,
+  hedgedWords,
+  scoutWords,
+  shownIn,
+  signed,
+  type ScoutedBook,
+  type Scouting,
+} from '../../index.ts';
 
 /** Width of a default terminal, in columns. */
 const WIDTH = 80;
@@ -8,7 +18,7 @@ type Column = { readonly heads: readonly [string, string]; readonly cell: (book:
 
 /** Describes the result of a scout, without a line break at the end. */
 export function describeScouting(scouting: Scouting): string {
-  const { books, leftOut } = scouting;
+  const { books, leftOut, hedged = [] } = scouting;
   const [verdict, ...rest] = scoutWords(scouting);
   return [
     ...wrapped(verdict ?? ''),
@@ -16,6 +26,7 @@ export function describeScouting(scouting: Scouting): string {
     ...rest.flatMap(line => wrapped(line)),
     ...(books.length === 0 ? [] : wrapped(LEGEND)),
     ...leftOutLines(leftOut).flatMap(wrapped),
+    ...hedged.flatMap(book => ['', ...hedgedWords(book).flatMap(wrapped), '', ...hedgedTable(book)]),
   ].join('\n');
 }
 

@@ -59,6 +59,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   scout: [
     ['puntas scout -c my.yaml --for 1h --out scout.html --yaml best.yaml', 'observes for an hour'],
     ['puntas scout --tape DIR --fees best', 'observes a recorded market'],
+    ['puntas scout --tape DIR --hedge-tape DIR --hedge-fee 10', 'judges fills hedged on another exchange'],
   ],
   tune: [
     ['puntas tune -c config/tune.yaml --out tuned.html --yaml best.yaml', 'writes the best configuration'],

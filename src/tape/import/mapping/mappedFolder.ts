@@ -1,8 +1,9 @@
 /**
  * Recordings with a mapping file in their folder, `mapping.yaml` or `NAME.mapping.yaml`. A folder with a mapping file
- * opens like a recording of a known format.
+ * opens like a recording of a known format. The path of a mapping file opens its folder by that mapping, so that one
+ * folder can hold the same book of several exchanges.
  */
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { findRecording, recordedBooks } from '../find.ts';
 import { filesAt, type Given } from '../bookFiles.ts';
 import type { Recording } from '../recording.ts';
@@ -18,6 +19,7 @@ export async function openRecording(
   given: Given = {},
   onBytes: (count: number) => void = () => undefined,
 ): Promise<Recording> {
+  if (given.format === undefined && isMapping(path)) return mappedRecording(dirname(path), path, given, onBytes);
   const mappings = given.format === undefined ? await mappingsIn(path) : [];
   const [only, other] = mappings;
   if (only === undefined) return findRecording(path, given, onBytes);
@@ -31,13 +33,14 @@ export async function openRecording(
 
 /** Lists the books that `openRecording` opens, like `recordedBooks`. */
 export async function booksAt(path: string): Promise<readonly (string | undefined)[]> {
+  if (isMapping(path)) return [mappingOf(mappingText(path), path).book];
   const mappings = await mappingsIn(path);
   return mappings.length > 0 ? mappings.map(({ book }) => book) : recordedBooks(path);
 }
 
 async function mappingsIn(path: string): Promise<readonly { readonly book: string; readonly file: string }[]> {
   const { dir, files } = await filesAt(path);
-  const names = files.filter(name => /^(?:.+\.)?mapping\.ya?ml$/.test(name) && join(dir, name) !== path);
+  const names = files.filter(isMapping);
   return Promise.all(
     names.map(async name => {
       const file = join(dir, name);
@@ -45,3 +48,5 @@ async function mappingsIn(path: string): Promise<readonly { readonly book: strin
     }),
   );
 }
+
+const isMapping = (path: string): boolean => /^(?:.+\.)?mapping\.ya?ml$/.test(basename(path));

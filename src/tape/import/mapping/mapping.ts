@@ -179,7 +179,8 @@ const table = z.discriminatedUnion('kind', [
     ...COMMON,
     kind: z.literal('trades'),
     price: column,
-    amount: column,
+    /** Without it, the rows are prices alone; each gets a placeholder of one lot. */
+    amount: column.optional(),
     id: column.optional(),
     /** Side of the taker. */
     side: takerSide.optional(),

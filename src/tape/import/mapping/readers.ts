@@ -134,7 +134,8 @@ function trades(table: TableOf<'trades'>, { price, lots }: Numbers, findings: Fi
   const known = new RecentKeys();
   return (cells, at, local, rows) => {
     const id = table.id === undefined ? '' : cells(table.id);
-    const [ticks, size] = [price(cells(table.price)), lots(cells(table.amount))];
+    const ticks = price(cells(table.price));
+    const size = table.amount === undefined ? amount(1) : lots(cells(table.amount));
     if (id !== '' && known.has(id)) return findings.found('repeated trades', 'dropped', rows.place);
     const taker = table.side === undefined ? SIDE.unknown : sideIn(table.side, cells);
     rows.trade(at, local, taker, ticks, size, numberOf(id));

@@ -1,0 +1,156 @@
+/** Result of one book with a hedge on another exchange, as numbers for JSON and as sentences. */
+import { counted, durationText } from '../../src/pages/index.ts';
+import type { Millis } from '../../src/core/index.ts';
+import type { Tape } from '../../src/tape/index.ts';
+import type { DistancePoint } from '../profile/distanceProfile.ts';
+import { bpsText } from '../profile/bpsText.ts';
+import { hedgedProfileOf, PAIR_HORIZON_S, type HedgedOptions, type HedgedProfile } from './hedgedProfile.ts';
+import { hedgedVerdictsOf, payingFeeOf, type HedgedVerdict } from './hedgedVerdict.ts';
+
+/** Fees in bps: of a maker on the quoted exchange, and of a taker on the hedge exchange. */
+export type HedgedFees = { readonly makerBps: number; readonly hedgeBps: number };
+
+/** Recording of the hedge exchange, with its fee and latency. */
+export type HedgeVenue = {
+  readonly name: string;
+  readonly tape: Tape;
+  readonly feeBps: number;
+  readonly latencyMs: Millis;
+};
+
+export type HedgedBook = Omit<HedgedProfile, 'fitted' | 'heldOut' | 'positionMax'> & {
+  /** Short names of the two recordings. */
+  readonly name: string;
+  readonly hedgeName: string;
+  readonly fees: HedgedFees;
+  /** Verdict at `fees`, and at other fees of both exchanges together. */
+  readonly verdict: HedgedVerdict;
+  readonly byFee: readonly HedgedVerdict[];
+  /** Highest fee of both exchanges together at which quoting pays; `null` if it pays at none. */
+  readonly payingFeeBps: number | null;
+  /** Results by distance: all time blocks of the fitted part, and of the rest. */
+  readonly curve: readonly HedgedPoint[];
+};
+
+/** Results at one distance; values of a fill are in bps before fees. */
+export type HedgedPoint = {
+  readonly distanceBps: number;
+  readonly fitted: HedgedPart;
+  readonly heldOut: HedgedPart;
+  /** Largest position in pairs in the rest, in orders: more fills of one side than of the other. */
+  readonly positionMax: number;
+};
+
+export type HedgedPart = Pick<DistancePoint, 'fills' | 'fillsPerHour'> & {
+  /** Value at the running basis of the fill, and at the difference of the prices five minutes later. */
+  readonly atFill: HedgedValue | null;
+  readonly later: HedgedValue | null;
+};
+
+export type HedgedValue = { readonly value: number; readonly low: number; readonly high: number };
+
+/** Fees of both exchanges together, in bps, that are judged besides the given fees. */
+const FEES_BPS: readonly number[] = [0, 2, 5, 10, 15, 20];
+
+/**
+ * Measures one book. The verdict is at the first maker fee; the others are judged, too. Throws a RangeError if the books
+ * have different base currencies.
+ */
+export function hedgedBookOf(
+  name: string,
+  quoted: Tape,
+  hedge: HedgeVenue,
+  { makersBps, seed = 1, ...options }: HedgedOptions & { readonly makersBps: readonly number[] },
+): HedgedBook {
+  const profile = hedgedProfileOf(quoted, hedge.tape, { ...options, hedgeLatencyMs: hedge.latencyMs, seed });
+  const [makerBps = 0] = makersBps;
+  const fees = [...new Set([...FEES_BPS, ...makersBps.map(bps => bps + hedge.feeBps)])].sort((a, b) => a - b);
+  const byFee = hedgedVerdictsOf(profile, fees, seed);
+  const { fitted, heldOut, positionMax, ...about } = profile;
+  return {
+    ...about,
+    ...{ name, hedgeName: hedge.name, fees: { makerBps, hedgeBps: hedge.feeBps }, byFee },
+    verdict: byFee[fees.indexOf(makerBps + hedge.feeBps)]!,
+    payingFeeBps: payingFeeOf(profile, seed),
+    curve: fitted.points.map((point, i) => ({
+      distanceBps: point.distanceBps,
+      fitted: partOf(point, fitted.horizonsS),
+      heldOut: partOf(heldOut.points[i]!, heldOut.horizonsS),
+      positionMax: positionMax[i]!,
+    })),
+  };
+}
+
+function partOf({ fills, fillsPerHour, markoutBps }: DistancePoint, horizonsS: readonly number[]): HedgedPart {
+  const after = (seconds: number): HedgedValue | null => {
+    const found = markoutBps[horizonsS.indexOf(seconds)] ?? null;
+    return found && { value: found.value, low: found.low, high: found.high };
+  };
+  return { fills, fillsPerHour, atFill: after(0), later: after(PAIR_HORIZON_S) };
+}
+
+/** Returns the result as sentences: verdict, fees at which it pays, lead, basis, limitations. */
+export const hedgedWords = (book: HedgedBook): readonly string[] => [
+  `${verdictText(book)} ${payingText(book)}`,
+  `${leadText(book)} ${basisText(book)}`.trim(),
+  ...(book.limits.length === 0 ? [] : [book.limits.join(' ')]),
+];
+
+function verdictText({ name, hedgeName, fees, verdict, latencyMs, hedgeLatencyMs, curve }: HedgedBook): string {
+  const { quote, why, distanceBps, heldOutBps, fills, fillsPerHour, feeBps } = verdict;
+  const cost = `fees of ${bpsText(fees.makerBps)} + ${bpsText(fees.hedgeBps)} bps`;
+  const late = `latencies of ${latencyMs} + ${hedgeLatencyMs} ms`;
+  const measured =
+    distanceBps === null || heldOutBps === null
+      ? ''
+      : ` At ${bpsText(distanceBps)} bps from its price, a fill was worth ${worthText(heldOutBps)} bps before fees in the two thirds of the time that the choice had not used: ${counted(fills, 'fill')}, ${bpsText(fillsPerHour)} per hour. The position in pairs reached ${bpsText(curve.find(point => point.distanceBps === distanceBps)?.positionMax ?? null)} orders.`;
+  return quote
+    ? `Quote ${name} ${bpsText(distanceBps)} bps from the price of ${hedgeName} and hedge there: at ${cost} and ${late}, a fill earns ${bpsText((heldOutBps?.value ?? 0) - feeBps)} bps.${measured}`
+    : `Do not quote ${name} with a hedge at ${hedgeName}: at ${cost} and ${late}, ${why}.${measured}`;
+}
+
+function payingText({ payingFeeBps: fee, verdict }: HedgedBook): string {
+  if (fee === null) return verdict.distanceBps === null ? '' : 'It pays at no fee.';
+  return fee < 0
+    ? `It pays only with rebates of ${bpsText(-fee)} bps or more, both exchanges together.`
+    : `It pays at fees of ${bpsText(fee)} bps or less, both exchanges together.`;
+}
+
+function leadText({ hedgeName, lead }: HedgedBook): string {
+  if (lead === null) return 'The two prices do not move together, so neither leads.';
+  const { lagMs, lowMs, highMs, correlation } = lead;
+  const range = `(95%: ${lagText(lowMs)} to ${lagText(highMs)})`;
+  const strength = `correlation ${correlation.value.toFixed(2)}`;
+  if (lowMs > 0) return `${hedgeName} leads by ${lagText(lagMs)} ${range}, ${strength}.`;
+  if (highMs < 0)
+    return `${hedgeName} follows by ${lagText(-lagMs)} (95%: ${lagText(-highMs)} to ${lagText(-lowMs)}), ${strength}.`;
+  return `Neither price leads for sure: ${hedgeName} by ${lagText(lagMs)} ${range}, ${strength}.`;
+}
+
+const lagText = (ms: Millis): string => `${Number((ms / 1_000).toPrecision(3))} s`;
+
+function basisText({ basis }: HedgedBook): string {
+  if (basis === null) return '';
+  const { deviationBps, reversionS, driftBpsPerHour, memoryS } = basis;
+  const drift = `The basis drifts by ${bpsText(driftBpsPerHour)} bps per hour`;
+  return deviationBps > 0
+    ? `${drift}; a mispricing of ${bpsText(deviationBps)} bps around it returns with a time constant of ${durationText(reversionS)}. The filter remembers ${durationText(memoryS)}.`
+    : `${drift}, and no mispricing returns to it.`;
+}
+
+const worthText = ({ value, low, high }: HedgedValue): string =>
+  `${bpsText(value)} (95%: ${bpsText(low)} to ${bpsText(high)})`;
+
+/** Returns the verdicts by fee as a table of plain text, one line per row. */
+export function hedgedTable({ byFee }: HedgedBook): readonly string[] {
+  const rows = [
+    ['fees', 'distance', 'first third', 'rest', 'low', 'high', 'fills/h', 'verdict'],
+    ...byFee.map(({ feeBps, distanceBps, fittedBps, heldOutBps, fillsPerHour, quote }) => [
+      ...[feeBps, distanceBps, fittedBps].map(bpsText),
+      ...[heldOutBps?.value ?? null, heldOutBps?.low ?? null, heldOutBps?.high ?? null].map(bpsText),
+      ...[bpsText(distanceBps === null ? null : fillsPerHour), quote ? 'quote' : 'do not'],
+    ]),
+  ];
+  const widths = rows[0]!.map((_, i) => 2 + Math.max(...rows.map(row => row[i]!.length)));
+  return rows.map(row => row.map((cell, i) => cell.padStart(widths[i]!)).join(''));
+}

@@ -1,0 +1,156 @@
+/** Verdict on quoting with a hedge on another exchange, by fee: the distance chosen on one part of the time and judged on the rest. */
+import { randomOf } from '../../src/core/index.ts';
+import { durationText } from '../../src/pages/index.ts';
+import type { DistanceProfile } from '../profile/distanceProfile.ts';
+import { quoteVerdictOf, type QuoteVerdict } from '../profile/quoteVerdict.ts';
+import { PAIR_HORIZON_S, type HedgedProfile } from './hedgedProfile.ts';
+
+/** Verdict at one fee. Values are in bps before fees; `null` if too few fills. */
+export type HedgedVerdict = {
+  /** Fees of both exchanges together, in bps: maker fee of the quoted one and taker fee of the hedge. */
+  readonly feeBps: number;
+  readonly quote: boolean;
+  /** Reason against quoting; empty if quoting pays. */
+  readonly why: string;
+  /** Distance with the largest profit in the fitted part. */
+  readonly distanceBps: number | null;
+  /** Value of a fill at that distance in the fitted part. */
+  readonly fittedBps: number | null;
+  /** Value of a fill at that distance in the rest, with its 95% interval. */
+  readonly heldOutBps: { readonly value: number; readonly low: number; readonly high: number } | null;
+  /** Number of fills in the rest, and per hour. */
+  readonly fills: number;
+  readonly fillsPerHour: number;
+  /** Net profit per hour in the rest, in the quote currency, with its 95% interval; `null` for prices alone. */
+  readonly netPerHour: { readonly value: number; readonly low: number; readonly high: number } | null;
+};
+
+/** Share of minutes in which the hedge price must change; below it, its quotes are taken for dead. */
+const MOVING_MIN = 0.1;
+
+/**
+ * Judges fees. For each, the fitted part chooses the distance with the largest profit; the value of fills there must
+ * exceed the fee in the fitted part, and its lower bound in the rest.
+ */
+export const hedgedVerdictsOf = (
+  profile: HedgedProfile,
+  feesBps: readonly number[],
+  seed = 1,
+): readonly HedgedVerdict[] => {
+  const judged = judgedDistances(profile, seed);
+  return feesBps.map(feeBps => verdictAt(profile, judged, feeBps, seed));
+};
+
+/**
+ * Returns the highest fee of both exchanges together at which quoting pays, rounded down to 0.1 bps; `null` if it pays at no
+ * fee, not even with rebates.
+ */
+export function payingFeeOf(profile: HedgedProfile, seed = 1): number | null {
+  if (unusableReason(profile) !== null) return null;
+  const judged = judgedDistances(profile, seed);
+  let highest: number | null = null;
+  for (const { at, perHour, fitted, lowBps } of judged) {
+    if (lowBps === null) continue;
+    // The profits of the distances are lines in the fee. The best distance changes where two lines cross.
+    let [from, to] = [-Infinity, Infinity];
+    for (const other of judged) {
+      if (other.at === at) continue;
+      const crossing = (perHour * fitted - other.perHour * other.fitted) / (perHour - other.perHour);
+      if (other.perHour < perHour) to = Math.min(to, crossing);
+      else if (other.perHour > perHour) from = Math.max(from, crossing);
+      else if (other.fitted > fitted) to = -Infinity;
+    }
+    const highestHere = Math.min(lowBps, fitted, to);
+    if (from < highestHere && !(highestHere <= (highest ?? -Infinity))) highest = highestHere;
+  }
+  return highest === null ? null : Math.floor(10 * highest) / 10;
+}
+
+/** Distance with enough fills in the fitted part. */
+type JudgedDistance = {
+  /** Index of the distance. */
+  readonly at: number;
+  /** Filled value per hour, and value of a fill in bps, in the fitted part. */
+  readonly perHour: number;
+  readonly fitted: number;
+  /** Lower bound of the value of a fill in the rest, in bps; `null` with too few fills. */
+  readonly lowBps: number | null;
+};
+
+function judgedDistances({ fitted, heldOut }: HedgedProfile, seed: number): readonly JudgedDistance[] {
+  return fitted.points.flatMap((_, at): JudgedDistance[] => {
+    const point = fitted.points[at]!;
+    const first = oneDistance(fitted, at, 0, seed);
+    const value = point.markoutBps[horizonIn(fitted)]?.value;
+    if (first.netPerHour === null || value === undefined) return [];
+    return [
+      {
+        ...{ at, perHour: point.valuePerHour, fitted: value },
+        lowBps: oneDistance(heldOut, at, 0, seed).breakEvenFeeBps,
+      },
+    ];
+  });
+}
+
+const horizonIn = ({ horizonsS }: DistanceProfile): number => horizonsS.indexOf(PAIR_HORIZON_S);
+
+/** Judges one distance of a profile. */
+const oneDistance = (profile: DistanceProfile, at: number, feeBps: number, seed: number): QuoteVerdict =>
+  quoteVerdictOf(
+    { ...profile, points: profile.points.slice(at, at + 1) },
+    { feeBps, horizonS: PAIR_HORIZON_S, random: randomOf(seed) },
+  );
+
+function verdictAt(
+  profile: HedgedProfile,
+  judged: readonly JudgedDistance[],
+  feeBps: number,
+  seed: number,
+): HedgedVerdict {
+  const profit = ({ perHour, fitted }: JudgedDistance): number => perHour * (fitted - feeBps);
+  const best = judged.reduce<JudgedDistance | null>(
+    (top, one) => (top !== null && profit(top) >= profit(one) ? top : one),
+    null,
+  );
+  const unusable = unusableReason(profile);
+  if (best === null)
+    return {
+      ...{ feeBps, quote: false, distanceBps: null, fittedBps: null, heldOutBps: null },
+      ...{ fills: 0, fillsPerHour: 0, netPerHour: null },
+      why: unusable ?? 'too few fills in the first third to choose a distance',
+    };
+  const { heldOut, isPriceAlone } = profile;
+  const point = heldOut.points[best.at]!;
+  const verdict = oneDistance(heldOut, best.at, feeBps, seed);
+  const value = point.markoutBps[horizonIn(heldOut)] ?? null;
+  const low = verdict.breakEvenFeeBps;
+  const net = verdict.netPerHour;
+  const quote = unusable === null && best.fitted > feeBps && verdict.quote;
+  return {
+    ...{ feeBps, quote, distanceBps: point.distanceBps, fittedBps: best.fitted },
+    why: quote ? '' : (unusable ?? lossReason(verdict, best.fitted, value?.value ?? Number.NaN, feeBps)),
+    heldOutBps:
+      value === null || low === null
+        ? null
+        : { value: value.value, low: Math.min(low, value.value), high: Math.max(value.high, value.value) },
+    ...{ fills: point.fills, fillsPerHour: point.fillsPerHour },
+    netPerHour: isPriceAlone || net === null ? null : { value: net.value, low: net.low, high: net.high },
+  };
+}
+
+function lossReason(verdict: QuoteVerdict, fitted: number, value: number, feeBps: number): string {
+  if (verdict.netPerHour === null) return 'too few fills after the first third to judge';
+  if (!(fitted > feeBps)) return 'in the first third, fills were worth less than the fees at every distance';
+  if (!(value > feeBps)) return 'fills that paid in the first third were worth less than the fees afterwards';
+  return 'the profit may be chance';
+}
+
+/** Returns the reason why the pair cannot be judged; `null` if it can. */
+function unusableReason({ basis, moving, lead, hedgeKind }: HedgedProfile): string | null {
+  if (basis === null) return 'the recordings have too little time in common';
+  if (!(moving >= MOVING_MIN))
+    return `the hedge price changes in only ${(100 * moving).toFixed(0)}% of the minutes, so its quotes may be dead`;
+  if (hedgeKind === 'last trades' && lead !== null && lead.highMs < 0)
+    return `the hedge price follows the quoted price after ${durationText(-lead.lagMs / 1_000)}, and a hedge does not execute at an old last price`;
+  return null;
+}

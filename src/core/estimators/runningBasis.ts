@@ -1,0 +1,196 @@
+/**
+ * Running basis between the prices of one asset on two exchanges: a local-level filter that follows the lasting
+ * difference and not the mispricing that returns by itself (formulas-desk E17).
+ */
+import { solve } from './linear.ts';
+
+/** Difference of the logarithms of two prices, sampled at equal steps: basis + mispricing + noise. */
+export type BasisModel = {
+  /** Variance of the change of the basis per step; the basis is a random walk. */
+  readonly driftVariance: number;
+  /** Standard deviation of the mispricing, which returns to zero. */
+  readonly deviation: number;
+  /** Autocorrelation of the mispricing over one step, from 0 to below 1. */
+  readonly persistence: number;
+  /** Variance of noise that is independent at each step, such as jumps between bid and ask. */
+  readonly noiseVariance: number;
+};
+
+/** Steady state of the filter. */
+export type BasisGain = {
+  /** Weight of a new difference. */
+  readonly gain: number;
+  /** Standard error of the basis before a new difference. */
+  readonly error: number;
+};
+
+/**
+ * Returns the variance that the filter must assume for a single difference: s²(1 + a)/(1 - a) plus noise. The plain s²
+ * would ignore that consecutive mispricings are nearly equal, and the filter would follow them.
+ */
+export const longRunVariance = ({ deviation, persistence: a, noiseVariance }: BasisModel): number =>
+  (deviation * deviation * (1 + a)) / (1 - a) + noiseVariance;
+
+/** Returns gain and error after many steps. */
+export function basisGain(model: BasisModel): BasisGain {
+  const { driftVariance: q } = model;
+  const r = longRunVariance(model);
+  const before = (q + Math.sqrt(q * q + 4 * q * r)) / 2;
+  return { gain: before / (before + r), error: Math.sqrt(before) };
+}
+
+/** Number of reversion times after which the mean of the mispricing is small enough. */
+const REVERSIONS_MIN = 5;
+/** Number of differences that are always needed. */
+const STEPS_MIN = 30;
+
+/** Kalman filter of the basis with an unknown start. Its gain falls from 1 to that of `basisGain`. */
+export class RunningBasis {
+  readonly #drift: number;
+  readonly #noise: number;
+  readonly #band: number;
+  readonly #stepsMin: number;
+  #variance = Infinity;
+  #basis = Number.NaN;
+  #steps = 0;
+
+  /**
+   * `band`: largest deviation from the basis that counts fully. Beyond the fees and half-spreads of both exchanges,
+   * others trade a mispricing away, so a larger deviation is no news of the basis.
+   */
+  constructor(model: BasisModel, band = Infinity) {
+    this.#drift = model.driftVariance;
+    this.#noise = longRunVariance(model);
+    this.#band = band;
+    this.#stepsMin = Math.max(STEPS_MIN, Math.ceil(REVERSIONS_MIN / (1 - model.persistence)));
+  }
+
+  /** Basis, as a difference of logarithms; NaN before the first difference. */
+  get basis(): number {
+    return this.#basis;
+  }
+
+  /** Standard error of the basis. */
+  get error(): number {
+    return Math.sqrt(this.#variance);
+  }
+
+  /** Whether enough differences were seen. Until then, deviations are not clipped to the band. */
+  get isReady(): boolean {
+    return this.#steps >= this.#stepsMin;
+  }
+
+  /** Adds the difference of the next step. NaN means that a price was unknown: only the error grows. */
+  add(difference: number): void {
+    if (!Number.isFinite(difference)) {
+      this.#variance += this.#drift;
+      return;
+    }
+    const before = this.#variance + this.#drift;
+    const gain = before === Infinity || !(this.#noise > 0) ? 1 : before / (before + this.#noise);
+    const away = difference - (this.#steps === 0 ? difference : this.#basis);
+    const clipped = this.isReady ? Math.max(-this.#band, Math.min(this.#band, away)) : away;
+    this.#basis = (this.#steps === 0 ? difference : this.#basis) + gain * clipped;
+    this.#variance = before === Infinity ? this.#noise : (1 - gain) * before;
+    this.#steps++;
+  }
+}
+
+/** Factor between two reversion times that are tried. */
+const TRIED_FACTOR = 1.3;
+/** Part of the differences that the longest lag may span. */
+const LAG_SHARE = 1 / 6;
+/** Part of the differences that a fitted filter remembers at most. */
+const MEMORY_SHARE = 1 / 4;
+/** Smallest number of differences for a fit. */
+const DIFFERENCES_MIN = 120;
+
+/**
+ * Fits the model to the variogram, the mean squared change over lags 1, 2, 4 and so on: 2 noise + drift h + 2 s²(1 -
+ * a^h). For each reversion time, the three parts follow by least squares without negative parts. The best reversion time
+ * is taken. A lag counts by the inverse of its squared value times the lag, about the variance of its estimate.
+ *
+ * `differences` has NaN for unknown steps. Returns `null` with too few differences.
+ */
+export function basisModelOf(differences: ArrayLike<number>): BasisModel | null {
+  const lags: { readonly h: number; readonly value: number; readonly weight: number }[] = [];
+  let known = 0;
+  for (let i = 0; i < differences.length; i++) if (Number.isFinite(differences[i])) known++;
+  if (known < DIFFERENCES_MIN) return null;
+  for (let h = 1; h <= known * LAG_SHARE; h *= 2) {
+    const value = squaredChange(differences, h);
+    if (value > 0) lags.push({ h, value, weight: 1 / (value * value * h) });
+  }
+  const longest = lags.at(-1)?.h ?? 0;
+  let best: { readonly parts: readonly number[]; readonly a: number; readonly misfit: number } | null = null;
+  for (let time = 1; time <= longest; time *= TRIED_FACTOR) {
+    const a = Math.exp(-1 / time);
+    const rows = lags.map(({ h, value, weight }) => ({ terms: [1, h, 1 - a ** h], value, weight }));
+    const found = nonNegativeFit(rows);
+    if (found !== null && !(found.misfit >= (best?.misfit ?? Infinity))) best = { ...found, a };
+  }
+  if (best === null) return null;
+  const [noise = 0, drift = 0, reverting = 0] = best.parts;
+  const model = {
+    driftVariance: drift,
+    deviation: Math.sqrt(reverting / 2),
+    persistence: best.a,
+    noiseVariance: noise / 2,
+  };
+  // A recording cannot show that the basis stays for long, so the filter remembers at most a part of its length.
+  return { ...model, driftVariance: Math.max(drift, longRunVariance(model) / (known * MEMORY_SHARE) ** 2) };
+}
+
+function squaredChange(differences: ArrayLike<number>, h: number): number {
+  let [sum, n] = [0, 0];
+  for (let i = h; i < differences.length; i++) {
+    const change = differences[i]! - differences[i - h]!;
+    if (!Number.isFinite(change)) continue;
+    sum += change * change;
+    n++;
+  }
+  return sum / n;
+}
+
+type FitRow = { readonly terms: readonly number[]; readonly value: number; readonly weight: number };
+
+/** Returns the best non-negative parts of three terms: the best of all subsets of terms without a negative part. */
+function nonNegativeFit(
+  rows: readonly FitRow[],
+): { readonly parts: readonly number[]; readonly misfit: number } | null {
+  let best: { readonly parts: readonly number[]; readonly misfit: number } | null = null;
+  for (let subset = 1; subset < 8; subset++) {
+    const used = [0, 1, 2].filter(i => (subset & (1 << i)) !== 0);
+    const solved = leastSquares(rows, used);
+    if (solved === null || solved.some(part => !(part >= 0))) continue;
+    const parts = [0, 0, 0];
+    used.forEach((i, k) => (parts[i] = solved[k]!));
+    const misfit = rows.reduce(
+      (sum, { terms, value, weight }) =>
+        sum + weight * (value - terms.reduce((all, term, i) => all + term * parts[i]!, 0)) ** 2,
+      0,
+    );
+    if (!(misfit >= (best?.misfit ?? Infinity))) best = { parts, misfit };
+  }
+  return best;
+}
+
+function leastSquares(rows: readonly FitRow[], used: readonly number[]): readonly number[] | null {
+  const n = used.length;
+  const matrix = new Float64Array(n * n);
+  const right = new Float64Array(n);
+  // Each term is scaled to its largest value, so that the pivots are comparable.
+  const scales = used.map(i => Math.max(...rows.map(({ terms }) => terms[i]!)));
+  for (const { terms, value, weight } of rows)
+    used.forEach((i, r) => {
+      const left = (weight * terms[i]!) / scales[r]!;
+      right[r] = right[r]! + left * value;
+      used.forEach((j, c) => (matrix[r * n + c] = matrix[r * n + c]! + (left * terms[j]!) / scales[c]!));
+    });
+  try {
+    return Array.from(solve(matrix, right), (x, r) => x / scales[r]!);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
