@@ -1,7 +1,7 @@
 /** Keys of the exchange: embedded or remote, with request budgets and the deadline of a request. */
 import { z } from 'zod';
 import { decimalText } from '../../../strategies/index.ts';
-import { address, balances, baseAddress, millis, port } from './values.ts';
+import { address, balances, baseAddress, millis, port, rate } from './values.ts';
 
 const requests = {
   budgets: z
@@ -49,6 +49,10 @@ const embedded = z.strictObject({
   market: market.prefault({ kind: 'flow' }).describe("Source of the other traders' orders."),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
   volume30d: decimalText.default('200000000').describe('30-day volume (quote), for the fee tier.'),
+  fees: z
+    .strictObject({ maker: rate, taker: rate })
+    .optional()
+    .describe('Fees of the book, as fractions. If omitted, the fee tier of volume30d.'),
   port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   ...requests,
 });

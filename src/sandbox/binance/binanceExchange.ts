@@ -14,7 +14,7 @@ import { Venue, type AccountOptions } from '../venue/venue.ts';
 import { binanceRest, servedBy } from './binanceRest.ts';
 import type { BinanceWorld } from './binanceRoute.ts';
 import { binanceStream } from './binanceStream.ts';
-import { binanceSwitchesOf, type BinanceSwitches } from './binanceSwitches.ts';
+import { secondSwitchesOf, type SecondSwitches } from './binanceSwitches.ts';
 import { bnbPayment } from './commissions.ts';
 import { RequestWeights } from './requestWeights.ts';
 import { ShownBooks } from './symbols.ts';
@@ -22,26 +22,26 @@ import { ShownBooks } from './symbols.ts';
 /** Fees as fractions of the received amount. */
 export type FeeRates = { readonly maker: DecimalText; readonly taker: DecimalText };
 
-export type BinanceOptions = {
+export type SecondExchangeOptions = {
   readonly clock: Clock;
   readonly seed?: number;
-  /** Listed books. Default: the books of BINANCE_BOOKS. */
+  /** Listed books. Default: the books of SECOND_BOOKS. */
   readonly books?: readonly BookSetup[];
   /** Fees of every book. Default: 0.1% for maker and taker, as in the samples of rest-api.md. */
   readonly fees?: FeeRates;
-  readonly switches?: Partial<BinanceSwitches>;
+  readonly switches?: Partial<SecondSwitches>;
 };
 
-export type BinanceExchange = {
+export type SecondExchange = {
   readonly venue: Venue;
   /** Answers a request immediately, without faults of answers. */
   readonly respond: Respond;
   /** Answers a request with delays and faults of answers. */
   readonly serveRequest: ServeRequest;
   readonly stream: Stream;
-  readonly switches: BinanceSwitches;
+  readonly switches: SecondSwitches;
   /** Changes switches, effective immediately. */
-  set(overrides: Partial<BinanceSwitches>): BinanceSwitches;
+  set(overrides: Partial<SecondSwitches>): SecondSwitches;
   openAccount(options?: AccountOptions): { readonly key: string; readonly secret: string; readonly id: string };
   /** Returns the interface of a book for a market simulator. Throws a RangeError if the book is not listed. */
   marketplace(book: string): FollowedPlace;
@@ -51,13 +51,16 @@ export type BinanceExchange = {
   close(): void;
 };
 
+/** Name of the venue whose client the exchange answers. */
+export const SECOND_VENUE = 'binance';
+
 const FEES: FeeRates = { maker: '0.001', taker: '0.001' };
 
 /**
  * Books and rules. All values are invented but near those of the exchange: ticks and steps of BTCUSDT as in common
  * public captures, not checked.
  */
-export const BINANCE_BOOKS: readonly BookSetup[] = [
+export const SECOND_BOOKS: readonly BookSetup[] = [
   bookOf('btc_usdt', '0.01', ['0.00001', '9000'], ['0.01', '1000000'], ['5', '9000000']),
   bookOf('eth_usdt', '0.01', ['0.0001', '9000'], ['0.01', '1000000'], ['5', '9000000']),
   bookOf('btc_mxn', '1', ['0.00001', '900'], ['1000', '100000000'], ['100', '200000000']),
@@ -90,9 +93,9 @@ function bookOf(
  * Creates the exchange. `seed` (default 1) determines ids, delays and faults. Throws a RangeError on an invalid switch
  * or book rule.
  */
-export function createBinance(options: BinanceOptions): BinanceExchange {
+export function createSecondExchange(options: SecondExchangeOptions): SecondExchange {
   const seed = options.seed ?? 1;
-  let switches = binanceSwitchesOf(options.switches);
+  let switches = secondSwitchesOf(options.switches);
   const { clock: base } = options;
   const clock: Clock = {
     now: () => base.now() + switches.clockOffsetMs,
@@ -104,7 +107,7 @@ export function createBinance(options: BinanceOptions): BinanceExchange {
     clock,
     seed,
     orderIds: 'growing',
-    books: (options.books ?? BINANCE_BOOKS).map(book => ({
+    books: (options.books ?? SECOND_BOOKS).map(book => ({
       ...book,
       fees: { group: 'all', tiers: [{ volume: NO_BOUND, maker, taker }] },
     })),
@@ -129,8 +132,8 @@ export function createBinance(options: BinanceOptions): BinanceExchange {
     clientId: () => Array.from({ length: 22 }, () => LETTERS[ids.integer(0, LETTERS.length - 1)]).join(''),
     draws: pips => pips > 0 && faults.integer(0, 9_999) < pips,
   };
-  const set = (overrides: Partial<BinanceSwitches>): BinanceSwitches => {
-    switches = binanceSwitchesOf(overrides, switches);
+  const set = (overrides: Partial<SecondSwitches>): SecondSwitches => {
+    switches = secondSwitchesOf(overrides, switches);
     venue.set({ tradeRecordDelayMs: switches.tradeRecordDelayMs });
     shown.freeze(switches.books === 'frozen' ? venue.books.values() : null);
     return switches;

@@ -6,7 +6,7 @@ import type { Random, WireReply, WireRequest } from '../../core/index.ts';
 import type { ServedReply, ServeRequest } from '../http/server.ts';
 import { reply } from '../wire/wire.ts';
 import type { BinanceRoute, BinanceWorld } from './binanceRoute.ts';
-import type { BinanceSwitches } from './binanceSwitches.ts';
+import type { SecondSwitches } from './binanceSwitches.ts';
 import { BinanceFailure, failureReply, proxyPage, REFUSALS } from './failures.ts';
 import { holdingRoutes } from './holdingRoutes.ts';
 import { marketRoutes } from './marketRoutes.ts';
@@ -55,11 +55,7 @@ function answerOf(world: BinanceWorld, request: WireRequest, peer: string, heade
     throw new BinanceFailure(-1000, 'The requested resource does not exist.', 404);
   }
   const fields = requestFieldsOf(request, query);
-  const used = weights.charge(
-    peer,
-    typeof route.weight === 'number' ? route.weight : route.weight(fields),
-    switches,
-  );
+  const used = weights.charge(peer, typeof route.weight === 'number' ? route.weight : route.weight(fields), switches);
   headers['x-mbx-used-weight'] = String(used);
   headers['x-mbx-used-weight-1m'] = String(used);
   if (route.security === 'none') {
@@ -84,7 +80,7 @@ function answerOf(world: BinanceWorld, request: WireRequest, peer: string, heade
   return value;
 }
 
-function rejection({ rejectAs, retryAfterS }: BinanceSwitches): BinanceFailure {
+function rejection({ rejectAs, retryAfterS }: SecondSwitches): BinanceFailure {
   if (rejectAs === '-2010') return REFUSALS.insufficient();
   if (rejectAs === '-1013') return REFUSALS.filter('PERCENT_PRICE_BY_SIDE');
   if (rejectAs === '-1021') return REFUSALS.late();
@@ -128,7 +124,7 @@ function later({ clock }: BinanceWorld, ms: number, run: () => void): void {
   else run();
 }
 
-function inScope({ method, target }: WireRequest, { faultScope }: BinanceSwitches): boolean {
+function inScope({ method, target }: WireRequest, { faultScope }: SecondSwitches): boolean {
   if (faultScope === 'all') return true;
   const { path } = partsOf(target);
   if (faultScope === 'signed') return (routeOf(method, path)?.security ?? 'none') !== 'none';
@@ -136,7 +132,7 @@ function inScope({ method, target }: WireRequest, { faultScope }: BinanceSwitche
   return method === 'POST' && path === '/api/v3/order';
 }
 
-function throttleReply({ throttle, retryAfterS }: BinanceSwitches): WireReply | null {
+function throttleReply({ throttle, retryAfterS }: SecondSwitches): WireReply | null {
   if (throttle === 'off') return null;
   if (throttle === '403') return proxyPage(403, 'Forbidden');
   const text =
@@ -146,7 +142,7 @@ function throttleReply({ throttle, retryAfterS }: BinanceSwitches): WireReply | 
   return failureReply(new BinanceFailure(-1003, text, Number(throttle), retryAfterS));
 }
 
-const executesDespite = (world: BinanceWorld, { serverErrorExecutes }: BinanceSwitches): boolean =>
+const executesDespite = (world: BinanceWorld, { serverErrorExecutes }: SecondSwitches): boolean =>
   serverErrorExecutes === 'always' || (serverErrorExecutes === 'half' && world.draws(5_000));
 
 const PAGES: Readonly<Record<string, string>> = {
@@ -162,7 +158,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   '-1008': 'Server is currently overloaded with other requests. Please try again in a few minutes.',
 };
 
-function serverErrorReply({ serverError }: BinanceSwitches): WireReply {
+function serverErrorReply({ serverError }: SecondSwitches): WireReply {
   const title = PAGES[serverError];
   if (title !== undefined) return proxyPage(Number(serverError), title);
   return failureReply(new BinanceFailure(Number(serverError), TEXTS[serverError]!));

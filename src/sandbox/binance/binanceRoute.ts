@@ -3,7 +3,7 @@ import type { Clock, WireRequest } from '../../core/index.ts';
 import type { Account, Permission } from '../venue/accounts.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
-import type { BinanceSwitches } from './binanceSwitches.ts';
+import type { SecondSwitches } from './binanceSwitches.ts';
 import { BinanceFailure, REFUSALS } from './failures.ts';
 import type { RequestFields } from './requestFields.ts';
 import type { RequestWeights } from './requestWeights.ts';
@@ -13,7 +13,7 @@ import { symbolOf, type ShownBooks } from './symbols.ts';
 export type BinanceWorld = {
   readonly venue: Venue;
   readonly clock: Clock;
-  readonly switches: BinanceSwitches;
+  readonly switches: SecondSwitches;
   readonly shown: ShownBooks;
   readonly weights: RequestWeights;
   /** Returns a random client order id. */
@@ -54,7 +54,10 @@ export function bookMaybe({ world, fields }: BinanceRequest): VenueBook | undefi
 /** Returns the book of a symbol. Throws -1100 or -1121. */
 export function bookNamed({ venue }: BinanceWorld, symbol: string): VenueBook {
   if (!/^[A-Z0-9]{1,20}$/.test(symbol))
-    throw new BinanceFailure(-1100, "Illegal characters found in parameter 'symbol'; legal range is '^[A-Z0-9-_.]{1,20}$'.");
+    throw new BinanceFailure(
+      -1100,
+      "Illegal characters found in parameter 'symbol'; legal range is '^[A-Z0-9-_.]{1,20}$'.",
+    );
   for (const book of venue.books.values()) if (symbolOf(book.instrument) === symbol) return book;
   throw REFUSALS.symbol();
 }

@@ -357,4 +357,3 @@ function fieldsOfText(text: string): Readonly<Record<string, unknown>> | null {
     return null;
   }
 }
-

@@ -10,7 +10,7 @@ const MS_MAX = 600_000;
 const DOCUMENTED = 'spot-api-docs a5e0bc3';
 const OWN = 'own choice';
 
-export const BINANCE_SWITCHES = {
+export const SECOND_SWITCHES = {
   faultScope: choice(['orders', 'writes', 'signed', 'all'], 'Requests that the faults of answers hit.', OWN),
   requestLostPips: quantity(0, 0, PIPS_MAX, 'Share of requests that are lost before execution.', OWN),
   answerLostPips: quantity(0, 0, PIPS_MAX, 'Share of answers that are lost after execution.', OWN),
@@ -54,15 +54,12 @@ export const BINANCE_SWITCHES = {
   streamReceivedMax: quantity(5, 1, 1_000, 'Maximum messages from a client in one second.', DOCUMENTED),
 } as const;
 
-export type BinanceSwitches = ValuesOf<typeof BINANCE_SWITCHES>;
+export type SecondSwitches = ValuesOf<typeof SECOND_SWITCHES>;
 
 /** Returns the switches as `withOverrides` does. */
-export const binanceSwitchesOf = (
-  overrides: Partial<BinanceSwitches> = {},
-  base?: BinanceSwitches,
-): BinanceSwitches =>
+export const secondSwitchesOf = (overrides: Partial<SecondSwitches> = {}, base?: SecondSwitches): SecondSwitches =>
   withOverrides(
-    BINANCE_SWITCHES,
+    SECOND_SWITCHES,
     [
       ['requestDelayMinMs', 'requestDelayMaxMs'],
       ['answerDelayMinMs', 'answerDelayMaxMs'],

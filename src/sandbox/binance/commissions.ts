@@ -9,7 +9,7 @@ import type { Account } from '../venue/accounts.ts';
 import type { FeePayment, Venue } from '../venue/venue.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
 import { feeOn } from '../wire/rounding.ts';
-import type { BinanceSwitches } from './binanceSwitches.ts';
+import type { SecondSwitches } from './binanceSwitches.ts';
 
 const ASSET = 'bnb';
 /** Share of the commission that payment in BNB saves, in parts of 100. */
@@ -22,7 +22,7 @@ const ZERO = eight('0.');
 
 /** Commission of an account in a book, as the answers show it. */
 export function commissionOf(
-  { venue, switches }: { readonly venue: Venue; readonly switches: BinanceSwitches },
+  { venue, switches }: { readonly venue: Venue; readonly switches: SecondSwitches },
   account: Account,
   book: VenueBook,
 ): { readonly standard: Rates; readonly none: Rates; readonly discount: Record<string, unknown> } {
@@ -44,7 +44,7 @@ export function commissionOf(
  * Returns the payment of commissions in BNB at the mid price of the books that lead to it. Without such books or enough
  * BNB, the commission comes from the received currency.
  */
-export function bnbPayment(world: () => { readonly venue: Venue; readonly switches: BinanceSwitches }): FeePayment {
+export function bnbPayment(world: () => { readonly venue: Venue; readonly switches: SecondSwitches }): FeePayment {
   return (account, received, rate) => {
     const { venue, switches } = world();
     if (switches.bnbFees === 'off') return null;

@@ -3,7 +3,7 @@
  * that go on. Source: rest-api.md (LIMITS) of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
 import type { Clock } from '../../core/index.ts';
-import type { BinanceSwitches } from './binanceSwitches.ts';
+import type { SecondSwitches } from './binanceSwitches.ts';
 import { BinanceFailure } from './failures.ts';
 
 const MINUTE = 60_000;
@@ -28,7 +28,7 @@ export class RequestWeights {
   }
 
   /** Counts a request of an address and returns the weight used in this minute. Throws -1003 above the limit. */
-  charge(peer: string, weight: number, switches: BinanceSwitches): number {
+  charge(peer: string, weight: number, switches: SecondSwitches): number {
     const now = this.#clock.elapsed();
     const address = tracked(this.#addresses, peer, () => ({ window: -1, count: 0, refused: 0, bannedUntil: -1 }));
     const used = countIn(address, MINUTE, now);
@@ -51,7 +51,7 @@ export class RequestWeights {
   }
 
   /** Counts an order of an account. Throws -1015 above a limit. */
-  chargeOrder(account: string, switches: BinanceSwitches): void {
+  chargeOrder(account: string, switches: SecondSwitches): void {
     if (switches.rateLimits === 'off') return;
     const now = this.#clock.elapsed();
     const { short, day } = this.#ordersOf(account);

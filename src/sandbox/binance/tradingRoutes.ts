@@ -61,7 +61,9 @@ function placeOrder({ world, fields, account }: Signed): unknown {
 }
 
 function testOrder({ world, fields, account }: Signed): unknown {
-  const computes = fields.word('computeCommissionRates', ['true', 'false'], () => invalidData('computeCommissionRates'));
+  const computes = fields.word('computeCommissionRates', ['true', 'false'], () =>
+    invalidData('computeCommissionRates'),
+  );
   const { book } = checkedDraft(world, fields, account);
   if (computes !== 'true') return {};
   const { standard, none, discount } = commissionOf(world, account, book);
@@ -106,7 +108,11 @@ function checkedDraft(world: BinanceWorld, fields: RequestFields, account: Accou
   let lifetime: keyof typeof LIFETIMES = 'GTC';
   if (type === 'LIMIT') {
     fields.needed('timeInForce');
-    lifetime = fields.word('timeInForce', ['GTC', 'IOC', 'FOK'], () => new BinanceFailure(-1115, 'Invalid timeInForce.'))!;
+    lifetime = fields.word(
+      'timeInForce',
+      ['GTC', 'IOC', 'FOK'],
+      () => new BinanceFailure(-1115, 'Invalid timeInForce.'),
+    )!;
   } else fields.absent('timeInForce');
   const quantity = fields.decimal('quantity');
   const spend = fields.decimal('quoteOrderQty');
@@ -186,7 +192,9 @@ function ticksOf(book: VenueBook, price: Money, now: number): Price {
 function lotsOf({ instrument: i, rules }: VenueBook, quantity: Money): Amount {
   if (quantity === 0n) throw new BinanceFailure(-1013, 'Invalid quantity.');
   const fits =
-    quantity % i.lotMoney === 0n && quantity >= moneyOf(rules.minimumAmount) && quantity <= moneyOf(rules.maximumAmount);
+    quantity % i.lotMoney === 0n &&
+    quantity >= moneyOf(rules.minimumAmount) &&
+    quantity <= moneyOf(rules.maximumAmount);
   if (!fits) throw REFUSALS.filter('LOT_SIZE');
   return Number(quantity / i.lotMoney) as Amount;
 }
@@ -270,4 +278,3 @@ function listOrders(ask: Signed): unknown {
   const isFromId = fromOid === undefined ? null : ({ oid }: VenueOrder) => Number(oid) >= fromOid;
   return pageOfRows(orders, listLimit(fields), timeSpan(fields), order => order.createdAt, isFromId).map(orderEntry);
 }
-
