@@ -315,7 +315,10 @@ class BinanceStream implements Stream {
       const topics = list.filter(each => typeof each === 'string');
       if (topics.length === 0 || topics.length !== list.length)
         return refuse(2, 'Invalid request: expected a list of stream names', id);
-      for (const topic of topics) method === 'SUBSCRIBE' ? this.#join(session, topic) : this.#leave(session, topic);
+      for (const topic of topics) {
+        if (method === 'SUBSCRIBE') this.#join(session, topic);
+        else this.#leave(session, topic);
+      }
       return answer({ result: null, id });
     }
     if (method !== 'SET_PROPERTY' && method !== 'GET_PROPERTY')

@@ -3,8 +3,7 @@
  * endpoints) of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
 import { moneyOfValue, valueOf, type Amount } from '../../core/index.ts';
-import type { TradeRow } from '../venue/tradeHistory.ts';
-import { TRADES_MAX } from '../venue/tradeHistory.ts';
+import { TRADES_MAX, type TradeRow } from '../venue/tradeHistory.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
 import { text8 } from '../wire/wire.ts';
 import {
