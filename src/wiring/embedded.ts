@@ -18,7 +18,7 @@ import {
 } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
 import type { ElsewhereAccess } from './bot.ts';
-import { bookBetween, openSecond, type SecondBox } from './secondExchange.ts';
+import { bookBetween, openSecond, secondProblem, type SecondBox } from './elsewhere/secondExchange.ts';
 import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';
 
@@ -73,8 +73,7 @@ export function openBox(
   if (exchange.kind !== 'embedded') throw new UsageError(`exchange.kind: expected embedded, found ${exchange.kind}`);
   const { tape } = options;
   const seed = options.seed ?? exchange.seed;
-  const second =
-    config.elsewhere?.kind === 'embedded' && tape === null ? openSecond(config, config.elsewhere, clock, seed) : null;
+  const second = tape === null ? secondOf(config, clock, seed) : null;
   const market =
     tape === null
       ? (second?.marketHere(book) ?? flowOf(book, seed))
@@ -147,6 +146,15 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${why}; choose another port with ${options.portFrom}, or 0 for any free port`);
   }
+}
+
+/** Returns the second exchange, or `null` if none is configured. Throws a `UsageError` for books without a market. */
+function secondOf(config: Config, clock: Clock, seed: number): SecondBox | null {
+  const { elsewhere } = config;
+  if (elsewhere?.kind !== 'embedded') return null;
+  const problem = secondProblem(config, elsewhere);
+  if (problem !== null) throw new UsageError(problem);
+  return openSecond(config, elsewhere, clock, seed);
 }
 
 /** Serves the second exchange on 127.0.0.1 and returns the access of its account. */

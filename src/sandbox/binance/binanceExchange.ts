@@ -61,14 +61,14 @@ const FEES: FeeRates = { maker: '0.001', taker: '0.001' };
  * public captures, not checked.
  */
 export const SECOND_BOOKS: readonly BookSetup[] = [
-  bookOf('btc_usdt', '0.01', ['0.00001', '9000'], ['0.01', '1000000'], ['5', '9000000']),
-  bookOf('eth_usdt', '0.01', ['0.0001', '9000'], ['0.01', '1000000'], ['5', '9000000']),
-  bookOf('btc_mxn', '1', ['0.00001', '900'], ['1000', '100000000'], ['100', '200000000']),
-  bookOf('usdt_mxn', '0.001', ['0.1', '9000000'], ['0.1', '1000'], ['100', '200000000']),
-  bookOf('bnb_usdt', '0.01', ['0.001', '900000'], ['0.01', '100000'], ['5', '9000000']),
+  setupOf('btc_usdt', '0.01', ['0.00001', '9000'], ['0.01', '1000000'], ['5', '9000000']),
+  setupOf('eth_usdt', '0.01', ['0.0001', '9000'], ['0.01', '1000000'], ['5', '9000000']),
+  setupOf('btc_mxn', '1', ['0.00001', '900'], ['1000', '100000000'], ['100', '200000000']),
+  setupOf('usdt_mxn', '0.001', ['0.1', '9000000'], ['0.1', '1000'], ['100', '200000000']),
+  setupOf('bnb_usdt', '0.01', ['0.001', '900000'], ['0.01', '100000'], ['5', '9000000']),
 ];
 
-function bookOf(
+function setupOf(
   book: string,
   tickSize: string,
   [minimumAmount, maximumAmount]: readonly [string, string],

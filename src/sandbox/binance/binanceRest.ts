@@ -21,7 +21,7 @@ export function binanceRest(world: BinanceWorld): (request: WireRequest, peer: s
   return (request, peer) => {
     const headers: Record<string, string> = { date: new Date(world.clock.now()).toUTCString() };
     try {
-      const value = answerOf(world, request, peer, headers);
+      const value = routedAnswer(world, request, peer, headers);
       return withHeaders(reply(200, JSON.stringify(value)), headers);
     } catch (problem) {
       if (!(problem instanceof BinanceFailure)) throw problem;
@@ -35,7 +35,7 @@ const withHeaders = (answer: WireReply, headers: Readonly<Record<string, string>
   headers: { ...answer.headers, ...headers },
 });
 
-const partsOf = (target: string): { readonly path: string; readonly query: string } => {
+const targetParts = (target: string): { readonly path: string; readonly query: string } => {
   const question = target.indexOf('?');
   return question < 0
     ? { path: target, query: '' }
@@ -45,9 +45,14 @@ const partsOf = (target: string): { readonly path: string; readonly query: strin
 const routeOf = (method: string, path: string): BinanceRoute | undefined =>
   BINANCE_ROUTES.find(route => route.method === method && route.path === path);
 
-function answerOf(world: BinanceWorld, request: WireRequest, peer: string, headers: Record<string, string>): unknown {
+function routedAnswer(
+  world: BinanceWorld,
+  request: WireRequest,
+  peer: string,
+  headers: Record<string, string>,
+): unknown {
   const { switches, weights } = world;
-  const { path, query } = partsOf(request.target);
+  const { path, query } = targetParts(request.target);
   const route = routeOf(request.method, path);
   if (!route) {
     if (BINANCE_ROUTES.some(each => each.path === path))
@@ -126,7 +131,7 @@ function later({ clock }: BinanceWorld, ms: number, run: () => void): void {
 
 function inScope({ method, target }: WireRequest, { faultScope }: SecondSwitches): boolean {
   if (faultScope === 'all') return true;
-  const { path } = partsOf(target);
+  const { path } = targetParts(target);
   if (faultScope === 'signed') return (routeOf(method, path)?.security ?? 'none') !== 'none';
   if (faultScope === 'writes') return method !== 'GET';
   return method === 'POST' && path === '/api/v3/order';

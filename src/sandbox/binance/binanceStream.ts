@@ -10,7 +10,7 @@ import type { BookEvent, VenueBook } from '../venue/venueBook.ts';
 import type { BinanceWorld } from './binanceRoute.ts';
 import { aggregateFields, tradeRuns } from './marketRoutes.ts';
 import { wholeTime } from './orderAnswers.ts';
-import { bestFields, levelTexts, priceText, quantityText, symbolOf } from './symbols.ts';
+import { bestFields, levelTexts, price8, quantity8, symbolOf } from './symbols.ts';
 
 /** Maximum number of sessions; a further session is closed with 1013. The limit is an own choice. */
 const SESSIONS_MAX = 300;
@@ -41,6 +41,7 @@ type DepthFeed = {
   last: number;
 };
 
+/** Returns the stream of the exchange; its sessions end with 1001, 1008, 1011 and 1013 as in the first exchange's. */
 export const binanceStream = (world: BinanceWorld): Stream => new BinanceStream(world);
 
 class BinanceStream implements Stream {
@@ -222,7 +223,7 @@ class BinanceStream implements Stream {
     const { instrument: i } = event;
     if (this.#topics.has(`${symbol}@trade`)) {
       for (const { ordinal, price, amount, at, makerSide } of rows) {
-        const sizes = { p: priceText(i, price), q: quantityText(i, amount) };
+        const sizes = { p: price8(i, price), q: quantity8(i, amount) };
         const trade = { e: 'trade', E, s, t: ordinal, ...sizes, T: wholeTime(at), m: makerSide === 'buy', M: true };
         this.#spread(`${symbol}@trade`, JSON.stringify(trade));
       }
@@ -244,7 +245,7 @@ class BinanceStream implements Stream {
       feed.last = u;
       const { instrument: i, engine } = book;
       const levels = (side: Side) =>
-        [...changed[side]].map(price => [priceText(i, price), quantityText(i, engine.amountAt(side, price))]);
+        [...changed[side]].map(price => [price8(i, price), quantity8(i, engine.amountAt(side, price))]);
       const symbol = symbolOf(i);
       const update = { e: 'depthUpdate', E, s: symbol, U: last + 1, u, b: levels('buy'), a: levels('sell') };
       changed.buy.clear();

@@ -18,7 +18,7 @@ import {
 } from './binanceRoute.ts';
 import { BinanceFailure } from './failures.ts';
 import { wholeTime } from './orderAnswers.ts';
-import { bestFields, DEPTH_MAX, levelTexts, priceText, quantityText, symbolOf, symbolRow } from './symbols.ts';
+import { bestFields, DEPTH_MAX, levelTexts, price8, quantity8, symbolOf, symbolRow } from './symbols.ts';
 import type { RequestFields } from './requestFields.ts';
 
 export const marketRoutes: readonly BinanceRoute[] = [
@@ -110,8 +110,8 @@ function recentTrades(ask: BinanceRequest): unknown {
     .reverse()
     .map(({ ordinal, at, price, amount, makerSide }) => ({
       id: ordinal,
-      price: priceText(i, price),
-      qty: quantityText(i, amount),
+      price: price8(i, price),
+      qty: quantity8(i, amount),
       quoteQty: text8(moneyOfValue(i, valueOf(price, amount))),
       time: wholeTime(at),
       isBuyerMaker: makerSide === 'buy',
@@ -137,8 +137,8 @@ export function tradeRuns(trades: readonly TradeRow[]): Run[] {
 /** Fields of an aggregate trade, in answers and in the stream. */
 export const aggregateFields = ({ instrument: i }: Pick<VenueBook, 'instrument'>, { first, last, lots }: Run) => ({
   a: first.run,
-  p: priceText(i, first.price),
-  q: quantityText(i, lots as Amount),
+  p: price8(i, first.price),
+  q: quantity8(i, lots as Amount),
   f: first.ordinal,
   l: last.ordinal,
   T: wholeTime(first.at),
@@ -178,6 +178,6 @@ function bookTicker(ask: BinanceRequest): unknown {
 function lastPrice(ask: BinanceRequest): unknown {
   return perSymbol(ask, ({ instrument: i, history }) => ({
     symbol: symbolOf(i),
-    price: priceText(i, history.last),
+    price: price8(i, history.last),
   }));
 }

@@ -6,7 +6,7 @@ import { money, type Amount } from '../../core/index.ts';
 import type { VenueOrder } from '../venue/order.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
 import { text8 } from '../wire/wire.ts';
-import { priceText, quantityText, symbolOf } from './symbols.ts';
+import { price8, quantity8, symbolOf } from './symbols.ts';
 
 export type ResponseType = 'ACK' | 'RESULT' | 'FULL';
 
@@ -38,9 +38,9 @@ function progress(order: VenueOrder) {
   // A market order by value has no amount of its own; its amount is what it traded.
   const original = minor === undefined ? order.original : order.filled;
   return {
-    price: priceText(i, order.price),
-    origQty: quantityText(i, original),
-    executedQty: quantityText(i, order.filled),
+    price: price8(i, order.price),
+    origQty: quantity8(i, original),
+    executedQty: quantity8(i, order.filled),
     origQuoteOrderQty: text8(minor ?? money(0n)),
     cummulativeQuoteQty: text8(order.traded),
     status: statusWord(order),
@@ -70,8 +70,8 @@ export function placedAnswer(
   return {
     ...result,
     fills: trades.map(({ price, amount, fee, feeCurrency, ordinal }) => ({
-      price: priceText(i, price),
-      qty: quantityText(i, amount),
+      price: price8(i, price),
+      qty: quantity8(i, amount),
       commission: text8(fee),
       commissionAsset: feeCurrency.toUpperCase(),
       tradeId: ordinal,
@@ -114,8 +114,8 @@ export function ownTradeEntry(trade: OwnTradeRecord): Record<string, unknown> {
     id: trade.ordinal,
     orderId: Number(order.oid),
     orderListId: -1,
-    price: priceText(i, price),
-    qty: quantityText(i, amount),
+    price: price8(i, price),
+    qty: quantity8(i, amount),
     quoteQty: text8(minor),
     commission: text8(fee),
     commissionAsset: feeCurrency.toUpperCase(),
@@ -126,6 +126,7 @@ export function ownTradeEntry(trade: OwnTradeRecord): Record<string, unknown> {
   };
 }
 
+/** Returns a time in whole milliseconds, rounded down. */
 export const wholeTime = (at: number): number => Math.floor(at);
 
 /** Returns the share of an amount in parts of 10,000, rounded down to whole lots. */

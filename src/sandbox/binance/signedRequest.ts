@@ -35,7 +35,7 @@ export function signerOf(
   if (text === undefined || !/^[A-Za-z0-9]{8,128}$/.test(text)) throw REFUSALS.noKey();
   const signature = fields.needed('signature');
   const timestamp = Number(fields.needed('timestamp'));
-  const windowMs = windowOf(fields.text('recvWindow'));
+  const windowMs = recvWindowOf(fields.text('recvWindow'));
   const sentAt = timestamp > MICROSECONDS_FROM ? timestamp / 1_000 : timestamp;
   if (!(sentAt >= 0))
     throw new BinanceFailure(
@@ -53,7 +53,7 @@ export function signerOf(
   return key;
 }
 
-function windowOf(text: string | undefined): number {
+function recvWindowOf(text: string | undefined): number {
   if (text === undefined) return WINDOW_MS;
   if (!/^\d{1,8}(?:\.\d{1,3})?$/.test(text))
     throw new BinanceFailure(

@@ -21,9 +21,9 @@ export const PERCENT = { up: 5, down: 0.2, minutes: 5 } as const;
 export const symbolOf = ({ major, minor }: Instrument): string => `${major}${minor}`.toUpperCase();
 
 /** Formats a price with eight decimals. */
-export const priceText = (i: Instrument, price: Price | 0): string => text8(money(BigInt(price) * i.tickMoney));
+export const price8 = (i: Instrument, price: Price | 0): string => text8(money(BigInt(price) * i.tickMoney));
 /** Formats an amount with eight decimals. */
-export const quantityText = (i: Instrument, lots: Amount): string => text8(moneyOfAmount(i, lots));
+export const quantity8 = (i: Instrument, lots: Amount): string => text8(moneyOfAmount(i, lots));
 
 /** Entry of a symbol in the list of rules. Source of the fields: rest-api.md, exchange information. */
 export function symbolRow(book: VenueBook, trading: boolean, openOrdersMax: number): Record<string, unknown> {
@@ -102,12 +102,12 @@ export function averageTicks({ history }: VenueBook, now: number): number {
   return lots > 0 ? tickLots / lots : history.last;
 }
 
-export type ShownLevel = { readonly price: Price; readonly lots: Amount };
+export type DepthLevel = { readonly price: Price; readonly lots: Amount };
 /** Levels of a book, best first, with the sequence number of the last change in them. */
 export type ShownBook = {
   readonly sequence: number;
-  readonly bids: readonly ShownLevel[];
-  readonly asks: readonly ShownLevel[];
+  readonly bids: readonly DepthLevel[];
+  readonly asks: readonly DepthLevel[];
 };
 
 /** Books as the exchange shows them: live, or as they were when they were frozen. */
@@ -121,20 +121,20 @@ export class ShownBooks {
   /** Freezes what is shown of all books, or shows them live again. */
   freeze(books: Iterable<VenueBook> | null): void {
     if (books === null) this.#frozen = null;
-    else this.#frozen ??= new Map([...books].map(book => [book.rules.book, levelsOf(book, DEPTH_MAX)]));
+    else this.#frozen ??= new Map([...books].map(book => [book.rules.book, shownLevels(book, DEPTH_MAX)]));
   }
 
   /** Returns up to `limit` levels per side. */
   of(book: VenueBook, limit: number): ShownBook {
     const frozen = this.#frozen?.get(book.rules.book);
-    if (!frozen) return levelsOf(book, limit);
+    if (!frozen) return shownLevels(book, limit);
     return { ...frozen, bids: frozen.bids.slice(0, limit), asks: frozen.asks.slice(0, limit) };
   }
 }
 
-function levelsOf({ engine }: VenueBook, limit: number): ShownBook {
-  const side = (of: Side): ShownLevel[] => {
-    const levels: ShownLevel[] = [];
+function shownLevels({ engine }: VenueBook, limit: number): ShownBook {
+  const side = (of: Side): DepthLevel[] => {
+    const levels: DepthLevel[] = [];
     engine.eachLevel(of, (price, lots) => levels.push({ price, lots }) < limit);
     return levels;
   };
@@ -142,18 +142,18 @@ function levelsOf({ engine }: VenueBook, limit: number): ShownBook {
 }
 
 /** Formats levels as pairs of price and quantity. */
-export const levelTexts = (i: Instrument, levels: readonly ShownLevel[]): [string, string][] =>
-  levels.map(({ price, lots }) => [priceText(i, price), quantityText(i, lots)]);
+export const levelTexts = (i: Instrument, levels: readonly DepthLevel[]): [string, string][] =>
+  levels.map(({ price, lots }) => [price8(i, price), quantity8(i, lots)]);
 
 /** Best prices with their quantities; zero for an empty side. */
 export function bestFields(book: VenueBook, shown: ShownBook): Record<'b' | 'B' | 'a' | 'A', string> {
   const { instrument: i } = book;
   const [bid, ask] = [shown.bids[0], shown.asks[0]];
   return {
-    b: priceText(i, bid?.price ?? 0),
-    B: quantityText(i, bid?.lots ?? (0 as Amount)),
-    a: priceText(i, ask?.price ?? 0),
-    A: quantityText(i, ask?.lots ?? (0 as Amount)),
+    b: price8(i, bid?.price ?? 0),
+    B: quantity8(i, bid?.lots ?? (0 as Amount)),
+    a: price8(i, ask?.price ?? 0),
+    A: quantity8(i, ask?.lots ?? (0 as Amount)),
   };
 }
 

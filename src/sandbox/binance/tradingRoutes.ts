@@ -134,8 +134,8 @@ function checkedDraft(world: BinanceWorld, fields: RequestFields, account: Accou
     (type === 'LIMIT_MAKER' ? 'ACK' : 'FULL');
 
   fields.end();
-  const ticks = price === undefined ? (0 as Price) : ticksOf(book, price, world.clock.now());
-  const lots = quantity === undefined ? (0 as Amount) : lotsOf(book, quantity);
+  const ticks = price === undefined ? (0 as Price) : orderTicks(book, price, world.clock.now());
+  const lots = quantity === undefined ? (0 as Amount) : orderLots(book, quantity);
   if (!market) checkValue(book, BigInt(ticks) * BigInt(lots) * i.tickLotMoney, true);
   else if (spend !== undefined) checkValue(book, spend, false);
   else if (averageTicks(book, world.clock.now()) > 0)
@@ -177,7 +177,7 @@ function clientIdIn(fields: RequestFields, name: string): string | undefined {
   );
 }
 
-function ticksOf(book: VenueBook, price: Money, now: number): Price {
+function orderTicks(book: VenueBook, price: Money, now: number): Price {
   const { instrument: i, orderTick, rules } = book;
   if (price === 0n) throw new BinanceFailure(-1013, 'Invalid price.');
   const fits = price % orderTick === 0n && price >= moneyOf(rules.minimumPrice) && price <= moneyOf(rules.maximumPrice);
@@ -189,7 +189,7 @@ function ticksOf(book: VenueBook, price: Money, now: number): Price {
   return ticks as Price;
 }
 
-function lotsOf({ instrument: i, rules }: VenueBook, quantity: Money): Amount {
+function orderLots({ instrument: i, rules }: VenueBook, quantity: Money): Amount {
   if (quantity === 0n) throw new BinanceFailure(-1013, 'Invalid quantity.');
   const fits =
     quantity % i.lotMoney === 0n &&

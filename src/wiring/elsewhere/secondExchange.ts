@@ -1,6 +1,6 @@
 /** Second embedded exchange with its markets, linked to those of the first, and one funded account. */
-import { pairOf, type Clock } from '../core/index.ts';
-import type { Config, SecondSettings } from '../config.ts';
+import { pairOf, type Clock } from '../../core/index.ts';
+import type { Config, SecondSettings } from '../../config.ts';
 import {
   createSecondExchange,
   isLinkedCurrency,
@@ -8,8 +8,7 @@ import {
   SECOND_BOOKS,
   type Market,
   type SecondExchange,
-} from '../sandbox/index.ts';
-import { UsageError } from './usageError.ts';
+} from '../../sandbox/index.ts';
 
 export type SecondBox = {
   readonly exchange: SecondExchange;
@@ -26,18 +25,19 @@ const OTHER_SPREAD_BPS = 4;
 /** Book in which commissions are converted. */
 const COMMISSION_BOOK = 'bnb_usdt';
 
-/**
- * Returns the second exchange without its markets started.
- * @throws UsageError for a book that the second exchange does not list.
- */
-export function openSecond(config: Config, settings: SecondSettings, clock: Clock, firstSeed: number): SecondBox {
+/** Returns why the embedded exchanges cannot have the configured books; `null` if they can. */
+export function secondProblem(config: Config, settings: SecondSettings): string | null {
   const names = SECOND_BOOKS.map(({ book }) => book);
   if (!names.includes(settings.book))
-    throw new UsageError(`elsewhere.book: expected one of ${names.join(', ')}, found ${settings.book}`);
-  for (const currency of [...pairOf(config.book), ...pairOf(settings.book)]) {
-    if (!isLinkedCurrency(currency))
-      throw new UsageError(`elsewhere: the embedded exchanges have no linked price of ${currency}; choose other books`);
-  }
+    return `elsewhere.book: expected one of ${names.join(', ')}, found ${settings.book}`;
+  const unlinked = [...pairOf(config.book), ...pairOf(settings.book)].find(currency => !isLinkedCurrency(currency));
+  if (unlinked === undefined) return null;
+  return `elsewhere: the embedded exchanges have no linked price of ${unlinked}; choose other books`;
+}
+
+/** Returns the second exchange, for which `secondProblem` found none, without its markets started. */
+export function openSecond(config: Config, settings: SecondSettings, clock: Clock, firstSeed: number): SecondBox {
+  const names = SECOND_BOOKS.map(({ book }) => book);
   const seed = settings.seed ?? firstSeed + 1_009;
   const { leadMs, basis, noiseBps, latencyMs, fees, balances, spreadBps } = settings;
   const exchange = createSecondExchange({
