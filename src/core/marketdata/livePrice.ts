@@ -21,8 +21,11 @@ export type LiveReading = {
    */
   readonly sell: number;
   readonly buy: number;
-  /** Time of the book on the exchange's clock; `null` if unknown. */
-  readonly sentAt: Millis | null;
+  /**
+   * Time from the exchange's clock to the receipt of this book; `null` if unknown. Includes the difference of the
+   * clocks, so it may be negative.
+   */
+  readonly lagMs: Millis | null;
 };
 
 /** One book of a source's chain of books. */
@@ -93,7 +96,7 @@ export type SourceStatus = {
   readonly buy: number | null;
   /** Age of the oldest reading. */
   readonly ageMs: Millis | null;
-  /** Largest time from the exchange's clock to the receipt; includes the difference of the clocks. */
+  /** Largest lag of the readings; `null` if unknown. */
   readonly lagMs: Millis | null;
   /** Basis of this book to the source, and the standard deviation of its estimate, in bps; `null` without a basis. */
   readonly basisBps: number | null;
@@ -287,13 +290,13 @@ export class LivePrice {
       const received = this.#received.get(leg.feed);
       const refused = this.#unusable(leg, received, at);
       if (refused !== null || received === undefined) return refused ?? ['no data', leg.feed];
-      const { bid, ask, sell, buy, sentAt } = received.reading;
+      const { bid, ask, sell, buy, lagMs } = received.reading;
       chained.bid *= leg.divides ? 1 / ask : bid;
       chained.ask *= leg.divides ? 1 / bid : ask;
       chained.sell *= leg.divides ? (buy > 0 ? 1 / buy : 0) : sell;
       chained.buy *= leg.divides ? (sell > 0 ? 1 / sell : 0) : buy;
       chained.at = Math.min(chained.at, received.at);
-      if (sentAt !== null) chained.lagMs = Math.max(chained.lagMs ?? -Infinity, received.at - sentAt);
+      if (lagMs !== null) chained.lagMs = Math.max(chained.lagMs ?? -Infinity, lagMs);
     }
     for (const side of ['bid', 'ask', 'sell', 'buy'] as const) chained[side] /= this.#tick;
     return chained.bid > 0 && chained.ask < Infinity && chained.bid <= chained.ask
