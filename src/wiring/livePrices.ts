@@ -16,12 +16,12 @@ const REQUESTS_PER_MINUTE = 60;
 
 /**
  * Returns a function that creates the books of the sources for a run, without sending anything. Returns `undefined` if
- * no sources are configured.
+ * no sources are configured. Without `access`, books of the traded exchange are only polled.
  * @throws UsageError for an unknown venue.
  */
 export function livePricesOf(
   config: Config,
-  access: VenueAccess,
+  access: VenueAccess | null,
   exchange: Exchange,
   clock: Clock,
   seed: number,
@@ -41,7 +41,7 @@ export function livePricesOf(
 function sourceOf(
   config: Config,
   { key, book, from, amount, pollMs }: LiveFeed,
-  access: VenueAccess,
+  access: VenueAccess | null,
   exchange: Exchange,
   clock: Clock,
   seed: number,
@@ -49,10 +49,10 @@ function sourceOf(
   const common = { name: key, book, clock, pollMs, levels: amount === undefined ? 1 : LEVELS };
   if (from === 'exchange') {
     // In paper trading, the stream is that of the followed book.
-    const hasStream = access.paper === undefined;
+    const streams = access?.paper === undefined ? access : null;
     return new VenuePriceSource({
       ...{ ...common, exchange },
-      ...(hasStream && { newStream: () => marketStreamOf({ ...config, book }, access, clock, seed) }),
+      ...(streams && { newStream: () => marketStreamOf({ ...config, book }, streams, clock, seed) }),
     });
   }
   if (from === 'feed' || 'feed' in from) return feedPriceSource(feedOf(feedFor(config, book, from)), clock, pollMs);

@@ -2,7 +2,7 @@
  * Events from the books of the sources of the reference price. A changed price becomes an event at once; repetitions
  * and bursts are limited, because each event is recorded.
  */
-import type { LiveReading, Millis, Timer } from '../../core/index.ts';
+import type { EngineEvent, LiveReading, Millis, Timer } from '../../core/index.ts';
 import { ClockOffset } from '../../marketdata/index.ts';
 import type { RunContext } from '../runContext.ts';
 import type { LiveLevel, LivePriceNews, LivePriceSource } from './livePriceSource.ts';
@@ -42,6 +42,38 @@ export class LivePriceReads {
   async stop(): Promise<void> {
     await Promise.all(this.#feeds.map(feed => feed.stop()));
   }
+}
+
+/** Longest time that `readLivePrices` waits. */
+const FIRST_READ_MAX_MS: Millis = 5_000;
+
+/** Reads each book once, or the reason why it cannot be read. Resolves when all are read, but within five seconds. */
+export async function readLivePrices(
+  feeds: readonly LivePriceFeed[],
+  { clock, log, time }: Omit<RunContext, 'step'>,
+): Promise<readonly EngineEvent[]> {
+  const events = new Map<string, EngineEvent>();
+  const onBroken = (error: unknown) => log.error({ error: String(error) }, 'a source of the reference price failed');
+  let isRead: () => void = () => undefined;
+  const step = (event: EngineEvent): void => {
+    if (event.kind === 'source') events.set(event.feed, event);
+    if (events.size === feeds.length) isRead();
+  };
+  const reads = new LivePriceReads(
+    feeds,
+    { clock, log, time, step },
+    { onTurn: () => undefined, isWaking: () => false, onBroken },
+  );
+  await new Promise<void>(resolve => {
+    const timer = clock.after(FIRST_READ_MAX_MS, resolve);
+    isRead = () => {
+      timer.stop();
+      resolve();
+    };
+    reads.start();
+  });
+  await reads.stop();
+  return [...events.values()];
 }
 
 /** Events of one book. */
