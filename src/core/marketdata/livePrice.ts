@@ -140,7 +140,10 @@ export class LivePrice {
     this.#bases = rules.sources.map(() => (rules.basis === null ? null : new BasisFilter(rules.basis)));
   }
 
-  /** Records a reading that was current at `startedAt`, or the reason why the feed has none. */
+  /**
+   * Records a reading that was current at `startedAt`, or the reason why the feed has none. A later call is newer, even
+   * with an earlier `startedAt`: a frame that waited is older than a confirmation before it, but its book is newer.
+   */
   read(feed: string, startedAt: Millis, reading: LiveReading | string): void {
     this.#version++;
     if (typeof reading === 'string') {
@@ -149,7 +152,6 @@ export class LivePrice {
     }
     if (!(startedAt >= this.#sleptAt)) return;
     const before = this.#received.get(feed);
-    if (before !== undefined && !(startedAt >= before.at)) return;
     this.#lost.delete(feed);
     const isSame = before !== undefined && isEqual(before.reading, reading);
     this.#received.set(feed, { reading, at: startedAt, changedAt: isSame ? before.changedAt : startedAt });

