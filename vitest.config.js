@@ -29,6 +29,7 @@ const LONG = [
   'reload',
   'ruleChange',
   'run/alerts',
+  'run/livePrice',
   'run/paper',
   'run/stops',
   'run/tape',

@@ -2,7 +2,7 @@
  * Simulated reads of other books in a replay: recorded mid prices, read one book after another, with latency in both
  * directions.
  */
-import { priceAcross, type Instrument, type Leg, type Millis } from '../../src/core/index.ts';
+import { priceAcross, type EngineEvent, type Instrument, type Leg, type Millis } from '../../src/core/index.ts';
 import type { RecordedMids } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
@@ -12,6 +12,8 @@ export type ExternalReferenceOptions = {
   readonly legs: readonly Leg[];
   readonly mids: readonly RecordedMids[];
   readonly everyMs: Millis;
+  /** Feed of the engine that receives the price as a reading of a source; absent if the price is the reference itself. */
+  readonly feed?: string;
 };
 
 /**
@@ -22,14 +24,16 @@ export type ExternalReferenceReading = { readonly at: Millis; readonly price: nu
 
 export class ExternalReferenceReplay {
   readonly everyMs: Millis;
+  readonly #feed: string | undefined;
   readonly #legs: readonly Leg[];
   readonly #cursors: readonly MidCursor[];
   readonly #latency: Latency;
   readonly #tick: number;
 
-  constructor({ legs, mids, everyMs }: ExternalReferenceOptions, instrument: Instrument, latency: Latency) {
+  constructor({ legs, mids, everyMs, feed }: ExternalReferenceOptions, instrument: Instrument, latency: Latency) {
     if (legs.length !== mids.length) throw new RangeError(`${mids.length} recordings for ${legs.length} books`);
     this.everyMs = everyMs;
+    this.#feed = feed;
     this.#legs = legs;
     this.#cursors = mids.map(recorded => new MidCursor(recorded));
     this.#latency = latency;
@@ -47,6 +51,16 @@ export class ExternalReferenceReplay {
     });
     const price = priceAcross(this.#legs, prices) / this.#tick;
     return { at, price: price > 0 && price < Infinity ? price : null };
+  }
+
+  /** Returns the engine's event for the result of a read that started at `startedAt`. */
+  eventOf({ at, price }: ExternalReferenceReading, startedAt: Millis): EngineEvent {
+    if (price === null) return { kind: 'timer', at };
+    if (this.#feed === undefined) return { kind: 'reference', at, startedAt, price };
+    const mid = price * this.#tick;
+    const prices = { bid: mid, ask: mid, sell: mid, buy: mid };
+    const reading = { ...prices, bidAmount: 0, askAmount: 0, lagMs: null };
+    return { kind: 'source', at, startedAt, feed: this.#feed, reading };
   }
 }
 

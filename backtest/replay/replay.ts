@@ -481,10 +481,11 @@ export class TapeReplay {
 
   /** Reads the reference repeatedly, like `live/market/reference.ts`. */
   #readReference(elsewhere: ExternalReferenceReplay, startedAt: Millis): void {
-    const { at, price } = elsewhere.read(startedAt);
+    const reading = elsewhere.read(startedAt);
+    const { at } = reading;
     this.#answerAt(at, () => {
       this.#readReference(elsewhere, Math.max(startedAt + elsewhere.everyMs, at));
-      return price === null ? { kind: 'timer', at } : { kind: 'reference', at, startedAt, price };
+      return elsewhere.eventOf(reading, startedAt);
     });
   }
 

@@ -2,14 +2,14 @@
  * Alert conditions of a running bot, checked twice per second: the conditions of config/prometheus/alerts.yml, and one
  * condition for each regime.
  */
-import { textOfMoney, type LimitUse, type Millis, type Snapshot } from '../core/index.ts';
+import { textOfMoney, type LimitUse, type Millis, type Snapshot, type SourceRefusal } from '../core/index.ts';
 import type { AlertEvent } from '../config.ts';
 
 /** State of a bot at one point in time. */
 export type Look = {
   /** Monotonic real time, in ms. */
   readonly elapsed: Millis;
-  readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts'> & {
+  readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts' | 'livePrice'> & {
     readonly booked: Pick<Snapshot['booked'], 'fills'>;
   };
   readonly quotesLive: Readonly<Record<'buy' | 'sell', number>>;
@@ -86,6 +86,8 @@ const CONDITIONS: readonly Condition[] = [
   { event: 'notQuoting', holdMs: BLINK, loudMs: 2 * MINUTE, cause: notQuoting },
   { event: 'notQuoting', holdMs: 2 * BLINK, loudMs: 2 * MINUTE, cause: nothingShown },
   { event: 'notQuoting', holdMs: START, loudMs: 2 * MINUTE, cause: notBegun },
+  { event: 'sourceLost', holdMs: START, loudMs: START, cause: sourceRefused(refusal => refusal !== 'divergent') },
+  { event: 'sourceDivergent', holdMs: START, loudMs: START, cause: sourceRefused(refusal => refusal === 'divergent') },
   { event: 'reduceOnly', holdMs: 0, loudMs: 0, cause: reducing },
   {
     ...{ event: 'wide', holdMs: 0, loudMs: 0 },
@@ -153,6 +155,21 @@ function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look):
   const key = `${unshown.buy.reason} ${unshown.sell.reason}`;
   return { key, text: `nothing is quoted: ${emptySidesText ?? unshown.buy.reason}` };
 }
+
+/** Returns a condition: at least one source of the reference price is not used for such a reason. */
+function sourceRefused(isWanted: (refusal: SourceRefusal) => boolean): Condition['cause'] {
+  return ({ snapshot: { livePrice } }) => {
+    const out = (livePrice?.sources ?? []).flatMap(({ name, refusal, detail }) =>
+      refusal !== null && refusal !== 'no basis' && isWanted(refusal) ? [{ name, refusal, detail }] : [],
+    );
+    if (out.length === 0) return null;
+    const texts = out.map(
+      ({ name, refusal, detail }) => `source ${name} of the reference price is ${STATES[refusal] ?? refusal} (${detail ?? ''})`,
+    );
+    return { key: out.map(({ name, refusal }) => `${name} ${refusal}`).join(', '), text: texts.join('; ') };
+  };
+}
+const STATES: Readonly<Partial<Record<SourceRefusal, string>>> = { 'no data': 'without data' };
 
 /**
  * Returns a cause if no run is quoting. An ended run stays `stopping` until the next run starts; a start or stop is

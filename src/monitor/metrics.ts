@@ -4,6 +4,7 @@ import { DISK } from './disk.ts';
 import { counter, gauge, histogram, total } from './entry.ts';
 import { FEES } from './fees.ts';
 import { LIMITS } from './limits.ts';
+import { SOURCES } from './sources.ts';
 import { MARKOUTS } from './markouts.ts';
 import { SIDES, type Monitored, type OrderEvent, type PnlPart } from './monitored.ts';
 
@@ -224,7 +225,7 @@ const QUOTING = [
   }),
 ];
 
-export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...DISK] as const;
+export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...SOURCES, ...DISK] as const;
 
 /** Names of all metrics as literal types. A dashboard panel or alert with an unknown metric name does not compile. */
 export type MetricName = (typeof METRICS)[number]['name'];

@@ -1,5 +1,5 @@
 /** Snapshot from which metrics are read: the current state of one book of a running bot. */
-import type { AccountTier, DecisionCount, LimitUse, Millis, Money, Regime, Side, Snapshot } from '../core/index.ts';
+import type { AccountTier, DecisionCount, LimitUse, Millis, Money, Regime, Side, Snapshot, SourceStatus } from '../core/index.ts';
 import type { EventLoopDelay } from './eventLoop.ts';
 
 /** Current state of one book. */
@@ -47,6 +47,8 @@ export type Monitored = {
   readonly regimes: Readonly<Record<Regime, number>>;
   /** Figures that the strategy computes, with a small fixed set of names. */
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
+  /** Sources of the reference price; empty if none are configured. */
+  readonly sources: readonly SourceStatus[];
   readonly markouts: Snapshot['markouts'];
   readonly fees: MonitoredFees;
   readonly limits: MonitoredLimits;

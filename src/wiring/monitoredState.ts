@@ -54,6 +54,7 @@ export function monitored(
     regime: snapshot.regime.regime,
     regimes: snapshot.regimes,
     figures: snapshot.figures,
+    sources: snapshot.livePrice?.sources ?? [],
     markouts: snapshot.markouts,
     fees: rules,
     limits: { uses: engine.limitUses(run.time()), ...beside() },

@@ -8,6 +8,7 @@ export const calm: RegimeState = { ...firstRegime, regime: 'normal', why: '', re
 export const CALM: Bot = {
   snapshot: {
     ...{ quoting: null, waitsFor: null, unshown: { buy: null, sell: null }, emptySidesText: null, regime: calm },
+    livePrice: null,
     counts: { buy: none, sell: none },
     booked: { fills: 0 },
   },

@@ -12,6 +12,7 @@ import {
   type LimitUse,
   type RegimeState,
   type Snapshot,
+  type SourceRefusal,
 } from '../../src/core/index.ts';
 import { KINDS } from '../causes/kinds.ts';
 import { ALERT_NAMES } from '../../src/monitor/index.ts';
@@ -69,6 +70,18 @@ const paused = (words: string): Bot =>
   words === 'the disk does not take the journal'
     ? { ...CALM, journalWritable: false }
     : snapshot({ quoting: words as Snapshot['quoting'] });
+const sources = (refusal: SourceRefusal): Bot =>
+  snapshot({
+    livePrice: {
+      sources: [
+        {
+          ...{ name: 'kraken', refusal, detail: 'why', price: null, sell: null, buy: null, feeBps: 10 },
+          ...{ ageMs: null, lagMs: null, basisBps: null, basisErrorBps: null },
+        },
+      ],
+      ...{ price: null, refusal: 'none' },
+    },
+  });
 const unshown = { reason: 'no fair value', words: null, level: null } as const;
 
 /** What `puntas run` would show of each cause, the event that it is, and how long it must have lasted. */
@@ -93,6 +106,8 @@ const CAUSES: readonly Case[] = [
   ['drawdownNear', 'drawdownNear', { ...CALM, uses: [used('drawdownMax')] }, 0],
   ['dayLossNear', 'dayLossNear', { ...CALM, uses: [used('dayLossMax')] }, 0],
   ['sentinelGone', 'sentinelGone', { ...CALM, sentinelAgeMs: 61_000 }, 0],
+  ['a stale source', 'sourceLost', sources('stale'), 30_000],
+  ['a divergent source', 'sourceDivergent', sources('divergent'), 30_000],
   ['diskLow', 'diskLow', { ...CALM, diskFreeBytes: 4e8 }, 0],
   ['ordersUnknown', 'ordersUnknown', counts({ unknown: 4 }), 0],
   ['ordersRefused', 'ordersRefused', counts({ refused: 11, placed: 20 }), 0],

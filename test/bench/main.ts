@@ -10,6 +10,7 @@ import { SingleBar } from 'cli-progress';
 import { backtestBench } from './backtest.ts';
 import { engineBench, strategyBench } from './engine.ts';
 import { httpBench } from './http.ts';
+import { livePriceBench } from './livePrice.ts';
 import { matchingBench } from './matching.ts';
 import { PAGE, tablesOf, withTables } from './page.ts';
 import { tapeBench } from './tape.ts';
@@ -17,12 +18,12 @@ import { tapeBench } from './tape.ts';
 const SIZES = {
   full: {
     ...{ rounds: 5, quietSteps: 100_000, decisions: 10_000, decisionsByStrategy: 5_000, orders: 8_000 },
-    ...{ operations: 1_000_000, recordings: Infinity },
+    ...{ operations: 1_000_000, recordings: Infinity, moves: 300 },
     backtest: { events: 10_000_000, rounds: 5, processorEvents: 120_000_000 },
   },
   smallest: {
     ...{ rounds: 1, quietSteps: 1_000, decisions: 500, decisionsByStrategy: 500, orders: 200 },
-    ...{ operations: 20_000, recordings: 2 },
+    ...{ operations: 20_000, recordings: 2, moves: 10 },
     backtest: { events: 500_000, rounds: 1, processorEvents: 500_000 },
   },
 };
@@ -84,11 +85,17 @@ for (let round = 0; round < size.rounds; round++) {
   }
 }
 bar?.stop();
+const elsewhere = await livePriceBench(size.moves);
+rounds.set('livePrice.p50Ms', [elsewhere.p50Ms]);
+rounds.set('livePrice.p99Ms', [elsewhere.p99Ms]);
 
 const replayed = await backtestBench(size.backtest, asJson ? quietly : undefined);
 const tapes = await tapeBench(size.recordings, asJson ? quietly : undefined);
 
-const median = (name: string): number => rounds.get(name)!.toSorted((a, b) => a - b)[Math.floor(size.rounds / 2)]!;
+function median(name: string): number {
+  const all = rounds.get(name)!.toSorted((a, b) => a - b);
+  return all[Math.floor(all.length / 2)]!;
+}
 const whole = (name: string): string => Math.round(median(name)).toLocaleString('en-US');
 /** The median ratio, and between which the rounds lay. */
 const ratio = (name: string): string => {
@@ -128,5 +135,8 @@ if (asJson) {
   );
   console.log(
     `matching engine: ${whole('matching.operationsPerSecond')} ops/s; nodejs-order-book on the same ops: ${whole('matching.otherOperationsPerSecond')} ops/s; ratio ${ratio('matching.toOther')}`,
+  );
+  console.log(
+    `price on another exchange to the request here, over sockets between two processes: p50 ${elsewhere.p50Ms.toFixed(1)} ms, p99 ${elsewhere.p99Ms.toFixed(1)} ms (at most 5 ms are wanted)`,
   );
 }

@@ -52,6 +52,11 @@ export function tablesOf({ commit, date, machine, size, figures, backtest, tapes
     `| engine, a level changed, nothing to decide yet | ${count(median('engine.quietStepsPerSecond'))} steps/s | | | |`,
     `| embedded exchange over HTTP: signature and nonce checked, matched, settled | ${count(median('http.ordersPerSecond'))} orders/s | \`node:http\` that answers a constant | ${count(median('http.bareRequestsPerSecond'))} requests/s | ${ratio('http.ordersToBare')} |`,
     `| matching engine, places and cancels | ${count(median('matching.operationsPerSecond'))} ops/s | \`nodejs-order-book\` on the same operations | ${count(median('matching.otherOperationsPerSecond'))} ops/s | ${ratio('matching.toOther')} |`,
+    ...('livePrice.p99Ms' in figures
+      ? [
+          `| price of a source by stream to the first request about an order | p50 ${median('livePrice.p50Ms').toFixed(1)} ms, p99 ${median('livePrice.p99Ms').toFixed(1)} ms | wanted | 5 ms | |`,
+        ]
+      : []),
     '',
     '| decision by strategy, five levels per side on a book of 50 | p99, µs (at most 50 are wanted) |',
     '|---|---:|',

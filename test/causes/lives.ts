@@ -2,8 +2,8 @@
  * The table: what causes each regime, halt, pause and alert on a real bot with a configuration that ships, and what a
  * person reads then.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { SHOWN } from '../runbook/stage.ts';
 import type { Life, Step } from './life.ts';
 import type { Scene } from './scene.ts';
@@ -27,6 +27,13 @@ const mended = (cause: string): Step => ({
 
 /** Another program of the account cancels everything: the bot places again. */
 const canceledByOthers = async (scene: Scene) => void (await (await scene.same()).cancelAll());
+
+/** Replaces the file of a feed, as docs/reference-price.md says. */
+function writePrice({ file }: Scene, name: string, price: string): void {
+  const path = join(dirname(file), `price-${name}`);
+  writeFileSync(`${path}.new`, price);
+  renameSync(`${path}.new`, path);
+}
 
 export const LIVES: readonly Life[] = [
   {
@@ -333,6 +340,48 @@ export const LIVES: readonly Life[] = [
         },
         log: ['stopping (SIGTERM): canceling all orders and verifying that none is left'],
         explain: 'not quoting: stopping',
+      },
+    ],
+  },
+  {
+    name: 'sources of the reference price',
+    shipped: 'sandbox',
+    changes: {
+      reference: {
+        everyMs: 500,
+        sources: ['a', 'b', 'c'].map(name => ({ name, books: ['btc_mxn'], from: { feed: name } })),
+        feeds: ['a', 'b', 'c'].map(name => ({ name, file: `price-${name}` })),
+      },
+    },
+    exchange: 'shared',
+    before: scene => ['a', 'b', 'c'].forEach(name => writePrice(scene, name, '1500000')),
+    begins: '"msg":"quoting"',
+    code: 0,
+    steps: [
+      {
+        of: [],
+        cause: 'one of three sources says 10% more',
+        does: scene => writePrice(scene, 'c', '1650000'),
+        ready: true,
+        explain: 'source c: not used: divergent (1000.0 bps from the median, at most 50)',
+        metrics: ['puntas_source_state{book="btc_mxn",source="c",state="divergent"} 1'],
+        alerts: { PuntasSourceDivergent: 'btc_mxn: source c of the reference price differs from the others' },
+      },
+      {
+        of: ['pause: no live price'],
+        cause: 'the other two say nothing readable any more',
+        does: scene => ['a', 'b', 'c'].forEach(name => writePrice(scene, name, 'none')),
+        log: ['not quoting: no live price (0 of 3 sources usable, at least 1 needed; a lost (feed a btc_mxn: …'],
+        ready: 'no live price',
+        explain: 'not quoting: no live price',
+        alerts: { PuntasSourceLost: 'btc_mxn: source … of the reference price is not used: lost' },
+      },
+      {
+        of: [],
+        cause: 'they say a price again',
+        does: scene => ['a', 'b', 'c'].forEach(name => writePrice(scene, name, '1500000')),
+        log: ['the source feed a btc_mxn has prices again', '"msg":"quoting"'],
+        ready: true,
       },
     ],
   },

@@ -81,6 +81,11 @@ export const FULL_VIEW: ConsoleView = {
     market: { bid: '1', ask: '2', bookAgeMs: 5 },
     fair: { ticks: 10, steps: [{ name: 'mid', ticks: 10 }] },
     inventory: { currency: 'btc', fromTarget: '0.1', max: '1', holdings: { btc: '1' } },
+    sources: [
+      {
+        ...{ name: 'kraken', notUsed: 'stale (6.0 s)', price: '1', ageMs: 5, lagMs: null, basisBps: 1, basisErrorBps: 2 },
+      },
+    ],
     figures: [{ name: 'volatility', value: 1, unit: 'bps' }],
     levels: [
       {

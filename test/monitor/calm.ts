@@ -32,6 +32,16 @@ export const calm = (): Monitored => ({
   regime: 'normal',
   regimes: { normal: 1, wide: 0, 'reduce only': 0, paused: 0, halted: 0 },
   figures: [{ name: 'gamma', value: 0.002, unit: 'per mxn' }],
+  sources: [
+    {
+      ...{ name: 'kraken', refusal: null, detail: null, price: 150_010, sell: 150_000, buy: 150_020, feeBps: 10 },
+      ...{ ageMs: 250, lagMs: 40, basisBps: -12.5, basisErrorBps: 0.5 },
+    },
+    {
+      ...{ name: 'far', refusal: 'stale', detail: 'far btc_mxn: 6.0 s, at most 5.0 s', price: null, sell: null, buy: null },
+      ...{ feeBps: 10, ageMs: 6_000, lagMs: null, basisBps: null, basisErrorBps: null },
+    },
+  ],
   fees: {
     makerRate: 560_000,
     tier: accountTierOf(

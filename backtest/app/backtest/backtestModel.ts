@@ -30,6 +30,7 @@ import {
   type StoredTapeOptions,
   type Tape,
 } from '../../../src/tape/index.ts';
+import { withRecordedSource } from './recordedReference.ts';
 import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
 import { openCsv, type CsvOutput, type CsvPaths } from './csvFiles.ts';
 
@@ -141,7 +142,7 @@ function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
     decideEveryMs: config.timing.decideEveryMs,
     privatePollMs: config.timing.privatePollMs,
     privatePerMinute: config.exchange.budgets.privatePerMinute,
-    engine: (rates, onNews) => engineOf(config, { instrument, ...rates }, RUN, onNews),
+    engine: (rates, onNews) => engineOf(withRecordedSource(config), { instrument, ...rates }, RUN, onNews),
     followsTier: config.nextTierCounts,
     hedge: setup && {
       setup,

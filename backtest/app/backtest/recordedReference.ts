@@ -1,6 +1,6 @@
 /** Recordings that provide the reference price of a backtest. */
 import type { ExternalReferenceOptions } from '../../index.ts';
-import { externalReferenceOf, type Config } from '../../../src/config.ts';
+import { externalReferenceOf, liveSourcesOf, type Config } from '../../../src/config.ts';
 import { midsOf } from '../../../src/tape/index.ts';
 import { kindOf } from '../../../strategies/index.ts';
 import { requireOverlap, routeBooks, type ReferenceTapes, type Span } from './hedgeRoutes.ts';
@@ -30,7 +30,28 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
     if (tape === undefined) throw new UsageError(`--reference: no recording of ${book}; pass ${flagsFor(books)}`);
     return requireOverlap(span, book, midsOf(tape));
   });
-  return { legs: elsewhere.legs, mids, everyMs: elsewhere.everyMs };
+  const { legs, everyMs } = elsewhere;
+  const [feed] = liveSourcesOf(withRecordedSource(config))?.feeds ?? [];
+  if (feed === undefined) return { legs, mids, everyMs };
+  return { legs, mids, everyMs: Math.min(everyMs, SOURCE_EVERY_MS), feed: feed.key };
+}
+
+/** Interval of the readings of a recorded source, which are pushed live. */
+const SOURCE_EVERY_MS = 250;
+
+/**
+ * Returns the configuration with the first source of the reference price only, as one book: recordings have mid prices
+ * of one source. Returns the configuration unchanged if it has no sources.
+ */
+export function withRecordedSource(config: Config): Config {
+  const { reference, book } = config;
+  const [first] = reference?.sources ?? [];
+  if (reference === undefined || first === undefined) return config;
+  const { amount: _, frozenAfterMs: __, ...source } = first;
+  return {
+    ...config,
+    reference: { ...reference, sources: [{ ...source, books: [book], from: 'exchange' }], sourcesMin: 1 },
+  };
 }
 
 /** Returns a warning if the configuration quotes around a reference that the backtest lacks; otherwise `null`. */
@@ -38,6 +59,7 @@ export function missingReference(config: Config, tapes: ReferenceTapes): string 
   const wants =
     kindOf(config.strategy.name).needsReference === true ||
     config.fairValue?.reference !== undefined ||
+    config.reference?.sources !== undefined ||
     config.pull?.leader !== undefined;
   const elsewhere = externalReferenceOf(config);
   if (!wants || elsewhere === null || elsewhere.legs.some(({ book }) => tapes.has(book))) return null;

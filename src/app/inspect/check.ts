@@ -42,7 +42,7 @@ export async function check(
   const client = clientOf(config, venue, clock, seed);
   try {
     const rules = await readRules(client, config.book);
-    const { preview, own } = await previewNow(config, client, rules, clock);
+    const { preview, own, riskContext } = await previewNow(config, client, rules, clock);
     const text = [
       '# configuration, including all defaults',
       stringify(config).trimEnd(),
@@ -55,6 +55,8 @@ export async function check(
         : [
             `${own} live orders of ${config.instance} are treated as canceled, because a run cancels them at its start`,
           ]),
+      ...(config.reference?.basis === undefined ? [] : ['the basis to the sources is not measured yet and counts as 0']),
+      ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),
     ].join('\n');
     return {

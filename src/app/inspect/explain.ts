@@ -20,6 +20,7 @@ import {
   type Millis,
   type RegimeState,
   type Snapshot,
+  type SourceStatus,
   type Step,
 } from '../../core/index.ts';
 import { recordedConfig, type Config } from '../../config.ts';
@@ -48,6 +49,8 @@ export type Explanation = {
   readonly refusal: string | null;
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
   readonly fair: { readonly ticks: number; readonly steps: readonly Step[] } | null;
+  /** Sources of the reference price; empty if none are configured. */
+  readonly sources: readonly ExplainedSource[];
   readonly inventory: {
     readonly currency: string;
     readonly fromTarget: string;
@@ -94,6 +97,18 @@ export type ExplainedLevel = {
     /** State of the order at the requested time, or `ended`. */
     readonly now: string;
   } | null;
+};
+
+/** Source of the reference price. `notUsed` is the reason why it is not used; `null` if it is. */
+export type ExplainedSource = {
+  readonly name: string;
+  readonly notUsed: string | null;
+  /** Price there, before the basis, in the quote currency. */
+  readonly price: string | null;
+  readonly ageMs: Millis | null;
+  readonly lagMs: Millis | null;
+  readonly basisBps: number | null;
+  readonly basisErrorBps: number | null;
 };
 
 export type Asked = {
@@ -299,6 +314,7 @@ export function explanationOf(
       bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
     },
     fair: fairOf(quote?.fair, quote?.bids[0], quote?.asks[0]),
+    sources: (snapshot.livePrice?.sources ?? []).map(source => sourceOf(source, instrument)),
     inventory: {
       currency: instrument.major,
       fromTarget: textOfMoney(snapshot.booked.inventory),
@@ -312,6 +328,16 @@ export function explanationOf(
     hedges: seen.hedges,
   };
 }
+
+const sourceOf = (
+  { name, refusal, detail, price, ageMs, lagMs, basisBps, basisErrorBps }: SourceStatus,
+  { tick }: Instrument,
+): ExplainedSource => ({
+  name,
+  notUsed: refusal === null || detail === null ? refusal : `${refusal} (${detail})`,
+  price: price === null ? null : String(Number((price * Number(tick)).toPrecision(9))),
+  ...{ ageMs, lagMs, basisBps, basisErrorBps },
+});
 
 /**
  * Sorts as in a book: asks from the highest price down, then bids from the best price down. On each side, entries

@@ -2,7 +2,7 @@
 import type { Step } from '../../core/index.ts';
 import { hedgeComparisonText } from '../../hedge/index.ts';
 import { timeText } from '../../messages/timeText.ts';
-import type { ExplainedLevel, Explanation } from './explain.ts';
+import type { ExplainedLevel, ExplainedSource, Explanation } from './explain.ts';
 
 /**
  * Returns the lines of an explanation. Ticks have at most two decimals, and figures of a model have four digits; prices
@@ -24,6 +24,7 @@ export function explanationText(of: Explanation): string {
     fair === null
       ? 'fair value: none'
       : `fair value in ticks of ${of.tick}: ${ticksText(fair.ticks)}${fair.steps.length > 1 ? ` = ${sumText(fair.steps)}` : ` (${fair.steps[0]?.name ?? ''})`}`,
+    ...of.sources.map(sourceText),
     `inventory: ${inventory.fromTarget} ${inventory.currency} from its target (limit ${inventory.max}); holdings: ${Object.entries(
       inventory.holdings,
     )
@@ -41,6 +42,19 @@ export function explanationText(of: Explanation): string {
         `hedge at ${timeText(at)}: ${amount} ${inventory.currency}, ${state}${why === null ? '' : `, ${why}`}; ${hedgeComparisonText(weighed)}`,
     ),
   ].join('\n');
+}
+
+function sourceText({ name, notUsed, price, ageMs, lagMs, basisBps, basisErrorBps }: ExplainedSource): string {
+  const parts = [
+    ...(notUsed === null ? [] : [`not used: ${notUsed}`]),
+    ...(price === null ? [] : [price]),
+    ...(ageMs === null ? [] : [`age ${(ageMs / 1_000).toFixed(1)} s`]),
+    ...(lagMs === null ? [] : [`lag ${Math.round(lagMs)} ms`]),
+    ...(basisBps === null || basisErrorBps === null
+      ? []
+      : [`basis ${basisBps.toFixed(1)} bps, known to ${basisErrorBps.toFixed(1)}`]),
+  ];
+  return `source ${name}: ${parts.join(', ')}`;
 }
 
 function levelText({ side, level, decision, reason, detail, price, amount, steps, order }: ExplainedLevel): string {

@@ -18,9 +18,12 @@ import { latchIn } from '../../live/safety/latch.ts';
 import { readOpening } from '../../live/loop/opening.ts';
 import { Reads } from '../../live/account/reads.ts';
 import { isFailed } from '../../live/failedRequest.ts';
+import type { Log } from '../../live/log.ts';
+import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf, referenceOf } from '../../wiring/bot.ts';
+import { livePricesOf } from '../../wiring/livePrices.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 export type PreviewNow = {
@@ -50,20 +53,31 @@ function unlocked(balance: Balance, own: readonly OrderReport[]): Balance {
   return { ...balance, locked: textOfMoney((left > 0n ? left : 0n) as Money) };
 }
 
+/** Returns a configuration in which a basis that is not measured yet counts as 0, because a preview has no time. */
+function withoutBasis(config: Config): Config {
+  const { reference } = config;
+  if (reference?.basis === undefined) return config;
+  return { ...config, reference: { ...reference, basis: { ...reference.basis, unknown: 'zero' } } };
+}
+
+const nothing = (): void => undefined;
+/** Log that writes nothing: the preview names what is missing. */
+const SILENT: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
 /**
- * Returns a preview of the quotes. Rejects with one line for the operator if the exchange cannot be read, or if the
+ * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. Rejects with one line for the operator if the exchange cannot be read, or if the
  * quotes cannot earn the account's fees.
  */
 export async function previewNow(
   config: Config,
   client: Exchange,
   rules: Rules,
-  clock: Pick<Clock, 'now'>,
+  clock: Clock,
 ): Promise<PreviewNow> {
   const around = referenceOf(config);
   try {
     const time = () => clock.now();
-    const engine = engineOf(config, rules, 0);
+    const engine = engineOf(withoutBasis(config), rules, 0);
     const opening = await readOpening(client, time);
     const reads = new Reads(client, config.book, opening.lastTid, time);
     const open = await reads.openOrders();
@@ -92,6 +106,8 @@ export async function previewNow(
       if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} has no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
+    const newLivePrices = livePricesOf(config, null, client, clock, 0);
+    if (newLivePrices) for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
     const reducing = latchIn(config.state.dir).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const at = time();

@@ -74,6 +74,7 @@ export type ShownDecision = {
   readonly refusal: string | null;
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
   readonly fair: { readonly ticks: number; readonly steps: readonly ShownStep[] } | null;
+  readonly sources: readonly ShownSource[];
   readonly inventory: {
     readonly currency: string;
     readonly fromTarget: string;
@@ -85,6 +86,17 @@ export type ShownDecision = {
   readonly hedges: readonly ShownHedge[];
   readonly difference: string | null;
   readonly note: string | null;
+};
+
+/** Source of the reference price; `notUsed` is the reason why it is not used. */
+export type ShownSource = {
+  readonly name: string;
+  readonly notUsed: string | null;
+  readonly price: string | null;
+  readonly ageMs: number | null;
+  readonly lagMs: number | null;
+  readonly basisBps: number | null;
+  readonly basisErrorBps: number | null;
 };
 
 /** Regime with its reason; `since` is `null` for the first regime. */

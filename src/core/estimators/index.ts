@@ -18,3 +18,4 @@ export * from './runningBasis.ts';
 export { overlappingChanges } from './hayashiYoshida.ts';
 export type { PriceReads } from './hayashiYoshida.ts';
 export * from './leadLag.ts';
+export * from './basisFilter.ts';

@@ -87,6 +87,43 @@ test('a recording without the reference of its configuration is the same with th
   expect(without.noReference).toBeUndefined();
 });
 
+describe('sources of the reference price in a backtest', () => {
+  const config = configOf('sandbox', [
+    'strategy:',
+    `reference:
+  sources:
+    - { name: far, books: [{ book: btc_usdt, as: btc_usd }, usd_mxn], amount: '0.1', staleAfterMs: 20000 }
+    - { name: other, books: [btc_usd, usd_mxn], staleAfterMs: 20000 }
+  sourcesMin: 2
+  everyMs: 8000
+timing: { bookPollMs: 4000 }
+fairValue: { withinBps: 100, reference: {} }
+strategy:`,
+  ]);
+  const near = configOf('sandbox', [
+    'strategy:',
+    `reference: { sources: [{ name: far, books: [btc_mxn], from: feed }], feeds: [{ file: price }], basis: {} }
+fairValue: { withinBps: 100, reference: { leave: { costMaxBps: 60 } } }
+strategy:`,
+  ]);
+
+  test('the recording is the first source, with its basis, the same way twice', async () => {
+    const reference = new Map([['btc_mxn', TAPE]]);
+    const [first, second] = [await run(near, reference), await run(near, reference)];
+    // The basis takes its first minute.
+    expect(first.models[0]!.uptime.bid).toBeGreaterThan(0.5);
+    expect(first.models[0]!.uptime.bid).toBeLessThan(0.9);
+    expect(first.hash).toBe(second.hash);
+    expect(first.models[0]!.missing[0]!.reason).toContain('no live price');
+  });
+
+  test('without recordings nothing is quoted, and the report says what to give', async () => {
+    const report = await run(config);
+    expect(report.models[0]!.uptime.bid).toBe(0);
+    expect(describeBacktest(report)).toContain('pass --reference btc_usd=DIR --reference usd_mxn=DIR');
+  });
+});
+
 describe('routes of hedges over a third currency', () => {
   const routes = configOf('hedged', ['costMaxBps:', 'routes: { via: [usd] }\n  costMaxBps:']);
   const BTC_USD = recordFlow('btc_usd', 7, SECONDS);

@@ -120,6 +120,24 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
     ],
   },
   {
+    title: 'Sources of the reference price',
+    panels: [
+      {
+        title: 'State',
+        unit: 'none',
+        queries: [[`${of('puntas_source_state')} == 1`, '{{source}}: {{state}}']],
+      },
+      { title: 'Age', unit: 's', queries: [[of('puntas_source_age_seconds'), '{{source}}']] },
+      { title: 'Lag', unit: 's', queries: [[of('puntas_source_lag_seconds'), '{{source}}']] },
+      { title: 'Basis (bps)', unit: 'none', queries: [[of('puntas_source_basis_bps'), '{{source}}']] },
+      {
+        title: 'Error of the basis (bps)',
+        unit: 'none',
+        queries: [[of('puntas_source_basis_error_bps'), '{{source}}']],
+      },
+    ],
+  },
+  {
     title: 'Limits',
     panels: [
       {

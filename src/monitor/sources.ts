@@ -1,0 +1,49 @@
+/** Metrics of the sources of the reference price: state, age, lag and basis. */
+import { SOURCE_REFUSALS, type SourceStatus } from '../core/index.ts';
+import { gauge } from './entry.ts';
+import type { Monitored } from './monitored.ts';
+
+const labels = ['book', 'source'] as const;
+
+export const SOURCES = [
+  gauge({
+    name: 'puntas_source_state',
+    alerts: ['PuntasSourceLost', 'PuntasSourceDivergent'],
+    help: '1 for the state of the source: used, or why it is not, else 0. Absent without reference.sources.',
+    labels: ['book', 'source', 'state'],
+    read: ({ sources }) =>
+      sources.flatMap(({ name, refusal }) =>
+        ['used', ...SOURCE_REFUSALS].map(
+          state => [{ source: name, state }, Number(state === (refusal ?? 'used'))] as const,
+        ),
+      ),
+  }),
+  gauge({
+    name: 'puntas_source_age_seconds',
+    help: "Age of the oldest price of the source's books; absent before the first.",
+    labels,
+    read: now => sourceSamples(now, ({ ageMs }) => ageMs && ageMs / 1_000),
+  }),
+  gauge({
+    name: 'puntas_source_lag_seconds',
+    help: "Time from the exchange's clock to the receipt, with the difference of the clocks; absent if unknown.",
+    labels,
+    read: now => sourceSamples(now, ({ lagMs }) => lagMs && lagMs / 1_000),
+  }),
+  gauge({
+    name: 'puntas_source_basis_bps',
+    help: 'Running basis of this book to the source; absent without reference.basis.',
+    labels,
+    read: now => sourceSamples(now, ({ basisBps }) => basisBps),
+  }),
+  gauge({
+    name: 'puntas_source_basis_error_bps',
+    help: 'Standard deviation of puntas_source_basis_bps.',
+    labels,
+    read: now => sourceSamples(now, ({ basisErrorBps }) => basisErrorBps),
+  }),
+];
+
+/** Returns one sample per source; `null` removes the series of an unknown value. */
+const sourceSamples = ({ sources }: Monitored, valueOf: (source: SourceStatus) => number | null) =>
+  sources.map(source => [{ source: source.name }, valueOf(source)] as const);
