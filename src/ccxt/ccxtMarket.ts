@@ -94,9 +94,7 @@ export class CcxtMarket {
       };
       // The thread waits between requests, so that a deadline covers that time and some requests of the class itself.
       const within = READY_WITHIN_MS + 3 * this.#requestMs;
-      const timer = this.#options.clock.after(within, () =>
-        this.restart(`no answer within ${within / 1_000} s`),
-      );
+      const timer = this.#options.clock.after(within, () => this.restart(`no answer within ${within / 1_000} s`));
       this.#pending.set(request, { settle, timer });
       const send = (): void => this.#thread?.postMessage({ request, what } satisfies ToCcxt);
       if (this.#isReady) send();
@@ -107,7 +105,7 @@ export class CcxtMarket {
   /** Replaces the thread. */
   restart(reason: string): void {
     if (this.#isClosed || this.#thread === null) return;
-    this.#end();
+    this.#end({ kind: 'unknown', reason });
     this.#restarts++;
     this.#listener({ kind: 'lost', reason });
     const { first, longest } = this.#options.pauses ?? PAUSES;
@@ -118,7 +116,7 @@ export class CcxtMarket {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.stop();
-    this.#end();
+    this.#end(CLOSED);
     await this.#ended;
   }
 
@@ -135,7 +133,7 @@ export class CcxtMarket {
   #open(): void {
     const workerData = this.#threadData();
     if (typeof workerData === 'string') {
-      this.#refuseAll({ kind: 'refused', code: 'not-sent', message: workerData });
+      this.#settleAll({ kind: 'refused', code: 'not-sent', message: workerData });
       this.#listener({ kind: 'lost', reason: workerData });
       return this.#in((this.#options.pauses ?? PAUSES).longest, () => this.#open());
     }
@@ -168,7 +166,15 @@ export class CcxtMarket {
     const unknown = unknownId(id, found.ids);
     if (unknown !== null) return unknown;
     return {
-      ...{ folder: found.folder, file: classFile(found.folder, id), id, book, wants, levels, requestMs: this.#requestMs },
+      ...{
+        folder: found.folder,
+        file: classFile(found.folder, id),
+        id,
+        book,
+        wants,
+        levels,
+        requestMs: this.#requestMs,
+      },
       ...(url === undefined ? {} : { url }),
       ...(this.#market === undefined ? {} : { market: this.#market }),
     };
@@ -208,15 +214,16 @@ export class CcxtMarket {
     this.#in(silentAfterMs, () => this.restart(`the book has not changed for ${silentAfterMs / 1_000} s`));
   }
 
-  #end(): void {
+  /** Ends the thread; its requests get the outcome. */
+  #end(outcome: Outcome<never>): void {
     const thread = this.#thread;
     this.#thread = null;
     this.#isReady = false;
-    this.#refuseAll(this.#isClosed ? CLOSED : { kind: 'unknown', reason: 'the connection was replaced' });
+    this.#settleAll(outcome);
     if (thread !== null) this.#ended = Promise.all([this.#ended, thread.terminate()]);
   }
 
-  #refuseAll(outcome: Outcome<never>): void {
+  #settleAll(outcome: Outcome<never>): void {
     this.#waiting = [];
     for (const { settle } of [...this.#pending.values()]) settle(outcome);
   }

@@ -23,7 +23,7 @@ type CcxtExchange = {
   loadMarkets(reload?: boolean): Promise<Readonly<Record<string, CcxtMarketRow>>>;
   setMarkets(markets: readonly object[]): Readonly<Record<string, CcxtMarketRow>>;
   fetchOrderBook(symbol: string): Promise<CcxtBook>;
-  fetchTrades(symbol: string): Promise<readonly unknown[]>;
+  fetchTrades(symbol: string, since: undefined, limit: undefined, parameters: object): Promise<readonly unknown[]>;
   watchOrderBook(symbol: string): Promise<CcxtBook>;
   watchBidsAsks(symbols: readonly string[]): Promise<Readonly<Record<string, Readonly<Record<string, unknown>>>>>;
   watchTrades(symbol: string): Promise<readonly unknown[]>;
@@ -41,6 +41,9 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   binance: { fetchTradesMethod: 'publicGetTrades' },
   binanceus: { fetchTradesMethod: 'publicGetTrades' },
 };
+
+/** Parameters of reads of trades, where the default page is short. Bitso: 25 trades, at most 100 (rest-api 4.4). */
+const TRADES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { bitso: { limit: 100 } };
 
 async function created(): Promise<CcxtExchange> {
   const { default: Class } = (await import(pathToFileURL(data.file).href)) as {
@@ -110,7 +113,11 @@ async function run(): Promise<void> {
   if (!streams) return;
   if (data.wants === 'tape') void repeated(async () => tellTrades(await exchange.watchTrades(market.symbol)));
   void repeated(async () =>
-    tellBook(bestOnly ? bestOf((await exchange.watchBidsAsks([market.symbol]))[market.symbol]) : await exchange.watchOrderBook(market.symbol)),
+    tellBook(
+      bestOnly
+        ? bestOf((await exchange.watchBidsAsks([market.symbol]))[market.symbol])
+        : await exchange.watchOrderBook(market.symbol),
+    ),
   );
 }
 
@@ -155,10 +162,13 @@ async function answer(exchange: CcxtExchange, market: CcxtMarketRow, { request, 
     rules: async () => {
       const row = unusedMarket ?? marketIn(await exchange.loadMarkets(true));
       unusedMarket = null;
-      return rulesOfMarket(row, exchange.precisionMode, async () => bestPrice(await exchange.fetchOrderBook(row.symbol)));
+      return rulesOfMarket(row, exchange.precisionMode, async () =>
+        bestPrice(await exchange.fetchOrderBook(row.symbol)),
+      );
     },
     book: async () => textBook(await exchange.fetchOrderBook(market.symbol), data.levels),
-    trades: async (): Promise<TradesRead> => readTrades(await exchange.fetchTrades(market.symbol)),
+    trades: async (): Promise<TradesRead> =>
+      readTrades(await exchange.fetchTrades(market.symbol, undefined, undefined, TRADES[data.id] ?? {})),
   };
   const outcome: Outcome<unknown> = await read[what]().then(
     value => ({ kind: 'done' as const, value }),
@@ -172,8 +182,7 @@ const bestPrice = ({ bids, asks }: CcxtBook): string | null => decimalText((bids
 /** Maximum length of a reason. ccxt quotes whole replies in its errors. */
 const REASON_MAX = 300;
 
-const reasonOf = (error: unknown): string =>
-  textOfError(error).replace(/\s+/g, ' ').slice(0, REASON_MAX);
+const reasonOf = (error: unknown): string => textOfError(error).replace(/\s+/g, ' ').slice(0, REASON_MAX);
 
 process.on('uncaughtException', error => tell({ kind: 'failed', reason: reasonOf(error) }));
 run().catch((error: unknown) => tell({ kind: 'failed', reason: reasonOf(error) }));

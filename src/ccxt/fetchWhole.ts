@@ -34,7 +34,8 @@ export async function fetchWhole(url: string, { method, headers, body, signal }:
     bytes += part.length;
     if (bytes > BODY_MAX) throw new TypeError(`the answer has more than ${BODY_MAX / 1e6} MB`);
   }
-  if (answer.statusCode >= 300 && answer.statusCode < 400) throw new TypeError(`redirected (HTTP ${answer.statusCode})`);
+  if (answer.statusCode >= 300 && answer.statusCode < 400)
+    throw new TypeError(`redirected (HTTP ${answer.statusCode})`);
   const packed = Buffer.concat(parts);
   const unpack = UNPACK[String(answer.headers['content-encoding'] ?? '')];
   const whole = unpack ? unpack(packed) : packed;

@@ -21,7 +21,10 @@ export type InstalledCcxt =
 export function installedCcxt(from: string | URL = import.meta.url): InstalledCcxt {
   const folder = folderFrom(from);
   if (folder === null)
-    return { kind: 'unusable', sentence: `ccxt is not installed; run ${INSTALL} in the folder where puntas is installed` };
+    return {
+      kind: 'unusable',
+      sentence: `ccxt is not installed; run ${INSTALL} in the folder where puntas is installed`,
+    };
   const found = versionIn(folder);
   if (found !== CCXT_VERSION)
     return {
@@ -79,7 +82,10 @@ function folderFrom(from: string | URL): string | null {
 /** Returns the version in the package.json of ccxt in this folder; `null` if there is none. */
 function versionIn(folder: string): string | null {
   try {
-    const read = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name?: unknown; version?: unknown };
+    const read = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      name?: unknown;
+      version?: unknown;
+    };
     return read.name === 'ccxt' && typeof read.version === 'string' ? read.version : null;
   } catch {
     return null;

@@ -48,7 +48,8 @@ export async function rulesOfMarket(
   return {
     book,
     tickSize,
-    minimumAmount: positive(limits.amount?.min) ?? (mode === MODE.tick ? positive(precision.amount) : null) ?? UNBOUNDED.minimum,
+    minimumAmount:
+      positive(limits.amount?.min) ?? (mode === MODE.tick ? positive(precision.amount) : null) ?? UNBOUNDED.minimum,
     maximumAmount: positive(limits.amount?.max) ?? UNBOUNDED.amount,
     minimumPrice: positive(limits.price?.min) ?? tickSize,
     maximumPrice: positive(limits.price?.max) ?? UNBOUNDED.price,

@@ -158,9 +158,8 @@ class RecordedBook {
     return { kind: 'done', value: this.#snapshot(found, this.#times === 'local' ? now : (sentAt ?? theirs)) };
   }
 
-  /** Reads the trades after the trade `marker`. A stream reports its trades itself. */
+  /** Reads the trades after the trade `marker`. */
   async trades({ marker, limit }: Page = {}): Promise<Outcome<readonly PublicTrade[]>> {
-    if (this.#streams) return { kind: 'done', value: [] };
     const outcome = await this.#market.ask('trades');
     if (outcome.kind !== 'done') return outcome;
     const { trades, unreadable } = outcome.value;
@@ -190,7 +189,8 @@ class RecordedBook {
         return this.#last === null ? undefined : this.#takeBook({ ...this.#last.book, sentAt: news.sentAt });
       case 'trades': {
         const { trades, odd } = this.#numbers.numbered(this.#book, news.trades);
-        for (const row of news.unreadable) this.#log(`a trade could not be read and is missing in the recording: ${row}`);
+        for (const row of news.unreadable)
+          this.#log(`a trade could not be read and is missing in the recording: ${row}`);
         if (odd > 0) this.#log(`${odd} trades without a whole number as id are missing in the recording`);
         if (this.#isUp)
           this.#listener?.({ kind: 'trades', trades: trades.map(trade => ({ ...trade, makerOid: '', takerOid: '' })) });
@@ -199,7 +199,7 @@ class RecordedBook {
       case 'lost':
         this.#isUp = false;
         this.#last = null;
-        this.#log(`the stream was lost: ${news.reason}`);
+        this.#log(`the connection was lost: ${news.reason}`);
         return this.#listener?.({ kind: 'down', reason: news.reason });
     }
   }

@@ -72,7 +72,8 @@ const timeOf = (value: unknown): number | null => {
 };
 
 /** Whether two books have the same levels. */
-export const isSameBook = (a: TextBook, b: TextBook): boolean => isSameSide(a.bids, b.bids) && isSameSide(a.asks, b.asks);
+export const isSameBook = (a: TextBook, b: TextBook): boolean =>
+  isSameSide(a.bids, b.bids) && isSameSide(a.asks, b.asks);
 
 const isSameSide = (a: readonly TextLevel[], b: readonly TextLevel[]): boolean =>
   a.length === b.length && a.every(([price, amount], n) => b[n]![0] === price && b[n]![1] === amount);

@@ -20,7 +20,10 @@ export class TradeNumbers {
   }
 
   /** Returns the trades that can be numbered, in order. A trade that was numbered before keeps its number. */
-  numbered(book: string, trades: readonly TextTrade[]): { readonly trades: readonly PublicTrade[]; readonly odd: number } {
+  numbered(
+    book: string,
+    trades: readonly TextTrade[],
+  ): { readonly trades: readonly PublicTrade[]; readonly odd: number } {
     if (trades.length === 0) return { trades: [], odd: 0 };
     this.#usesIds ??= trades.every(({ id }) => wholeNumber(id) !== null);
     let odd = 0;
