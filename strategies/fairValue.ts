@@ -3,7 +3,7 @@
  * added to the view before the strategy runs. If the fair value is unknown, the strategy does not run, and the quote is
  * empty with the reason.
  */
-import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.ts';
+import type { Fair, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';
 import {
   imbalancePart,
@@ -29,15 +29,17 @@ export function withFairValue(
   const parts = p === undefined ? [] : partsOf(p, instrument);
   if (p === undefined || parts.every(part => part.name === 'mid')) return strategy;
   const fair = fairOf(parts, p.withinBps);
+  const leaving = parts.find(part => part.leave !== undefined);
   const hearing = parts.filter(part => part.trade !== undefined);
   const hears = hearing.length > 0 || strategy.trade !== undefined;
   return {
     ...strategy,
     quote(view) {
       const found = fair(view);
-      return typeof found === 'string'
-        ? silent(`no fair value: ${found}`)
-        : { ...strategy.quote({ ...view, fair: found }), fair: found };
+      if (typeof found === 'string') return silent(`no fair value: ${found}`);
+      const quote = { ...strategy.quote({ ...view, fair: found }), fair: found };
+      const costs = leaving?.leave?.(view, found.price);
+      return costs === undefined ? quote : movedOutward(quote, costs);
     },
     ...(hears && {
       trade: trade => {
@@ -48,9 +50,26 @@ export function withFairValue(
   };
 }
 
-/** Returns the configured maximum distance of the fair value from the mid price, in bps. */
+/** Returns a quote whose levels have the steps of their side added, and without the sides that must not quote. */
+function movedOutward(quote: Quote, costs: Readonly<Record<Side, readonly Step[] | string>>): Quote {
+  const moved = (levels: readonly Level[], steps: readonly Step[] | string): readonly Level[] =>
+    typeof steps === 'string'
+      ? []
+      : levels.map(level => ({ ...level, price: level.price + totalOf(steps), why: [...level.why, ...steps] }));
+  return {
+    ...quote,
+    bids: moved(quote.bids, costs.buy),
+    asks: moved(quote.asks, costs.sell),
+    ...(typeof costs.buy === 'string' && { noBid: costs.buy }),
+    ...(typeof costs.sell === 'string' && { noAsk: costs.sell }),
+  };
+}
+
+/** Returns the configured maximum distance of the fair value, and of costs added to it, from the mid price, in bps. */
 export const fairValueReachBps = (p: FairValueParameters | undefined): number =>
-  p === undefined || partNames(p).every(name => name === 'mid') ? 0 : p.withinBps;
+  p === undefined || partNames(p).every(name => name === 'mid')
+    ? 0
+    : p.withinBps + (p.reference?.leave?.costMaxBps ?? 0);
 
 /**
  * Returns an error in one line if the micro-price table is for another tick size than the instrument's; otherwise
@@ -92,6 +111,11 @@ function fairOf(parts: readonly Part[], withinBps: number): (view: View) => Fair
       const away = part.look(view);
       if (typeof away === 'string') why ??= away;
       else if (part.name !== 'mid') {
+        const inParts = part.parts?.(view) ?? [];
+        if (inParts.length > 0) {
+          for (const { name, ticks } of inParts) steps.push({ name, ticks: ((part.weight ?? 1) / weights) * ticks });
+          continue;
+        }
         const name = part.isNew?.(at) === true ? `${part.name} (starting anew)` : part.name;
         steps.push({ name, ticks: part.weight === undefined ? away : (part.weight / weights) * away });
       }

@@ -11,6 +11,28 @@ const maxDivergenceBps = z
   .default(100)
   .describe('Maximum distance of the reference from the mid price.');
 
+const leave = z
+  .strictObject({
+    source: z.string().min(1).max(24).optional().describe('Source at which a fill is left. If omitted, the first used one.'),
+    latencyMs: z.int().min(0).max(600_000).default(1_500).describe('Time from a fill until it is left.'),
+    volatilityBps: z
+      .number()
+      .min(0)
+      .max(1_000)
+      .default(1)
+      .describe('Minimum volatility of the price there (bps per root second); the measured one counts if larger.'),
+    memory: duration.default('10m').describe('Time constant of the measured volatility.'),
+    riskZ: z
+      .number()
+      .min(0)
+      .max(10)
+      .default(1.645)
+      .describe('Risk until it is left, in standard deviations; 1.645 covers 95% of moves.'),
+    edgeBps: z.number().min(0).max(1_000).default(0).describe('Edge wanted beyond all costs.'),
+    costMaxBps: z.number().gt(0).max(1_000).default(100).describe('Maximum sum of these steps; beyond it, no quote.'),
+  })
+  .describe('Moves quotes outward by the cost of leaving a fill at a source: depth and fee there, risk, edge.');
+
 const TABLE_MAX = 200;
 
 const microprice = z
@@ -80,6 +102,7 @@ export const fairValueParameters = z
         maxAgeMs: z.int().min(100).max(3_600_000).default(15_000).describe('Maximum age of the reference.'),
         maxDivergenceBps,
         basisMemory: duration.optional().describe('Time constant of the book-to-reference ratio, like 1h.'),
+        leave: leave.optional(),
       })
       .optional()
       .describe('Reference price.'),

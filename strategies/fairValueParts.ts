@@ -5,6 +5,7 @@
 import {
   Basis,
   depthImbalance,
+  EwmaVolatility,
   micropriceAdjustment,
   OrderFlow,
   TradeMean,
@@ -12,11 +13,13 @@ import {
   type Instrument,
   type Millis,
   type SeenTrade,
+  type Side,
+  type Step,
   type View,
 } from '../src/core/index.ts';
 import { DEVIATIONS_MAX, type FairValueParameters } from './fairValueParameters.ts';
 import { millisOf } from './parameters.ts';
-import { clamp } from './quoteLevels.ts';
+import { clamp, totalOf } from './quoteLevels.ts';
 
 /**
  * Part of the fair value. `look` returns the distance in ticks, or the reason why the distance is unknown. `look` is
@@ -30,6 +33,12 @@ export type Part = {
   /** Whether, at the time `at`, the part has run for less time than its memory covers. */
   isNew?(at: Millis): boolean;
   trade?(trade: SeenTrade): void;
+  /** Returns the steps that add up to the distance that `look` returned; absent or empty if there is one step. */
+  parts?(view: View): readonly Step[];
+  /**
+   * Returns the steps by which the quotes of each side move outward from the price `fair`, or the reason why a side must not quote.
+   */
+  leave?(view: View, fair: number): Readonly<Record<Side, readonly Step[] | string>>;
 };
 
 type Of<K extends keyof FairValueParameters> = NonNullable<FairValueParameters[K]>;
@@ -113,9 +122,65 @@ export const referencePart = (p: Of<'reference'>): Part => {
         return 'the reference is further than maxDivergenceBps from the mid price';
       return away;
     },
+    parts({ reference, mid }) {
+      const live = reference?.live;
+      if (reference === null || live === undefined) return [];
+      return [
+        { name: PRICE_THERE, ticks: live.there - mid },
+        { name: BASIS_HERE, ticks: reference.price - live.there },
+      ];
+    },
     ...(basis && { isNew: at => basis.isNew(at) }),
+    ...(p.leave && { leave: leaving(p.leave) }),
   };
 };
+
+/** Names of the two steps of a reference price with sources: the price there, and the basis of this book to it. */
+const PRICE_THERE = 'price there';
+const BASIS_HERE = 'basis';
+
+/** Minimum time between two prices of which the volatility there is measured. */
+const VOLATILITY_EVERY_MS = 1_000;
+
+/**
+ * Steps of the cost of leaving a fill at a source (E17): from the mid price there to the average price of the source's
+ * `amount`, the taker fee, `riskZ` standard deviations of the price until it is left, and the edge.
+ */
+function leaving(p: NonNullable<Of<'reference'>['leave']>): NonNullable<Part['leave']> {
+  const volatility = new EwmaVolatility({
+    ...{ startPerRootSecond: p.volatilityBps / 10_000, memoryMs: millisOf(p.memory) },
+    sampleMs: VOLATILITY_EVERY_MS,
+  });
+  return ({ at, reference }, fair) => {
+    const sources = reference?.live?.sources ?? [];
+    if (reference !== null) volatility.observe(at, reference.price);
+    const source = sources.find(({ name, refusal }) => (p.source === undefined ? refusal === null : name === p.source));
+    if (source === undefined || source.refusal !== null || source.price === null) {
+      const why = `no fair value: fills cannot be left at ${p.source ?? 'any source'} (${source?.refusal ?? 'no such source'})`;
+      return { buy: why, sell: why };
+    }
+    const { name, price, feeBps } = source;
+    const perRootSecond = Math.max(p.volatilityBps / 10_000, volatility.perRootSecond);
+    const risk = p.riskZ * perRootSecond * Math.sqrt(p.latencyMs / 1_000) * fair;
+    const [fee, edge] = [feeBps / 10_000, p.edgeBps / 10_000];
+    const side = (of: Side, average: number | null): readonly Step[] | string => {
+      if (average === null) return `no fair value: the known levels at ${name} have less than the amount to leave`;
+      const there = fair * (average / price);
+      const net = of === 'buy' ? there * (1 - fee) : there / (1 - fee);
+      const away = of === 'buy' ? -1 : 1;
+      const steps = [
+        { name: 'depth there', ticks: there - fair },
+        { name: 'fee there', ticks: net - there },
+        { name: 'risk until it is left', ticks: away * risk },
+        { name: 'edge', ticks: away * edge * net },
+      ];
+      const costBps = (Math.abs(totalOf(steps)) / fair) * 10_000;
+      if (costBps <= p.costMaxBps) return steps;
+      return `no fair value: leaving a fill at ${name} costs ${costBps.toFixed(1)} bps, at most ${p.costMaxBps}`;
+    };
+    return { buy: side('buy', source.sell), sell: side('sell', source.buy) };
+  };
+}
 
 /** Returns why the reference price is unusable; `null` if it is usable. */
 export function unusableReference({ at, reference: seen }: View, maxAgeMs: Millis): string | null {

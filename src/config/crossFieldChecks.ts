@@ -2,10 +2,11 @@
  * Cross-field checks: whether the keys of a configuration fit together, and whether its spreads cover the account's
  * fees.
  */
-import { pairOf, moneyOf } from '../core/index.ts';
+import { legsOf, pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
+import { sourceLegs } from './sections/referenceSources.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -100,8 +101,9 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
  * and a request budget that is too small.
  */
 function referenceProblems(config: Config): readonly Problem[] {
-  const { reference: wanted, book, timing, exchange } = config;
+  const { reference: wanted, book } = config;
   if (wanted === undefined) return [];
+  if (wanted.sources !== undefined) return [...sourceProblems(config), ...publicBudgetProblems(config)];
   const problems: Problem[] = [];
   const fed = wanted.feeds.map(one => one.book ?? book);
   wanted.feeds.forEach((_, i) => {
@@ -119,12 +121,66 @@ function referenceProblems(config: Config): readonly Problem[] {
     const message = `expected books other than ${book} that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
     problems.push({ path: ['reference', wanted.books === undefined ? 'feeds' : 'books'], message });
   }
+  return [...problems, ...publicBudgetProblems(config)];
+}
+
+/** Finds a budget of public requests that is too small for the reads of the book and of the reference. */
+function publicBudgetProblems(config: Config): readonly Problem[] {
+  const { timing, exchange } = config;
   const most = exchange.budgets.publicPerMinute;
-  const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(elsewhere);
-  if (!(perMinute <= most)) {
-    const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase everyMs`;
-    problems.push({ path: ['reference', 'everyMs'], message });
-  }
+  const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(externalReferenceOf(config));
+  if (perMinute <= most) return [];
+  const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase everyMs`;
+  return [{ path: ['reference', 'everyMs'], message }];
+}
+
+/**
+ * Finds sources of the reference price whose books form no chain, that read the bot's own book, use unknown feeds, or
+ * cannot reach `sourcesMin`. Also finds keys that have no effect beside sources.
+ */
+function sourceProblems({ reference: wanted, book, strategy, fairValue }: Config): readonly Problem[] {
+  const { sources = [], books, feeds, sourcesMin, basis } = wanted!;
+  const problems: Problem[] = [];
+  const wrong = (path: readonly (string | number)[], message: string) =>
+    problems.push({ path: ['reference', ...path], message });
+  if (books !== undefined) wrong(['books'], 'has no effect beside reference.sources; remove one of them');
+  if (sourcesMin > sources.length) wrong(['sourcesMin'], `expected at most ${sources.length}, the number of sources`);
+  const used = new Set<number>();
+  sources.forEach((source, i) => {
+    const { name } = source;
+    if (sources.findIndex(other => other.name === name) !== i)
+      wrong(['sources', i, 'name'], `two sources have the name ${name}; rename one of them`);
+    const legs = sourceLegs(source);
+    const chain = legs.map(({ as }) => as);
+    if (legsOf(book, chain) === null)
+      wrong(
+        ['sources', i, 'books'],
+        `expected books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${chain.join(', ')}`,
+      );
+    for (const leg of legs) {
+      const { from } = leg;
+      if (from === 'exchange' && leg.book === book)
+        wrong(['sources', i, 'books'], `${book} is the bot's own book, which contains its own orders`);
+      if (from !== 'feed' && !(typeof from === 'object' && 'feed' in from)) continue;
+      const at = feeds.findIndex(feed =>
+        from === 'feed' ? feed.name === undefined && (feed.book ?? book) === leg.book : feed.name === from.feed,
+      );
+      used.add(at);
+      const missing = from === 'feed' ? `the book ${leg.book}` : `the name ${from.feed}`;
+      if (at < 0) wrong(['sources', i, 'from'], `reference.feeds has no feed with ${missing}`);
+      else if (from !== 'feed' && (feeds[at]!.book ?? book) !== leg.book)
+        wrong(['sources', i, 'from'], `the feed ${from.feed} gives ${feeds[at]!.book ?? book}, not ${leg.book}`);
+    }
+  });
+  feeds.forEach((_, i) => {
+    if (!used.has(i)) wrong(['feeds', i], 'no source uses this feed; add a source or remove the feed');
+  });
+  if (basis === undefined) return problems;
+  const twice = 'is a second basis beside reference.basis; remove one of them';
+  if (fairValue?.reference?.basisMemory !== undefined)
+    problems.push({ path: ['fairValue', 'reference', 'basisMemory'], message: twice });
+  if ('basisMemory' in strategy && strategy.basisMemory !== undefined)
+    problems.push({ path: ['strategy', 'basisMemory'], message: twice });
   return problems;
 }
 

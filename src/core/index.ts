@@ -28,6 +28,7 @@ export * from './accounting/ledger.ts';
 export * from './quoting/normalizeQuote.ts';
 export type { LimitName, LimitUse } from './risk/limitUse.ts';
 export * from './marketdata/l3Book.ts';
+export * from './marketdata/livePrice.ts';
 export * from './marketdata/stepSequence.ts';
 export { isPositionLimitReason, RESUMED_BEYOND_LIMIT } from './risk/positionLimit.ts';
 export * from './orders/commands.ts';

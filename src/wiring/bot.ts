@@ -30,7 +30,7 @@ import {
   type Transport,
   type VenueClient,
 } from '../core/index.ts';
-import { edgeProblem, externalReferenceOf, pathOfText, placeOf, type Config } from '../config.ts';
+import { edgeProblem, externalReferenceOf, liveSourcesOf, pathOfText, placeOf, type Config } from '../config.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
 import { durableNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';
@@ -146,12 +146,12 @@ export function marketStreamOf(
 }
 
 /**
- * Returns the sources of the configured reference price, with a function that closes their feeds; `undefined` if no
- * reference price is configured.
+ * Returns the books and feeds of the configured reference price, with a function that closes the feeds; `undefined` if
+ * no reference price is configured, or if it has live sources (`livePricesOf`).
  */
 export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
   const elsewhere = externalReferenceOf(config);
-  if (elsewhere === null) return undefined;
+  if (elsewhere === null || liveSourcesOf(config) !== null) return undefined;
   const { legs, everyMs } = elsewhere;
   const feeds = new Map([...elsewhere.feeds].map(([book, feed]) => [book, feedOf(feed)]));
   const close = async (): Promise<void> => {
@@ -225,6 +225,7 @@ function madeEngine(
   const problem = fairValueProblem(config.fairValue, instrument);
   if (problem !== null) throw new UsageError(problem);
   const { strategy, timing, inventory, markouts } = config;
+  const livePrice = liveSourcesOf(config)?.rules;
   const kind = kindOf(strategy.name);
   return new Engine({
     instrument,
@@ -252,6 +253,7 @@ function madeEngine(
       listWaitMs: timing.transferListDelayMaxMs,
     },
     ...(markouts ? { adverseSelection: markouts } : {}),
+    ...(livePrice ? { livePrice } : {}),
     ...(config.pull ? { pull: pullOf(config.pull, instrument) } : {}),
     regimes: regimesOf(config, instrument),
     ...(onNews ? { onNews } : {}),

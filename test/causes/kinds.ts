@@ -73,6 +73,7 @@ const PAUSE: Readonly<Record<Pause, true>> = {
   'book stale': true,
   'book one-sided': true,
   'book crossed': true,
+  'no live price': true,
   'price moved too far': true,
   'private data stale': true,
   'ledger differs from the balances': true,

@@ -92,6 +92,7 @@ const REFUSALS: Readonly<Record<RiskRefusal, Told>> = {
   'book stale': ['warn', 'not quoting: book stale'],
   'book one-sided': ['warn', 'not quoting: book one-sided'],
   'book crossed': ['warn', 'not quoting: book crossed'],
+  'no live price': ['warn', 'not quoting: no live price'],
   'price moved too far': ['warn', 'not quoting: price moved too far'],
   'private data stale': ['warn', 'not quoting: private data stale'],
   'ledger differs from the balances': ['warn', 'not quoting: ledger differs from the balances'],

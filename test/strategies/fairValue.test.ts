@@ -463,3 +463,83 @@ test('kinds of strategies know how far the fair value can lie', () => {
     ),
   ).toHaveLength(1);
 });
+
+describe('the cost of leaving a fill at a source', () => {
+  const there = { price: 1_199_300, sell: 1_198_880, buy: 1_199_720 };
+  const status = (more: object = {}) => ({
+    ...{ name: 'fast', refusal: null, detail: null, ageMs: 0, lagMs: 0, basisBps: null, basisErrorBps: null },
+    ...{ feeBps: 10, ...there, ...more },
+  });
+  /** A reference at the price there times e^basis; `source` changes the only source. */
+  const referenceAt = (basis: number, source: object = {}) => ({
+    ...{ at: 1_000_000, price: there.price * Math.exp(basis) },
+    live: { there: there.price, sources: [status(source)] },
+  });
+  /** Quotes at the fair value itself, one level a side. */
+  const flat: Strategy = {
+    quote: ({ fair }) => {
+      const level = { price: fair!.price, amount: amount(COIN), why: fair!.steps };
+      return { bids: [level], asks: [level] };
+    },
+  };
+  const withLeave = (leave: object): Strategy =>
+    withFairValue(
+      fairValueParameters.parse({ withinBps: 5_000, reference: { maxDivergenceBps: 5_000, leave } }),
+      flat,
+      instrument,
+    );
+  const around = { depth: depthOf([[1_199_290, COIN]], [[1_199_310, COIN]]), mid: 1_199_300 };
+  const quoteOf = (leave: object, basis: number, source: object = {}): Quote =>
+    withLeave(leave).quote(viewOf({ ...around, reference: referenceAt(basis, source) }));
+
+  test.each([
+    [0, 1_196_483.7383, 1_202_122.442603],
+    [0.0012, 1_197_920.380599, 1_203_565.855408],
+  ])('with a basis of %s, the quotes are those of E17 once the maker fee here is added', (basis, bid, ask) => {
+    const { bids, asks } = quoteOf({ riskZ: 0, edgeBps: 5 }, basis);
+    expect(bids[0]!.price * (1 - 5e-4)).toBeCloseTo(bid, 5);
+    expect(asks[0]!.price / (1 - 5e-4)).toBeCloseTo(ask, 5);
+    for (const level of [bids[0]!, asks[0]!]) {
+      expect(level.why.map(({ name }) => name)).toEqual([
+        ...['fair value: mid', 'price there', 'basis'],
+        ...['depth there', 'fee there', 'risk until it is left', 'edge'],
+      ]);
+      expect(level.why.reduce((sum, { ticks }) => sum + ticks, 0)).toBeCloseTo(level.price, 6);
+    }
+  });
+
+  test('the risk is the quantile times volatility times the root of the time', () => {
+    const { bids } = quoteOf({ riskZ: 1.6448536269514722, volatilityBps: 2, latencyMs: 1_500 }, 0);
+    const risk = bids[0]!.why.find(({ name }) => name === 'risk until it is left')!;
+    // 4.029 bps in E17.
+    expect((-risk.ticks / there.price) * 10_000).toBeCloseTo(4.029052087597, 9);
+  });
+
+  test('a larger measured volatility counts instead of the configured minimum', () => {
+    const strategy = withLeave({ riskZ: 1, volatilityBps: 1, latencyMs: 1_000, memory: '1m' });
+    const riskAt = (second: number): number => {
+      const moved = { ...referenceAt(second % 2 === 0 ? 0 : 0.001), at: 1_000_000 + second * 1_000 };
+      const { bids } = strategy.quote(viewOf({ ...around, at: moved.at, reference: moved }));
+      return -bids[0]!.why.find(({ name }) => name === 'risk until it is left')!.ticks / moved.price;
+    };
+    const first = riskAt(0);
+    expect(first).toBeCloseTo(1e-4, 12);
+    for (let second = 1; second < 300; second++) riskAt(second);
+    expect(riskAt(300)).toBeGreaterThan(9e-4);
+    expect(riskAt(301)).toBeLessThan(11e-4);
+  });
+
+  test.each<[string, object, object, string]>([
+    ['the source is not used', {}, { refusal: 'stale' }, 'any source (no such source)'],
+    ['the named source is not used', { source: 'fast' }, { refusal: 'stale' }, 'fast (stale)'],
+    ['the levels there are too few', {}, { sell: null, buy: null }, 'levels at fast have less than the amount'],
+    ['it costs more than the maximum', { costMaxBps: 12, riskZ: 0 }, {}, 'costs 13.5 bps, at most 12'],
+  ])('nothing is quoted, and the reason is given, if %s', (_, leave, source, why) => {
+    const { bids, asks, noBid, noAsk } = quoteOf(leave, 0, source);
+    expect([bids, asks]).toEqual([[], []]);
+    for (const words of [noBid, noAsk]) {
+      expect(words).toContain(why);
+      expect(words).toMatch(/^no fair value: /);
+    }
+  });
+});

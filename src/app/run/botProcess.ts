@@ -22,6 +22,7 @@ import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
+import { livePricesOf } from '../../wiring/livePrices.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { LastScrape } from '../../wiring/lastScrape.ts';
@@ -174,7 +175,11 @@ export class BotProcess {
     const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
     return {
       setup: JSON.stringify(config),
-      beside: { reference: referenceOf(config), hedge, rfqReference },
+      beside: {
+        reference: referenceOf(config),
+        newLivePrices: livePricesOf(config, this.#options.venue, client, clock, this.#options.seed),
+        ...{ hedge, rfqReference },
+      },
       timing: config.timing,
       roll: {
         ...recordingLimits(config.journal),

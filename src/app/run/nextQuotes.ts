@@ -27,7 +27,7 @@ import { engineOf } from '../../wiring/bot.ts';
 
 /**
  * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'
- * trades, RFQ prices, volatility. `reference` is the reference price. Throws as `engineOf` does.
+ * trades, RFQ prices, volatility. `reference` is the reference price, unless it has live sources. Throws as `engineOf` does.
  */
 export function nextPreview(
   config: Config,
@@ -57,6 +57,7 @@ export function nextPreview(
   });
   engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders: foreign });
   if (reference !== null) engine.step(reference);
+  for (const event of running.sourceEvents(at)) engine.step(event);
   const book = new OrderBook();
   for (let i = 0; i < depth.bids; i++) book.set('buy', depth.bidPrices[i] as Price, depth.bidAmounts[i] as Amount);
   for (let i = 0; i < depth.asks; i++) book.set('sell', depth.askPrices[i] as Price, depth.askAmounts[i] as Amount);

@@ -1,9 +1,9 @@
 /** Keys of the reference price: the books from which it is computed, and feeds that replace some of the books. */
 import { z } from 'zod';
-import { BOOK_NAME, legsOf, type Leg } from '../../core/index.ts';
+import { legsOf, type Leg } from '../../core/index.ts';
+import { basis, bookName, liveSourcesOf, source, sourceName } from './referenceSources.ts';
 import { millis } from './values.ts';
 
-const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
 const pointer = z
   .string()
   .regex(/^(\/([^/~]|~[01])*)+$/, 'expected a JSON pointer, like /data/last or /bids/0/0')
@@ -11,6 +11,7 @@ const pointer = z
 
 const feed = z
   .strictObject({
+    name: sourceName.optional().describe('Name for from: { feed: NAME }. If omitted, the feed is found by its book.'),
     book: bookName.optional().describe('Book of this price. If omitted, the quoted book.'),
     url: z
       .string()
@@ -55,7 +56,23 @@ export const reference = z
       .optional()
       .describe('Books from base to quote currency, like [btc_usd, usd_mxn]. If omitted, the books of the feeds.'),
     everyMs: millis(100, 600_000).default(5_000).describe('Interval of price reads, one public request per book.'),
-    feeds: z.array(feed).max(3).default([]).describe('Prices from files and web addresses.'),
+    sources: z
+      .array(source)
+      .min(1)
+      .max(8)
+      .optional()
+      .describe('Live prices, several at once, that are checked, compared and combined. Instead of books.'),
+    combine: z.enum(['median', 'weights']).default('median').describe('Combination of the usable sources.'),
+    sourcesMin: z.int().min(1).max(8).default(1).describe('Minimum number of usable sources; with fewer, no quotes.'),
+    divergenceMaxBps: z
+      .number()
+      .gt(0)
+      .max(5_000)
+      .default(50)
+      .describe('Maximum distance of a used source from the median (bps).'),
+    moveBps: z.number().min(0).max(1_000).default(1).describe('Move of the price that is acted on at once (bps).'),
+    basis: basis.optional(),
+    feeds: z.array(feed).max(10).default([]).describe('Prices from files and web addresses.'),
   })
   .describe('Reference price from other books or feeds.');
 
@@ -81,6 +98,13 @@ export function externalReferenceOf({
   readonly book: string;
 }): ExternalReference | null {
   if (wanted === undefined) return null;
+  if (wanted.sources !== undefined) {
+    const live = liveSourcesOf({ reference: wanted, book });
+    const own = live?.feeds.filter(({ from }) => from === 'exchange') ?? [];
+    const read = [...new Set(own.map(one => one.book))];
+    const everyMs = Math.min(wanted.everyMs, ...own.map(({ pollMs }) => pollMs));
+    return live && { legs: live.legs, read, feeds: new Map(), everyMs };
+  }
   const feeds = new Map(wanted.feeds.map(one => [one.book ?? book, one]));
   const books = wanted.books ?? [...feeds.keys()];
   const legs = legsOf(book, books);

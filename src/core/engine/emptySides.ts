@@ -90,6 +90,7 @@ export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskCo
 /** Returns details of a refusal that applies to every order, as text; `null` if this refusal has no details. */
 export function refusalDetail(reason: RiskRefusal | null, riskContext: () => RiskContext): string | null {
   if (reason === 'not ready') return riskContext().missing;
+  if (reason === 'no live price') return riskContext().livePriceMissing ?? null;
   if (reason !== 'price moved too far') return null;
   const { depth, pastPrice, limits, instrument } = riskContext();
   // The book may have changed since the decision.

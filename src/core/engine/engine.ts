@@ -2,6 +2,7 @@
  * Engine: applies an event and returns approved commands. The engine is synchronous and deterministic, and uses no
  * clock, randomness, I/O or promises.
  */
+import { bestOf } from '../model/book.ts';
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
 import { QuotePuller } from '../quoting/quotePuller.ts';
 import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
@@ -17,6 +18,7 @@ import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpen
 import type { Booked } from '../accounting/bookings.ts';
 import { Inventory } from '../accounting/inventory.ts';
 import { priceExact, priceFloor } from '../model/instrument.ts';
+import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
 import { MarketView } from './marketView.ts';
@@ -36,7 +38,7 @@ import { describeMissingData, QuotingNews } from './readiness.ts';
 import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
-import type { LastFill, Quote, View } from '../quoting/strategy.ts';
+import type { LastFill, Quote, Reference, View } from '../quoting/strategy.ts';
 import { money, moneyOf, type Amount, type Millis, type Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -56,6 +58,12 @@ export class Engine {
   #keptAdverseState: RestoredLedger['adverse'];
   /** Past prices of an earlier run, kept for the next run if this run does not limit price moves. */
   #keptPastPrices: RestoredLedger['pastPrices'];
+  /** Sources of the reference price; `null` if none are configured. */
+  readonly #livePrice: LivePrice | null;
+  /** Combined price of the sources at the last decision; `null` if there was none. */
+  #decidedPrice: number | null = null;
+  /** Bases of an earlier run, kept for the next run if this run measures none. */
+  #keptBases: RestoredLedger['bases'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
@@ -110,6 +118,7 @@ export class Engine {
     this.#adverseSelection = options.adverseSelection
       ? new AdverseSelection(options.adverseSelection, options.instrument.tick)
       : null;
+    this.#livePrice = options.livePrice ? new LivePrice(options.livePrice, Number(instrument.tick)) : null;
     this.#puller = options.pull ? new QuotePuller(options.pull) : null;
     this.#quoter = new Quoter(options, {
       ids: this.#ids,
@@ -145,6 +154,8 @@ export class Engine {
         this.#market.apply(event);
         if (event.kind === 'public trade') this.#onPublicTrade(event);
         return event.kind === 'witness' ? NOTHING : this.#pull(event);
+      case 'source':
+        return this.#readSource(event);
       case 'book removed':
       case 'rules':
         if (this.#rules.read(event)) this.#isDecisionDue = true;
@@ -190,6 +201,7 @@ export class Engine {
       case 'slept':
         this.#fresh.slept(event.at);
         this.#market.slept(event.at);
+        this.#livePrice?.slept(event.at);
         this.#puller?.slept(event.at);
         this.#isDecisionDue = true;
         break;
@@ -251,6 +263,7 @@ export class Engine {
     if (!this.#account.isOpen) return null;
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
+    const bases = this.#livePrice?.bases() ?? this.#keptBases;
     return {
       ...this.#account.stateToSave(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
@@ -258,6 +271,7 @@ export class Engine {
       profit: this.#inventory.profitSinceOpening(this.#at),
       ...(adverse ? { adverse } : {}),
       ...(pastPrices ? { pastPrices } : {}),
+      ...(bases ? { bases } : {}),
     };
   }
 
@@ -308,6 +322,16 @@ export class Engine {
     return this.#risk.isWithinLimit;
   }
 
+  /** Sources of the reference price at a time; `null` if none are configured. */
+  livePrice(at: Millis): LivePriceStatus | null {
+    return this.#livePrice?.status(at) ?? null;
+  }
+
+  /** Last readings of the sources of the reference price, as events for another engine. */
+  sourceEvents(at: Millis): readonly Extract<EngineEvent, { kind: 'source' }>[] {
+    return (this.#livePrice?.readings ?? []).map(reading => ({ kind: 'source', at, ...reading }));
+  }
+
   snapshot(at: Millis): Snapshot {
     const shown = {
       riskContext: this.riskContext(at),
@@ -321,6 +345,7 @@ export class Engine {
       counts: this.#counts,
       quoteUptime: this.#quoteUptime,
       figures: this.#quoter.figures,
+      livePrice: this.livePrice(at),
       fills: this.#fills,
       missing: this.#evidence.missing(
         {
@@ -351,6 +376,7 @@ export class Engine {
   #decide(at: Millis): readonly Approved<Command>[] {
     this.#isDecisionDue = false;
     this.#decidedAt = at;
+    this.#decidedPrice = this.livePrice(at)?.price?.price ?? null;
     this.#orders.tick(at);
     if (this.#risk.check(at)) this.#isDecisionDue = true;
     let riskContext = this.riskContext(at);
@@ -434,6 +460,8 @@ export class Engine {
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
     this.#keptAdverseState = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
+    this.#keptBases = ledger.bases;
+    if (ledger.bases !== undefined) this.#livePrice?.restore(ledger.bases, at);
     this.#keptPastPrices = ledger.pastPrices;
     if (ledger.pastPrices !== undefined) this.#pastPrice?.restore(ledger.pastPrices, at);
   }
@@ -478,6 +506,36 @@ export class Engine {
     return ordered;
   }
 
+  /**
+   * Applies a reading of a source. Cancels quotes that it made unsafe. Decides at once if the combined price moved
+   * since the last decision, or became known or unknown.
+   */
+  #readSource({ at, startedAt, feed, reading }: Extract<EngineEvent, { kind: 'source' }>): readonly Approved<Command>[] {
+    const live = this.#livePrice;
+    if (live === null) return NOTHING;
+    live.read(feed, startedAt, reading);
+    this.#learnBasis(at);
+    const now = live.status(at).price;
+    const before = this.#decidedPrice;
+    const moveBps = this.#options.livePrice?.moveBps ?? 0;
+    if (now === null || before === null) this.#isDecisionDue ||= (now === null) !== (before === null);
+    else if (!(Math.abs(now.price - before) * 10_000 < moveBps * before)) this.#isDecisionDue = true;
+    const pulled =
+      now === null ? NOTHING : this.#pull({ kind: 'reference', at, startedAt: now.at, price: now.price });
+    if (at < this.decidesAt) return pulled;
+    return [...pulled, ...this.#decide(at)];
+  }
+
+  /** Adds the price of this book to the basis of the sources, if the book is fresh. */
+  #learnBasis(at: Millis): void {
+    if (this.#livePrice === null) return;
+    const staleAfterMs = this.#options.limits?.staleAfterMs ?? 0;
+    if (!(this.#market.isQuotable && at - this.#fresh.book <= staleAfterMs)) return;
+    const { mid } = this.#market;
+    const { takerRate } = this.#rules;
+    this.#livePrice.learn(at, { mid, halfSpread: bestOf(this.#market.depth, 'sell') - mid, takerRate });
+  }
+
   #onPublicTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
     if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
   }
@@ -487,6 +545,7 @@ export class Engine {
     this.#market.read(book, startedAt, this.#orders);
     this.#quoter.postOnlyBackoff.onBook(this.#market.depth, startedAt);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
+    this.#learnBasis(at);
     if (mid > 0) this.#inventory.mark(2 * mid);
     this.#pastPrice?.see(at, 2 * mid);
     this.#adverseSelection?.market(at, mid);
@@ -570,6 +629,7 @@ export class Engine {
       paused: this.pausedBecause !== null,
       bookRefusal: this.#rules.refusal,
       missing: this.#missing(at),
+      livePriceMissing: this.livePrice(at)?.refusal ?? null,
       bookAge: at - this.#fresh.book,
       privateAge: at - this.#fresh.account,
       privateStaleAfterMs: timing.privateStaleAfterMs,
@@ -603,6 +663,15 @@ export class Engine {
     });
   }
 
+  /** Returns the reference price: of the sources if configured, otherwise of the last event. */
+  #reference(at: Millis): Reference | null {
+    const live = this.livePrice(at);
+    if (live === null) return this.#market.reference;
+    if (live.price === null) return null;
+    const { at: readAt, price, there } = live.price;
+    return { at: readAt, price, live: { there, sources: live.sources } };
+  }
+
   #view(at: Millis): View {
     return {
       at,
@@ -611,7 +680,7 @@ export class Engine {
       mid: this.#market.mid,
       lastTrade: this.#market.lastTrade,
       hearsTrades: this.#market.hearsTrades,
-      reference: this.#market.reference,
+      reference: this.#reference(at),
       rfqPrices: this.#market.rfqPrices,
       position: this.#inventory.positionLots(),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),

@@ -1,6 +1,7 @@
 /** Options of the engine, news for the operator, and snapshots. */
 import type { AdverseSelectionOptions, WidenBps } from '../quoting/adverseSelection.ts';
 import type { DecisionCount } from './decisions.ts';
+import type { LivePriceRules, LivePriceStatus } from '../marketdata/livePrice.ts';
 import type { MarkoutCurve } from '../estimators/markouts.ts';
 import type { TakerRefusal } from '../hedging/takerOrder.ts';
 import type { HaltLimits } from '../risk/killSwitch.ts';
@@ -55,6 +56,8 @@ export type EngineOptions = {
   readonly adverseSelection?: AdverseSelectionOptions;
   /** Rules for pulled sides; if absent, no side is pulled. */
   readonly pull?: PullRules;
+  /** Sources of the reference price; if absent, the reference price comes complete in events. */
+  readonly livePrice?: LivePriceRules;
   readonly onNews?: (news: EngineNews) => void;
   /** Whether `Engine.decision` keeps the last decision in full. */
   readonly isTraced?: boolean;
@@ -133,6 +136,8 @@ export type Snapshot = {
   readonly silent: readonly string[];
   /** Named values from which the strategy computed its last quote. */
   readonly figures: readonly Figure[];
+  /** Sources of the reference price and their combined price; `null` if none are configured. */
+  readonly livePrice: LivePriceStatus | null;
   readonly orders: readonly Order[];
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
   /** Counts of level outcomes since the start of the run, by side, action and reason. */

@@ -4,6 +4,8 @@
  */
 import type { AdverseSelectionState } from '../quoting/adverseSelection.ts';
 import type { HedgeRow } from '../hedging/hedgeRow.ts';
+import type { BasisState } from '../estimators/basisFilter.ts';
+import type { LiveReading } from '../marketdata/livePrice.ts';
 import type { BookLevels } from '../model/book.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
@@ -26,6 +28,8 @@ export type RestoredLedger = AccountLedger & {
   readonly adverse?: AdverseSelectionState;
   /** Window of past prices; absent if price moves are not limited. */
   readonly pastPrices?: PastPriceState;
+  /** Basis of this book to each source of the reference price; absent if none was measured. */
+  readonly bases?: Readonly<Record<string, BasisState>>;
   /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
   readonly profit?: ProfitSinceOpening;
 };
@@ -62,6 +66,17 @@ export type EngineEvent =
    * which the age of the price is measured.
    */
   | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
+  /**
+   * Reading of a book elsewhere that is part of a source of the reference price, or the reason why there is none.
+   * `startedAt` is the time from which its age is measured.
+   */
+  | {
+      readonly kind: 'source';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly feed: string;
+      readonly reading: LiveReading | string;
+    }
   /**
    * RFQ's indicative bid and ask for one unit of the base currency, in ticks of this book. `startedAt` is the start of
    * the read.

@@ -79,6 +79,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   'book stale': true,
   'book one-sided': true,
   'book crossed': true,
+  'no live price': true,
   'price moved too far': true,
   'private data stale': true,
   'ledger differs from the balances': true,

@@ -6,6 +6,7 @@ import type { BookedFigures, KnownFigures, Snapshot } from './engineTypes.ts';
 import type { MissingEvidence } from './figureEvidence.ts';
 import type { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { Inventory } from '../accounting/inventory.ts';
+import type { LivePriceStatus } from '../marketdata/livePrice.ts';
 import type { MarketView } from './marketView.ts';
 import type { OrderCounts } from '../orders/orderCounts.ts';
 import type { QuoteUptime } from './quoteUptime.ts';
@@ -26,6 +27,7 @@ export type Shown = {
   readonly counts: OrderCounts;
   readonly quoteUptime: QuoteUptime;
   readonly figures: Snapshot['figures'];
+  readonly livePrice: LivePriceStatus | null;
   readonly fills: number;
   readonly missing: MissingEvidence;
 };
@@ -57,6 +59,7 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     regimes: regimes.counts,
     silent: decisions.silent,
     figures: of.figures,
+    livePrice: of.livePrice,
     orders: riskContext.orders,
     counts: of.counts.all,
     decisions: decisions.counts,

@@ -14,3 +14,4 @@ export * from './imbalance.ts';
 export * from './orderFlow.ts';
 export * from './tradeMean.ts';
 export * from './basis.ts';
+export * from './basisFilter.ts';

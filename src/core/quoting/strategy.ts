@@ -3,6 +3,7 @@
  * see orders.
  */
 import type { Depth } from '../model/book.ts';
+import type { SourceStatus } from '../marketdata/livePrice.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
@@ -55,7 +56,12 @@ export type SeenTrade = {
  * Reference price of other books through a cross rate, or of a feed, in ticks of this instrument, not rounded. `at` is
  * the time of the price.
  */
-export type Reference = { readonly at: Millis; readonly price: number };
+export type Reference = {
+  readonly at: Millis;
+  readonly price: number;
+  /** Price of the sources before their basis, and the sources; absent if the price has no sources. */
+  readonly live?: { readonly there: number; readonly sources: readonly SourceStatus[] };
+};
 
 /** Bid and ask from RFQ for one unit of the base currency, in ticks, not rounded. `at` is the time of the prices. */
 export type RfqPrices = { readonly at: Millis; readonly bid: number; readonly ask: number };

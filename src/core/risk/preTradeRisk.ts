@@ -35,6 +35,7 @@ export type RiskRefusal =
   | 'book stale'
   | 'book one-sided'
   | 'book crossed'
+  | 'no live price'
   | 'price moved too far'
   | 'private data stale'
   | 'ledger differs from the balances'
@@ -68,6 +69,7 @@ export type QuotingRefusal = Extract<
   | 'book stale'
   | 'book one-sided'
   | 'book crossed'
+  | 'no live price'
   | 'price moved too far'
   | 'private data stale'
   | 'ledger differs from the balances'
@@ -88,6 +90,8 @@ export type RiskContext = {
   readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
   /** Data that is missing before the first quote, as text; `null` if complete. */
   readonly missing: string | null;
+  /** Reason why the sources of the reference price give none; absent or `null` if they do, or if none are configured. */
+  readonly livePriceMissing?: string | null;
   readonly bookAge: Millis;
   readonly privateAge: Millis;
   readonly privateStaleAfterMs: Millis;
@@ -134,6 +138,7 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   if (!(s.bookAge <= s.limits.staleAfterMs)) return 'book stale';
   if (s.depth.bids === 0 || s.depth.asks === 0) return 'book one-sided';
   if (!(bestOf(s.depth, 'buy') < bestOf(s.depth, 'sell'))) return 'book crossed';
+  if (s.livePriceMissing) return 'no live price';
   if (s.limits.priceMove && !isNearPast(twiceMid(s.depth), s.pastPrice, s.limits.priceMove))
     return 'price moved too far';
   if (!(s.privateAge <= s.privateStaleAfterMs)) return 'private data stale';

@@ -6,6 +6,7 @@ import type { Journal } from '../state/journal.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
+import type { LivePriceFeed } from '../market/livePriceReads.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
 import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening } from './opening.ts';
@@ -33,6 +34,8 @@ export type ExchangeSide = {
 export type BesideQuoting = {
   /** Sources and interval of the reference price from other markets. If absent, no reference price is read. */
   readonly reference?: ReferenceOptions | undefined;
+  /** Creates the books of the sources of the reference price for a run; absent if none are configured. */
+  readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
   /** Reads of RFQ prices as a reference price. If absent, no RFQ price is requested. */
   readonly rfqReference?: RfqReferenceSetup | undefined;
   /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */

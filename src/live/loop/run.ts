@@ -172,6 +172,7 @@ export class Run {
       },
       instrument: () => this.rules.instrument,
       reference: beside.reference,
+      newLivePrices: beside.newLivePrices,
       bookPollMs: timing.bookPollMs,
       host: {
         onTurn: () => this.#checkSleep(),

@@ -1,9 +1,18 @@
 /** Price feeds: parsing of a feed's text into a price and its age, or a reason for failure. */
 import type { Millis } from '../../core/index.ts';
 
-/** `ageMs`: age of the price in wall time; never negative. */
+/**
+ * `ageMs`: age of the price in wall time; never negative. `bid` and `ask` are present if the feed has both; `price` is
+ * then their mean.
+ */
 export type FeedReading =
-  | { readonly kind: 'price'; readonly price: number; readonly ageMs: Millis }
+  | {
+      readonly kind: 'price';
+      readonly price: number;
+      readonly bid?: number;
+      readonly ask?: number;
+      readonly ageMs: Millis;
+    }
   | { readonly kind: 'failed'; readonly why: string };
 
 /** External price, read on demand. A read never rejects, and ends within its time limit. */
@@ -36,7 +45,7 @@ export function readingOf(text: string, format: FeedFormat, now: Millis, at: Mil
   if (format.price.length === 0) {
     const plain = text.trim();
     if (!PLAIN.test(plain)) return failed(`expected one plain number, found ${shownValue(plain)}`);
-    return aged(Number(plain), now, at);
+    return aged([Number(plain)], now, at);
   }
   let json: unknown;
   try {
@@ -44,25 +53,29 @@ export function readingOf(text: string, format: FeedFormat, now: Millis, at: Mil
   } catch {
     return failed(`expected JSON, found ${shownValue(text.trim())}`);
   }
-  let sum = 0;
+  const prices: number[] = [];
   for (const pointer of format.price) {
     const found = numberOf(valueAt(json, pointer));
     if (!(found > 0 && found < Infinity))
       return failed(`expected a price above zero at ${pointer}, found ${shownValue(valueAt(json, pointer))}`);
-    sum += found;
+    prices.push(found);
   }
-  if (format.time === undefined) return aged(sum / format.price.length, now, at);
+  if (format.time === undefined) return aged(prices, now, at);
   const time = epochMsOf(valueAt(json, format.time));
   if (Number.isNaN(time))
     return failed(`expected a time at ${format.time}, found ${shownValue(valueAt(json, format.time))}`);
-  return aged(sum / format.price.length, now, time);
+  return aged(prices, now, time);
 }
 
-function aged(price: number, now: Millis, at: Millis): FeedReading {
+/** Returns the reading of one price, or of bid and ask. */
+function aged(prices: readonly number[], now: Millis, at: Millis): FeedReading {
+  const [bid, ask] = prices;
+  const price = prices.reduce((sum, each) => sum + each, 0) / prices.length;
   if (!(price > 0 && price < Infinity)) return failed(`expected a price above zero, found ${price}`);
   if (!(at - now <= AHEAD_MS))
     return failed(`the time of the price is ${Math.round((at - now) / 1_000)} s in the future`);
-  return { kind: 'price', price, ageMs: Math.max(0, now - at) };
+  const sides = bid === undefined || ask === undefined ? {} : { bid, ask };
+  return { kind: 'price', price, ...sides, ageMs: Math.max(0, now - at) };
 }
 
 /** Returns the value at a JSON pointer; `undefined` if there is no value. */

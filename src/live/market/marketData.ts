@@ -18,6 +18,7 @@ import { MarketDataSupervisor, writeLevels, type BookSource, type MarketDataUser
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 import { oursIn } from '../account/ownOids.ts';
 import { EventDrivenReads } from '../account/eventDrivenReads.ts';
+import { LivePriceReads } from './livePriceReads.ts';
 import { ReferenceReads } from './reference.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
 import { isFailed } from '../failedRequest.ts';
@@ -37,6 +38,7 @@ export class MarketData {
   readonly #supervisor: MarketDataSupervisor;
   readonly #prompt: EventDrivenReads;
   readonly #reference: ReferenceReads | null;
+  readonly #livePrices: LivePriceReads | null;
   #stopped = false;
   #tradeAt: Millis = -Infinity;
   /**
@@ -49,12 +51,13 @@ export class MarketData {
 
   constructor(options: MarketDataOptions) {
     this.#options = options;
-    const { account, bookPollMs, bot, engine, instrument, note, reference, run, venue } = options;
+    const { account, bookPollMs, bot, engine, instrument, newLivePrices, note, reference, run, venue } = options;
     const { clock, time } = run;
     const { isWaking, onBroken } = options.host;
     const { exchange, stream } = venue;
     this.#prompt = new EventDrivenReads({ clock, engine, exchange, onBroken, ...account });
     this.#reference = reference ? new ReferenceReads(reference, { run, exchange, instrument, note, onBroken }) : null;
+    this.#livePrices = newLivePrices ? new LivePriceReads(newLivePrices(), run, options.host) : null;
     const feed = new L3Book({
       instrument: instrument(),
       book: this.#book,
@@ -81,6 +84,7 @@ export class MarketData {
 
   start(): void {
     this.#reference?.start();
+    this.#livePrices?.start();
     this.#supervisor.start();
   }
 
@@ -89,7 +93,7 @@ export class MarketData {
     this.#stopped = true;
     this.#tellTimer?.stop();
     void this.#supervisor.stop();
-    await Promise.all([this.#prompt.stop(), this.#reference?.stop()]);
+    await Promise.all([this.#prompt.stop(), this.#reference?.stop(), this.#livePrices?.stop()]);
   }
 
   /** Reads the balances after a webhook reported a transaction. */
@@ -100,6 +104,7 @@ export class MarketData {
   /** Discards all data received or queued until now, because it may be outdated. */
   distrust(): void {
     this.#supervisor.rejectAsUnreliable(SLEPT);
+    this.#livePrices?.forget();
   }
 
   get status(): MarketDataStatus {

@@ -4,6 +4,7 @@ import type { RunContext } from '../runContext.ts';
 import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
 import type { Reads } from '../account/reads.ts';
 import type { Failed } from '../failedRequest.ts';
+import type { LivePriceFeed } from './livePriceReads.ts';
 import type { ReferenceOptions } from './reference.ts';
 
 /** Account reads that start when the stream shows a change of the bot's orders. */
@@ -21,6 +22,8 @@ export type MarketDataOptions = {
   readonly instrument: () => Instrument;
   /** Sources of the reference price and interval of its reads. */
   readonly reference?: ReferenceOptions | undefined;
+  /** Creates the books of the sources of the reference price; absent if none are configured. */
+  readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
   /** Pause between two polls of the book. If the stream sends nothing for this time, a poll checks the book. */
   readonly bookPollMs: Millis;
   readonly note: (what: string, failed: Failed) => void;

@@ -37,6 +37,7 @@ type Written = {
   guard: { drawdown: string; day: number; dayLoss: string } | null;
   adverse?: RestoredLedger['adverse'];
   pastPrices?: RestoredLedger['pastPrices'];
+  bases?: RestoredLedger['bases'];
   profit?: WrittenProfit;
 };
 
@@ -56,13 +57,14 @@ export const textOfLedger = ({ causes, sources, seen, target, guard, profit, ...
     guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
     adverse: rest.adverse,
     pastPrices: rest.pastPrices,
+    bases: rest.bases,
     ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
   } satisfies Written);
 
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, guard, adverse, pastPrices, profit } = written;
+  const { seen, target, guard, adverse, pastPrices, bases, profit } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
@@ -71,6 +73,7 @@ export function ledgerOf(text: string): RestoredLedger {
     guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
     ...(adverse === undefined ? {} : { adverse }),
     ...(pastPrices === undefined ? {} : { pastPrices }),
+    ...(bases === undefined ? {} : { bases }),
     ...(profit === undefined ? {} : { profit: profitSinceOpeningOf(profit) }),
   };
 }

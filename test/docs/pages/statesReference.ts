@@ -49,6 +49,7 @@ const REASONS: Readonly<Record<State, string>> = {
   'pause: book stale': 'no current order book',
   'pause: book one-sided': 'no bid, or no ask',
   'pause: book crossed': 'best bid at or above best ask',
+  'pause: no live price': 'too few usable sources in `reference.sources`',
   'pause: price moved too far': 'mid price beyond `limits.priceMove` from its median',
   'pause: private data stale': 'orders and trades could not be read',
   'pause: ledger differs from the balances': 'they differ',

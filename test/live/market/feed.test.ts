@@ -26,7 +26,8 @@ describe('the text of a feed', () => {
     ['says its time in nanoseconds', `{"p":1,"t":${(NOW - 2_000) * 1e6}}`, TIMED, 1, 2_000],
     ['may be a little ahead of our clock', `{"p":1,"t":${NOW + 4_000}}`, TIMED, 1, 0],
   ])('%s', (_, text, format, price, ageMs) => {
-    expect(readingOf(text, format, NOW, NOW - 40)).toEqual({ kind: 'price', price, ageMs });
+    const sides = format.price.length === 2 ? { bid: 10, ask: 12 } : {};
+    expect(readingOf(text, format, NOW, NOW - 40)).toEqual({ kind: 'price', price, ageMs, ...sides });
   });
 
   test.each<[string, Parameters<typeof readingOf>[1], string]>([

@@ -1,0 +1,182 @@
+/**
+ * Events from the books of the sources of the reference price. A changed price becomes an event at once; repetitions
+ * and bursts are limited, because each event is recorded.
+ */
+import type { LiveReading, Millis, Timer } from '../../core/index.ts';
+import { ClockOffset } from '../../marketdata/index.ts';
+import type { RunContext } from '../runContext.ts';
+import type { LiveLevel, LivePriceNews, LivePriceSource } from './livePriceSource.ts';
+import type { HostWatch } from './marketDataOptions.ts';
+
+export type LivePriceFeed = {
+  /** Name in events. */
+  readonly key: string;
+  readonly source: LivePriceSource;
+  /** Amount of which the price is averaged; `null` for the best prices. */
+  readonly amount: number | null;
+  /** Time between two events without a new price. */
+  readonly confirmEveryMs: Millis;
+};
+
+/** Maximum number of events of one book per second, and in a burst. */
+const EVENTS_PER_SECOND = 20;
+const BURST = 20;
+
+export class LivePriceReads {
+  readonly #feeds: readonly FeedEvents[];
+
+  constructor(feeds: readonly LivePriceFeed[], run: RunContext, host: HostWatch) {
+    this.#feeds = feeds.map(feed => new FeedEvents(feed, run, host));
+  }
+
+  start(): void {
+    for (const feed of this.#feeds) feed.start();
+  }
+
+  /** Discards the last books, which may be outdated after a suspension of the process. */
+  forget(): void {
+    for (const feed of this.#feeds) feed.forget();
+  }
+
+  /** Stops all events. Resolves when the sources have ended. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#feeds.map(feed => feed.stop()));
+  }
+}
+
+/** Events of one book. */
+class FeedEvents {
+  readonly #feed: LivePriceFeed;
+  readonly #run: RunContext;
+  readonly #host: HostWatch;
+  readonly #offset = new ClockOffset();
+  #stopped = false;
+  /** Newest book and the time from which its age counts; `null` if there is none. */
+  #newest: { readonly reading: LiveReading; readonly startedAt: Millis } | null = null;
+  /** Last event: its book, or the reason why there was none; `null` before the first. */
+  #told: LiveReading | string | null = null;
+  #toldAt: Millis = -Infinity;
+  #tokens = BURST;
+  #tokensAt: Millis = 0;
+  #timer: Timer | null = null;
+
+  constructor(feed: LivePriceFeed, run: RunContext, host: HostWatch) {
+    this.#feed = feed;
+    this.#run = run;
+    this.#host = host;
+  }
+
+  start(): void {
+    this.#feed.source.start(news => {
+      if (this.#stopped) return;
+      try {
+        this.#host.onTurn();
+        if (!this.#host.isWaking()) this.#take(news);
+      } catch (error) {
+        this.#host.onBroken(error);
+      }
+    });
+  }
+
+  forget(): void {
+    this.#newest = null;
+    this.#offset.reset();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.stop();
+    await this.#feed.source.close();
+  }
+
+  #take(news: LivePriceNews): void {
+    const now = this.#run.time();
+    if (news.kind === 'lost') {
+      this.#newest = null;
+      this.#offset.reset();
+      if (this.#told !== news.reason) this.#tellLost(news.reason, now);
+      return;
+    }
+    if (news.kind === 'alive') {
+      if (this.#newest !== null) this.#newest = { ...this.#newest, startedAt: now };
+    } else {
+      // A frame that waited in a queue is older than its arrival, by its delay beyond that of the fastest frame.
+      const waitedMs = news.sentAt === null ? 0 : this.#offset.recordMessage(now, news.sentAt);
+      const lagMs = news.sentAt === null ? (this.#newest?.reading.lagMs ?? null) : now - news.sentAt;
+      const reading = readingFrom(news, this.#feed.amount, lagMs);
+      this.#newest = { reading, startedAt: now - Math.max(0, news.ageMs, waitedMs) };
+    }
+    this.#tellSoon();
+  }
+
+  #tellSoon(): void {
+    if (this.#newest === null || this.#timer !== null) return;
+    const { clock } = this.#run;
+    const { reading } = this.#newest;
+    const told = this.#told;
+    const isNew = told === null || typeof told === 'string' || told.bid !== reading.bid || told.ask !== reading.ask;
+    const now = clock.elapsed();
+    this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#tokensAt) * EVENTS_PER_SECOND) / 1_000);
+    this.#tokensAt = now;
+    const wait = Math.max(
+      isNew ? 0 : this.#toldAt + this.#feed.confirmEveryMs - now,
+      this.#tokens >= 1 ? 0 : ((1 - this.#tokens) * 1_000) / EVENTS_PER_SECOND,
+    );
+    if (wait <= 0) return this.#tell();
+    // A repetition needs no timer, because its source repeats it. A change that is not repeated must not be lost.
+    if (!isNew && isSame(told, reading)) return;
+    this.#timer = clock.after(wait, () => {
+      this.#timer = null;
+      if (!this.#stopped) this.#tellSoon();
+    });
+  }
+
+  #tell(): void {
+    const { reading, startedAt } = this.#newest!;
+    const { clock, log, step, time } = this.#run;
+    this.#tokens -= 1;
+    if (typeof this.#told === 'string') log.info({ feed: this.#feed.key }, `the source ${this.#feed.key} has prices again`);
+    this.#told = reading;
+    this.#toldAt = clock.elapsed();
+    step({ kind: 'source', at: time(), startedAt, feed: this.#feed.key, reading });
+  }
+
+  #tellLost(reason: string, now: Millis): void {
+    const { key } = this.#feed;
+    this.#timer?.stop();
+    this.#timer = null;
+    this.#told = reason;
+    this.#run.log.warn({ feed: key, reason }, `the source ${key} has no price: ${reason}`);
+    this.#run.step({ kind: 'source', at: now, startedAt: now, feed: key, reading: reason });
+  }
+}
+
+const isSame = (a: LiveReading, b: LiveReading): boolean =>
+  a.bidAmount === b.bidAmount && a.askAmount === b.askAmount && a.sell === b.sell && a.buy === b.buy;
+
+const valid = (value: number | undefined): number => (value !== undefined && value > 0 && value < Infinity ? value : 0);
+
+function readingFrom(
+  { bids, asks }: Extract<LivePriceNews, { kind: 'book' }>,
+  amount: number | null,
+  lagMs: Millis | null,
+): LiveReading {
+  const [bid, ask] = [valid(bids[0]?.[0]), valid(asks[0]?.[0])];
+  return {
+    ...{ bid, ask, bidAmount: valid(bids[0]?.[1]), askAmount: valid(asks[0]?.[1]), lagMs },
+    sell: amount === null ? bid : averagePrice(bids, amount),
+    buy: amount === null ? ask : averagePrice(asks, amount),
+  };
+}
+
+/** Returns the average price of an amount, best levels first; 0 if the levels are too few. */
+export function averagePrice(levels: readonly LiveLevel[], amount: number): number {
+  let [left, paid] = [amount, 0];
+  for (const [price, available] of levels) {
+    const part = Math.min(left, valid(available));
+    paid += part * valid(price);
+    left -= part;
+    if (!(left > 0)) return valid(paid / amount);
+  }
+  return 0;
+}

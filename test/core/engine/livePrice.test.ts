@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  Engine,
+  OrderBook,
+  type Command,
+  type EngineEvent,
+  type EngineOptions,
+  type LivePriceRules,
+  type LiveReading,
+  type Strategy,
+} from '../../../src/core/index.ts';
+import { eventOf, LineWriter, lineOf } from '../../../src/live/recording/recording.ts';
+import { Desk, PATIENCE } from '../desk.ts';
+import { plain } from '../market.ts';
+
+const leg = (feed: string) => ({ feed, divides: false, staleAfterMs: 1_000, frozenAfterMs: 5_000 });
+const RULES: LivePriceRules = {
+  sources: ['a', 'b'].map(name => ({ name, legs: [leg(name)], weight: 1, feeBps: 10 })),
+  ...{ combine: 'median', divergenceMaxBps: 50, sourcesMin: 1, moveBps: 1, basis: null },
+};
+/** One level of ten lots, five ticks to each side of the reference. */
+const aroundReference: Strategy = {
+  quote: ({ reference }) => {
+    const level = (away: number) => ({ price: reference!.price + away, amount: 10 as never, why: [] });
+    return { bids: [level(-5)], asks: [level(5)] };
+  },
+};
+const deskOf = (rules: Partial<LivePriceRules> = {}, more: Partial<EngineOptions> = {}) =>
+  new Desk({ strategy: aroundReference, livePrice: { ...RULES, ...rules }, isTraced: true, ...more });
+const book = (mid: number): LiveReading => ({
+  ...{ bid: mid - 1, ask: mid + 1, bidAmount: 1, askAmount: 1, sell: mid - 1, buy: mid + 1, lagMs: 3 },
+});
+const reading = (desk: Desk, feed: string, what: LiveReading | string, startedAt = desk.now): EngineEvent => ({
+  ...{ kind: 'source', at: desk.now, startedAt, feed, reading: what },
+});
+const shown = (desk: Desk) => [desk.prices('buy'), desk.prices('sell')];
+
+test('quotes follow a price there in the step of its reading, and are canceled in the step of its loss', () => {
+  const desk = deskOf({}, { timing: { ...PATIENCE, decideEveryMs: 60_000 } }).open().round();
+  desk.step(reading(desk, 'a', book(1_000)));
+  desk.round();
+  expect(shown(desk)).toEqual([[995], [1_005]]);
+  desk.step(reading(desk, 'a', book(1_006)));
+  expect(shown(desk)).toEqual([[1_001], [1_011]]);
+  desk.step(reading(desk, 'a', 'the connection is down'));
+  expect(shown(desk)).toEqual([[], []]);
+  const { quoting, waitsFor, livePrice } = desk.engine.snapshot(desk.now);
+  expect([quoting, waitsFor]).toEqual([
+    'no live price',
+    '0 of 2 sources usable, at least 1 needed; a lost (a: the connection is down); b no data (b)',
+  ]);
+  expect(livePrice?.sources.map(({ refusal }) => refusal)).toEqual(['lost', 'no data']);
+  desk.round();
+  desk.step(reading(desk, 'b', book(1_010)));
+  expect(shown(desk)).toEqual([[1_005], [1_015]]);
+});
+
+test('a move below moveBps waits for the next decision', () => {
+  const desk = deskOf({ moveBps: 50 }, { timing: { ...PATIENCE, decideEveryMs: 1_000 } }).open().round();
+  desk.step(reading(desk, 'a', book(1_000)));
+  desk.round(1);
+  expect(shown(desk)).toEqual([[995], [1_005]]);
+  expect(desk.step(reading(desk, 'a', book(1_004)))).toEqual([]);
+  expect(desk.step(reading(desk, 'a', book(1_006)))).not.toEqual([]);
+});
+
+test('a price that leads cancels quotes at once, as one from events does', () => {
+  const leader = { basisMemoryMs: 600_000, maxAgeMs: 1_000, share: 1, marginBps: 5 };
+  const pull = { pull: { leader }, timing: { ...PATIENCE, decideEveryMs: 60_000 } };
+  const desk = deskOf({ moveBps: 1_000 }, pull).open().round();
+  desk.step(reading(desk, 'a', book(1_000)));
+  desk.round();
+  expect(shown(desk)).toEqual([[995], [1_005]]);
+  const [ask] = desk.live.filter(({ side }) => side === 'sell');
+  expect(desk.step(reading(desk, 'a', book(1_010)))).toEqual([{ kind: 'cancel', ids: [ask!.id] }]);
+});
+
+test('the basis outlives the run in the ledger', () => {
+  const basis: LivePriceRules['basis'] = {
+    ...{ sdBps: 2, revertMs: 60_000, driftBps: 2, errorMaxBps: 3 },
+    ...{ unknown: 'leave out', bandBps: null },
+  };
+  const first = deskOf({ basis }).open();
+  for (let second = 0; second < 100; second++) {
+    first.round(1_000);
+    first.step(reading(first, 'a', { ...book(2_000), bidAmount: second }));
+  }
+  const { price } = first.engine.livePrice(first.now)!;
+  expect([price?.there, price?.price]).toEqual([2_000, expect.closeTo(1_000, 6)]);
+  const ledger = first.engine.ledger([]);
+  const second = deskOf({ basis });
+  second.now = first.now + 500;
+  second.step({ kind: 'restore', at: second.now, orders: [], ledger });
+  second.step(reading(second, 'a', book(2_000)));
+  expect(second.engine.livePrice(second.now)?.price?.price).toBeCloseTo(1_000, 6);
+});
+
+type Act = { readonly kind: string; readonly passed: number; readonly mid: number; readonly aged: number };
+const act: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constantFrom('a', 'a', 'b', 'b', 'lose a', 'lose b', 'cross a', 'round', 'round', 'slept', 'fill'),
+  passed: fc.integer({ min: 0, max: 700 }),
+  mid: fc.integer({ min: 995, max: 1_005 }),
+  aged: fc.integer({ min: 0, max: 800 }),
+});
+
+test('over any history: no quote outlives the decision after its last source, and a replay of the recording gives the same commands', () => {
+  let placed = 0;
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 60 }), fc.integer({ min: 1, max: 2 }), (acts, sourcesMin) => {
+      const writer = new LineWriter();
+      const lines: string[] = [];
+      const [livePrice, timing] = [{ ...RULES, sourcesMin }, { ...PATIENCE, privateStaleAfterMs: 1e9 }];
+      const desk = deskOf(livePrice, { timing });
+      const answers: (readonly Command[])[] = [];
+      const { engine } = desk;
+      const step = engine.step.bind(engine);
+      engine.step = event => {
+        lines.push(writer.input(event));
+        const at = answers.push([]) - 1;
+        const commands = step(event);
+        answers[at] = commands;
+        return commands;
+      };
+      desk.open().round();
+      for (const { kind, passed, mid, aged } of acts) {
+        desk.now += passed;
+        const of = kind.at(-1)!;
+        if (kind === 'round') desk.round(passed);
+        else if (kind === 'slept') desk.step({ kind: 'slept', at: desk.now });
+        else if (kind === 'fill') desk.fill(desk.live[0]?.id ?? '', 3);
+        else if (kind.startsWith('lose')) desk.step(reading(desk, of, 'gone'));
+        else if (kind.startsWith('cross')) desk.step(reading(desk, of, { ...book(mid), bid: mid + 2 }));
+        else desk.step(reading(desk, kind, book(mid), desk.now - aged));
+        desk.step({ kind: 'timer', at: desk.now });
+        const { refusal, sources } = engine.livePrice(desk.now)!;
+        expect(refusal === null).toBe(sources.filter(one => one.refusal === null).length >= sourcesMin);
+        if (refusal !== null) expect(desk.live).toEqual([]);
+      }
+      placed += desk.places().length;
+      const replayed = new Engine({
+        ...{ instrument: plain, strategy: aroundReference, livePrice, timing },
+        limits: { positionMax: 100, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1_000, staleAfterMs: 3_000 } as never,
+        ...{ tolerance: { priceBps: 10, amountShare: 0.5, maxAgeMs: 3_600_000 }, instance: 'mm', run: 7, target: null },
+      });
+      const levels = new OrderBook();
+      lines.forEach((text, i) => {
+        const line = lineOf(text);
+        if (line.kind !== 'input') throw new Error('expected an input');
+        expect(replayed.step(eventOf(line, levels))).toEqual(answers[i]);
+      });
+    }),
+    { numRuns: 60 },
+  );
+  expect(placed).toBeGreaterThan(100);
+});

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  BasisFilter,
+  driftVariance,
+  measurementVariance,
+  randomOf,
+  type BasisRules,
+} from '../../../src/core/index.ts';
+
+/** Rules of E17: s 2 bp, kappa 1/60 per second, q 1e-13 per second. */
+const E17: BasisRules = { sdBps: 2, revertMs: 60_000, driftBps: Math.sqrt(1e-13 * 3_600) * 1e4 };
+
+test('the variance of a measurement and the gain in the steady state are those of E17', () => {
+  expect(measurementVariance(E17, 1_000) / 2e-4 ** 2).toBeCloseTo(120.0027777649, 8);
+  expect(driftVariance(E17, 1_000)).toBeCloseTo(1e-13, 25);
+  const filter = new BasisFilter(E17);
+  for (let second = 0; second < 100_000; second++) filter.observe(second * 1_000, 0, Infinity);
+  const before = filter.log;
+  filter.observe(100_000_000, before + 1, Infinity);
+  expect(filter.log - before).toBeCloseTo(0.0001443254807108, 13);
+});
+
+/** Normal deviates (Box and Muller). */
+function normals(seed: number): () => number {
+  const random = randomOf(seed);
+  return () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
+}
+
+/** Root mean square error of the filter in bps, over a path of E17: the basis walks, the mispricing reverts. */
+function errorOf(rules: BasisRules, seed: number): number {
+  const normal = normals(seed);
+  const filter = new BasisFilter(rules);
+  const kept = Math.exp(-1 / 60);
+  let [basis, away, sum] = [0, 2e-4 * normal(), 0];
+  const seconds = 40_000;
+  for (let second = 0; second < seconds; second++) {
+    basis += Math.sqrt(1e-13) * normal();
+    away = kept * away + 2e-4 * Math.sqrt(1 - kept * kept) * normal();
+    filter.observe(second * 1_000, basis + away, Infinity);
+    if (second >= seconds / 2) sum += (filter.log - basis) ** 2;
+  }
+  return Math.sqrt(sum / (seconds / 2)) * 1e4;
+}
+
+test('the error on simulated paths is that of E17, and is what the filter says of itself', () => {
+  const seeds = Array.from({ length: 10 }, (_, i) => i + 1);
+  const rms = Math.sqrt(seeds.reduce((sum, seed) => sum + errorOf(E17, seed) ** 2, 0) / seeds.length);
+  // 0.243 bp in E17; a filter that takes measurements for independent has 0.572 bp there.
+  expect(rms).toBeGreaterThan(0.17);
+  expect(rms).toBeLessThan(0.33);
+  const filter = new BasisFilter(E17);
+  for (let second = 0; second < 40_000; second++) filter.observe(second * 1_000, 0, Infinity);
+  expect(filter.errorBps(39_999_000) / rms).toBeGreaterThan(0.75);
+  expect(filter.errorBps(39_999_000) / rms).toBeLessThan(1.5);
+});
+
+test('no measurement moves the basis by more than the gain times the bound, however wild it is', () => {
+  const value = fc.oneof(fc.double({ min: -1, max: 1, noNaN: true }), fc.constantFrom(Number.NaN, Infinity, -Infinity));
+  const measurement = fc.tuple(fc.integer({ min: 0, max: 5_000 }), value, fc.double({ min: 0, max: 0.01, noNaN: true }));
+  fc.assert(
+    fc.property(fc.array(measurement, { minLength: 2, maxLength: 50 }), measurements => {
+      const filter = new BasisFilter(E17);
+      let at = 0;
+      filter.observe(at, 0, 0);
+      for (const [passed, log, bound] of measurements) {
+        at += passed;
+        const before = filter.log;
+        filter.observe(at, log, bound);
+        expect(Math.abs(filter.log - before)).toBeLessThanOrEqual(bound);
+        expect(filter.errorBps(at)).toBeGreaterThan(0);
+      }
+    }),
+  );
+});
+
+test('a restored basis continues as if there had been no restart, and time apart makes it less certain', () => {
+  const [one, two] = [new BasisFilter(E17), new BasisFilter(E17)];
+  for (let second = 0; second < 500; second++) one.observe(second * 1_000, second % 7 === 0 ? 1e-3 : 0, 1e-3);
+  two.restore(one.state!, 600_000);
+  expect(two.errorBps(600_000)).toBe(one.errorBps(600_000));
+  expect(two.errorBps(3_600_000)).toBeGreaterThan(two.errorBps(600_000));
+  for (let second = 600; second < 700; second++) {
+    one.observe(second * 1_000, 2e-4, 1e-3);
+    two.observe(second * 1_000, 2e-4, 1e-3);
+  }
+  expect(two.state).toEqual(one.state);
+  const later = new BasisFilter(E17);
+  later.restore(one.state!, 0);
+  expect(later.state).toBeNull();
+});

@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { LivePrice, type LivePriceRules, type LiveReading, type SourceLeg } from '../../../src/core/index.ts';
+
+const leg = (feed: string, more: Partial<SourceLeg> = {}): SourceLeg => ({
+  ...{ feed, divides: false, staleAfterMs: 1_000, frozenAfterMs: null },
+  ...more,
+});
+const source = (name: string, ...legs: readonly SourceLeg[]) => ({ name, legs, weight: 1, feeBps: 10 });
+const RULES: LivePriceRules = {
+  sources: ['a', 'b', 'c'].map(name => source(name, leg(name))),
+  ...{ combine: 'median', divergenceMaxBps: 50, sourcesMin: 1, moveBps: 1, basis: null },
+};
+const BASIS: NonNullable<LivePriceRules['basis']> = {
+  ...{ sdBps: 2, revertMs: 60_000, driftBps: 2, errorMaxBps: 3 },
+  ...{ unknown: 'leave out', bandBps: null },
+};
+const book = (bid: number, ask: number, more: Partial<LiveReading> = {}): LiveReading => ({
+  ...{ bid, ask, bidAmount: 1, askAmount: 1, sell: bid, buy: ask, lagMs: null },
+  ...more,
+});
+const made = (rules: Partial<LivePriceRules> = {}, tick = 1) => new LivePrice({ ...RULES, ...rules }, tick);
+const refusals = (live: LivePrice, at: number) => live.status(at).sources.map(({ refusal }) => refusal);
+
+describe('one source is not used, and the reason is given', () => {
+  const oneSource = { sources: [source('a', leg('a', { frozenAfterMs: 500 }))] };
+  const cases: readonly (readonly [string, (live: LivePrice) => void, string])[] = [
+    ['before any reading', () => undefined, 'no data'],
+    ['after its loss', live => [book(9, 11), 'cut'].forEach(one => live.read('a', 1_000, one)), 'lost'],
+    ['when it is old', live => live.read('a', -1, book(9, 11)), 'stale'],
+    ['with one side', live => live.read('a', 1_000, book(9, 0)), 'one-sided'],
+    ['with a price that is not a number', live => live.read('a', 1_000, book(Number.NaN, 11)), 'one-sided'],
+    ['with a bid above the ask', live => live.read('a', 1_000, book(12, 11)), 'crossed'],
+    [
+      'when prices and amounts stay equal while it answers',
+      live => [100, 400, 700].forEach(at => live.read('a', at, book(9, 11))),
+      'frozen',
+    ],
+  ];
+  test.each(cases)('%s', (_, does, refusal) => {
+    const live = made(oneSource);
+    does(live);
+    expect(refusals(live, 1_000)).toEqual([refusal]);
+    const { price, refusal: why } = live.status(1_000);
+    expect(price).toBeNull();
+    expect(why).toContain(`a ${refusal}`);
+  });
+
+  test('a changed amount proves that a book is not frozen, and a new reading ends a loss', () => {
+    const live = made(oneSource);
+    for (const at of [100, 400, 700]) live.read('a', at, book(9, 11, { bidAmount: at }));
+    expect(live.status(1_000).price?.price).toBe(10);
+    live.read('a', 750, 'cut');
+    live.read('a', 800, book(9, 11));
+    expect(refusals(live, 1_000)).toEqual([null]);
+  });
+
+  test('a source that differs from the others is left out, and two that differ from each other both are', () => {
+    const live = made();
+    live.read('a', 0, book(9_999, 10_001));
+    live.read('b', 0, book(10_009, 10_011));
+    live.read('c', 0, book(10_199, 10_201));
+    expect(refusals(live, 0)).toEqual([null, null, 'divergent']);
+    expect(live.status(0).price?.price).toBe(10_005);
+    live.read('b', 0, 'cut');
+    expect(refusals(live, 0)).toEqual(['divergent', 'lost', 'divergent']);
+    expect(live.status(0).price).toBeNull();
+  });
+
+  test('a source whose readings started before a suspension of the process has no data', () => {
+    const live = made(oneSource);
+    live.read('a', 900, book(9, 11));
+    live.slept(1_000);
+    live.read('a', 999, book(9, 11));
+    expect(refusals(live, 1_000)).toEqual(['no data']);
+  });
+});
+
+test('a chain multiplies or divides by its books, sells at the bids and buys at the asks, and is as old as its oldest book', () => {
+  const legs = [leg('btc_usd'), leg('usd_mxn')];
+  const live = made({ sources: [source('a', ...legs), source('b', leg('btc_usd'), leg('mxn_usd', { divides: true }))] }, 0.01);
+  live.read('btc_usd', 500, book(99, 101, { sell: 98, buy: 102, lagMs: 3 }));
+  live.read('usd_mxn', 700, book(19, 21, { lagMs: -5 }));
+  live.read('mxn_usd', 800, book(0.04, 0.05));
+  const [a, b] = live.status(1_000).sources;
+  expect(a).toMatchObject({ price: 200_100, sell: 186_200, buy: 214_200, ageMs: 500, lagMs: 3 });
+  expect(b!.sell).toBeCloseTo(98 / 0.05 / 0.01, 6);
+  expect(b!.buy).toBeCloseTo(102 / 0.04 / 0.01, 6);
+});
+
+describe('the basis', () => {
+  const live = (more: Partial<NonNullable<LivePriceRules['basis']>> = {}, sources = RULES.sources.slice(0, 1)) =>
+    made({ sources, basis: { ...BASIS, ...more } });
+  /** One second each: this book is 30 bps above the price there. */
+  function learn(of: LivePrice, from: number, seconds: number): number {
+    for (let second = 0; second < seconds; second++) {
+      const at = from + second * 1_000;
+      of.read('a', at, book(9_999, 10_001));
+      of.learn(at, { mid: 10_030, halfSpread: 1, takerRate: 0 });
+    }
+    return from + (seconds - 1) * 1_000;
+  }
+
+  test('a source without a known basis is left out; with one, this book is quoted at its usual distance', () => {
+    const of = live();
+    let at = learn(of, 0, 10);
+    expect(refusals(of, at)).toEqual(['no basis']);
+    at = learn(of, at + 1_000, 120);
+    const { price, sources } = of.status(at);
+    expect(price?.there).toBe(10_000);
+    expect(price?.price).toBeCloseTo(10_030, 6);
+    expect(sources[0]!.basisBps).toBeCloseTo(Math.log(1.003) * 10_000, 6);
+    expect(sources[0]!.basisErrorBps).toBeLessThan(3);
+  });
+
+  test('by configuration, an unknown basis counts as 0', () => {
+    const of = live({ unknown: 'zero' });
+    expect(of.status(learn(of, 0, 10)).price?.price).toBe(10_000);
+  });
+
+  test('a basis of an earlier run counts at once, also for a source at another place of the list', () => {
+    const first = live();
+    const at = learn(first, 0, 120);
+    const second = live({}, [source('z', leg('z')), source('a', leg('a'))]);
+    second.restore(first.bases(), at + 5_000);
+    second.read('a', at + 5_000, book(9_999, 10_001));
+    expect(refusals(second, at + 5_000)).toEqual(['no data', null]);
+    expect(second.status(at + 5_000).price?.price).toBeCloseTo(10_030, 6);
+  });
+
+  test('nothing is learned from a source that is not usable, or while this book has no price', () => {
+    const of = live();
+    of.read('a', 0, book(9_999, 10_001));
+    of.learn(0, { mid: 0, halfSpread: 0, takerRate: 0 });
+    of.learn(5_000, { mid: 10_000, halfSpread: 0, takerRate: 0 });
+    expect(of.bases()).toEqual({});
+  });
+});
+
+type Told = { readonly feed: string; readonly passed: number; readonly aged: number; readonly what: LiveReading | string };
+const told: fc.Arbitrary<Told> = fc.record({
+  feed: fc.constantFrom('a', 'b', 'c'),
+  passed: fc.integer({ min: 0, max: 400 }),
+  aged: fc.integer({ min: 0, max: 300 }),
+  what: fc.oneof(
+    { weight: 8, arbitrary: fc.integer({ min: 9_950, max: 10_050 }).map(mid => book(mid - 1, mid + 1)) },
+    { weight: 1, arbitrary: fc.integer({ min: 9_950, max: 10_050 }).map(mid => book(mid + 1, mid - 1)) },
+    fc.constantFrom<LiveReading | string>('cut', book(0, 10_000), book(10_000, Infinity), book(Number.NaN, 10_001)),
+  ),
+});
+
+test('over any history, the price is within the usable prices, and no stale, crossed, one-sided, frozen or divergent source is used', () => {
+  const rules: Partial<LivePriceRules> = {
+    sources: ['a', 'b', 'c'].map((name, i) => ({ ...source(name, leg(name, { frozenAfterMs: 600 })), weight: i + 1 })),
+  };
+  fc.assert(
+    fc.property(
+      fc.array(told, { maxLength: 40 }),
+      fc.constantFrom<LivePriceRules['combine']>('median', 'weights'),
+      fc.integer({ min: 1, max: 3 }),
+      (history, combine, sourcesMin) => {
+        const live = made({ ...rules, combine, sourcesMin });
+        const last = new Map<string, { at: number; changedAt: number; what: LiveReading } | string>();
+        let at = 10_000;
+        for (const { feed, passed, aged, what } of history) {
+          at += passed;
+          const startedAt = at - aged;
+          live.read(feed, startedAt, what);
+          const before = last.get(feed);
+          const known = typeof before === 'object' ? before : undefined;
+          if (typeof what === 'string') last.set(feed, what);
+          else if (known === undefined || startedAt >= known.at) {
+            const isSame = known !== undefined && known.what.bid === what.bid && known.what.ask === what.ask;
+            last.set(feed, { at: startedAt, changedAt: isSame ? known.changedAt : startedAt, what });
+          }
+          const { sources, price, refusal } = live.status(at);
+          const used = sources.filter(one => one.refusal === null);
+          for (const { name, price: there } of used) {
+            const seen = last.get(name);
+            if (typeof seen !== 'object') throw new Error(`${name} is used without a reading`);
+            expect(at - seen.at).toBeLessThanOrEqual(1_000);
+            expect(seen.at - seen.changedAt).toBeLessThanOrEqual(600);
+            expect(seen.what.bid).toBeGreaterThan(0);
+            expect(seen.what.bid).toBeLessThanOrEqual(seen.what.ask);
+            expect(there).toBe((seen.what.bid + seen.what.ask) / 2);
+          }
+          expect(refusal === null).toBe(price !== null);
+          if (price === null) {
+            expect(used.length).toBeLessThan(sourcesMin);
+            continue;
+          }
+          const prices = used.map(one => one.price!);
+          expect(price.price).toBeGreaterThanOrEqual(Math.min(...prices));
+          expect(price.price).toBeLessThanOrEqual(Math.max(...prices));
+          expect(Math.max(...prices) / Math.min(...prices) - 1).toBeLessThanOrEqual(2.02 * 50e-4);
+        }
+      },
+    ),
+  );
+});
