@@ -12,7 +12,7 @@ export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
 export { externalReferenceOf, readsPerMinute } from './config/sections/reference.ts';
-export { liveSourcesOf } from './config/sections/referenceSources.ts';
+export { liveSourcesOf, ccxtIdsOf } from './config/sections/referenceSources.ts';
 export type { LiveFeed, LiveSources } from './config/sections/referenceSources.ts';
 export type { ExternalReference, FeedConfig } from './config/sections/reference.ts';
 export { configSchema } from './config/schema.ts';

@@ -2,9 +2,10 @@
  * Thread in which ccxt runs: one class, one book. A fault of ccxt ends this thread and not the bot, and the end of the
  * thread closes all of its sockets.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import { textOfError, type Outcome } from '../core/index.ts';
+import { textOfError, type DecimalText, type Outcome } from '../core/index.ts';
 import { fetchWhole } from './fetchWhole.ts';
 import { bookOfMarket, rulesOfMarket, type CcxtMarketRow } from './marketRules.ts';
 import { nearestNames } from './installed.ts';
@@ -127,7 +128,7 @@ async function repeated(watch: () => Promise<void>): Promise<void> {
     for (;;) {
       await watch();
       // A class whose calls return immediately must not keep timers and sockets waiting.
-      await new Promise(resolve => setImmediate(resolve));
+      await nextTurn();
     }
   } catch (error) {
     tell({ kind: 'failed', reason: reasonOf(error) });
@@ -177,7 +178,7 @@ async function answer(exchange: CcxtExchange, market: CcxtMarketRow, { request, 
   tell({ kind: 'answer', request, outcome });
 }
 
-const bestPrice = ({ bids, asks }: CcxtBook): string | null => decimalText((bids[0] ?? asks[0])?.[0]);
+const bestPrice = ({ bids, asks }: CcxtBook): DecimalText | null => decimalText((bids[0] ?? asks[0])?.[0]);
 
 /** Maximum length of a reason. ccxt quotes whole replies in its errors. */
 const REASON_MAX = 300;

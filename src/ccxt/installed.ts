@@ -1,8 +1,9 @@
 /** The ccxt package that the user has installed next to this program: its version and its exchanges. */
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { editDistance } from '../core/index.ts';
+import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 
 /**
  * Version with which this program is tested. Patch versions of ccxt change behavior, so every other version is
@@ -82,7 +83,7 @@ function folderFrom(from: string | URL): string | null {
 /** Returns the version in the package.json of ccxt in this folder; `null` if there is none. */
 function versionIn(folder: string): string | null {
   try {
-    const read = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    const read = JSON.parse(readRegularFile(join(folder, 'package.json'), TEXT_FILE)) as {
       name?: unknown;
       version?: unknown;
     };

@@ -1,6 +1,5 @@
 /** Rules of a book from a market of ccxt. */
-import { Decimal } from 'decimal.js';
-import { BOOK_NAME, isDecimalText, type AvailableBook, type DecimalText } from '../core/index.ts';
+import { BOOK_NAME, type AvailableBook, type DecimalText } from '../core/index.ts';
 import { decimalText } from './decimalText.ts';
 
 type Bounds = { readonly min?: unknown; readonly max?: unknown };
@@ -37,7 +36,7 @@ export function bookOfMarket({ base, quote }: CcxtMarketRow): string | null {
 export async function rulesOfMarket(
   row: CcxtMarketRow,
   mode: number,
-  price: () => Promise<string | null>,
+  price: () => Promise<DecimalText | null>,
 ): Promise<AvailableBook> {
   const { limits, precision } = row;
   const book = bookOfMarket(row);
@@ -68,16 +67,29 @@ function positive(value: unknown): DecimalText | null {
 /** Number of spare decimals for a tick from significant digits, so that prices down to a hundredth of `price` fit. */
 const SPARE_DECIMALS = 2;
 
-async function tickOf(value: unknown, mode: number, price: () => Promise<string | null>): Promise<DecimalText | null> {
+async function tickOf(
+  value: unknown,
+  mode: number,
+  price: () => Promise<DecimalText | null>,
+): Promise<DecimalText | null> {
   if (mode === MODE.tick) return positive(value);
   const count = Number(value);
   if (value === undefined || value === null || !Number.isInteger(count)) return null;
   if (mode === MODE.decimals) return powerOfTen(-count);
-  const now = mode === MODE.digits ? await price() : null;
-  return now === null || Number(now) === 0 ? null : powerOfTen(new Decimal(now).e - count + 1 - SPARE_DECIMALS);
+  const exponent = mode === MODE.digits ? exponentOf(await price()) : null;
+  return exponent === null ? null : powerOfTen(exponent - count + 1 - SPARE_DECIMALS);
 }
 
+/** Returns the power of ten of the first digit of decimal text: 4 for 97000.1, -3 for 0.002; `null` for zero. */
+function exponentOf(text: DecimalText | null): number | null {
+  const [whole = '', fraction = ''] = (text ?? '').split('.');
+  if (/[1-9]/.test(whole)) return whole.length - 1;
+  const first = fraction.search(/[1-9]/);
+  return first < 0 ? null : -first - 1;
+}
+
+/** Returns a power of ten up to 1 as text; `null` below the smallest decimal. */
 function powerOfTen(exponent: number): DecimalText | null {
-  const text = new Decimal(10).pow(Math.min(0, exponent)).toFixed();
-  return isDecimalText(text) ? text : null;
+  const decimals = Math.max(0, -exponent);
+  return decimalText(decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`);
 }

@@ -1,9 +1,9 @@
 /** Live price of one book through ccxt: streamed if the class has a stream, otherwise polled within its rate limit. */
-import { textOfError, type Clock, type Millis, type Timer } from '../core/index.ts';
-import type { Log } from '../live/log.ts';
+import type { Clock, Millis, Timer } from '../core/index.ts';
 import type { LiveLevel, LivePriceNews, LivePriceSource } from '../live/market/livePriceSource.ts';
 import { CcxtMarket, type CcxtMarketNews } from './ccxtMarket.ts';
 import type { TextBook, TextLevel } from './messages.ts';
+import { isSameBook } from './textBook.ts';
 
 export type CcxtPriceOptions = {
   /** Id of the exchange in ccxt, like `binance`. */
@@ -14,90 +14,129 @@ export type CcxtPriceOptions = {
   readonly levels: number;
   /** Time without a change of the book after which the connection is replaced, in ms. */
   readonly silentAfterMs: Millis;
+  /** Interval of polls without a stream, and the time without news of the stream before a poll, in ms. */
+  readonly pollMs: Millis;
   readonly clock: Clock;
-  readonly log: Pick<Log, 'warn'>;
-  /** `url`: origin that replaces the origin of the exchange's addresses. */
-  readonly options?: { readonly url?: string };
+  /** Origin that replaces the origin of the exchange's addresses. */
+  readonly url?: string;
 };
 
-/** Minimum interval of polls, in ms. */
-const POLL_MS = 1_000;
 /** Interval of polls as a multiple of the rate limit, so that the requests of ccxt never wait for each other. */
 const POLL_RATE = 1.2;
+/** Time in which a stream must follow a polled book that differs from its own, in ms. */
+const FOLLOW_WITHIN_MS = 1_000;
 
-/** Returns the source. ccxt is loaded by `start`; a missing or wrong ccxt is reported as `lost`. */
-export function ccxtPriceSource(of: CcxtPriceOptions): LivePriceSource {
-  const { clock, id, book, silentAfterMs, levels, log, options = {} } = of;
-  const name = `ccxt:${id} ${book}`;
-  const market = new CcxtMarket({ id, book, wants: 'prices', levels, silentAfterMs, clock, ...options });
-  let onNews: (news: LivePriceNews) => void = () => undefined;
-  let last: TextBook | null = null;
-  let timer: Timer | null = null;
-  let isClosed = false;
-  /** Number of the connection, so that the polls of a replaced connection end. */
-  let connection = 0;
-  let readAt = -Infinity;
+/**
+ * Returns the source. ccxt is loaded by `start`; a missing or wrong ccxt is reported as `lost`. A stream that sends
+ * nothing for `pollMs` is checked against a polled book.
+ */
+export function ccxtPriceSource(options: CcxtPriceOptions): LivePriceSource {
+  return new CcxtPriceSource(options);
+}
 
-  const tell = (news: LivePriceNews): void => {
-    if (!isClosed) onNews(news);
-  };
-  const tellBook = (found: TextBook, ageMs: Millis): void => {
-    last = found;
-    tell({ kind: 'book', bids: numbers(found.bids), asks: numbers(found.asks), sentAt: found.sentAt, ageMs });
-  };
+class CcxtPriceSource implements LivePriceSource {
+  readonly name: string;
+  readonly #options: CcxtPriceOptions;
+  readonly #market: CcxtMarket;
+  #onNews: (news: LivePriceNews) => void = () => undefined;
+  #isClosed = false;
+  #streams = false;
+  /** Minimum interval of polls, in ms. */
+  #pollMs: Millis = Infinity;
+  #last: TextBook | null = null;
+  /** Elapsed time of the last book that was read or received. */
+  #knownAt: Millis = -Infinity;
+  #timer: Timer | null = null;
+  /** Number of books and connections so far; a poll is outdated if it changed since the request. */
+  #changes = 0;
+  /** Whether the last poll differed from the book of the stream. */
+  #isBehind = false;
 
-  async function poll(everyMs: Millis, of: number): Promise<void> {
-    const from = clock.elapsed();
-    const outcome = await market.ask('book');
-    if (isClosed || connection !== of) return;
+  constructor(options: CcxtPriceOptions) {
+    const { clock, id, book, silentAfterMs, levels, url } = options;
+    this.#options = options;
+    this.name = `ccxt:${id} ${book}`;
+    const of = { id, book, wants: 'prices', levels, silentAfterMs, clock } as const;
+    this.#market = new CcxtMarket({ ...of, ...(url === undefined ? {} : { url }) });
+  }
+
+  start(onNews: (news: LivePriceNews) => void): void {
+    this.#onNews = onNews;
+    this.#market.start(news => this.#hear(news));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.stop();
+    await this.#market.close();
+  }
+
+  #hear(news: CcxtMarketNews): void {
+    if (this.#isClosed) return;
+    switch (news.kind) {
+      case 'ready':
+        this.#streams = news.streams;
+        this.#pollMs = Math.max(this.#options.pollMs, news.rateLimitMs * POLL_RATE);
+        this.#knownAt = this.#options.clock.elapsed();
+        return news.streams ? this.#pollIn(this.#pollMs) : this.#pollIn(0);
+      case 'book':
+        return this.#takeStreamed(news.book);
+      case 'same':
+        return this.#last === null ? undefined : this.#takeStreamed({ ...this.#last, sentAt: news.sentAt });
+      case 'trades':
+        return;
+      case 'lost':
+        this.#changes++;
+        this.#last = null;
+        this.#isBehind = false;
+        this.#timer?.stop();
+        return this.#onNews({ kind: 'lost', reason: news.reason });
+    }
+  }
+
+  #takeStreamed(book: TextBook): void {
+    this.#changes++;
+    this.#isBehind = false;
+    this.#pollIn(this.#pollMs);
+    this.#tell(book, 0);
+  }
+
+  #tell(book: TextBook, ageMs: Millis): void {
+    this.#last = book;
+    this.#knownAt = this.#options.clock.elapsed();
+    this.#onNews({ kind: 'book', bids: numbers(book.bids), asks: numbers(book.asks), sentAt: book.sentAt, ageMs });
+  }
+
+  #pollIn(ms: Millis): void {
+    this.#timer?.stop();
+    this.#timer = this.#options.clock.after(ms, () => void this.#poll());
+  }
+
+  async #poll(): Promise<void> {
+    const { clock, silentAfterMs } = this.#options;
+    const [from, changes] = [clock.elapsed(), this.#changes];
+    const outcome = await this.#market.ask('book');
+    // A newer book of the stream, or a new connection, has set its own timer.
+    if (this.#isClosed || this.#changes !== changes) return;
     const now = clock.elapsed();
-    if (outcome.kind === 'done') {
-      readAt = now;
-      tellBook(outcome.value, now - from);
-    } else {
-      const why = outcome.kind === 'unknown' ? outcome.reason : outcome.message;
-      log.warn({ source: name }, `${name}: the book could not be read (${why}); retrying`);
-      if (!(now - readAt <= silentAfterMs)) {
-        tell({ kind: 'lost', reason: why });
-        // A class may keep state of a broken connection.
-        return market.restart(why);
-      }
+    this.#pollIn(this.#pollMs);
+    if (outcome.kind !== 'done') {
+      // A single failed read is no loss: the receiver sees the age of the book.
+      if (now - this.#knownAt > silentAfterMs)
+        this.#market.restart(outcome.kind === 'unknown' ? outcome.reason : outcome.message);
+      return;
     }
-    timer = clock.after(everyMs, () => void poll(everyMs, of));
+    const differs = this.#streams && this.#last !== null && !isSameBook(this.#last, outcome.value);
+    if (differs && this.#isBehind) return this.#market.restart('the stream sends nothing, but the book has changed');
+    this.#isBehind = differs;
+    if (differs) {
+      // The next poll compares with the book of the stream, not with the polled book.
+      this.#pollIn(FOLLOW_WITHIN_MS);
+      const streamed = this.#last;
+      this.#tell(outcome.value, now - from);
+      this.#last = streamed;
+    } else this.#tell(outcome.value, now - from);
   }
-
-  function hear(news: CcxtMarketNews): void {
-    if (news.kind === 'book') tellBook(news.book, 0);
-    else if (news.kind === 'same' && last !== null) tellBook({ ...last, sentAt: news.sentAt }, 0);
-    else if (news.kind === 'ready') {
-      readAt = clock.elapsed();
-      if (!news.streams) void poll(Math.max(POLL_MS, news.rateLimitMs * POLL_RATE), connection);
-    } else if (news.kind === 'lost') {
-      connection++;
-      last = null;
-      timer?.stop();
-      tell({ kind: 'lost', reason: news.reason });
-    }
-  }
-
-  return {
-    name,
-    start: listener => {
-      onNews = listener;
-      market.start(news => {
-        try {
-          hear(news);
-        } catch (error) {
-          market.restart(textOfError(error));
-        }
-      });
-    },
-    close: async () => {
-      isClosed = true;
-      timer?.stop();
-      await market.close();
-    },
-  };
 }
 
 const numbers = (levels: readonly TextLevel[]): readonly LiveLevel[] =>
