@@ -167,7 +167,12 @@ async function answer(exchange: CcxtExchange, market: CcxtMarketRow, { request, 
         bestPrice(await exchange.fetchOrderBook(row.symbol)),
       );
     },
-    book: async () => textBook(await exchange.fetchOrderBook(market.symbol), data.levels),
+    book: async () => {
+      const book = textBook(await exchange.fetchOrderBook(market.symbol), data.levels);
+      // ccxt also makes an empty book of an answer in another form.
+      if (book.bids.length + book.asks.length === 0) throw new Error('the book is empty');
+      return book;
+    },
     trades: async (): Promise<TradesRead> =>
       readTrades(await exchange.fetchTrades(market.symbol, undefined, undefined, TRADES[data.id] ?? {})),
   };

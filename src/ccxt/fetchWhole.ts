@@ -39,6 +39,9 @@ export async function fetchWhole(url: string, { method, headers, body, signal }:
   const packed = Buffer.concat(parts);
   const unpack = UNPACK[String(answer.headers['content-encoding'] ?? '')];
   const whole = unpack ? unpack(packed) : packed;
+  // ccxt takes any other text as an answer without fields, which would be an empty book.
+  if (!isJson(whole.toString('utf8')))
+    throw new TypeError(`the answer is not JSON (HTTP ${answer.statusCode}, ${whole.length} bytes)`);
   return {
     status: answer.statusCode,
     statusText: '',
@@ -46,4 +49,13 @@ export async function fetchWhole(url: string, { method, headers, body, signal }:
     text: () => Promise.resolve(whole.toString('utf8')),
     arrayBuffer: () => Promise.resolve(whole),
   };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -49,7 +49,8 @@ export async function tinyExchange(): Promise<TinyExchange> {
   let update = 1_000;
   let connected = 0;
   const sockets = new Set<Socket>();
-  const streams = new Set<WebSocket>();
+  /** Streams with the topics that they are subscribed to. */
+  const streams = new Map<WebSocket, string>();
   const depth = () => ({ lastUpdateId: update, bids: [...levels.b], asks: [...levels.a] });
   const answers: Record<string, () => unknown> = {
     '/api/v3/exchangeInfo': () => ({ timezone: 'UTC', serverTime: Date.now(), rateLimits: [], symbols: [SYMBOL] }),
@@ -71,15 +72,18 @@ export async function tinyExchange(): Promise<TinyExchange> {
   const stream = new WebSocketServer({ server });
   stream.on('connection', socket => {
     connected++;
-    streams.add(socket);
+    streams.set(socket, '');
     socket.on('error', () => undefined);
     socket.on('close', () => streams.delete(socket));
     socket.on('message', (data: Buffer) => {
-      const { id } = JSON.parse(data.toString()) as { id: number };
+      const { id, params } = JSON.parse(data.toString()) as { id: number; params: readonly string[] };
+      streams.set(socket, `${streams.get(socket)} ${params.join(' ')}`);
       socket.send(JSON.stringify({ result: null, id }));
     });
   });
-  const send = (frame: string | Buffer): void => streams.forEach(socket => socket.send(frame));
+  // ccxt opens one connection per topic, and reads every frame on each.
+  const send = (frame: string | Buffer, topic = ''): void =>
+    streams.forEach((topics, socket) => topics.includes(topic) && socket.send(frame));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const tiny: TinyExchange = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -93,18 +97,18 @@ export async function tinyExchange(): Promise<TinyExchange> {
       const U = ++update;
       const E = Date.now();
       const change = { b: [] as string[][], a: [] as string[][], [side]: [[price, amount]] };
-      if (!silent) send(JSON.stringify({ e: 'depthUpdate', E, s: 'BTCUSDT', U, u: U, ...change }));
+      if (!silent) send(JSON.stringify({ e: 'depthUpdate', E, s: 'BTCUSDT', U, u: U, ...change }), '@depth');
     },
     trade: (price, qty) => {
       const [id, T] = [trades.length + 1, Date.now()];
       trades.push({ id, price, qty, time: T, isBuyerMaker: false });
-      send(JSON.stringify({ e: 'trade', E: T, s: 'BTCUSDT', t: id, p: price, q: qty, T, m: false, M: true }));
+      send(JSON.stringify({ e: 'trade', E: T, s: 'BTCUSDT', t: id, p: price, q: qty, T, m: false, M: true }), '@trade');
     },
-    send,
-    cut: code => streams.forEach(socket => (code === undefined ? socket.terminate() : socket.close(code, 'test'))),
+    send: frame => send(frame),
+    cut: code => streams.forEach((_, socket) => (code === undefined ? socket.terminate() : socket.close(code, 'test'))),
     close: async () => {
       stream.close();
-      streams.forEach(socket => socket.terminate());
+      streams.forEach((_, socket) => socket.terminate());
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));
     },
