@@ -195,6 +195,8 @@ const MANY = [
   'tape/window',
 ].map(name => `test/${name}.test.ts`);
 // Even a few seeds of these take seconds: they are left to the project of many, and the simulation also to its smoke in `.ci/run`.
+// ccxt in its thread on real sockets: `.ci/ccxt.sh`.
+const CCXT = ['ccxtMarket', 'priceSource', 'recordedTapes'].map(name => `test/ccxt/${name}.test.ts`);
 const ONLY_MANY = [
   'app/inspect/oneProfit',
   'app/promote/killed',
@@ -258,7 +260,7 @@ export default defineConfig({
           // No file leaves anything behind for the next one; loading every module anew for each is a third of the time.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: [PROGRAM, ...RECORDINGS, ...SEEDS, ...ONLY_MANY],
+          exclude: [PROGRAM, ...RECORDINGS, ...SEEDS, ...CCXT, ...ONLY_MANY],
           ...inMemory,
         },
       },
@@ -270,6 +272,7 @@ export default defineConfig({
       { extends: true, test: { name: 'long', include: LONG, ...ofTheProgram } },
       { extends: true, test: { name: 'recordings', include: RECORDINGS, ...ofTheProgram } },
       { extends: true, test: { name: 'seeds', include: SEEDS, ...ofTheProgram } },
+      { extends: true, test: { name: 'ccxt', include: CCXT, ...ofTheProgram } },
       {
         extends: true,
         test: {

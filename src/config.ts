@@ -12,7 +12,7 @@ export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
 export { externalReferenceOf, readsPerMinute } from './config/sections/reference.ts';
-export { liveSourcesOf } from './config/sections/referenceSources.ts';
+export { liveSourcesOf, ccxtIdsOf } from './config/sections/referenceSources.ts';
 export type { LiveFeed, LiveSources } from './config/sections/referenceSources.ts';
 export type { ExternalReference, FeedConfig } from './config/sections/reference.ts';
 export { configSchema } from './config/schema.ts';
@@ -26,6 +26,7 @@ export type { StrategyConfig } from './config/sections/strategy.ts';
 export type { WebhookSettings } from './config/sections/webhooks.ts';
 export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
 export type { TakesEffect } from './config/sections/takesEffect.ts';
+export { addressProblem } from './config/sections/values.ts';
 export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { AlertSecrets, KeyPrefix, Secrets } from './config/secrets.ts';
 

@@ -1,5 +1,6 @@
 /** Configuration problems as lines for the operator, with position, expected value and value found. */
 import type { z } from 'zod';
+import { editDistance } from '../core/index.ts';
 import { currentKeyName, oldKeysIn } from './renamedKeys.ts';
 import { keysOf, pathsOfKey, requiredKeysOf, schemaAt, unwrap } from './shape.ts';
 
@@ -220,20 +221,3 @@ const wordKey = (word: string): string =>
     .map(part => part.toLowerCase().replace(/s$/, ''))
     .sort()
     .join('');
-
-/**
- * Returns the Levenshtein distance, computed row by row. A package for this function would only add size to the image
- * (leven 4.1.0 and fastest-levenshtein 1.0.16 give equal numbers).
- */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitute = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substitute, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
-}

@@ -25,6 +25,11 @@ export type PublicTradeTailOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'trades'>;
   readonly book: string;
   readonly listener: TradeListener;
+  /**
+   * Whether the exchange lists earlier trades by page. If false, trades of the stream are reported immediately, and
+   * trades that it missed are not reported. Default: true.
+   */
+  readonly hasPages?: boolean;
 };
 
 /**
@@ -58,7 +63,7 @@ export class PublicTradeTail {
 
   /** Whether trades must be read from pages. */
   get needsPages(): boolean {
-    return this.#source === 'pages';
+    return this.#source === 'pages' && this.#options.hasPages !== false;
   }
 
   /** Handles the start of the stream. The stream reports every later trade, and pages contain the earlier trades. */
@@ -132,8 +137,9 @@ export class PublicTradeTail {
 
   #begin(early: StreamTrade[] | null): void {
     this.#doubts++;
-    this.#source = 'pages';
-    this.#early = early;
+    const isAtOnce = this.#options.hasPages === false && early !== null;
+    this.#source = isAtOnce ? 'stream' : 'pages';
+    this.#early = isAtOnce ? null : early;
   }
 
   #tell(trade: PublicTrade | StreamTrade, way: TradeWay): void {

@@ -45,5 +45,5 @@ export { Recorder } from './record/recorder.ts';
 export { RULES_EVERY_MS, rulesOf } from './record/recordedRules.ts';
 export type { RecorderOptions, RecorderStatus } from './record/recorderTypes.ts';
 export type { RecordSink } from './record/reorderBuffer.ts';
-export { PollRecorder } from './record/pollRecorder.ts';
+export { LevelRecorder } from './record/levelRecorder.ts';
 export { exportTape } from './format/exportTape.ts';

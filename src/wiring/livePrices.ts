@@ -1,5 +1,6 @@
 /** Books of the sources of the reference price: of the traded exchange, of another registered exchange, or of a feed. */
 import { randomOf, type Clock, type Exchange } from '../core/index.ts';
+import { ccxtPriceSource } from '../ccxt/priceSource.ts';
 import { liveSourcesOf, type Config, type LiveFeed } from '../config.ts';
 import type { LivePriceFeed } from '../live/market/livePriceReads.ts';
 import type { LivePriceSource } from '../live/market/livePriceSource.ts';
@@ -13,6 +14,8 @@ import { venueNamed } from './venueRegistry.ts';
 const LEVELS = 50;
 /** Maximum number of public requests per minute for one book of another exchange. */
 const REQUESTS_PER_MINUTE = 60;
+/** Time without a change of a streamed book after which ccxt connects again, in ms. Polls check it much earlier. */
+const CCXT_SILENT_AFTER_MS = 60_000;
 
 /**
  * Returns a function that creates the books of the sources for a run, without sending anything. Returns `undefined` if
@@ -56,6 +59,11 @@ function sourceOf(
     });
   }
   if (from === 'feed' || 'feed' in from) return feedPriceSource(feedOf(feedFor(config, book, from)), clock, pollMs);
+  if ('ccxt' in from) {
+    const { ccxt: id, url: origin } = from;
+    const of = { ...common, id, silentAfterMs: CCXT_SILENT_AFTER_MS };
+    return ccxtPriceSource({ ...of, ...(origin === undefined ? {} : { url: origin }) });
+  }
   const venue = venueNamed(from.venue);
   const { streamUrl: url } = from;
   const client = venue.connect({

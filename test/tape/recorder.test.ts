@@ -20,7 +20,7 @@ import { inProcessStream } from '../../src/sandbox/index.ts';
 import {
   KIND,
   openStoredTape,
-  PollRecorder,
+  LevelRecorder,
   RecordedBook,
   Recorder,
   rulesOf,
@@ -154,7 +154,7 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
     async poll(exchange: Partial<Exchange> = {}) {
       const of = await rules();
       const writer = writerOf(of);
-      const recorder = new PollRecorder({
+      const recorder = new LevelRecorder({
         ...common,
         exchange: { ...client, ...exchange },
         sink: lazily(writer),

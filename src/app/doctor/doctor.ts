@@ -1,6 +1,6 @@
 /** `puntas doctor`: checks all requirements of a live bot in advance, with a remedy for each finding. */
 import { sleep, type Clock, type Observation, type VenueClient } from '../../core/index.ts';
-import type { Config } from '../../config.ts';
+import { ccxtIdsOf, type Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
@@ -12,6 +12,7 @@ import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { remoteAccess, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
+import { ccxtFindings } from './ccxt.ts';
 import { ClockGap } from './clockGap.ts';
 import { encryptionFindings } from './encryption.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
@@ -67,6 +68,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   tell(diskFindings(config, clock));
   tell(await portFindings(config));
   tell(await sentinelFinding(config, clock));
+  tell(ccxtFindings(ccxtIdsOf(config)));
   if (config.exchange.kind === 'embedded') {
     const left = await withVenue(config, null, { speed: 1, openLog: options.openLog }, clock, (venue, log) =>
       withKey({ ...options, tell }, venue, log),

@@ -1,9 +1,18 @@
 /** `puntas record`: records an exchange's public market as a tape until stopped. Needs no key. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomOf, sleep, type AvailableBook, type BookRules, type Clock, type VenueClient } from '../../core/index.ts';
+import {
+  randomOf,
+  sleep,
+  type AvailableBook,
+  type BookRules,
+  type Clock,
+  type MarketStream,
+  type Millis,
+  type VenueClient,
+} from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { PollRecorder, Recorder, RULES_EVERY_MS, rulesOf, TapeWriter, type RecorderStatus } from '../../tape/index.ts';
+import { LevelRecorder, Recorder, RULES_EVERY_MS, rulesOf, TapeWriter, type RecorderStatus } from '../../tape/index.ts';
 import { publicClientOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
@@ -12,6 +21,8 @@ export type RecordOptions = {
   readonly config: Config;
   /** Addresses of the exchange. Books are polled without `streamUrl`, or if the configuration disables the stream. */
   readonly addresses: { readonly restUrl: string; readonly streamUrl?: string };
+  /** Exchange that is read through ccxt, instead of the exchange of the configuration and `addresses`. */
+  readonly ccxt?: { readonly id: string; readonly url?: string };
   /** Names of books, or a function that selects them from the books that the exchange lists. */
   readonly books: readonly string[] | ((listed: readonly AvailableBook[]) => readonly string[]);
   readonly out: string;
@@ -37,6 +48,20 @@ const PROGRESS_MS = 1_000;
 /** Pause between attempts to read the rules before recording starts, in ms. */
 const RULES_AGAIN_MS = 5_000;
 
+/** Public market of an exchange, for a recorder. */
+type Market = {
+  readonly exchange: Pick<VenueClient, 'limits' | 'availableBooks' | 'orderBook' | 'trades' | 'close'>;
+  /** Stream of a book whose rules were read; `undefined` if its books are polled. */
+  readonly streamOf: (book: string) => MarketStream | undefined;
+  readonly streams: 'orders' | 'levels';
+  /** Whether pages of trades fill the gaps of the stream. */
+  readonly hasTradePages: boolean;
+  /** Interval between two requests that the rate limits allow on average, in ms. */
+  readonly requestEveryMs: () => Millis;
+  /** Origin of the rows, for the header of the tape. */
+  readonly sourceOf: (isStreamed: boolean) => string;
+};
+
 type Recording = {
   readonly book: string;
   readonly recorder: Pick<Recorder, 'start' | 'stop' | 'status'>;
@@ -49,7 +74,7 @@ type Recording = {
  */
 export async function record(options: RecordOptions): Promise<Recorded> {
   const { clock, out, onProgress } = options;
-  const client = publicClient(options);
+  const market = options.ccxt ? await ccxtMarket(options, options.ccxt) : venueMarket(options);
   const recordings: Recording[] = [];
   let stop: (why: string) => void = () => undefined;
   const stopped = new Promise<string>(resolve => (stop = resolve));
@@ -66,9 +91,9 @@ export async function record(options: RecordOptions): Promise<Recorded> {
   });
   const started = clock.elapsed();
   try {
-    const rules = await rulesOfBooks(client, options, asked.signal);
-    for (const row of rules) recordings.push(openRecording(row, rules.length, client, options, onBroken));
-    startInTurn(recordings, options, asked.signal);
+    const rules = await rulesOfBooks(market, options, asked.signal);
+    for (const row of rules) recordings.push(openRecording(row, rules.length, market, options, onBroken));
+    startInTurn(recordings, market, clock, asked.signal);
     const line = setInterval(
       () => onProgress(recordings.map(one => progressOf(one, (clock.elapsed() - started) / 1000)).join(' | ')),
       PROGRESS_MS,
@@ -83,7 +108,7 @@ export async function record(options: RecordOptions): Promise<Recorded> {
         onBroken(error);
       }
     }
-    await client.close();
+    await market.exchange.close();
   }
   return {
     seconds: (clock.elapsed() - started) / 1000,
@@ -107,17 +132,20 @@ const FIRST_REQUESTS = 4;
  * Starts as many recorders at once as the rate budget allows, and each further recorder when the budget has enough
  * requests for it.
  */
-function startInTurn(recordings: readonly Recording[], { clock, config }: RecordOptions, signal: AbortSignal): void {
-  const perMinute = publicPerMinute(config);
-  const atOnce = Math.max(1, Math.floor(perMinute / FIRST_REQUESTS));
+function startInTurn(
+  recordings: readonly Recording[],
+  { requestEveryMs }: Market,
+  clock: Clock,
+  signal: AbortSignal,
+): void {
+  const everyMs = FIRST_REQUESTS * requestEveryMs();
+  const atOnce = Math.max(1, Math.floor(60_000 / everyMs));
   for (const [i, { recorder }] of recordings.entries()) {
     if (i < atOnce) recorder.start();
-    else {
-      const ms = ((i + 1 - atOnce) * FIRST_REQUESTS * 60_000) / perMinute;
-      void sleep(clock, ms, signal).then(() => {
+    else
+      void sleep(clock, (i + 1 - atOnce) * everyMs, signal).then(() => {
         if (!signal.aborted) recorder.start();
       });
-    }
   }
 }
 
@@ -125,26 +153,32 @@ function startInTurn(recordings: readonly Recording[], { clock, config }: Record
  * Returns the duration in ms of a round of polls, which has two reads per book. A tenth of the rate budget is a
  * reserve.
  */
-const roundMs = (books: number, config: Config): number => (2.2 * 60_000 * books) / publicPerMinute(config);
+const roundMs = (books: number, { requestEveryMs }: Market): number => 2.2 * requestEveryMs() * books;
 
-const publicPerMinute = ({ exchange }: Config): number => exchange.budgets.publicPerMinute;
+/** Minimum interval of polls next to a stream by levels, in ms: the time without a frame after which a book is read. */
+const CONFIRM_EVERY_MS = 10_000;
 
 function openRecording(
   rules: BookRules,
   books: number,
-  client: VenueClient,
+  market: Market,
   options: RecordOptions,
   onBroken: (error: unknown) => void,
 ): Recording {
-  const { config, addresses, clock, out, seed, log } = options;
+  const { config, clock, out, log } = options;
+  const { exchange } = market;
   const { book } = rules;
-  const url = config.exchange.stream ? addresses.streamUrl : undefined;
-  const of = { clock, random: randomOf(seed ^ 0x57), book };
-  const stream = url === undefined ? undefined : venueOf(config).marketStream?.({ ...of, url });
-  const writer = openWriter(out, rules, addresses.restUrl, stream ? Infinity : client.limits.depth);
+  const stream = market.streamOf(book);
+  const byOrder = stream !== undefined && market.streams === 'orders';
+  const writer = openWriter(
+    out,
+    rules,
+    market.sourceOf(stream !== undefined),
+    byOrder ? Infinity : exchange.limits.depth,
+  );
   for (const line of writer.mended) log(line);
   const common = {
-    exchange: client,
+    exchange,
     clock,
     sink: writer,
     rules,
@@ -155,14 +189,23 @@ function openRecording(
   };
   if (writer.resumedFrom !== null)
     log(`${book}: continuing the existing tape, which ends at ${new Date(writer.resumedFrom).toISOString()}`);
-  const everyMs = roundMs(books, config);
+  const everyMs = roundMs(books, market);
   // One request returns the rules of all books.
   const rulesEveryMs = RULES_EVERY_MS * books;
-  if (!stream) {
-    const pollMs = Math.max(config.timing.bookPollMs, everyMs);
-    return { book, writer, recorder: new PollRecorder({ ...common, rulesEveryMs, pollMs }) };
-  }
-  return { book, writer, recorder: new Recorder({ ...common, rulesEveryMs, stream, wholeEveryMs: everyMs }) };
+  if (byOrder)
+    return { book, writer, recorder: new Recorder({ ...common, rulesEveryMs, stream, wholeEveryMs: everyMs }) };
+  const pollMs = Math.max(stream ? CONFIRM_EVERY_MS : config.timing.bookPollMs, everyMs);
+  return {
+    book,
+    writer,
+    recorder: new LevelRecorder({
+      ...common,
+      rulesEveryMs,
+      pollMs,
+      stream,
+      hasTradePages: market.hasTradePages || !stream,
+    }),
+  };
 }
 
 function openWriter(dir: string, rules: BookRules, source: string, depth: number): TapeWriter {
@@ -173,20 +216,50 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
   }
 }
 
-const publicClient = ({ config, addresses, clock, seed }: RecordOptions): VenueClient =>
-  publicClientOf(config, addresses.restUrl, clock, seed, { deadlineMs: WHOLE_BOOK_MS });
-
 /** Minimum interval of complete books, in ms, because a complete book may have several megabytes. */
 const WHOLE_BOOK_MS = 15_000;
 
+function venueMarket({ config, addresses, clock, seed }: RecordOptions): Market {
+  const { marketStream, streams = 'orders' } = venueOf(config);
+  const { restUrl } = addresses;
+  const url = config.exchange.stream ? addresses.streamUrl : undefined;
+  return {
+    exchange: publicClientOf(config, restUrl, clock, seed, { deadlineMs: WHOLE_BOOK_MS }),
+    streamOf: book =>
+      url === undefined ? undefined : marketStream?.({ clock, random: randomOf(seed ^ 0x57), book, url }),
+    streams,
+    hasTradePages: true,
+    requestEveryMs: () => 60_000 / config.exchange.budgets.publicPerMinute,
+    sourceOf: () => restUrl,
+  };
+}
+
+async function ccxtMarket(
+  { books, clock, config, log }: RecordOptions,
+  { id, url }: NonNullable<RecordOptions['ccxt']>,
+): Promise<Market> {
+  const { RecordedMarket, sourceOfTape } = await import('../../ccxt/recordedMarket.ts');
+  if (typeof books === 'function') throw new UsageError(`ccxt:${id}: expected the names of the books`);
+  const streams = config.exchange.stream;
+  const market = new RecordedMarket({ id, books, streams, clock, log, ...(url === undefined ? {} : { url }) });
+  return {
+    exchange: market.exchange,
+    streamOf: market.streamOf,
+    streams: 'levels',
+    hasTradePages: false,
+    requestEveryMs: () => market.rateLimitMs,
+    sourceOf: isStreamed => sourceOfTape(id, isStreamed, url),
+  };
+}
+
 async function rulesOfBooks(
-  client: VenueClient,
+  { exchange }: Market,
   options: RecordOptions,
   signal: AbortSignal,
 ): Promise<readonly BookRules[]> {
   const { clock, log, once = false } = options;
   while (!signal.aborted) {
-    const outcome = await client.availableBooks();
+    const outcome = await exchange.availableBooks();
     if (outcome.kind === 'done') {
       const books = typeof options.books === 'function' ? options.books(outcome.value) : options.books;
       return books.map(book => {
@@ -200,7 +273,8 @@ async function rulesOfBooks(
       });
     }
     const why = outcome.kind === 'unknown' ? outcome.reason : `${outcome.code} ${outcome.message}`;
-    if (once) throw new UsageError(`the list of books could not be read from ${options.addresses.restUrl}: ${why}`, 1);
+    const from = options.ccxt ? `ccxt:${options.ccxt.id}` : options.addresses.restUrl;
+    if (once) throw new UsageError(`the list of books could not be read from ${from}: ${why}`, 1);
     log(`the list of books could not be read (${why}); retrying in ${RULES_AGAIN_MS / 1000} s`);
     await sleep(clock, RULES_AGAIN_MS, signal);
   }

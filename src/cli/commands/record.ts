@@ -7,6 +7,7 @@ import { decimalFlag, durationFlag, sessionHours, sources } from '../terminal/fl
 import { describeImport, importTape } from '../../app/tapes/import.ts';
 import { logger } from '../terminal/logger.ts';
 import { describeRecorded, record } from '../../app/tapes/record.ts';
+import { recordedVenue, type RecordedVenueFlags } from '../../app/tapes/recordedVenue.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { selectedInputs, withMarketOf, type Source } from './source.ts';
@@ -25,12 +26,12 @@ type ImportFlags = {
   readonly json: boolean;
 };
 
-type RecordFlags = Source & {
-  readonly out: string;
-  readonly book?: string;
-  readonly for?: number;
-  readonly json: boolean;
-};
+type RecordFlags = Source &
+  RecordedVenueFlags & {
+    readonly out: string;
+    readonly for?: number;
+    readonly json: boolean;
+  };
 
 /**
  * Adds `record` and `import`. `record` ends with exit code 0 if stopped, 1 on an internal failure; wrong flags and
@@ -40,18 +41,24 @@ export function addRecordCommands(program: Command): void {
   sources(program.command('record').description("record an exchange's market data as a tape, without a key"))
     .requiredOption('--out <dir>', 'folder of a new tape, or of a tape to continue')
     .option('--book <names>', 'books to record, comma-separated (default: the book in -c)')
+    .option('--venue <name>', 'exchange to record instead of -c: its name, or ccxt:ID through ccxt')
+    .option('--url <address>', 'address of the exchange of --venue')
+    .option('--stream-url <address>', 'stream address of the exchange of --venue')
+    .option('--no-stream', 'poll the books of --venue although it has a stream')
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print one JSON object', false)
     .action(async (options: RecordFlags) => {
       const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
-      const { config, tape } = await selectedInputs(source);
+      const recorded = recordedVenue(options);
+      const { config, tape } = recorded ? { config: recorded.config, tape: null } : await selectedInputs(source);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
       await withMarketOf(config, tape, options, clock, async (addresses, seed) => {
         const isTerminal = errorTerminal().isTTY === true;
-        const recorded = await record({
+        const result = await record({
           config,
+          ...(recorded?.ccxt && { ccxt: recorded.ccxt }),
           addresses,
           books: names?.split(',') ?? [config.book],
           out: options.out,
@@ -68,9 +75,9 @@ export function addRecordCommands(program: Command): void {
           },
         });
         if (isTerminal) writeError('\n');
-        if (recorded.failure !== null) log.error({}, `recording ended by an error: ${recorded.failure}`);
-        print(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
-        process.exitCode = recorded.failure === null ? EXIT.clean : EXIT.broken;
+        if (result.failure !== null) log.error({}, `recording ended by an error: ${result.failure}`);
+        print(options.json ? JSON.stringify(result) : describeRecorded(result));
+        process.exitCode = result.failure === null ? EXIT.clean : EXIT.broken;
       });
     });
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BOOK_NAME, legsOf, type Leg, type LivePriceRules, type SourceRule } from '../../core/index.ts';
 import { decimalText } from '../../../strategies/index.ts';
-import { baseAddress, millis, address } from './values.ts';
+import { address, baseAddress, httpAddress, millis } from './values.ts';
 
 export const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
 
@@ -21,10 +21,17 @@ const from = z.union([
       .optional()
       .describe('Stream address of that exchange. If omitted, its books are polled.'),
   }),
+  z.strictObject({
+    ccxt: z
+      .string()
+      .regex(/^[a-z0-9]{2,32}$/, 'expected an id of ccxt, like kraken')
+      .describe('Exchange by its id in ccxt, which you install yourself.'),
+    url: httpAddress.optional().describe("Address instead of the exchange's own."),
+  }),
 ]);
 
 const placeDescription =
-  'Place of the prices: exchange (the traded one), feed (entry of feeds with this book), { feed: NAME } or { venue, restUrl, streamUrl }.';
+  'Place of the prices: exchange (the traded one), feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
 const staleAfterMs = millis(100, 600_000);
 const frozenAfterMs = millis(1_000, 86_400_000);
 
@@ -51,7 +58,9 @@ export const source = z.strictObject({
   frozenAfterMs: frozenAfterMs
     .optional()
     .describe('Maximum time without any change of price or amount. If omitted, not checked.'),
-  amount: decimalText.optional().describe('Amount (base) of which the price there is averaged. If omitted, best prices.'),
+  amount: decimalText
+    .optional()
+    .describe('Amount (base) of which the price there is averaged. If omitted, best prices.'),
   feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee there (bps).'),
 });
 
@@ -76,7 +85,6 @@ export const basis = z
       .describe('Source whose basis is not known yet: leave it out, or use a basis of 0.'),
   })
   .describe('Running basis of the book to each source. If omitted, prices there count as they are.');
-
 
 /** Book elsewhere of which readings are taken. Sources with equal books share the readings. */
 export type LiveFeed = {
@@ -144,7 +152,11 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
     const legs = books.map(({ book: there, from: place, staleAfterMs, frozenAfterMs }, i) => {
       const averaged = i === 0 && !chain[i]!.divides ? amount : undefined;
       const key = `${placeText(place)} ${there}${averaged === undefined ? '' : ` for ${averaged}`}`;
-      const confirmEveryMs = Math.min(CONFIRM_EVERY_MAX_MS, staleAfterMs / 4, feeds.get(key)?.confirmEveryMs ?? Infinity);
+      const confirmEveryMs = Math.min(
+        CONFIRM_EVERY_MAX_MS,
+        staleAfterMs / 4,
+        feeds.get(key)?.confirmEveryMs ?? Infinity,
+      );
       const priced = averaged === undefined ? {} : { amount: averaged };
       const pollMs = Math.min(everyMs, staleAfterMs / 2.5, feeds.get(key)?.pollMs ?? Infinity);
       feeds.set(key, { key, book: there, from: place, ...priced, confirmEveryMs, pollMs });
@@ -170,5 +182,15 @@ const CONFIRM_EVERY_MAX_MS = 1_000;
 function placeText(place: SourceFrom): string {
   if (typeof place === 'string') return place;
   if ('feed' in place) return `feed ${place.feed}`;
+  if ('ccxt' in place) return `ccxt:${place.ccxt}${place.url === undefined ? '' : ` ${new URL(place.url).host}`}`;
   return `${place.venue} ${new URL(place.restUrl).host}`;
 }
+
+/** Returns the ids of ccxt that the sources use, each once. */
+export const ccxtIdsOf = ({ reference }: Pick<Wanted, 'reference'>): readonly string[] => [
+  ...new Set(
+    (reference?.sources ?? [])
+      .flatMap(sourceLegs)
+      .flatMap(({ from: place }) => (typeof place === 'object' && 'ccxt' in place ? [place.ccxt] : [])),
+  ),
+];

@@ -18,9 +18,14 @@ export const millis = (from: number, to: number) => z.int().min(from).max(to);
  */
 export const address = (protocols: RegExp, example: string) =>
   z.string().superRefine((text, context) => {
-    if (!isPlainAddress(text, protocols))
-      context.addIssue({ code: 'custom', message: refusal(text, protocols, example) });
+    const message = addressProblem(text, protocols, example);
+    if (message !== null) context.addIssue({ code: 'custom', message });
   });
+
+/** Returns what is wrong with an address, and what to write instead; `null` if nothing is wrong. */
+export const addressProblem = (text: string, protocols: RegExp, example: string): string | null =>
+  isPlainAddress(text, protocols) ? null : refusal(text, protocols, example);
+
 export const httpAddress = address(/^https?:$/, 'https://api.example.com');
 /** Base URL of the REST interface. Contains no version, because Puntas selects the version. */
 export const baseAddress = httpAddress.superRefine((text, context) => {

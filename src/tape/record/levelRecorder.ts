@@ -1,4 +1,7 @@
-/** Recorder of one book without its stream: levels from polled books, trades from pages of trades. */
+/**
+ * Recorder of one book by levels, from an exchange without a stream of orders: complete books from the stream, or
+ * polled books; trades from the stream, or from pages of trades.
+ */
 import {
   damageWithinDepth,
   instrumentOf,
@@ -12,6 +15,7 @@ import {
   type BookSnapshot,
   type DecimalText,
   type Instrument,
+  type MarketStream,
   type Millis,
   type Price,
   type Timer,
@@ -23,7 +27,11 @@ import { ReorderBuffer } from './reorderBuffer.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
 
-export type PollRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs' | 'wholeEveryMs'> & {
+export type LevelRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs' | 'wholeEveryMs'> & {
+  /** Stream of complete books and trades. If absent, both are polled. */
+  readonly stream?: MarketStream | undefined;
+  /** Whether pages of trades fill the gaps of the stream. Default: true. */
+  readonly hasTradePages?: boolean;
   /** Interval of polling a book and a page of trades, in ms. */
   readonly pollMs: Millis;
 };
@@ -32,8 +40,8 @@ const FLUSH_MS = 400;
 /** Number of missed polls after which a gap is recorded. */
 const POLLS_MISSED = 3;
 
-export class PollRecorder {
-  readonly #options: PollRecorderOptions;
+export class LevelRecorder {
+  readonly #options: LevelRecorderOptions;
   readonly #outlet: ReorderBuffer;
   readonly #trades: TradeRecord;
   readonly #market: MarketDataSupervisor;
@@ -46,13 +54,21 @@ export class PollRecorder {
   /** Elapsed time at which the last book was read, in ms. */
   #readElapsed: Millis = Infinity;
   #begunAt: Millis = Infinity;
+  /** Exchange time of the last book before the stream was lost; `null` while the stream is up, and without a stream. */
+  #lostFrom: Millis | null = null;
+  /** Exchange time of the last book before a page of trades that lacked some; `null` if none is missing. */
+  #tradesLostFrom: Millis | null = null;
+  /** Book of the news that is being processed; `null` for other news. */
+  #streamed: BookSnapshot | null = null;
+  /** Numbers of levels and trades between two ticks. */
+  #offTick = 0;
   #resumed: boolean;
   #stopped = false;
   readonly #timers = new Map<string, Timer>();
 
-  constructor(options: PollRecorderOptions) {
+  constructor(options: LevelRecorderOptions) {
     this.#options = options;
-    const { clock, exchange, onBroken, pollMs, resumedFrom, rules, sink } = options;
+    const { clock, exchange, log, onBroken, pollMs, resumedFrom, rules, sink, stream } = options;
     this.#rules = rules;
     this.#lot = options.lot ?? lotOf(rules);
     this.#instrument = instrumentOf(rules, this.#lot);
@@ -64,6 +80,7 @@ export class PollRecorder {
     this.#resumed = resumedFrom !== null;
     this.#market = new MarketDataSupervisor({
       exchange,
+      stream,
       clock,
       book: rules.book,
       pollMs: () => pollMs,
@@ -73,13 +90,25 @@ export class PollRecorder {
       trades: new PublicTradeTail({
         exchange,
         book: rules.book,
-        listener: { trade: trade => this.#trades.take(trade) },
+        hasPages: options.hasTradePages ?? true,
+        listener: {
+          trade: trade => this.#trades.take(trade),
+          unreadable: row => {
+            log(`${rules.book}: trades are missing in the recording: ${row}`);
+            this.#tradesLostFrom ??= this.#readAt;
+          },
+        },
       }),
       user: {
+        onNews: news => {
+          this.#streamed = news.kind === 'book' ? news.snapshot : null;
+        },
         onCurrent: () => undefined,
         takeBook: book => this.#take(book),
         onBook: () => undefined,
-        onLost: () => undefined,
+        onLost: () => {
+          if (stream) this.#lostFrom ??= this.#readAt;
+        },
         // A gap is recorded for the missing data when a book can be read again.
         onUnread: () => undefined,
       },
@@ -90,6 +119,7 @@ export class PollRecorder {
   start(): void {
     this.#every('flush', FLUSH_MS, () => this.#outlet.flush());
     this.#every('rules', this.#options.rulesEveryMs ?? RULES_EVERY_MS, () => this.#readRules());
+    this.#market.start();
     this.#market.keepPolling();
   }
 
@@ -98,12 +128,18 @@ export class PollRecorder {
     this.#stopped = true;
     for (const timer of this.#timers.values()) timer.stop();
     void this.#market.stop();
+    const flaw = (what: string, count: number): void => {
+      if (count > 0) this.#outlet.flaw({ what, count, done: 'left out' });
+    };
+    flaw('prices of levels between two ticks', this.#offTick);
+    flaw('trade prices between two ticks', this.#trades.offGrid);
     this.#outlet.flush(true);
   }
 
   get status(): RecorderStatus {
     const orders = this.#levels[0].size + this.#levels[1].size;
-    return { ...this.#outlet.counts, orders, source: this.#begunAt < Infinity ? 'polled' : 'none' };
+    const source = this.#market.source === 'stream' ? 'stream' : 'polled';
+    return { ...this.#outlet.counts, orders, source: this.#begunAt < Infinity ? source : 'none' };
   }
 
   #every(what: string, ms: Millis, work: () => unknown): void {
@@ -129,10 +165,10 @@ export class PollRecorder {
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;
     const at = Math.max(book.updatedAt, this.#outlet.lastAt);
-    if (this.#readAt !== null && (this.#resumed || isLate)) {
-      const why = this.#resumed ? 'the recorder was not running' : 'no book could be read';
-      this.#outlet.gap({ from: this.#readAt, to: at, why });
-    }
+    const gap = this.#gapBefore(isLate);
+    if (gap !== null) this.#outlet.gap({ ...gap, to: at });
+    this.#lostFrom = this.#lostFrom === null || book === this.#streamed ? null : at;
+    this.#tradesLostFrom = null;
     this.#resumed = false;
     this.#readAt = at;
     if (this.#begunAt === Infinity) {
@@ -144,13 +180,27 @@ export class PollRecorder {
     return null;
   }
 
+  /** Returns the gap that ends with the book that has just been read; `null` if no data is missing before it. */
+  #gapBefore(isLate: boolean): { readonly from: Millis; readonly why: string } | null {
+    if (this.#resumed)
+      return this.#readAt === null ? null : { from: this.#readAt, why: 'the recorder was not running' };
+    if (this.#lostFrom !== null)
+      return {
+        from: this.#lostFrom,
+        why: 'the stream was down; the book was recorded only before and after this gap',
+      };
+    if (isLate && this.#readAt !== null) return { from: this.#readAt, why: 'no book could be read' };
+    return this.#tradesLostFrom === null ? null : { from: this.#tradesLostFrom, why: 'some trades could not be read' };
+  }
+
   /** Writes the changes of one side since the previous book. */
   #show(side: 0 | 1, entries: readonly BookEntry[], at: Millis, local: Millis): void {
     const before = this.#levels[side];
     const now = new Map<number, number>();
     for (const { price, amount } of entries) {
       const ticks = exactTick(this.#instrument, price);
-      if (ticks !== null) now.set(ticks, shownSum(now.get(ticks) ?? 0, shownAmount(this.#instrument, amount)));
+      if (ticks === null) this.#offTick++;
+      else now.set(ticks, shownSum(now.get(ticks) ?? 0, shownAmount(this.#instrument, amount)));
     }
     const write = (price: number, lots: number) => this.#outlet.book(KIND.level, side, at, local, price, lots, 0);
     for (const price of [...before.keys()]) {

@@ -1,0 +1,85 @@
+/** Exchange of `puntas record --venue`: a registered exchange, or any exchange of ccxt. */
+import { addressProblem, type Config } from '../../config.ts';
+import { installedCcxt, unknownId } from '../../ccxt/installed.ts';
+import { readShipped } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { VENUES } from '../../wiring/venueRegistry.ts';
+import type { RecordOptions } from './record.ts';
+
+export type RecordedVenueFlags = {
+  /** Name of a registered exchange, or `ccxt:` and an id of ccxt. */
+  readonly venue?: string;
+  readonly url?: string;
+  readonly streamUrl?: string;
+  /** False if books are polled although the exchange has a stream. */
+  readonly stream?: boolean;
+  readonly book?: string;
+  readonly config?: string;
+  readonly tape?: string;
+};
+
+export type RecordedVenue = Pick<RecordOptions, 'config' | 'ccxt'>;
+
+const CCXT = 'ccxt:';
+/** Share of the published rate limit that a recorder uses; the rest is left to other programs of the address. */
+const USED_SHARE = 0.9;
+
+/**
+ * Returns the exchange of --venue with the settings of the shipped paper configuration; `null` without --venue.
+ * @throws UsageError for flags that contradict each other, an unknown exchange, and a missing ccxt.
+ */
+export function recordedVenue(flags: RecordedVenueFlags): RecordedVenue | null {
+  const { venue, url, streamUrl, stream = true, book } = flags;
+  if (venue === undefined) {
+    if (url === undefined && streamUrl === undefined) return null;
+    throw new UsageError(
+      '--url and --stream-url need --venue; addresses of a configuration are in its section exchange',
+    );
+  }
+  if (flags.config !== undefined || flags.tape !== undefined)
+    throw new UsageError('--venue replaces -c and --tape; remove one of them');
+  if (book === undefined) throw new UsageError('--venue needs --book with the names of the books, like btc_usdt');
+  check('--url', url, /^https?:$/, 'https://api.example.com');
+  check('--stream-url', streamUrl, /^wss?:$/, 'wss://ws.example.com');
+  const { exchange, ...shipped } = readShipped('paper');
+  if (exchange.kind !== 'remote') throw new Error('the shipped paper configuration has no remote exchange');
+  const config: Config = { ...shipped, book: book.split(',')[0]!, exchange: { ...exchange, stream } };
+  if (venue.startsWith(CCXT)) {
+    if (streamUrl !== undefined)
+      throw new UsageError('--stream-url: through ccxt, --url also replaces the stream address');
+    const id = venue.slice(CCXT.length);
+    checkCcxt(id);
+    return { config, ccxt: { id, ...(url === undefined ? {} : { url }) } };
+  }
+  const known = VENUES.find(({ name }) => name === venue);
+  if (!known)
+    throw new UsageError(
+      `--venue: expected one of ${VENUES.map(({ name }) => name).join(', ')}, or ccxt:ID; found ${JSON.stringify(venue)}`,
+    );
+  if (url === undefined) throw new UsageError(`--venue ${venue} needs --url with its address`);
+  const { streamUrl: _, ...rest } = exchange;
+  const publicPerMinute = known.allows
+    ? Math.floor(known.allows.public * USED_SHARE)
+    : exchange.budgets.publicPerMinute;
+  return {
+    config: {
+      ...config,
+      exchange: {
+        ...rest,
+        ...{ stream, venue, restUrl: url, budgets: { ...exchange.budgets, publicPerMinute } },
+        ...(streamUrl === undefined ? {} : { streamUrl }),
+      },
+    },
+  };
+}
+
+function checkCcxt(id: string): void {
+  const found = installedCcxt();
+  const problem = found.kind === 'unusable' ? found.sentence : unknownId(id, found.ids);
+  if (problem !== null) throw new UsageError(problem);
+}
+
+function check(flag: string, text: string | undefined, protocols: RegExp, example: string): void {
+  const problem = text === undefined ? null : addressProblem(text, protocols, example);
+  if (problem !== null) throw new UsageError(`${flag}: ${problem}`);
+}

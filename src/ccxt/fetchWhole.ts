@@ -1,0 +1,61 @@
+/** Requests of ccxt. Its own requests have a deadline only for the headers of an answer; these have one for the body, too. */
+import { request } from 'undici';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+
+type FetchOptions = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  /** Aborts when the deadline of ccxt is over, which ends when this function returns. */
+  readonly signal: AbortSignal;
+};
+
+/** Maximum size of a body in bytes; the list of markets of a large exchange has some 20 MB. */
+const BODY_MAX = 128_000_000;
+
+const UNPACK: Readonly<Record<string, (packed: Buffer) => Buffer>> = {
+  gzip: packed => gunzipSync(packed, { maxOutputLength: BODY_MAX }),
+  br: packed => brotliDecompressSync(packed, { maxOutputLength: BODY_MAX }),
+  deflate: packed => inflateSync(packed, { maxOutputLength: BODY_MAX }),
+};
+
+/** Sends a request and reads its complete answer; follows no redirect. Returns what `handleRestResponse` of ccxt reads. */
+export async function fetchWhole(url: string, { method, headers, body, signal }: FetchOptions): Promise<object> {
+  const answer = await request(url, {
+    method,
+    headers: { 'Accept-Encoding': 'gzip, deflate, br', ...headers },
+    ...(body === undefined ? {} : { body }),
+    signal,
+  });
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of answer.body as AsyncIterable<Buffer>) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > BODY_MAX) throw new TypeError(`the answer has more than ${BODY_MAX / 1e6} MB`);
+  }
+  if (answer.statusCode >= 300 && answer.statusCode < 400)
+    throw new TypeError(`redirected (HTTP ${answer.statusCode})`);
+  const packed = Buffer.concat(parts);
+  const unpack = UNPACK[String(answer.headers['content-encoding'] ?? '')];
+  const whole = unpack ? unpack(packed) : packed;
+  // ccxt takes any other text as an answer without fields, which would be an empty book.
+  if (!isJson(whole.toString('utf8')))
+    throw new TypeError(`the answer is not JSON (HTTP ${answer.statusCode}, ${whole.length} bytes)`);
+  return {
+    status: answer.statusCode,
+    statusText: '',
+    headers: answer.headers,
+    text: () => Promise.resolve(whole.toString('utf8')),
+    arrayBuffer: () => Promise.resolve(whole),
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

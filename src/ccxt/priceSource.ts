@@ -1,0 +1,143 @@
+/** Live price of one book through ccxt: streamed if the class has a stream, otherwise polled within its rate limit. */
+import type { Clock, Millis, Timer } from '../core/index.ts';
+import type { LiveLevel, LivePriceNews, LivePriceSource } from '../live/market/livePriceSource.ts';
+import { CcxtMarket, type CcxtMarketNews } from './ccxtMarket.ts';
+import type { TextBook, TextLevel } from './messages.ts';
+import { isSameBook } from './textBook.ts';
+
+export type CcxtPriceOptions = {
+  /** Id of the exchange in ccxt, like `binance`. */
+  readonly id: string;
+  /** Book, like `btc_usdt`. */
+  readonly book: string;
+  /** Levels per side. With one level, a class with a stream of best prices sends only these. */
+  readonly levels: number;
+  /** Time without a change of the book after which the connection is replaced, in ms. */
+  readonly silentAfterMs: Millis;
+  /** Interval of polls without a stream, and the time without news of the stream before a poll, in ms. */
+  readonly pollMs: Millis;
+  readonly clock: Clock;
+  /** Origin that replaces the origin of the exchange's addresses. */
+  readonly url?: string;
+};
+
+/** Interval of polls as a multiple of the rate limit, so that the requests of ccxt never wait for each other. */
+const POLL_RATE = 1.2;
+/** Time in which a stream must follow a polled book that differs from its own, in ms. */
+const FOLLOW_WITHIN_MS = 1_000;
+
+/**
+ * Returns the source. ccxt is loaded by `start`; a missing or wrong ccxt is reported as `lost`. A stream that sends
+ * nothing for `pollMs` is checked against a polled book.
+ */
+export function ccxtPriceSource(options: CcxtPriceOptions): LivePriceSource {
+  return new CcxtPriceSource(options);
+}
+
+class CcxtPriceSource implements LivePriceSource {
+  readonly name: string;
+  readonly #options: CcxtPriceOptions;
+  readonly #market: CcxtMarket;
+  #onNews: (news: LivePriceNews) => void = () => undefined;
+  #isClosed = false;
+  #streams = false;
+  /** Minimum interval of polls, in ms. */
+  #pollMs: Millis = Infinity;
+  #last: TextBook | null = null;
+  /** Elapsed time of the last book that was read or received. */
+  #knownAt: Millis = -Infinity;
+  #timer: Timer | null = null;
+  /** Number of books and connections so far; a poll is outdated if it changed since the request. */
+  #changes = 0;
+  /** Whether the last poll differed from the book of the stream. */
+  #isBehind = false;
+
+  constructor(options: CcxtPriceOptions) {
+    const { clock, id, book, silentAfterMs, levels, url } = options;
+    this.#options = options;
+    this.name = `ccxt:${id} ${book}`;
+    const of = { id, book, wants: 'prices', levels, silentAfterMs, clock } as const;
+    this.#market = new CcxtMarket({ ...of, ...(url === undefined ? {} : { url }) });
+  }
+
+  start(onNews: (news: LivePriceNews) => void): void {
+    this.#onNews = onNews;
+    this.#market.start(news => this.#hear(news));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.stop();
+    await this.#market.close();
+  }
+
+  #hear(news: CcxtMarketNews): void {
+    if (this.#isClosed) return;
+    switch (news.kind) {
+      case 'ready':
+        this.#streams = news.streams;
+        this.#pollMs = Math.max(this.#options.pollMs, news.rateLimitMs * POLL_RATE);
+        this.#knownAt = this.#options.clock.elapsed();
+        return news.streams ? this.#pollIn(this.#pollMs) : this.#pollIn(0);
+      case 'book':
+        return this.#takeStreamed(news.book);
+      case 'same':
+        return this.#last === null ? undefined : this.#takeStreamed({ ...this.#last, sentAt: news.sentAt });
+      case 'trades':
+        return;
+      case 'lost':
+        this.#changes++;
+        this.#last = null;
+        this.#isBehind = false;
+        this.#timer?.stop();
+        return this.#onNews({ kind: 'lost', reason: news.reason });
+    }
+  }
+
+  #takeStreamed(book: TextBook): void {
+    this.#changes++;
+    this.#isBehind = false;
+    this.#pollIn(this.#pollMs);
+    this.#tell(book, 0);
+  }
+
+  #tell(book: TextBook, ageMs: Millis): void {
+    this.#last = book;
+    this.#knownAt = this.#options.clock.elapsed();
+    this.#onNews({ kind: 'book', bids: numbers(book.bids), asks: numbers(book.asks), sentAt: book.sentAt, ageMs });
+  }
+
+  #pollIn(ms: Millis): void {
+    this.#timer?.stop();
+    this.#timer = this.#options.clock.after(ms, () => void this.#poll());
+  }
+
+  async #poll(): Promise<void> {
+    const { clock, silentAfterMs } = this.#options;
+    const [from, changes] = [clock.elapsed(), this.#changes];
+    const outcome = await this.#market.ask('book');
+    // A newer book of the stream, or a new connection, has set its own timer.
+    if (this.#isClosed || this.#changes !== changes) return;
+    const now = clock.elapsed();
+    this.#pollIn(this.#pollMs);
+    if (outcome.kind !== 'done') {
+      // A single failed read is no loss: the receiver sees the age of the book.
+      if (now - this.#knownAt > silentAfterMs)
+        this.#market.restart(outcome.kind === 'unknown' ? outcome.reason : outcome.message);
+      return;
+    }
+    const differs = this.#streams && this.#last !== null && !isSameBook(this.#last, outcome.value);
+    if (differs && this.#isBehind) return this.#market.restart('the stream sends nothing, but the book has changed');
+    this.#isBehind = differs;
+    if (differs) {
+      // The next poll compares with the book of the stream, not with the polled book.
+      this.#pollIn(FOLLOW_WITHIN_MS);
+      const streamed = this.#last;
+      this.#tell(outcome.value, now - from);
+      this.#last = streamed;
+    } else this.#tell(outcome.value, now - from);
+  }
+}
+
+const numbers = (levels: readonly TextLevel[]): readonly LiveLevel[] =>
+  levels.map(([price, amount]) => [Number(price), Number(amount)] as const);
