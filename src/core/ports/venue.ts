@@ -62,6 +62,11 @@ export type HedgeAbilities = {
 export type Connection = {
   readonly clock: Clock;
   readonly random: Random;
+  /**
+   * Book of the bot, for an exchange that lists orders, trades and fees only per book. The client then knows only the
+   * trades of this book.
+   */
+  readonly book?: string;
   /** Full REST URL, as `ExchangeVenue.restUrl` returns it. */
   readonly restUrl: string;
   /** Base URL of conversions, if it differs from `restUrl`; `webhookUrl` is the base URL of webhook registration. */
@@ -140,6 +145,8 @@ export type StreamOf = {
   readonly clock: Clock;
   readonly random: Random;
   readonly book: string;
+  /** Client for the complete book that a stream of changes starts from. */
+  readonly exchange: Pick<Exchange, 'orderBook'>;
 } & ({ readonly url: string } | { readonly transport: StreamTransport });
 
 export type VenueWebhooks = {
