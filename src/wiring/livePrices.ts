@@ -55,7 +55,7 @@ function sourceOf(
     const streams = access?.paper === undefined ? access : null;
     return new VenuePriceSource({
       ...{ ...common, exchange },
-      ...(streams && { newStream: () => marketStreamOf({ ...config, book }, streams, clock, seed) }),
+      ...(streams && { newStream: () => marketStreamOf({ ...config, book }, streams, clock, seed, exchange) }),
     });
   }
   if (from === 'feed' || 'feed' in from) return feedPriceSource(feedOf(feedFor(config, book, from)), clock, pollMs);
@@ -73,7 +73,9 @@ function sourceOf(
   });
   return new VenuePriceSource({
     ...{ ...common, exchange: client },
-    ...(url !== undefined && { newStream: () => venue.marketStream?.({ clock, random: randomOf(seed), book, url }) }),
+    ...(url !== undefined && {
+      newStream: () => venue.marketStream?.({ clock, random: randomOf(seed), book, url, exchange: client }),
+    }),
     onClosed: () => client.close(),
   });
 }

@@ -223,10 +223,11 @@ function venueMarket({ config, addresses, clock, seed }: RecordOptions): Market 
   const { marketStream, streams = 'orders' } = venueOf(config);
   const { restUrl } = addresses;
   const url = config.exchange.stream ? addresses.streamUrl : undefined;
+  const exchange = publicClientOf(config, restUrl, clock, seed, { deadlineMs: WHOLE_BOOK_MS });
   return {
-    exchange: publicClientOf(config, restUrl, clock, seed, { deadlineMs: WHOLE_BOOK_MS }),
+    exchange,
     streamOf: book =>
-      url === undefined ? undefined : marketStream?.({ clock, random: randomOf(seed ^ 0x57), book, url }),
+      url === undefined ? undefined : marketStream?.({ clock, random: randomOf(seed ^ 0x57), book, url, exchange }),
     streams,
     hasTradePages: true,
     requestEveryMs: () => 60_000 / config.exchange.budgets.publicPerMinute,

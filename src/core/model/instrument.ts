@@ -26,6 +26,8 @@ const LOT_DECIMALS = 8;
 export type BookRules = {
   readonly book: string;
   readonly tickSize: DecimalText;
+  /** Step of amounts; absent if the exchange publishes none. */
+  readonly lotSize?: DecimalText;
   readonly minimumAmount: DecimalText;
   readonly maximumAmount: DecimalText;
   readonly minimumPrice: DecimalText;
@@ -60,12 +62,13 @@ export type Instrument = {
 };
 
 /**
- * Returns the lot of a book: the finest power of ten, at least `LOT`, in which the maximum amount is below 2^53 lots.
+ * Returns the lot of a book: the published step, or else the finest power of ten, at least `LOT`, in which the maximum amount is below 2^53 lots.
  *
  * The lot divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as
  * `instrumentOf` does.
  */
 export function lotOf(rules: BookRules): DecimalText {
+  if (rules.lotSize !== undefined) return ruleOf(rules, 'lot_size', rules.lotSize).toFixed();
   const [tick, minimum, maximum] = [
     ruleOf(rules, 'tick_size', rules.tickSize),
     ruleOf(rules, 'minimum_amount', rules.minimumAmount),
