@@ -40,6 +40,23 @@ export type ExchangeVenue = {
    * account. Absent if the exchange publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number };
+  /** Abilities that a hedge needs; absent if the venue has none of them. */
+  readonly hedging?: HedgeAbilities;
+  /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */
+  readonly tried?: 'doubles';
+};
+
+export type HedgeAbilities = {
+  /**
+   * How an order is found after a lost answer: a look-up by the bot's order id, or complete lists of open and ended
+   * orders with that id.
+   */
+  readonly lookUp: 'by order id' | 'by complete lists' | null;
+  readonly immediateOrCancel: boolean;
+  /** Whether each own trade has its fee with the currency of the fee. */
+  readonly tradeFees: boolean;
+  /** Time after which the exchange no longer executes a request that is still on its way; `null` if there is none. */
+  readonly requestLifeMs: Millis | null;
 };
 
 export type Connection = {

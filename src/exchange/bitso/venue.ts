@@ -24,6 +24,7 @@ export const bitso: ExchangeVenue = {
   webhooks: { signatures: signatureCheck, read: delivery },
   conformance: options => conformance(clientAt, options),
   allows: EXCHANGE_RATE_LIMITS,
+  hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: null },
 };
 
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
