@@ -5,6 +5,7 @@ import { socketTransport } from '../transport/streamTransport.ts';
 import { splitAddress } from '../wire/address.ts';
 import { krakenClient } from './client.ts';
 import { KRAKEN_RATE_LIMITS } from './protocol.ts';
+import { VALID_MS } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
 import { krakenMeaning } from './wire/codes.ts';
 import { risingNonces } from './wire/nonce.ts';
@@ -34,4 +35,7 @@ export const kraken: ExchangeVenue = {
     krakenStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
+  // The deadline of an order is bounded by 60 s, whatever the timeout of a request.
+  hedging: { lookUp: 'by complete lists', immediateOrCancel: true, tradeFees: true, requestLifeMs: VALID_MS.max },
+  tried: 'doubles',
 };

@@ -24,7 +24,7 @@ const OIDS_PER_REQUEST = 50;
 /** Time before the sending of an order from which closed orders are read, for clocks that differ. */
 const EARLIER_MS: Millis = 60_000;
 /** Bounds of an order's `deadline` after now. Source: the page of add_order of the stream; default there 5 s. */
-const VALID_MS = { min: 1_500, max: 60_000 } as const;
+export const VALID_MS = { min: 1_500, max: 60_000 } as const;
 
 type Ids = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
 type OrderList<T = KrakenOrder> = Outcome<readonly T[]>;

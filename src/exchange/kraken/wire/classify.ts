@@ -33,8 +33,8 @@ export function classifyReply<T>(
     return isRead && status >= 400 ? refused(NO_ERROR_TEXT, why) : unknown(why);
   }
   if (errors.length > 0) {
-    const isProven = errors.every(text => krakenCode(text)?.provesRefusal === true) && result === undefined;
-    return isRead || isProven ? refused(errors[0]!, meaningsOf(errors)) : unknown(`HTTP ${status}${said}`);
+    const isProven = errors.every(text => krakenCode(text)?.is === 'refused') && result === undefined;
+    return isRead || isProven ? refused(errors[0]!, plainWords(errors)) : unknown(`HTTP ${status}${said}`);
   }
   if (status >= 400) return unknown(`the reply with HTTP status ${status} has no error`);
   if (result === undefined) return unknown('the reply has no result');
@@ -48,9 +48,8 @@ export function classifyReply<T>(
   }
 }
 
-/** Returns the meanings of the texts, or the texts themselves if they are not in the table. */
-const meaningsOf = (errors: readonly string[]): string =>
-  errors.map(text => krakenCode(text)?.meaning ?? text).join('; ');
+/** Returns the texts in plain words, or as sent if they are not in the table. */
+const plainWords = (errors: readonly string[]): string => errors.map(text => krakenCode(text)?.text ?? text).join('; ');
 
 type Content = { readonly errors?: readonly string[]; readonly result?: unknown };
 

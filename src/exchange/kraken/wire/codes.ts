@@ -2,19 +2,24 @@
 import type { Meaning } from '../../../core/index.ts';
 
 /** Subject of an error text. */
-export type CodeKind =
+type CodeKind =
   'request' | 'rules' | 'funds' | 'key' | 'nonce' | 'budget' | 'duplicate' | 'market' | 'service' | 'not used';
 
 export type KrakenCode = {
   /** Text as sent, such as `EOrder:Insufficient funds`. A detail may follow after a further colon. */
   readonly code: string;
-  readonly kind: CodeKind;
+  /** Meaning in words. */
+  readonly text: string;
   /**
-   * Whether this text, as the answer to a write, proves that nothing was executed. If false, the outcome is unknown. A
-   * text that is not in the table proves nothing.
+   * Outcome of a write that is answered so. A text that is not in the table is `unknown` too. A read that is answered
+   * with any error is rejected.
    */
-  readonly provesRefusal: boolean;
-  readonly meaning: string;
+  readonly is: 'refused' | 'unknown';
+  /** Meaning on which a bot acts; absent for a plain rejection. */
+  readonly meaning?: Meaning;
+  /** Whether requests pause after this text. */
+  readonly throttled?: true;
+  readonly kind: CodeKind;
   readonly source: string;
 };
 
@@ -23,7 +28,7 @@ const LIMITS = 'docs.kraken.com/api/docs/guides/spot-rest-ratelimits';
 const SUPPORT = 'support.kraken.com/hc/en-us/articles/360001491786';
 const ccxt = (line: number): string => `ccxt 4.5.84 js/src/kraken.js:${line}`;
 
-type Listed = readonly [code: string, kind: CodeKind, meaning: string, source?: string];
+type Listed = readonly [code: string, kind: CodeKind, text: string, source?: string];
 
 /** Texts that come from checks before execution, so the request was certainly not executed. */
 const REFUSALS: readonly Listed[] = [
@@ -97,12 +102,33 @@ const UNKNOWNS: readonly Listed[] = [
   ['EGeneral:Unknown error', 'service', 'an error inside the exchange', SUPPORT],
 ];
 
+const MEANINGS: Partial<Readonly<Record<CodeKind, Meaning>>> = {
+  rules: 'rules',
+  nonce: 'nonce',
+  key: 'person',
+  duplicate: 'duplicate id',
+};
+
+/** Texts about a number of orders, which pause no other request. */
+const ORDER_COUNTS: readonly string[] = ['EOrder:Orders limit exceeded', 'EOrder:Scheduled orders limit exceeded'];
+
 const listed =
-  (provesRefusal: boolean) =>
-  ([code, kind, meaning, source = ERRORS]: Listed): KrakenCode => ({ code, kind, provesRefusal, meaning, source });
+  (is: KrakenCode['is']) =>
+  ([code, kind, text, source = ERRORS]: Listed): KrakenCode => {
+    const meaning = MEANINGS[kind];
+    const isThrottle = kind === 'budget' && !ORDER_COUNTS.includes(code);
+    return {
+      ...{ code, text, is, kind, source },
+      ...(meaning === undefined ? {} : { meaning }),
+      ...(isThrottle ? { throttled: true } : {}),
+    };
+  };
 
 /** Every error text that Kraken or ccxt documents. */
-export const KRAKEN_CODES: readonly KrakenCode[] = [...REFUSALS.map(listed(true)), ...UNKNOWNS.map(listed(false))];
+export const KRAKEN_CODES: readonly KrakenCode[] = [
+  ...REFUSALS.map(listed('refused')),
+  ...UNKNOWNS.map(listed('unknown')),
+];
 
 const BY_TEXT: ReadonlyMap<string, KrakenCode> = new Map(KRAKEN_CODES.map(each => [each.code, each]));
 
@@ -115,24 +141,11 @@ export function krakenCode(text: string): KrakenCode | undefined {
   return undefined;
 }
 
-const MEANINGS: Partial<Readonly<Record<CodeKind, Meaning>>> = {
-  rules: 'rules',
-  nonce: 'nonce',
-  key: 'person',
-  duplicate: 'duplicate id',
-};
-
 /** Returns the meaning on which a bot acts; undefined for a plain rejection and for an unlisted text. */
-export function krakenMeaning(text: string): Meaning | undefined {
-  const kind = krakenCode(text)?.kind;
-  return kind === undefined ? undefined : MEANINGS[kind];
-}
+export const krakenMeaning = (text: string): Meaning | undefined => krakenCode(text)?.meaning;
 
 /** Whether the exchange throttled the request. */
-export const isKrakenThrottle = (text: string): boolean => krakenCode(text)?.kind === 'budget' && !isOrderCount(text);
-
-/** Whether the text is about the number of orders, which pauses no other request. */
-const isOrderCount = (text: string): boolean => /^EOrder:(?:Orders|Scheduled orders) limit exceeded/.test(text);
+export const isKrakenThrottle = (text: string): boolean => krakenCode(text)?.throttled === true;
 
 const REMEDIES: readonly (readonly [code: string, remedy: string])[] = [
   ['EAPI:Invalid key', 'check that PUNTAS_API_KEY is an active key of this exchange'],
@@ -153,6 +166,6 @@ export function krakenRemedy(text: string): string | null {
   if (entry === undefined) return null;
   const own = REMEDIES.find(([code]) => code === entry.code);
   if (own) return own[1];
-  if (entry.kind === 'key') return `${entry.meaning}: only the account owner can fix this at the exchange`;
+  if (entry.kind === 'key') return `${entry.text}: only the account owner can fix this at the exchange`;
   return entry.kind === 'budget' || entry.kind === 'service' || entry.kind === 'market' ? 'try again later' : null;
 }
