@@ -2,10 +2,9 @@
 import type { Clock, Millis, Observation, VenueClient } from '../../core/index.ts';
 import type { ApiEndpoint } from '../transport/requestSender.ts';
 import { krakenSenders, type KrakenSigner } from './protocol.ts';
-import { accountEndpoints } from './rest/account.ts';
+import { accountEndpoints, TRADES_MAX } from './rest/account.ts';
 import { DEPTH, marketEndpoints } from './rest/market.ts';
 import { orderEndpoints } from './rest/orders.ts';
-import { PAGE_ROWS } from './rest/pages.ts';
 import { pairsReader } from './rest/pairs.ts';
 import { PlacedOrders } from './rest/placedOrders.ts';
 import { serverClock } from './serverClock.ts';
@@ -42,7 +41,7 @@ export function krakenClient(options: KrakenClientOptions): VenueClient {
   const orders = orderEndpoints({ ask, pairs, placed, serverClock: server, validMs: options.validMs });
   const { place, cancel, openOrders, lookUp } = orders;
   return {
-    limits: { ordersPage: OPEN_ORDERS_MAX, tradesPage: PAGE_ROWS, depth: DEPTH },
+    limits: { ordersPage: OPEN_ORDERS_MAX, tradesPage: TRADES_MAX, depth: DEPTH },
     ...marketEndpoints(ask, pairs, clock),
     ...accountEndpoints({ ask, pairs, placed, lookups: orders, usedBooks: () => used }),
     ...{ place, cancel, openOrders, lookUp },

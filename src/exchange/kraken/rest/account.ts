@@ -27,6 +27,12 @@ const TXIDS_PER_REQUEST = 20;
 /** Maximum number of books whose fees are requested by name; those of others follow from the volume. */
 const FEE_BOOKS_MAX = 50;
 
+/**
+ * Maximum number of own trades of one call, which reads pages of 50. A list that is longer than this is read from its
+ * end, which costs more requests.
+ */
+export const TRADES_MAX = 500;
+
 type Trades = Outcome<readonly OwnTrade[]>;
 type Lookups = Pick<ReturnType<typeof orderEndpoints>, 'byOids' | 'byOriginIds'>;
 
@@ -68,11 +74,12 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
   }
 
   async function userTrades(query: Page & { readonly book?: string } = {}): Promise<Trades> {
-    const { marker, limit = PAGE_ROWS, sort = 'desc', book } = query;
+    const { marker, sort = 'desc', book } = query;
+    const most = sort === 'asc' ? TRADES_MAX : PAGE_ROWS;
+    const { limit = most } = query;
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
-    if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= PAGE_ROWS))
-      return notSent('limit', `1 to ${PAGE_ROWS}`, limit);
+    if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= most)) return notSent('limit', `1 to ${most}`, limit);
     if (marker !== undefined && !/^\d{13,26}$/.test(marker)) return notSent('marker', 'an id of an own trade', marker);
     if (marker !== undefined && sort === 'desc') return notSent('sort', 'asc with a marker', sort);
     const since = marker === undefined ? {} : { start: String(Math.floor(timeOfTid(marker) / 1_000) - 1) };

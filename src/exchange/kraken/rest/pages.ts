@@ -16,13 +16,13 @@ export type ReadPage<T> = (offset: number) => Promise<Outcome<ListPage<T>>>;
 
 type Rows<T> = Outcome<readonly T[]>;
 
-/** Reads all rows of a list, newest first. Rows can be repeated. */
-export async function readAll<T>(read: ReadPage<T>): Promise<Rows<T>> {
+/** Reads all rows of a list, newest first. Rows can be repeated. `first`: the page at offset 0, if it is read already. */
+export async function readAll<T>(read: ReadPage<T>, first?: Outcome<ListPage<T>>): Promise<Rows<T>> {
   const all: T[] = [];
   const unreadable: UnreadableRow[] = [];
   let offset = 0;
   for (let page = 0; page < PAGES_MAX; page++) {
-    const outcome = await read(offset);
+    const outcome = page === 0 && first !== undefined ? first : await read(offset);
     if (outcome.kind !== 'done') return outcome;
     const { rows, length, count } = outcome.value;
     all.push(...rows);
@@ -35,8 +35,8 @@ export async function readAll<T>(read: ReadPage<T>): Promise<Rows<T>> {
 }
 
 /**
- * Reads the oldest rows of a list, at least `minimum` wanted ones or all. The result can contain repeated rows and more
- * rows than the minimum.
+ * Reads the oldest rows of a list: all rows of a list of at most `minimum` rows, else at least `minimum` wanted ones.
+ * The result can contain repeated rows and more rows than the minimum.
  */
 export async function readOldest<T>(
   read: ReadPage<T>,
@@ -45,12 +45,11 @@ export async function readOldest<T>(
 ): Promise<Rows<T>> {
   const first = await read(0);
   if (first.kind !== 'done') return first;
-  if (first.value.length < PAGE_ROWS && first.value.length >= first.value.count)
-    return rowsDone(first.value.rows, first.unreadable ?? []);
+  if (first.value.count <= minimum) return readAll(read, first);
   const all: T[] = [];
   const unreadable: UnreadableRow[] = [];
   let { count } = first.value;
-  // The page after the last one must be empty. If it is not, the exchange counts fewer rows than it has.
+  // Page 0, after the end, must be empty. If it is not, the exchange counts fewer rows than it has.
   for (let page = 0; page < PAGES_MAX; page++) {
     const outcome = await pageFromEnd(page);
     if (outcome.kind !== 'done') return outcome;

@@ -40,9 +40,3 @@ export function millisOfSeconds(value: unknown, field: string): Millis {
 
 /** Reads a time in seconds with a fraction. */
 export const krakenTime = (of: Row, field: string): Millis => millisOfSeconds(of[field], field);
-
-/** Converts whole milliseconds to text in seconds with three decimals. */
-export function secondsText(ms: Millis): string {
-  const whole = String(Math.floor(ms)).padStart(4, '0');
-  return `${whole.slice(0, -3)}.${whole.slice(-3)}`;
-}

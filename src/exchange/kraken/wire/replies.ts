@@ -321,7 +321,7 @@ export function listedTrades(value: unknown, pairs: PairsByName, unreadable: Unr
     } catch (error) {
       if (!(error instanceof WireFault)) throw error;
       const { book } = identityOf(of[txid], pairs);
-      unreadable.push({ why: `trade ${txid}: ${error.message}`, ...present({ book }), id: txid });
+      unreadable.push({ why: `trade ${txid}: ${error.message}`, ...present({ book }) });
       return [];
     }
   });
