@@ -78,7 +78,7 @@ export class PublicTradeTail {
   addStreamTrades(trades: readonly StreamTrade[]): void {
     const inOrder = trades.length < 2 ? trades : [...trades].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     for (const trade of inOrder) {
-      this.#makers.add(trade.makerOid);
+      if (trade.makerOid !== undefined) this.#makers.add(trade.makerOid);
       if (this.#source === 'stream') this.#tell(trade, 'live');
       else this.#early?.push(trade);
     }

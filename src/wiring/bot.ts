@@ -18,6 +18,7 @@ import {
   type Connection,
   type ConversionDesk,
   type EngineNews,
+  type Exchange,
   type Instrument,
   type MarketStream,
   type Millis,
@@ -98,6 +99,7 @@ export function connectionTo(
   return {
     clock,
     random: randomOf(seed),
+    book: config.book,
     ...at,
     deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / at.speed),
     credentials: {
@@ -137,9 +139,10 @@ export function marketStreamOf(
   { streamUrl: url, streamTransport: transport }: VenueAccess,
   clock: Clock,
   seed: number,
+  exchange: Pick<Exchange, 'orderBook'>,
 ): MarketStream | undefined {
   if (!config.exchange.stream) return undefined;
-  const of = { clock, random: randomOf(seed ^ 0x57), book: config.book };
+  const of = { clock, random: randomOf(seed ^ 0x57), book: config.book, exchange };
   const { marketStream } = venueOf(config);
   if (transport) return marketStream?.({ ...of, transport });
   return url === undefined ? undefined : marketStream?.({ ...of, url });

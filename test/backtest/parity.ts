@@ -173,7 +173,7 @@ export async function onEmbedded(
     if (level === 'warn' || level === 'error') problems.push(`${text} ${JSON.stringify(known)}`);
   });
   const client = clientOf(config, at, clock, 1, { journal });
-  const stream = marketStreamOf(config, at, clock, 1);
+  const stream = marketStreamOf(config, at, clock, 1, client);
   const latch = {
     ...OPEN_LATCH,
     set: ({ reason }: Halt) => void problems.push(reason),

@@ -152,7 +152,7 @@ describe('the tail over any history', () => {
               isWhole = false;
             }
             tail.addStreamTrades([...heard].reverse());
-            heard.forEach(({ makerOid }) => heardOnce.add(makerOid));
+            heard.forEach(({ makerOid }) => heardOnce.add(makerOid!));
             if (isWhole) expect(told.slice(before)).toEqual(made.map(({ tid }) => [Number(tid), 'live']));
             else expect(told.length).toBe(before);
           } else if (each.what === 'fill' || each.what === 'refused') {

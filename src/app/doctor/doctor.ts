@@ -170,7 +170,8 @@ const STREAM_WITHIN_MS = 5_000;
 /** Checks whether the stream of the book opens. Without a stream, the bot polls books. */
 async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess): Promise<Finding> {
   const check = 'stream';
-  const stream = marketStreamOf(config, venue, clock, seed);
+  const client = clientOf(config, venue, clock, seed);
+  const stream = marketStreamOf(config, venue, clock, seed, client);
   if (stream === undefined)
     return warn(
       check,
@@ -185,6 +186,7 @@ async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess
   });
   await sleep(clock, STREAM_WITHIN_MS, opened.signal);
   stream.close();
+  await client.close();
   if (opened.signal.aborted) return pass(check, `the stream opens and sends ${config.book}`);
   return warn(check, `the stream does not open (${why}), so the bot would poll the book`, 'check exchange.streamUrl');
 }

@@ -139,7 +139,7 @@ export class BotProcess {
       log,
       venue: {
         exchange: client,
-        newStream: () => marketStreamOf(config, venue, clock, seed),
+        newStream: () => marketStreamOf(config, venue, clock, seed, client),
         transferLists: client.transferLists,
       },
       ...first,

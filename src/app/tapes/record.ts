@@ -139,7 +139,7 @@ function openRecording(
   const { config, addresses, clock, out, seed, log } = options;
   const { book } = rules;
   const url = config.exchange.stream ? addresses.streamUrl : undefined;
-  const of = { clock, random: randomOf(seed ^ 0x57), book };
+  const of = { clock, random: randomOf(seed ^ 0x57), book, exchange: client };
   const stream = url === undefined ? undefined : venueOf(config).marketStream?.({ ...of, url });
   const writer = openWriter(out, rules, addresses.restUrl, stream ? Infinity : client.limits.depth);
   for (const line of writer.mended) log(line);

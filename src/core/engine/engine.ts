@@ -20,7 +20,7 @@ import { priceExact, priceFloor } from '../model/instrument.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
 import { MarketView } from './marketView.ts';
-import { mayLive, Orders, type Order, type OrderNews } from '../orders/orders.ts';
+import { mayLive, Orders, type Ending, type Order, type OrderNews } from '../orders/orders.ts';
 import { OrderCounts } from '../orders/orderCounts.ts';
 import { OriginIds } from '../orders/originIds.ts';
 import { PastPrice } from '../risk/pastPrice.ts';
@@ -533,6 +533,9 @@ export class Engine {
     const order = this.#orders.get(id);
     if (!order) throw new Error(`received an answer for order ${id}, which was never placed`);
     const exists = outcome.kind === 'refused' && outcome.meaning === 'duplicate id';
+    const wouldTake = outcome.kind === 'refused' && outcome.meaning === 'post only';
+    // A rejection on arrival has the same cause as a cancel on arrival.
+    if (wouldTake) this.#onPostOnlyEnd(order, 'canceled', at);
     this.#orders.answered(id, outcome, exists, at);
     if (outcome.kind === 'unknown') this.#risk.killSwitch?.unknown(at);
     if (outcome.kind === 'done') {
@@ -541,22 +544,27 @@ export class Engine {
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#counts.add(order.side, 'refused');
+      this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
+      if (wouldTake) return;
       // A rejection by the bot's own client is no evidence about the order. A minute without request budget, for
       // example, must not halt the bot.
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#risk.killSwitch?.refusal(at);
       this.#quoter.refusalBackoff.refused(order.side, at);
-      this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }
   }
 
   #onOrderNews(news: OrderNews): void {
     this.#counts.count(news);
     this.#isDecisionDue = true;
-    if (news.kind === 'ended' && this.#quoter.postOnlyBackoff.onOrderEnd(news.order, news.ending, this.#at))
-      this.#decisions.count(news.order.side, 'not placed', 'refused as post-only');
+    if (news.kind === 'ended') this.#onPostOnlyEnd(news.order, news.ending, this.#at);
     this.#options.onNews?.({ kind: 'order', news });
+  }
+
+  #onPostOnlyEnd(order: Order, ending: Ending, at: Millis): void {
+    if (this.#quoter.postOnlyBackoff.onOrderEnd(order, ending, at))
+      this.#decisions.count(order.side, 'not placed', 'refused as post-only');
   }
 
   riskContext(at: Millis): RiskContext {

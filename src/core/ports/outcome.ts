@@ -11,6 +11,8 @@ export type Meaning =
    * orders.
    */
   | 'rules'
+  /** A post-only order would have traded immediately. */
+  | 'post only'
   /**
    * A repeated nonce or a wrong clock. The next request may be accepted; if all further requests are rejected, the
    * operator must fix the cause.

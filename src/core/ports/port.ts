@@ -335,6 +335,8 @@ export interface StreamTransport {
 export interface StreamListener {
   open(): void;
   text(frame: string): void;
+  /** Called for a ping without content, which the transport answers itself. */
+  ping?(): void;
   closed(why: string): void;
 }
 
@@ -369,8 +371,8 @@ export type BookDiff = {
   readonly sentAt?: Millis;
 };
 
-/** Public trade with the ids of both orders. */
-export type StreamTrade = PublicTrade & { readonly makerOid: string; readonly takerOid: string };
+/** Public trade with the ids of both orders, if the exchange reports them. */
+export type StreamTrade = PublicTrade & { readonly makerOid?: string; readonly takerOid?: string };
 
 export type StreamNews =
   /** Connected and subscribed. From this news on, every event is delivered, unless later news reports a loss. */

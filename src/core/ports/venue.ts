@@ -72,6 +72,11 @@ export function hedgeObstacles({ name, hedging }: Pick<ExchangeVenue, 'name' | '
 export type Connection = {
   readonly clock: Clock;
   readonly random: Random;
+  /**
+   * Book of the bot, for an exchange that lists orders, trades and fees only per book. The client then knows only the
+   * trades of this book.
+   */
+  readonly book?: string;
   /** Full REST URL, as `ExchangeVenue.restUrl` returns it. */
   readonly restUrl: string;
   /** Base URL of conversions, if it differs from `restUrl`; `webhookUrl` is the base URL of webhook registration. */
@@ -150,6 +155,8 @@ export type StreamOf = {
   readonly clock: Clock;
   readonly random: Random;
   readonly book: string;
+  /** Client for the complete book that a stream of changes starts from. */
+  readonly exchange: Pick<Exchange, 'orderBook'>;
 } & ({ readonly url: string } | { readonly transport: StreamTransport });
 
 export type VenueWebhooks = {

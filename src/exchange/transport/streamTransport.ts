@@ -44,6 +44,9 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
       socket.terminate();
     }
   });
+  socket.on('ping', () => {
+    if (why === null) listener.ping?.();
+  });
   // Every error is followed by a close event.
   socket.on('error', error => void (why ??= error.message));
   socket.on('close', code => listener.closed(why ?? `closed with ${code}`));

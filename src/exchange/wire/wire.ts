@@ -39,13 +39,14 @@ export function list<T>(value: unknown, each: (element: unknown) => T, what = 'p
 
 /**
  * Reads a list row by row. An unreadable row is omitted and added to `unreadable`; without `unreadable`, the fault of
- * the row is thrown. `what` names the list in the fault.
+ * the row is thrown. `what` names the list in the fault. `identify` reads what is readable of such a row.
  */
 export function rows<T>(
   value: unknown,
   each: (element: unknown) => T,
   unreadable: UnreadableRow[] | undefined,
   what = 'payload',
+  identify: RowIdentity = identityOf,
 ): readonly T[] {
   if (!Array.isArray(value)) throw fault(what, 'an array', value);
   const read: T[] = [];
@@ -55,13 +56,16 @@ export function rows<T>(
     } catch (error) {
       if (!(error instanceof WireFault) || unreadable === undefined) throw error;
       if (unreadable.length < UNREADABLE_MAX)
-        unreadable.push({ why: `row ${n + 1}: ${error.message}`, ...identityOf(element) });
+        unreadable.push({ why: `row ${n + 1}: ${error.message}`, ...identify(element) });
       // A reply with more than `UNREADABLE_MAX` unreadable rows is not a list of this exchange.
       else throw error;
     }
   }
   return read;
 }
+
+/** Reads the parts of a row's identity that are readable. */
+export type RowIdentity = (element: unknown) => Omit<UnreadableRow, 'why'>;
 
 /** Maximum number of unreadable rows per reply. */
 const UNREADABLE_MAX = 1000;

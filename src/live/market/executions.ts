@@ -69,12 +69,13 @@ export class Executions implements TradeListener {
     const { bornOf, instrument, sink } = this.#options;
     const price = priceOrNull(instrument, text);
     const lots = amountOrNull(instrument, amount);
-    const isLive = way === 'live' && 'makerOid' in trade;
-    const taker = 'takerOid' in trade ? trade.takerOid : createdAt;
+    const { makerOid, takerOid }: Partial<StreamTrade> = trade;
+    const taker = takerOid ?? createdAt;
     if (taker !== this.#taker) this.#moment++;
     this.#taker = taker;
     if (!price || !lots) return;
-    const when = isLive ? { maker: bornOf(trade.makerOid) ?? 0 } : { mark: this.#mark };
+    const isLive = way === 'live' && makerOid !== undefined;
+    const when = isLive ? { maker: bornOf(makerOid) ?? 0 } : { mark: this.#mark };
     sink.trade(opposite(makerSide), price, lots, { moment: this.#moment, ...when });
   };
 }

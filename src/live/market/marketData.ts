@@ -180,7 +180,7 @@ export class MarketData {
     const { instrument, run } = this.#options;
     const { time, step } = run;
     for (const trade of trades) {
-      if (this.#feed.isOwn(trade.makerOid) || this.#feed.isOwn(trade.takerOid))
+      if ([trade.makerOid, trade.takerOid].some(oid => oid !== undefined && this.#feed.isOwn(oid)))
         this.#prompt.seen({ kind: 'traded', tid: trade.tid });
     }
     for (const { price: text, amount: lots, makerSide } of trades) {

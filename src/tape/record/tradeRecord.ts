@@ -46,8 +46,8 @@ export class TradeRecord {
       this.#offGrid++;
       return;
     }
-    const maker = 'makerOid' in trade ? trade.makerOid : null;
-    this.#call(takerCodeOf(trade.makerSide), trade.createdAt, price, lots, id, maker);
+    const { makerOid }: Partial<StreamTrade> = trade;
+    this.#call(takerCodeOf(trade.makerSide), trade.createdAt, price, lots, id, makerOid ?? null);
   }
 }
 

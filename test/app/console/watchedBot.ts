@@ -126,7 +126,7 @@ export class WatchedBot {
       state: { journal, latch: retryingLatch(latchIn(this.dir), log), flatten: flattenIn(this.dir) },
       venue: {
         ...{ exchange: client, transferLists: client.transferLists },
-        newStream: () => marketStreamOf(config, venue, clock, seed),
+        newStream: () => marketStreamOf(config, venue, clock, seed, client),
       },
       roll: { afterMs: Infinity, bytes: Infinity },
       watchers: {

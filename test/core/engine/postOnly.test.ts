@@ -81,6 +81,24 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     expect(desk.engine.haltedBecause).toBe(null);
   });
 
+  it('or that the exchange rejects at once, which counts as no rejection of a mistake', () => {
+    const halts = { refusalsPerMinute: 2, unknownsPerMinute: 99, messagesPerMinute: 999, fillsPer10Min: 99 };
+    const money = { drawdownMax: 10n ** 30n, dayLossMax: 10n ** 30n };
+    const desk = new LateDesk({ halts: { ...halts, ...money } as never });
+    const { fateOfPlace } = desk;
+    desk.fateOfPlace = command =>
+      fateOfPlace(command) === 'done' ? 'done' : { code: 'would take', meaning: 'post only' };
+    desk.truly = { bid: 980, ask: 997 };
+    desk.rounds(300, STEP_MS);
+    expect(desk.sentOf('buy').length).toBe(4);
+    expect(desk.engine.haltedBecause).toBe(null);
+    expect(desk.engine.snapshot(desk.now).decisions).toContainEqual({
+      ...{ side: 'buy', action: 'not placed', reason: 'refused as post-only', count: 4 },
+    });
+    desk.catchUp().rounds(3, STEP_MS);
+    expect(desk.prices('buy')).toEqual([986]);
+  });
+
   it.each([
     ['was canceled by us', (desk: LateDesk) => void ((desk.truly = { bid: 960, ask: 980 }), desk.catchUp())],
     ['was seen in the book', (desk: LateDesk) => void desk.live.forEach(order => (order.isLive = false))],

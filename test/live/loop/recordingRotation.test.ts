@@ -147,12 +147,13 @@ async function runsOf(world: World, makeEngine: Made, onArrival: (request: WireR
     },
     makeEngine,
   };
+  const exchange = clientOf(config, venue, clock, seed, { journal });
   const opening = RecordingRotation.open({
     ...{ clock, log, ...setup, state: { journal, latch: latchIn(stateDir) } },
     bot: { book: config.book, instance: 'demo', resumeCommand: '' },
     venue: {
-      exchange: clientOf(config, venue, clock, seed, { journal }),
-      newStream: () => marketStreamOf(config, venue, clock, seed),
+      exchange,
+      newStream: () => marketStreamOf(config, venue, clock, seed, exchange),
     },
   });
   await clock.advance(SECOND);

@@ -300,7 +300,7 @@ export class Bot {
       log: this.#log(life),
       venue: {
         exchange,
-        newStream: () => marketStreamOf(config, venue, life.clock, world.seed + life.number),
+        newStream: () => marketStreamOf(config, venue, life.clock, world.seed + life.number, client),
         transferLists: client.transferLists,
       },
       ...setupOf(config),

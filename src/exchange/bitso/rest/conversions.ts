@@ -5,7 +5,8 @@
 import type { DecimalText, Millis } from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
-import { currencyPart, positivePart, quotePart } from '../wire/path.ts';
+import { currencyPart, quotePart } from '../wire/path.ts';
+import { positivePart } from '../../wire/parts.ts';
 import * as wire from '../../wire/wire.ts';
 import type { Row } from '../../wire/wire.ts';
 

@@ -3,7 +3,8 @@ import type { Millis, Outcome, Page } from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import * as replies from '../wire/marketReplies.ts';
-import { bookPart, pageQuery, query } from '../wire/path.ts';
+import { pageQuery } from '../wire/path.ts';
+import { bookPart, query } from '../../wire/parts.ts';
 import { fault } from '../../wire/wire.ts';
 
 export type CandleQuery = {

@@ -3,19 +3,8 @@ import type { DecimalText, NewOrder, Outcome, Page, Side, TimeInForce } from '..
 import * as replies from '../wire/accountReplies.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
-import {
-  bookPart,
-  chunks,
-  currencyPart,
-  IDS_PER_REQUEST,
-  limitPart,
-  oidPart,
-  originIdPart,
-  pageQuery,
-  positivePart,
-  query,
-  tidPart,
-} from '../wire/path.ts';
+import { currencyPart, IDS_PER_REQUEST, oidPart, originIdPart, pageQuery, tidPart } from '../wire/path.ts';
+import { bookPart, chunks, limitPart, positivePart, query, allOf, anyOf, type Lists } from '../../wire/parts.ts';
 import { fault, present } from '../../wire/wire.ts';
 
 /** Wire values by time in force (rest-api 4.1). */
@@ -291,26 +280,4 @@ async function requestByIds<T>(
   if (ids.length === 1) return { kind: 'done', value: [] };
   const halves = chunks(ids, Math.ceil(ids.length / 2));
   return merge(await Promise.all(halves.map(half => requestByIds(half, request, merge))));
-}
-
-type Lists<T> = readonly Outcome<readonly T[]>[];
-
-/**
- * Joins the results of all answered requests; succeeds if at least one was answered. Otherwise returns an unknown
- * outcome rather than a rejected one.
- */
-function anyOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
-  const answered = outcomes.filter(each => each.kind === 'done');
-  if (answered.length > 0 || outcomes.length === 0) return mergeLookUps(answered);
-  return outcomes.find(each => each.kind === 'unknown') ?? outcomes[0]!;
-}
-
-/** Joins the results if all requests succeeded; otherwise returns the first outcome that is not a success. */
-function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
-  return outcomes.find(each => each.kind !== 'done') ?? mergeLookUps(outcomes.filter(each => each.kind === 'done'));
-}
-
-function mergeLookUps<T>(done: readonly Extract<Outcome<readonly T[]>, { kind: 'done' }>[]): Outcome<readonly T[]> {
-  const unreadable = done.flatMap(each => each.unreadable ?? []);
-  return { kind: 'done', value: done.flatMap(each => each.value), ...(unreadable.length === 0 ? {} : { unreadable }) };
 }

@@ -5,7 +5,8 @@
 import type { TransferLists, TransferLine, UnreadableRow } from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
-import { limitPart, query, quotePart } from '../wire/path.ts';
+import { quotePart } from '../wire/path.ts';
+import { limitPart, query } from '../../wire/parts.ts';
 import * as wire from '../../wire/wire.ts';
 
 const PAGE_MAX = 100;
