@@ -243,7 +243,7 @@ describe('each error text', () => {
 
 describe('the stream', () => {
   async function streamOf(book: string) {
-    const stream = kraken.marketStream!({ clock, random: randomOf(1), book, url: urls.streamUrl });
+    const stream = kraken.marketStream!({ clock, random: randomOf(1), book, exchange: client, url: urls.streamUrl });
     const news: StreamNews[] = [];
     stream.start(each => news.push(each));
     const until = async (is: (each: StreamNews) => boolean, from = 0): Promise<StreamNews> => {
@@ -303,7 +303,13 @@ describe('the stream', () => {
   });
 
   test('a book that the exchange does not list is a reason, not a silence', async () => {
-    const stream = kraken.marketStream!({ clock, random: randomOf(1), book: 'btc_eur', url: urls.streamUrl });
+    const stream = kraken.marketStream!({
+      clock,
+      random: randomOf(1),
+      book: 'btc_eur',
+      exchange: client,
+      url: urls.streamUrl,
+    });
     const reason = await new Promise(resolve => {
       stream.start(news => news.kind === 'down' && resolve(news.reason));
     });

@@ -1,18 +1,20 @@
 /** Client of Kraken spot behind the exchange interface of the event loop. */
 import type { Clock, Millis, Observation, VenueClient } from '../../core/index.ts';
 import type { ApiEndpoint } from '../transport/requestSender.ts';
-import { krakenSenders, type KrakenSigner } from './protocol.ts';
-import { accountEndpoints, TRADES_MAX } from './rest/account.ts';
+import { krakenSenders, type KrakenSigner } from './wire/protocol.ts';
+import { accountEndpoints, OWN_TRADES_MAX } from './rest/account.ts';
 import { DEPTH, marketEndpoints } from './rest/market.ts';
 import { orderEndpoints } from './rest/orders.ts';
 import { pairsReader } from './rest/pairs.ts';
 import { PlacedOrders } from './rest/placedOrders.ts';
-import { serverClock } from './serverClock.ts';
+import { serverClock } from './wire/serverClock.ts';
 
 export type KrakenClientOptions = {
   readonly clock: Clock;
   readonly rest: ApiEndpoint;
   readonly signer?: KrakenSigner;
+  /** Book of the bot, whose fees are read by name. */
+  readonly book?: string | undefined;
   readonly budgets: { readonly public: number; readonly private?: number };
   /** Time after sending from which the exchange must not execute an order. */
   readonly validMs: Millis;
@@ -28,7 +30,7 @@ export function krakenClient(options: KrakenClientOptions): VenueClient {
   const server = serverClock(clock);
   const { ask, left, close } = krakenSenders({ ...options, serverClock: server });
   const reader = pairsReader(ask, clock);
-  const used = new Set<string>();
+  const used = new Set<string>(options.book === undefined ? [] : [options.book]);
   const pairs = {
     ...reader,
     of: async (book: string) => {
@@ -41,7 +43,7 @@ export function krakenClient(options: KrakenClientOptions): VenueClient {
   const orders = orderEndpoints({ ask, pairs, placed, serverClock: server, validMs: options.validMs });
   const { place, cancel, openOrders, lookUp } = orders;
   return {
-    limits: { ordersPage: OPEN_ORDERS_MAX, tradesPage: TRADES_MAX, depth: DEPTH },
+    limits: { ordersPage: OPEN_ORDERS_MAX, tradesPage: OWN_TRADES_MAX, depth: DEPTH },
     ...marketEndpoints(ask, pairs, clock),
     ...accountEndpoints({ ask, pairs, placed, lookups: orders, usedBooks: () => used }),
     ...{ place, cancel, openOrders, lookUp },

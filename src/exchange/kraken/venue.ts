@@ -4,7 +4,7 @@ import { httpTransport } from '../transport/transport.ts';
 import { socketTransport } from '../transport/streamTransport.ts';
 import { splitAddress } from '../wire/address.ts';
 import { krakenClient } from './client.ts';
-import { KRAKEN_RATE_LIMITS } from './protocol.ts';
+import { KRAKEN_RATE_LIMITS } from './wire/protocol.ts';
 import { VALID_MS } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
 import { krakenMeaning } from './wire/codes.ts';
@@ -15,7 +15,7 @@ const MEBI = 1024 * 1024;
 export const kraken: ExchangeVenue = {
   name: 'kraken',
   restUrl: address => (new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/0` : address),
-  connect: ({ clock, restUrl, transport, deadlineMs, credentials, budgets, onRequest }) => {
+  connect: ({ clock, book, restUrl, transport, deadlineMs, credentials, budgets, onRequest }) => {
     const { origin, basePath } = splitAddress(restUrl);
     const rest = {
       transport:
@@ -29,7 +29,7 @@ export const kraken: ExchangeVenue = {
       const { key, secret, nonceAbove, durable = same => same } = credentials;
       return { signer: { key, secret, nonces: durable(risingNonces(clock, nonceAbove)) } };
     };
-    return krakenClient({ clock, rest, ...signed(), budgets, validMs: deadlineMs, onRequest });
+    return krakenClient({ clock, book, rest, ...signed(), budgets, validMs: deadlineMs, onRequest });
   },
   marketStream: of =>
     krakenStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LevelBook, type Level } from '../../../src/exchange/kraken/stream/levelBook.ts';
+import { LevelBook, type StreamLevel } from '../../../src/exchange/kraken/stream/levelBook.ts';
 import { runsOf } from '../../many.ts';
 
 const DEPTH = 25;
@@ -23,7 +23,7 @@ test('the kept levels and the checksum are those of a map of levels, after any c
       const book = new LevelBook(DEPTH);
       const simple = { bids: new Map<number, number>(), asks: new Map<number, number>() };
       for (const frame of frames) {
-        const sent = { bids: [] as Level[], asks: [] as Level[] };
+        const sent = { bids: [] as StreamLevel[], asks: [] as StreamLevel[] };
         for (const { isBid, tick, lots } of frame) {
           const [side, price] = [isBid ? 'bids' : 'asks', isBid ? 1_000 - tick : 1_000 + tick] as const;
           sent[side].push({ price: priceText(price), amount: amountText(lots) });

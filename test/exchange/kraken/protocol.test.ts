@@ -1,7 +1,7 @@
 /** Counters, order of requests and deadlines of Kraken's senders. */
 import { describe, expect, test } from 'vitest';
 import { settle, VirtualClock, type NewOrder, type WireReply } from '../../../src/core/index.ts';
-import { tierOf } from '../../../src/exchange/kraken/protocol.ts';
+import { tierByCalls } from '../../../src/exchange/kraken/wire/protocol.ts';
 import { reply, scriptedKraken, type Seen } from './scripted.ts';
 
 let counter = 0;
@@ -64,12 +64,12 @@ describe('counters', () => {
   });
 
   test('of tiers are those of the documents; more than any tier is the lowest', () => {
-    expect(tierOf(60)).toEqual({ calls: { max: 20, perSecond: 1 }, orders: { max: 180, perSecond: 3.75 } });
-    expect(tierOf(30).orders.max).toBe(125);
-    expect(tierOf(20)).toEqual({ calls: { max: 15, perSecond: 0.33 }, orders: { max: 60, perSecond: 1 } });
-    expect(tierOf(270)).toEqual(tierOf(20));
-    expect(tierOf(Number.NaN)).toEqual(tierOf(20));
-    expect(tierOf(6).calls.perSecond).toBe(0.1);
+    expect(tierByCalls(60)).toEqual({ calls: { max: 20, perSecond: 1 }, orders: { max: 180, perSecond: 3.75 } });
+    expect(tierByCalls(30).orders.max).toBe(125);
+    expect(tierByCalls(20)).toEqual({ calls: { max: 15, perSecond: 0.33 }, orders: { max: 60, perSecond: 1 } });
+    expect(tierByCalls(270)).toEqual(tierByCalls(20));
+    expect(tierByCalls(Number.NaN)).toEqual(tierByCalls(20));
+    expect(tierByCalls(6).calls.perSecond).toBe(0.1);
   });
 
   test('of orders hold placements back, but no cancel', async () => {

@@ -11,11 +11,18 @@ import {
   type Page,
   type UnreadableRow,
 } from '../../../core/index.ts';
-import { fault } from '../../wire/wire.ts';
-import type { KrakenAsk } from '../protocol.ts';
-import { balances, fees, listedTrades, page, timeOfTid, type KrakenOrder, type ListedTrade } from '../wire/replies.ts';
+import type { KrakenAsk } from '../wire/protocol.ts';
+import {
+  krakenBalances,
+  krakenFees,
+  listedTrades,
+  page,
+  timeOfTid,
+  type KrakenOrder,
+  type ListedTrade,
+} from '../wire/replies.ts';
 import type { KrakenPair } from '../wire/names.ts';
-import { row, optional } from '../../wire/wire.ts';
+import { fault, optional, row } from '../../wire/wire.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 import { historyQuery, privateQuery, type orderEndpoints } from './orders.ts';
 import { PAGE_ROWS, readOldest } from './pages.ts';
@@ -31,7 +38,7 @@ const FEE_BOOKS_MAX = 50;
  * Maximum number of own trades of one call, which reads pages of 50. A list that is longer than this is read from its
  * end, which costs more requests.
  */
-export const TRADES_MAX = 500;
+export const OWN_TRADES_MAX = 500;
 
 type Trades = Outcome<readonly OwnTrade[]>;
 type Lookups = Pick<ReturnType<typeof orderEndpoints>, 'byOids' | 'byOriginIds'>;
@@ -45,12 +52,13 @@ export type AccountDependencies = {
   readonly usedBooks: () => Iterable<string>;
 };
 
+/** Returns the endpoints of the account. A call that needs the books reads them first. */
 export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: AccountDependencies) {
   async function accountBalances(): Promise<Outcome<readonly Balance[]>> {
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
     const { assets, currencies } = listing.value;
-    return ask(privateQuery('BalanceEx', {}, balances(assets, currencies)));
+    return ask(privateQuery('BalanceEx', {}, krakenBalances(assets, currencies)));
   }
 
   /**
@@ -65,7 +73,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     const fields = used.length === 0 ? {} : { pair: used.map(({ id }) => id).join(',') };
     return ask(
       privateQuery('TradeVolume', fields, (result, unreadable) => {
-        const stated = used.length === 0 ? [] : fees(used)(result, unreadable);
+        const stated = used.length === 0 ? [] : krakenFees(used)(result, unreadable);
         const volume = optional(row(result, 'result'), 'volume', krakenDecimal) ?? '0';
         const others = [...byBook.values()].filter(pair => !used.includes(pair));
         return [...stated, ...others.flatMap(pair => feeByVolume(pair, volume))];
@@ -75,7 +83,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
 
   async function userTrades(query: Page & { readonly book?: string } = {}): Promise<Trades> {
     const { marker, sort = 'desc', book } = query;
-    const most = sort === 'asc' ? TRADES_MAX : PAGE_ROWS;
+    const most = sort === 'asc' ? OWN_TRADES_MAX : PAGE_ROWS;
     const { limit = most } = query;
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
@@ -126,7 +134,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
       const facts = placed.factsOf(trade.oid);
       if (facts === undefined)
         return { kind: 'unknown', reason: `the order ${trade.oid} of trade ${txid} was not found` };
-      if (facts.feeSide === 'quote' || /^0*(?:\.0*)?$/.test(trade.feeAmount))
+      if (facts.feeSide === 'quote' || moneyOf(trade.feeAmount) === 0n)
         value.push({ ...trade, ...(facts.originId === undefined ? {} : { originId: facts.originId }) });
       else unreadable.push({ why: FEE_IN_BASE, book: trade.book, oid: trade.oid, id: trade.tid });
     }

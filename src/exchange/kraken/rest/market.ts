@@ -1,10 +1,10 @@
 /** Public endpoints: rules, book and trades. */
 import type { AvailableBook, BookSnapshot, Clock, Outcome, Page, PublicTrade } from '../../../core/index.ts';
-import type { KrakenAsk, KrakenRequest } from '../protocol.ts';
-import { timedSequence } from '../sequence.ts';
+import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
+import { timedSequence } from '../wire/sequence.ts';
 import type { Pairs } from './pairs.ts';
 import type { KrakenPair } from '../wire/names.ts';
-import { depth, publicTrades, type TimedTrade } from '../wire/replies.ts';
+import { depth, krakenTrades, type TimedTrade } from '../wire/replies.ts';
 import { fault } from '../../wire/wire.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 
@@ -15,6 +15,7 @@ const TRADES_MAX = 1_000;
 /** Number of trade times that are kept for each book, to continue after a trade. */
 const TIMES_KEPT = 5_000;
 
+/** Returns the public endpoints. A call about a book reads the list of books first. */
 export function marketEndpoints(ask: KrakenAsk, pairs: Pairs, clock: Clock) {
   /** Times of trades in nanoseconds, by book and trade id, the newest last. */
   const times = new Map<string, Map<string, bigint>>();
@@ -57,7 +58,7 @@ export function marketEndpoints(ask: KrakenAsk, pairs: Pairs, clock: Clock) {
       count: String(marker === undefined ? limit : TRADES_MAX),
     });
     return publicGet('Trades', `/public/Trades?${query.toString()}`, result => {
-      const found = [...publicTrades(pair)(result)].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+      const found = [...krakenTrades(pair)(result)].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
       remember(book, found);
       if (marker === undefined) return sort === 'asc' ? found.slice(-limit) : found.reverse().slice(0, limit);
       const first = found[0];

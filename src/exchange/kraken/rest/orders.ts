@@ -8,13 +8,13 @@
  */
 import type { Millis, NewOrder, OrderReport, Outcome, TimeInForce, UnreadableRow } from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
-import { fault, WireFault } from '../../wire/wire.ts';
-import type { KrakenAsk, KrakenRequest } from '../protocol.ts';
-import type { ServerClock } from '../serverClock.ts';
+import { allOf, anyOf, chunks, positivePart } from '../../wire/parts.ts';
+import { fault, row, WireFault } from '../../wire/wire.ts';
+import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
+import type { ServerClock } from '../wire/serverClock.ts';
 import { clientIdOf } from '../wire/clientIds.ts';
 import type { KrakenPair } from '../wire/names.ts';
-import { acceptedOrder, canceledCount, orders, page, type KrakenOrder } from '../wire/replies.ts';
-import { row } from '../../wire/wire.ts';
+import { acceptedTxid, canceledCount, krakenOrders, page, type KrakenOrder } from '../wire/replies.ts';
 import { readAll } from './pages.ts';
 import type { Listing, Pairs } from './pairs.ts';
 import type { PlacedOrders } from './placedOrders.ts';
@@ -38,6 +38,7 @@ export type OrderDependencies = {
   readonly validMs: Millis;
 };
 
+/** Returns the endpoints of orders. A call that needs the books reads them first. */
 export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
   const valid = Math.min(VALID_MS.max, Math.max(VALID_MS.min, validMs));
 
@@ -51,7 +52,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     const outcome = await buildAndSend(ask, () => {
       const fields = orderFields(order, pair);
       return {
-        ...write('AddOrder', fields, acceptedOrder),
+        ...write('AddOrder', fields, acceptedTxid),
         lane: 'place' as const,
         orderCount: { pair: pair.altname, weight: 1 },
         validMs: valid,
@@ -69,11 +70,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
   /** Cancels orders, one request for each. Succeeds if any request was answered. */
   async function cancel(of: Ids): Promise<OrderList<string>> {
     const one = 'oids' in of ? of.oids.map(oid => cancelByOid(oid)) : of.originIds.map(id => cancelByOriginId(id));
-    const outcomes = await Promise.all(one);
-    const answered = outcomes.filter(outcome => outcome.kind === 'done');
-    if (answered.length > 0 || outcomes.length === 0)
-      return { kind: 'done', value: answered.flatMap(({ value }) => value) };
-    return outcomes.find(outcome => outcome.kind === 'unknown') ?? outcomes[0]!;
+    return anyOf(await Promise.all(one));
   }
 
   async function cancelByOid(oid: string): Promise<OrderList<string>> {
@@ -124,7 +121,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     remembered(
       await ask(
         query('OpenOrders', {}, (result, unreadable) =>
-          orders(row(result, 'result')['open'] ?? {}, listing.byName, unreadable),
+          krakenOrders(row(result, 'result')['open'] ?? {}, listing.byName, unreadable),
         ),
       ),
     );
@@ -137,31 +134,24 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
   async function byOids(oids: readonly string[], trades = false): Promise<OrderList> {
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
-    const found: KrakenOrder[] = [];
-    const unreadable: UnreadableRow[] = [];
-    for (let i = 0; i < oids.length; i += OIDS_PER_REQUEST) {
-      const outcome = await someOids(oids.slice(i, i + OIDS_PER_REQUEST), trades, listing.value);
-      if (outcome.kind !== 'done') return outcome;
-      found.push(...outcome.value);
-      unreadable.push(...(outcome.unreadable ?? []));
-    }
-    return ordersDone(found, unreadable);
+    const outcomes: OrderList[] = [];
+    for (const some of chunks(oids, OIDS_PER_REQUEST)) outcomes.push(await someOids(some, trades, listing.value));
+    return allOf(outcomes);
   }
 
   /** One id that the exchange does not know may make it reject all, so they are then requested in halves. */
   async function someOids(oids: readonly string[], trades: boolean, listing: Listing): Promise<OrderList> {
     const outcome = await tried(() => {
       const fields = { txid: oids.map(oidText).join(','), trades: String(trades), consolidate_taker: 'false' };
-      return ask(query('QueryOrders', fields, (result, unreadable) => orders(result, listing.byName, unreadable)));
+      return ask(
+        query('QueryOrders', fields, (result, unreadable) => krakenOrders(result, listing.byName, unreadable)),
+      );
     });
     if (outcome.kind !== 'refused' || !isUnknownOrder(outcome.code)) return remembered(outcome);
     if (oids.length === 1) return ordersDone([], []);
-    const half = Math.ceil(oids.length / 2);
-    const left = await someOids(oids.slice(0, half), trades, listing);
-    if (left.kind !== 'done') return left;
-    const right = await someOids(oids.slice(half), trades, listing);
-    if (right.kind !== 'done') return right;
-    return ordersDone([...left.value, ...right.value], [...(left.unreadable ?? []), ...(right.unreadable ?? [])]);
+    const outcomes: OrderList[] = [];
+    for (const half of chunks(oids, Math.ceil(oids.length / 2))) outcomes.push(await someOids(half, trades, listing));
+    return allOf(outcomes);
   }
 
   /** Looks orders up by origin id: in the open orders, and then those that are not open in the closed orders. */
@@ -204,7 +194,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
             'ClosedOrders',
             { ...fields, ofs: String(offset), closetime: 'close', consolidate_taker: 'false' },
             (result, unreadable) =>
-              page('closed', (value, rows) => orders(value, listing.byName, rows))(result, unreadable),
+              page('closed', (value, rows) => krakenOrders(value, listing.byName, rows))(result, unreadable),
           ),
         ),
       ),
@@ -262,14 +252,14 @@ function orderFields(order: NewOrder, pair: KrakenPair): Readonly<Record<string,
     pair: pair.id,
     type: side,
     ordertype: 'limit',
-    volume: above0('major', major),
-    price: above0('price', price),
+    volume: positivePart(major),
+    price: positivePart(price),
     cl_ord_id: clientIdOf(originId),
-    ...termsOf(timeInForce),
+    ...orderTerms(timeInForce),
   };
 }
 
-function termsOf(timeInForce: TimeInForce): Readonly<Record<string, string>> {
+function orderTerms(timeInForce: TimeInForce): Readonly<Record<string, string>> {
   switch (timeInForce) {
     case 'good till canceled':
       return { oflags: 'fciq', timeinforce: 'GTC' };
@@ -277,15 +267,11 @@ function termsOf(timeInForce: TimeInForce): Readonly<Record<string, string>> {
       return { oflags: 'fciq', timeinforce: 'IOC' };
     case 'post only':
       return { oflags: 'post,fciq', timeinforce: 'GTC' };
+    case 'fill or kill':
     default:
       // The exchange documents no such order, and would treat an unknown word as good till canceled.
       throw fault('timeInForce', 'good till canceled, immediate or cancel, or post only', timeInForce);
   }
-}
-
-function above0(field: string, text: string): string {
-  if (!/^\d{1,20}(?:\.\d{1,18})?$/.test(text) || !/[1-9]/.test(text)) throw fault(field, 'a decimal above zero', text);
-  return text;
 }
 
 const write = <T>(name: string, fields: Readonly<Record<string, string>>, read: (result: unknown) => T) =>

@@ -1,6 +1,6 @@
 /** Books and currencies of the exchange, read when first needed and again with the rules. */
 import type { Clock, Millis, Outcome, UnreadableRow } from '../../../core/index.ts';
-import type { KrakenAsk, KrakenRequest } from '../protocol.ts';
+import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import { fault } from '../../wire/wire.ts';
 import { assetNames, assetPairs, type Assets, type KrakenPair } from '../wire/names.ts';
 import type { PairsByName } from '../wire/replies.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../wire/wire.ts';
 import { currencyOfAltname } from '../wire/names.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
-import { changedLevels, type Level, type Precision } from './levelBook.ts';
+import { changedLevels, type StreamLevel, type Precision } from './levelBook.ts';
 
 /** Pair of the list of instruments. */
 export type InstrumentPair = {
@@ -38,8 +38,8 @@ export type KrakenFrame =
       readonly kind: 'levels';
       readonly symbol: string;
       readonly isSnapshot: boolean;
-      readonly bids: readonly Level[];
-      readonly asks: readonly Level[];
+      readonly bids: readonly StreamLevel[];
+      readonly asks: readonly StreamLevel[];
       readonly checksum: number;
       /** Time of the change; absent in snapshots of some versions. */
       readonly at?: Millis;

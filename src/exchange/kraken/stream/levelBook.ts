@@ -3,22 +3,22 @@
  * docs.kraken.com/exchange/guides/websockets/book-checksum-v2.
  */
 import { crc32 } from 'node:zlib';
-import { moneyOf, type BookEntry } from '../../../core/index.ts';
+import { moneyOf, trimmedEnd, type BookEntry } from '../../../core/index.ts';
 import { fault, list, row } from '../../wire/wire.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 
 /** Decimals of prices and amounts of a book, which the digits of the checksum have. */
 export type Precision = { readonly price: number; readonly amount: number };
 
-export type Level = { readonly price: string; readonly amount: string };
-type Sides = { readonly bids: readonly Level[]; readonly asks: readonly Level[] };
+export type StreamLevel = { readonly price: string; readonly amount: string };
+type Sides = { readonly bids: readonly StreamLevel[]; readonly asks: readonly StreamLevel[] };
 type SideName = keyof Sides;
 
 /** Number of levels per side that the checksum covers. */
 const CHECKED_LEVELS = 10;
 
 /** Reads the changed levels of a side. An amount of zero removes a level. */
-export const changedLevels = (value: unknown, field: SideName): readonly Level[] =>
+export const changedLevels = (value: unknown, field: SideName): readonly StreamLevel[] =>
   list(
     value,
     element => {
@@ -31,7 +31,7 @@ export const changedLevels = (value: unknown, field: SideName): readonly Level[]
 /** One book, best prices first, with at most `depth` levels per side. */
 export class LevelBook {
   readonly #depth: number;
-  #sides: { bids: Level[]; asks: Level[] } = { bids: [], asks: [] };
+  #sides: { bids: StreamLevel[]; asks: StreamLevel[] } = { bids: [], asks: [] };
 
   constructor(depth: number) {
     this.#depth = depth;
@@ -54,10 +54,10 @@ export class LevelBook {
     }
   }
 
-  #put(name: SideName, level: Level): void {
+  #put(name: SideName, level: StreamLevel): void {
     const side = this.#sides[name];
     const price = moneyOf(level.price);
-    const isBehind = (other: Level): boolean =>
+    const isBehind = (other: StreamLevel): boolean =>
       name === 'bids' ? moneyOf(other.price) <= price : moneyOf(other.price) >= price;
     const found = side.findIndex(isBehind);
     const at = found < 0 ? side.length : found;
@@ -90,7 +90,7 @@ export class LevelBook {
 /** Returns the digits of a decimal with `decimals` places, without the point and without leading zeros. */
 function digitsOf(text: string, decimals: number): string {
   const [whole = '', fraction = ''] = text.split('.');
-  const kept = fraction.replace(/0+$/, '');
+  const kept = trimmedEnd(fraction, '0');
   if (kept.length > decimals) throw fault('level', `at most ${decimals} decimals`, text);
   return (whole + kept.padEnd(decimals, '0')).replace(/^0+/, '');
 }

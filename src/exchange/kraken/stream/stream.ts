@@ -14,7 +14,7 @@ import {
   type Timer,
 } from '../../../core/index.ts';
 import { WireFault } from '../../wire/wire.ts';
-import { timedSequence } from '../sequence.ts';
+import { timedSequence } from '../wire/sequence.ts';
 import { krakenFrame, type InstrumentPair, type KrakenFrame, type SymbolTrade } from './frames.ts';
 import { LevelBook } from './levelBook.ts';
 
@@ -267,8 +267,7 @@ class KrakenSubscription implements MarketStream {
     const { book } = this.#options;
     const trades = found
       .filter(trade => trade.symbol === symbol)
-      // The stream has no ids of orders.
-      .map(({ symbol: _, ...trade }) => ({ ...trade, book, makerOid: '', takerOid: '' }));
+      .map(({ symbol: _, ...trade }) => ({ ...trade, book }));
     if (trades.length > 0) this.#notify({ kind: 'trades', trades });
   }
 

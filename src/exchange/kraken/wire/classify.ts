@@ -4,7 +4,7 @@
  */
 import type { UnreadableRow, WireReply } from '../../../core/index.ts';
 import { parseExactJson } from '../../wire/json.ts';
-import { WireFault } from '../../wire/wire.ts';
+import { list, text, WireFault } from '../../wire/wire.ts';
 import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
 import { isKrakenThrottle, krakenCode } from './codes.ts';
 
@@ -63,9 +63,19 @@ function contentOf(body: string, partsMax: number | undefined): Content {
   }
   if (typeof content !== 'object' || content === null) return {};
   const { error, result } = content as { readonly error?: unknown; readonly result?: unknown };
-  if (!Array.isArray(error) || !error.every(each => typeof each === 'string')) return {};
-  const isEmpty = result === undefined || result === null || (error.length > 0 && isEmptyObject(result));
-  return { errors: error, ...(isEmpty ? {} : { result }) };
+  const errors = errorTexts(error);
+  if (errors === undefined) return {};
+  const isEmpty = result === undefined || result === null || (errors.length > 0 && isEmptyObject(result));
+  return { errors, ...(isEmpty ? {} : { result }) };
+}
+
+function errorTexts(value: unknown): readonly string[] | undefined {
+  try {
+    return list(value, each => text({ each }, 'each'), 'error');
+  } catch (error) {
+    if (error instanceof WireFault) return undefined;
+    throw error;
+  }
 }
 
 const isEmptyObject = (value: unknown): boolean =>

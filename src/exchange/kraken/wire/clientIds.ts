@@ -27,7 +27,7 @@ export function clientIdOf(originId: string): string {
   if (instance === '' || BigInt(run) >= 1n << BITS.run)
     throw fault('origin id', 'at most 18 characters, or an instance of at most 10 characters with its run', originId);
   let bits = MARK;
-  bits = (bits << BITS.instance) | numberOf(instance);
+  bits = (bits << BITS.instance) | base62Number(instance);
   bits = (bits << BITS.run) | BigInt(run);
   bits = (bits << BITS.counter) | BigInt(counter);
   const hex = bits.toString(2).padStart(122, '0');
@@ -47,17 +47,17 @@ export function originIdOf(clientId: string): string {
   const cut = (width: bigint, above: bigint): bigint => (bits >> above) & ((1n << width) - 1n);
   const counter = cut(BITS.counter, 0n);
   const run = cut(BITS.run, BITS.counter);
-  const instance = textOf(cut(BITS.instance, BITS.counter + BITS.run));
+  const instance = base62Text(cut(BITS.instance, BITS.counter + BITS.run));
   const originId = `${instance}-${run}-${counter}`;
   const isOwn = cut(BITS.mark, BITS.counter + BITS.run + BITS.instance) === MARK && PARTS.test(originId);
   return isOwn && originId.length > 18 ? originId : clientId;
 }
 
 /** Numbers a text of letters and digits: each text has one number of at least 1, and each number one text. */
-const numberOf = (text: string): bigint =>
+const base62Number = (text: string): bigint =>
   [...text].reduce((sum, letter) => sum * 62n + BigInt(LETTERS.indexOf(letter) + 1), 0n);
 
-function textOf(number: bigint): string {
+function base62Text(number: bigint): string {
   let text = '';
   for (let rest = number; rest > 0n; rest = (rest - 1n) / 62n) text = LETTERS[Number((rest - 1n) % 62n)]! + text;
   return text;

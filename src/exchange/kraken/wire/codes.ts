@@ -3,7 +3,17 @@ import type { Meaning } from '../../../core/index.ts';
 
 /** Subject of an error text. */
 type CodeKind =
-  'request' | 'rules' | 'funds' | 'key' | 'nonce' | 'budget' | 'duplicate' | 'market' | 'service' | 'not used';
+  | 'post only'
+  | 'request'
+  | 'rules'
+  | 'funds'
+  | 'key'
+  | 'nonce'
+  | 'budget'
+  | 'duplicate'
+  | 'market'
+  | 'service'
+  | 'not used';
 
 export type KrakenCode = {
   /** Text as sent, such as `EOrder:Insufficient funds`. A detail may follow after a further colon. */
@@ -39,7 +49,7 @@ const REFUSALS: readonly Listed[] = [
   ['EOrder:Invalid order', 'request', 'the order is invalid', SUPPORT],
   ['EOrder:Unknown order', 'request', 'no open order has this id', ccxt(556)],
   ['EOrder:Unknown position', 'request', 'no position has this id'],
-  ['EOrder:Post only order', 'request', 'the post-only order would have taken liquidity', SUPPORT],
+  ['EOrder:Post only order', 'post only', 'the post-only order would have taken liquidity', SUPPORT],
   ['EOrder:Invalid price', 'rules', 'the price is invalid'],
   ['EOrder:Tick size check failed', 'rules', 'the price is not a multiple of the tick size'],
   ['EOrder:Order minimum not met', 'rules', 'the amount is below the minimum amount of the book'],
@@ -103,6 +113,7 @@ const UNKNOWNS: readonly Listed[] = [
 ];
 
 const MEANINGS: Partial<Readonly<Record<CodeKind, Meaning>>> = {
+  'post only': 'post only',
   rules: 'rules',
   nonce: 'nonce',
   key: 'person',
@@ -112,7 +123,7 @@ const MEANINGS: Partial<Readonly<Record<CodeKind, Meaning>>> = {
 /** Texts about a number of orders, which pause no other request. */
 const ORDER_COUNTS: readonly string[] = ['EOrder:Orders limit exceeded', 'EOrder:Scheduled orders limit exceeded'];
 
-const listed =
+const codeRow =
   (is: KrakenCode['is']) =>
   ([code, kind, text, source = ERRORS]: Listed): KrakenCode => {
     const meaning = MEANINGS[kind];
@@ -126,8 +137,8 @@ const listed =
 
 /** Every error text that Kraken or ccxt documents. */
 export const KRAKEN_CODES: readonly KrakenCode[] = [
-  ...REFUSALS.map(listed('refused')),
-  ...UNKNOWNS.map(listed('unknown')),
+  ...REFUSALS.map(codeRow('refused')),
+  ...UNKNOWNS.map(codeRow('unknown')),
 ];
 
 const BY_TEXT: ReadonlyMap<string, KrakenCode> = new Map(KRAKEN_CODES.map(each => [each.code, each]));

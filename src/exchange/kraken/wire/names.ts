@@ -3,9 +3,16 @@
  * because the list of pairs has its base `XXBT` and its quote `ZUSD`, and the list of assets their short names `XBT`
  * and `USD`. Sources: docs.kraken.com/api/docs/rest-api/get-asset-info and get-tradable-asset-pairs.
  */
-import type { AvailableBook, FeeTier, UnreadableRow } from '../../../core/index.ts';
-import { moneyOf, textOfMoney, type Money } from '../../../core/index.ts';
-import { count, fault, filled, list, optional, row, text, WireFault, type Row } from '../../wire/wire.ts';
+import {
+  moneyOf,
+  textOfMoney,
+  type AvailableBook,
+  type FeeTier,
+  type Money,
+  type UnreadableRow,
+} from '../../../core/index.ts';
+import { count, fault, filled, list, optional, row, text, type Row } from '../../wire/wire.ts';
+import { keyedRows } from './keyedRows.ts';
 import { krakenDecimal, plainDecimal } from './numbers.ts';
 
 /** Short names of the exchange that differ from the usual tickers. Source: ccxt 4.5.84 js/src/kraken.js, `commonCurrencies`. */
@@ -49,20 +56,20 @@ export function assetPairs(
   assets: Assets,
   unreadable: UnreadableRow[],
 ): ReadonlyMap<string, KrakenPair> {
-  const of = row(result, 'result');
   const pairs = new Map<string, KrakenPair>();
   const twice = new Set<string>();
-  for (const id of Object.keys(of)) {
-    try {
-      const pair = assetPair(id, row(of[id], id), assets);
-      if (pair === null) continue;
-      const { book } = pair.rules;
-      if (pairs.has(book)) twice.add(book);
-      pairs.set(book, pair);
-    } catch (error) {
-      if (!(error instanceof WireFault)) throw error;
-      unreadable.push({ why: `pair ${id}: ${error.message}`, id });
-    }
+  const listed = keyedRows(
+    result,
+    'result',
+    (id, of) => assetPair(id, of, assets),
+    unreadable,
+    id => ({ id }),
+  );
+  for (const pair of listed) {
+    if (pair === null) continue;
+    const { book } = pair.rules;
+    if (pairs.has(book)) twice.add(book);
+    pairs.set(book, pair);
   }
   for (const book of twice) {
     pairs.delete(book);
@@ -93,7 +100,7 @@ function assetPair(id: string, of: Row, assets: Assets): KrakenPair | null {
     maximumPrice: LARGE,
     minimumValue: optional(of, 'costmin', krakenDecimal) ?? '0',
     maximumValue: LARGE,
-    tiers: tiers(of),
+    tiers: feeTiers(of),
   };
   return { id, altname: filled(of, 'altname'), wsname, base, quote, rules };
 }
@@ -113,7 +120,7 @@ function currency(of: Row, field: string, assets: Assets): string {
  * Reads the fee schedule: rates in percent from a 30-day volume on. A book without a maker schedule charges makers the
  * taker rate.
  */
-function tiers(of: Row): readonly FeeTier[] {
+function feeTiers(of: Row): readonly FeeTier[] {
   const takers = schedule(of, 'fees');
   const makers = optional(of, 'fees_maker', schedule) ?? [];
   const from = [...new Set([...takers, ...makers].map(({ volume }) => volume))].sort((a, b) => (a < b ? -1 : 1));
@@ -133,7 +140,7 @@ function schedule(of: Row, field: string): readonly Step[] {
   const steps = list(
     of[field],
     element => {
-      const [volume, percent] = Array.isArray(element) ? [plainDecimal(element[0]), plainDecimal(element[1])] : [];
+      const [volume, percent] = list(element, plainDecimal, field);
       if (volume === undefined || percent === undefined) throw fault(field, 'a volume and a rate', element);
       return { volume: moneyOf(volume), rate: percentRate(field, percent) };
     },

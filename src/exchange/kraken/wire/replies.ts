@@ -31,7 +31,8 @@ import {
 } from '../../wire/wire.ts';
 import { currencyOfAltname, percentRate, type Assets, type KrakenPair } from './names.ts';
 import { originIdOf } from './clientIds.ts';
-import { krakenDecimal, krakenTime, millisOfSeconds, plainDecimal } from './numbers.ts';
+import { keyedRows } from './keyedRows.ts';
+import { krakenDecimal, krakenTime, plainDecimal } from './numbers.ts';
 
 /** Pairs by each of their names. */
 export type PairsByName = ReadonlyMap<string, KrakenPair>;
@@ -66,7 +67,7 @@ function bookSide(
   const entries: BookEntry[] = [];
   let damage: SideDamage | undefined;
   for (const [n, element] of list(of[field], each => each, field).entries()) {
-    const [price, amount] = Array.isArray(element) ? [plainDecimal(element[0]), plainDecimal(element[1])] : [];
+    const [price, amount] = decimalsOf(element);
     const before = entries.at(-1);
     if (price === undefined) {
       damage ??= { after: entries.length, why: `row ${n + 1} of ${field}: expected a price` };
@@ -84,6 +85,16 @@ function bookSide(
   return { entries, damage };
 }
 
+/** Returns the numbers of a level; undefined for what is none. */
+function decimalsOf(element: unknown): readonly (string | undefined)[] {
+  try {
+    return list(element, plainDecimal, 'level');
+  } catch (error) {
+    if (error instanceof WireFault) return [];
+    throw error;
+  }
+}
+
 const isBetter = (field: 'bids' | 'asks', better: string, worse: string): boolean =>
   field === 'bids' ? moneyOf(better) > moneyOf(worse) : moneyOf(better) < moneyOf(worse);
 
@@ -95,12 +106,11 @@ export type TimedTrade = PublicTrade & { readonly atNanos: bigint };
  * miscellaneous, trade id. Trade ids count up by one within a book. Source:
  * docs.kraken.com/api/docs/rest-api/get-recent-trades.
  */
-export const publicTrades =
+export const krakenTrades =
   (pair: KrakenPair) =>
   (result: unknown): readonly TimedTrade[] =>
     list(soleEntry(result, pair), element => {
-      if (!Array.isArray(element)) throw fault('trade', 'an array', element);
-      const [price, amount, at, side, , , tid] = element as unknown[];
+      const [price, amount, at, side, , , tid] = list(element, each => each, 'trade');
       const of = { price, amount, at, side, tid };
       const taker = oneOf(of, 'side', ['b', 's']);
       return {
@@ -125,27 +135,27 @@ function nanosOf(value: unknown): bigint {
  * Reads extended balances. A currency that is not listed has a balance of zero, so `known` currencies get a row.
  * Source: docs.kraken.com/api/docs/rest-api/get-extended-balance.
  */
-export const balances =
+export const krakenBalances =
   (assets: Assets, known: Iterable<string>) =>
   (result: unknown, unreadable: UnreadableRow[]): readonly Balance[] => {
-    const of = row(result, 'result');
-    const found = new Map<string, Balance>();
-    for (const id of Object.keys(of)) {
-      // Assets on hold have suffixed names, such as USD.F, which the list of assets may lack.
-      const currency = assets.get(id) ?? currencyOfAltname(id);
-      try {
-        if (found.has(currency)) throw fault(id, `one balance of ${currency}`, 'several');
-        found.set(currency, balance(currency, row(of[id], id)));
-      } catch (error) {
-        if (!(error instanceof WireFault)) throw error;
-        unreadable.push({ why: `balance of ${id}: ${error.message}`, currencies: [currency] });
-      }
-    }
-    const absent = [...known].filter(
-      currency => !found.has(currency) && !unreadable.some(each => each.currencies?.includes(currency)),
+    // Assets on hold have suffixed names, such as USD.F, which the list of assets may lack.
+    const nameOf = (id: string): string => assets.get(id) ?? currencyOfAltname(id);
+    const listed = keyedRows(
+      result,
+      'result',
+      (id, of) => balance(nameOf(id), of),
+      unreadable,
+      id => ({
+        currencies: [nameOf(id)],
+      }),
     );
+    const told = new Set([
+      ...listed.map(({ currency }) => currency),
+      ...unreadable.flatMap(each => each.currencies ?? []),
+    ]);
+    const absent = [...known].filter(currency => !told.has(currency));
     const zero = absent.map(currency => ({ currency, total: '0', locked: '0', available: '0' }));
-    return [...found.values(), ...zero];
+    return [...listed, ...zero];
   };
 
 function balance(currency: string, of: Row): Balance {
@@ -156,7 +166,7 @@ function balance(currency: string, of: Row): Balance {
 }
 
 /** Reads the account's fee rates and its 30-day volume. Source: docs.kraken.com/api/docs/rest-api/get-trade-volume. */
-export const fees =
+export const krakenFees =
   (pairs: readonly KrakenPair[]) =>
   (result: unknown, unreadable: UnreadableRow[]): readonly BookFee[] => {
     const of = row(result, 'result');
@@ -208,18 +218,17 @@ const STATUSES = Object.keys(STATUS) as (keyof typeof STATUS)[];
 /**
  * Reads the orders of a reply, by oid. Source: docs.kraken.com/api/docs/rest-api/get-open-orders.
  */
-export function orders(value: unknown, pairs: PairsByName, unreadable: UnreadableRow[]): readonly KrakenOrder[] {
-  const of = row(value, 'orders');
-  return Object.keys(of).flatMap(oid => {
-    try {
-      return [order(oid, row(of[oid], oid), pairs)];
-    } catch (error) {
-      if (!(error instanceof WireFault)) throw error;
-      unreadable.push({ why: `order ${oid}: ${error.message}`, oid, ...identityOf(of[oid], pairs) });
-      return [];
-    }
-  });
-}
+export const krakenOrders = (value: unknown, pairs: PairsByName, unreadable: UnreadableRow[]): readonly KrakenOrder[] =>
+  keyedRows(
+    value,
+    'orders',
+    (oid, of) => order(oid, of, pairs),
+    unreadable,
+    (oid, content) => ({
+      oid,
+      ...identityOf(content, pairs),
+    }),
+  );
 
 function identityOf(value: unknown, pairs: PairsByName): Pick<UnreadableRow, 'book' | 'originId'> {
   if (typeof value !== 'object' || value === null) return {};
@@ -313,19 +322,17 @@ export function timeOfTid(tid: string): Millis {
  * Reads own trades by txid. `fee` is in the quote currency (docs.kraken.com/api/docs/rest-api/get-trade-history); for
  * an order that pays its fee in the base currency the reply does not tell the amount that was paid.
  */
-export function listedTrades(value: unknown, pairs: PairsByName, unreadable: UnreadableRow[]): readonly ListedTrade[] {
-  const of = row(value, 'trades');
-  return Object.keys(of).flatMap(txid => {
-    try {
-      return [listedTrade(txid, row(of[txid], txid), pairs)];
-    } catch (error) {
-      if (!(error instanceof WireFault)) throw error;
-      const { book } = identityOf(of[txid], pairs);
-      unreadable.push({ why: `trade ${txid}: ${error.message}`, ...present({ book }) });
-      return [];
-    }
-  });
-}
+export const listedTrades = (value: unknown, pairs: PairsByName, unreadable: UnreadableRow[]): readonly ListedTrade[] =>
+  keyedRows(
+    value,
+    'trades',
+    (txid, of) => listedTrade(txid, of, pairs),
+    unreadable,
+    (_, content) => {
+      const { book } = identityOf(content, pairs);
+      return present({ book });
+    },
+  );
 
 function listedTrade(txid: string, of: Row, pairs: PairsByName): ListedTrade {
   const pair = pairs.get(filled(of, 'pair'));
@@ -368,7 +375,7 @@ export const page =
   };
 
 /** Reads the id of an accepted order. In an overload, the reply can lack it, and then the outcome is unknown. */
-export function acceptedOrder(result: unknown): { readonly oid: string } {
+export function acceptedTxid(result: unknown): { readonly oid: string } {
   const ids = list(row(result, 'result')['txid'], idText, 'txid');
   if (ids.length !== 1) throw fault('txid', 'one id', ids.length);
   return { oid: ids[0]! };
@@ -381,6 +388,3 @@ export function canceledCount(result: unknown): number {
   const count = Number(integer(of, 'count'));
   return pending ? 0 : count;
 }
-
-/** Reads the exchange's time, in whole seconds. */
-export const serverTime = (result: unknown): Millis => millisOfSeconds(row(result, 'result')['unixtime'], 'unixtime');

@@ -2,7 +2,7 @@
  * Sequence numbers for books of an exchange that numbers none: microseconds of the monotonic clock, so that those of
  * polls and of the stream can be compared.
  */
-import type { Clock } from '../../core/index.ts';
+import type { Clock } from '../../../core/index.ts';
 
 /** Returns a function whose numbers increase with time and with each call. */
 export function timedSequence(clock: Clock): () => bigint {

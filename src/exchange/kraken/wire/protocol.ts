@@ -1,7 +1,15 @@
 /** Senders of Kraken's requests: nonces and signatures, call and order counters, and classification of replies. */
-import type { Clock, Millis, NonceSource, Observation, SecretText, WireReply, WireRequest } from '../../core/index.ts';
-import { Budget } from '../transport/budget.ts';
-import { decayingMeter } from '../transport/meters.ts';
+import type {
+  Clock,
+  Millis,
+  NonceSource,
+  Observation,
+  SecretText,
+  WireReply,
+  WireRequest,
+} from '../../../core/index.ts';
+import { Budget } from '../../transport/budget.ts';
+import { decayingMeter } from '../../transport/meters.ts';
 import {
   requestSender,
   type ApiEndpoint,
@@ -9,10 +17,10 @@ import {
   type Charge,
   type ExchangeProtocol,
   type SendRequest,
-} from '../transport/requestSender.ts';
-import { classifyReply } from './wire/classify.ts';
-import { krakenMeaning, krakenRemedy } from './wire/codes.ts';
-import { krakenSignature } from './wire/sign.ts';
+} from '../../transport/requestSender.ts';
+import { classifyReply } from './classify.ts';
+import { krakenMeaning, krakenRemedy } from './codes.ts';
+import { krakenSignature } from './sign.ts';
 import type { ServerClock } from './serverClock.ts';
 
 /** Fields of a request that only this exchange knows. */
@@ -60,7 +68,7 @@ export const KRAKEN_RATE_LIMITS = { public: 60, private: 60 } as const;
  * Returns the tier of a configured number of private requests per minute: 60 is the tier Pro, 30 Intermediate, 20
  * Starter. More than any tier allows says nothing about the tier, so the lowest is used.
  */
-export function tierOf(privatePerMinute: number): Tier {
+export function tierByCalls(privatePerMinute: number): Tier {
   if (!(privatePerMinute <= KRAKEN_RATE_LIMITS.private)) return STARTER;
   const tier = TIERS.find(([perMinute]) => privatePerMinute >= perMinute)?.[1];
   return tier ?? { ...STARTER, calls: { max: STARTER.calls.max, perSecond: privatePerMinute / 60 } };
@@ -93,7 +101,7 @@ export type KrakenSenders = {
  */
 export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
   const { clock, rest, signer, serverClock } = options;
-  const tier = tierOf(options.budgets.private ?? STARTER.calls.perSecond * 60);
+  const tier = tierByCalls(options.budgets.private ?? STARTER.calls.perSecond * 60);
   const counter = ({ max, perSecond }: Tier['calls']) =>
     new Budget(clock, { meters: [decayingMeter(max - SPARE, perSecond)] });
   const calls = counter(tier.calls);

@@ -2,7 +2,7 @@
  * Lower bound of the exchange's clock, from the `Date` headers of its answers. Deadlines of orders use it, so that an
  * order is never valid for longer than intended, whatever the clock of this machine says.
  */
-import type { Clock, Millis } from '../../core/index.ts';
+import type { Clock, Millis } from '../../../core/index.ts';
 
 /** Time for which a bound is used. Clocks of two machines drift apart by some 10 ms in this time. */
 const KEPT_MS: Millis = 10 * 60_000;
