@@ -106,12 +106,12 @@ describe('the client', () => {
   });
 
   test('a long origin id comes back as it was', async () => {
-    const originId = 'marketmake-12345-987654321';
+    const originId = 'marketmake-217905022-9876543';
     const { oid } = done(await client.place(order({ originId })));
     expect(double.exchange.orders.at(-1)!.clientId).toMatch(/^[0-9a-f-]{36}$/);
     expect(done(await client.openOrders({ book: 'btc_usd' }))).toMatchObject([{ oid, originId }]);
     expect(done(await client.cancel({ originIds: [originId] }))).toEqual([oid]);
-    const tooLong = await client.place(order({ originId: 'marketmaker16chr-12345-987654321' }));
+    const tooLong = await client.place(order({ originId: 'marketmaker16chr-217905022-9876543' }));
     expect(tooLong).toMatchObject({ kind: 'refused', code: 'not-sent' });
   });
 

@@ -15,7 +15,7 @@ const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 const instance = (maxLength: number) => fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength });
 const idOf = (of: fc.Arbitrary<string>) =>
   fc
-    .tuple(of, fc.nat(2 ** 20 - 1), fc.integer({ min: 1, max: 999_999_999 }))
+    .tuple(of, fc.nat(2 ** 31 - 1), fc.integer({ min: 1, max: 2 ** 26 - 1 }))
     .map(([name, run, counter]) => `${name}-${run}-${counter}`);
 
 describe('origin ids', () => {
@@ -43,7 +43,14 @@ describe('origin ids', () => {
   });
 
   test('that do not fit are refused, not shortened', () => {
-    for (const tooLong of ['marketmaker-1-123456789', 'mm-1048576-123456789', 'a-b-c-d-e-f-g-h-i-j', 'mm 1', ''])
+    for (const tooLong of [
+      'marketmaker-1-123456789',
+      'mm-2147483648-1234567',
+      'mm-2147483647-67108864',
+      'a-b-c-d-e-f-g-h-i-j',
+      'mm 1',
+      '',
+    ])
       expect(() => clientIdOf(tooLong), tooLong).toThrow(WireFault);
   });
 
@@ -51,7 +58,7 @@ describe('origin ids', () => {
     fc.assert(
       fc.property(fc.uuid({ version: 4 }), uuid => {
         const originId = originIdOf(uuid);
-        // The mark has 12 bits, so one of 4,096 foreign ids could be read; it must then give the same UUID again.
+        // The mark has 5 bits, so one of 32 foreign ids could be read; it must then give the same UUID again.
         expect(originId === uuid || clientIdOf(originId) === uuid).toBe(true);
       }),
       runsOf(100_000, 2_000),

@@ -8,23 +8,23 @@
 import { fault } from '../../wire/wire.ts';
 
 const FREE_TEXT = /^[A-Za-z0-9_-]{1,18}$/;
-const PARTS = /^([A-Za-z0-9]{1,10})-(0|[1-9]\d{0,6})-([1-9]\d{0,8})$/;
+const PARTS = /^([A-Za-z0-9]{1,10})-(0|[1-9]\d{0,9})-([1-9]\d{0,7})$/;
 const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-4([0-9a-f]{3})-([89ab])([0-9a-f]{3})-([0-9a-f]{12})$/;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Bits of the 122 free bits of a version 4 UUID: a mark, the instance in base 62, the run and the counter. */
-const BITS = { mark: 12n, instance: 60n, run: 20n, counter: 30n } as const;
+const BITS = { mark: 5n, instance: 60n, run: 31n, counter: 26n } as const;
 /** Value of the mark, which distinguishes these UUIDs from those of other programs. */
-const MARK = 0x9b7n;
+const MARK = 0b1_1001n;
 
 /**
  * Returns the `cl_ord_id` of an origin id. Throws a WireFault if the id does not fit: an instance of over 10
- * characters in an id of over 18, or a run of at least 2^20.
+ * characters in an id of over 18, a run of at least 2^31 or a counter of at least 2^26.
  */
 export function clientIdOf(originId: string): string {
   if (FREE_TEXT.test(originId)) return originId;
   const [, instance = '', run = '', counter = ''] = PARTS.exec(originId) ?? [];
-  if (instance === '' || BigInt(run) >= 1n << BITS.run)
+  if (instance === '' || BigInt(run) >= 1n << BITS.run || BigInt(counter) >= 1n << BITS.counter)
     throw fault('origin id', 'at most 18 characters, or an instance of at most 10 characters with its run', originId);
   let bits = MARK;
   bits = (bits << BITS.instance) | base62Number(instance);
