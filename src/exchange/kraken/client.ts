@@ -2,7 +2,7 @@
 import type { Clock, Millis, Observation, VenueClient } from '../../core/index.ts';
 import type { ApiEndpoint } from '../transport/requestSender.ts';
 import { krakenSenders, type KrakenSigner } from './wire/protocol.ts';
-import { accountEndpoints, OWN_TRADES_MAX } from './rest/account.ts';
+import { accountEndpoints, TRADES_PER_CALL_MAX } from './rest/account.ts';
 import { DEPTH, marketEndpoints } from './rest/market.ts';
 import { orderEndpoints } from './rest/orders.ts';
 import { pairsReader } from './rest/pairs.ts';
@@ -43,7 +43,7 @@ export function krakenClient(options: KrakenClientOptions): VenueClient {
   const orders = orderEndpoints({ ask, pairs, placed, serverClock: server, validMs: options.validMs });
   const { place, cancel, openOrders, lookUp } = orders;
   return {
-    limits: { ordersPage: OPEN_ORDERS_MAX, tradesPage: OWN_TRADES_MAX, depth: DEPTH },
+    limits: { ordersPage: OPEN_ORDERS_MAX, tradesPage: TRADES_PER_CALL_MAX, depth: DEPTH },
     ...marketEndpoints(ask, pairs, clock),
     ...accountEndpoints({ ask, pairs, placed, lookups: orders, usedBooks: () => used }),
     ...{ place, cancel, openOrders, lookUp },

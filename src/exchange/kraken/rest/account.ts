@@ -38,7 +38,7 @@ const FEE_BOOKS_MAX = 50;
  * Maximum number of own trades of one call, which reads pages of 50. A list that is longer than this is read from its
  * end, which costs more requests.
  */
-export const OWN_TRADES_MAX = 500;
+export const TRADES_PER_CALL_MAX = 500;
 
 type Trades = Outcome<readonly OwnTrade[]>;
 type Lookups = Pick<ReturnType<typeof orderEndpoints>, 'byOids' | 'byOriginIds'>;
@@ -83,7 +83,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
 
   async function userTrades(query: Page & { readonly book?: string } = {}): Promise<Trades> {
     const { marker, sort = 'desc', book } = query;
-    const most = sort === 'asc' ? OWN_TRADES_MAX : PAGE_ROWS;
+    const most = sort === 'asc' ? TRADES_PER_CALL_MAX : PAGE_ROWS;
     const { limit = most } = query;
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;

@@ -67,7 +67,7 @@ function bookSide(
   const entries: BookEntry[] = [];
   let damage: SideDamage | undefined;
   for (const [n, element] of list(of[field], each => each, field).entries()) {
-    const [price, amount] = decimalsOf(element);
+    const [price, amount] = levelNumbersOf(element);
     const before = entries.at(-1);
     if (price === undefined) {
       damage ??= { after: entries.length, why: `row ${n + 1} of ${field}: expected a price` };
@@ -86,7 +86,7 @@ function bookSide(
 }
 
 /** Returns the numbers of a level; undefined for what is none. */
-function decimalsOf(element: unknown): readonly (string | undefined)[] {
+function levelNumbersOf(element: unknown): readonly (string | undefined)[] {
   try {
     return list(element, plainDecimal, 'level');
   } catch (error) {
