@@ -18,14 +18,14 @@ export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export type { ConsoleSettings } from './config/sections/console.ts';
 export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/sections/alerts.ts';
 export type { AlertEvent, AlertMode, AlertSettings } from './config/sections/alerts.ts';
-export type { RemoteSettings } from './config/sections/exchange.ts';
+export type { ElsewhereSettings, RemoteSettings, SecondSettings } from './config/sections/exchange.ts';
 export type { Config } from './config/schema.ts';
 export type { StrategyConfig } from './config/sections/strategy.ts';
 export type { WebhookSettings } from './config/sections/webhooks.ts';
 export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
 export type { TakesEffect } from './config/sections/takesEffect.ts';
 export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
-export type { AlertSecrets, Secrets } from './config/secrets.ts';
+export type { AlertSecrets, KeyPrefix, Secrets } from './config/secrets.ts';
 
 /**
  * Result of loading a configuration. `errors`: lines like `file:line:column path: what is wrong`, in the order of the

@@ -75,6 +75,7 @@ const CHECKS: readonly ((config: Config, venues?: readonly string[]) => readonly
   rfqReferenceProblems,
   deskProblems,
   exchangeProblems,
+  elsewhereProblems,
 ];
 
 /** Finds strategies and parts of the fair value that need a reference price, if none is configured. */
@@ -242,6 +243,29 @@ function priceMoveProblems({ limits: { priceMove }, timing: { staleAfterMs } }: 
   if (priceMove === undefined || priceMove.windowMs > staleAfterMs) return [];
   const message = `expected more than timing.staleAfterMs (${staleAfterMs}), found ${priceMove.windowMs}; every past price could expire before the next book`;
   return [{ path: ['limits', 'priceMove', 'windowMs'], message }];
+}
+
+/** Finds problems of the other exchange: its kind, its venue, its base currency and its opening balances. */
+function elsewhereProblems({ elsewhere, exchange, book }: Config, venues?: readonly string[]): readonly Problem[] {
+  if (elsewhere === undefined) return [];
+  const problems: Problem[] = [];
+  const at = (key: string, message: string) => problems.push({ path: ['elsewhere', key], message });
+  const [base] = pairOf(book);
+  if (pairOf(elsewhere.book)[0] !== base)
+    at('book', `expected a book of ${base}, like ${base}_usdt, found ${elsewhere.book}`);
+  if (elsewhere.kind === 'remote') {
+    if (venues !== undefined && !venues.includes(elsewhere.venue))
+      at('venue', `expected one of ${venues.join(', ')}, found ${JSON.stringify(elsewhere.venue)}`);
+    return problems;
+  }
+  if (exchange.kind !== 'embedded')
+    at('kind', 'embedded needs exchange.kind: embedded; with a remote exchange, expected remote');
+  else if (exchange.market.kind !== 'flow') at('kind', 'embedded needs exchange.market: { kind: flow }');
+  for (const currency of pairOf(elsewhere.book)) {
+    if (elsewhere.balances[currency] === undefined)
+      at('balances', `expected an opening balance of ${currency} for book ${elsewhere.book}`);
+  }
+  return problems;
 }
 
 function exchangeProblems({ exchange, book }: Config, venues?: readonly string[]): readonly Problem[] {

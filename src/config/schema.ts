@@ -8,7 +8,7 @@ import { decimalText, fairValueParameters } from '../../strategies/index.ts';
 import { alerts } from './sections/alerts.ts';
 import { backtestKeys } from './sections/backtest.ts';
 import { consoleKeys } from './sections/console.ts';
-import { exchangeKeys } from './sections/exchange.ts';
+import { elsewhere, exchangeKeys } from './sections/exchange.ts';
 import { hedge } from './sections/hedge.ts';
 import { journalKeys } from './sections/journal.ts';
 import { haltKeys, limitKeys } from './sections/limits.ts';
@@ -37,6 +37,7 @@ export const configSchema = z
       .regex(/^[A-Za-z0-9]{1,12}$/, 'expected 1 to 12 letters and digits, like mm1')
       .describe('Bot name in order ids: 1 to 12 letters and digits, unique per account.'),
     exchange: exchangeKeys,
+    elsewhere: elsewhere.optional(),
     strategy: strategyKeys.meta(AT_RELOAD).describe('Strategy and its parameters.'),
     fairValue: fairValueParameters.optional().meta(AT_RELOAD),
     paper: paper.prefault({}).describe('Settings of puntas run --paper.'),

@@ -3,6 +3,9 @@
  * never in the YAML and never printed.
  */
 
+/** Beginning of the names of variables: PUNTAS for the exchange, PUNTAS_ELSEWHERE for the other exchange. */
+export type KeyPrefix = 'PUNTAS' | 'PUNTAS_ELSEWHERE';
+
 /** Key and secret. `S`: the caller's wrapper that prevents printing of the secret. */
 export type Secrets<S> = { readonly apiKey: string; readonly apiSecret: S };
 
@@ -10,15 +13,17 @@ export type Secrets<S> = { readonly apiKey: string; readonly apiSecret: S };
  * Reads PUNTAS_API_KEY and PUNTAS_API_SECRET, or the files in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE (as Docker
  * and Kubernetes mount secrets). A value in both forms is an error, because one form would be ignored. Removes white
  * space around the text. `readFile` throws if the file cannot be read; `conceal` wraps the secret.
+ * With `prefix`, the names of another exchange's key.
  */
 export function readSecrets<S>(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
   conceal: (text: string) => S,
+  prefix: KeyPrefix = 'PUNTAS',
 ): { readonly ok: true; readonly secrets: Secrets<S> } | { readonly ok: false; readonly errors: readonly string[] } {
   const errors: string[] = [];
-  const apiKey = readOne('PUNTAS_API_KEY', env, readFile, errors);
-  const apiSecret = readOne('PUNTAS_API_SECRET', env, readFile, errors);
+  const apiKey = readOne(`${prefix}_API_KEY`, env, readFile, errors);
+  const apiSecret = readOne(`${prefix}_API_SECRET`, env, readFile, errors);
   return apiKey !== null && apiSecret !== null
     ? { ok: true, secrets: { apiKey, apiSecret: conceal(apiSecret) } }
     : { ok: false, errors };

@@ -43,6 +43,17 @@ import { FeesTooHigh, UsageError } from './usageError.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
 
+/** Access to the other exchange: its venue, its book, its addresses and the API key of an account. */
+export type ElsewhereAccess = {
+  /** Name in the registry of venues. */
+  readonly venue: string;
+  readonly book: string;
+  readonly restUrl: string;
+  readonly streamUrl?: string;
+  readonly key: string;
+  readonly secret: SecretText;
+};
+
 /** Access to an exchange: its addresses and the API key of an account. */
 export type VenueAccess = {
   readonly restUrl: string;
@@ -61,6 +72,8 @@ export type VenueAccess = {
   /** Address of the stream. Without this address or a stream transport, books are polled. */
   readonly streamUrl?: string;
   readonly streamTransport?: StreamTransport;
+  /** Other exchange, if configured. */
+  readonly elsewhere?: ElsewhereAccess;
   /** Present only in paper trading: the followed exchange, and the fill model. */
   readonly paper?: { readonly follows: string; readonly fills: string; outcome(): string };
 };

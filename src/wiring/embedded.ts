@@ -7,13 +7,18 @@ import {
   seededFlow,
   serve,
   linkedMarket,
+  SECOND_VENUE,
   tapeMarket,
   withOperator,
+  withSecondOperator,
   type DeliveryPort,
   type EmbeddedExchange,
   type Market,
+  type Served,
 } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
+import type { ElsewhereAccess } from './bot.ts';
+import { bookBetween, openSecond, secondProblem, type SecondBox } from './elsewhere/secondExchange.ts';
 import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';
 
@@ -24,6 +29,8 @@ export type Embedded = {
   readonly secret: Secret;
   readonly seed: number;
   readonly born: Millis;
+  /** Second exchange, if configured. */
+  readonly elsewhere?: ElsewhereAccess;
   stop(): Promise<void>;
 };
 
@@ -48,6 +55,8 @@ export type Box = {
   readonly exchange: EmbeddedExchange;
   readonly account: { readonly id: string; readonly key: string; readonly secret: string };
   readonly seed: number;
+  /** Second exchange, if configured. */
+  readonly second: SecondBox | null;
   stop(): void;
 };
 
@@ -64,9 +73,10 @@ export function openBox(
   if (exchange.kind !== 'embedded') throw new UsageError(`exchange.kind: expected embedded, found ${exchange.kind}`);
   const { tape } = options;
   const seed = options.seed ?? exchange.seed;
+  const second = tape === null ? secondOf(config, clock, seed) : null;
   const market =
     tape === null
-      ? flowOf(book, seed)
+      ? (second?.marketHere(book) ?? flowOf(book, seed))
       : tapeMarket(tape, { loop: exchange.market.kind === 'tape' ? exchange.market.loop : true });
   const venue = createVenue({
     clock,
@@ -82,16 +92,19 @@ export function openBox(
   });
   const [, group] = pairOf(book);
   const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
+  if (exchange.fees) venue.venue.changeBook(book, {}, exchange.fees);
   market.start(venue.marketplace(book));
-  const referenceMarkets = startReference(config, venue, seed);
-  const others = tape === null && options.allBooks === true ? startOthers(config, venue, seed) : [];
+  const referenceMarkets = second ? startLinked(config, venue, second) : startReference(config, venue, seed);
+  const others = tape === null && options.allBooks === true ? startOthers(config, venue, seed, second) : [];
   return {
     exchange: venue,
     account,
     seed,
+    second,
     stop: () => {
       for (const other of [...referenceMarkets, ...others]) other.stop();
       market.stop();
+      second?.stop();
       venue.close();
     },
   };
@@ -104,28 +117,88 @@ export function openBox(
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();
   const box = openBox(config, clock, { ...options, deliveries });
-  const { exchange, account, seed } = box;
+  const { exchange, account, seed, second } = box;
   const { operatorToken } = options;
+  const servers: Served[] = [];
   try {
     const respond = operatorToken === undefined ? exchange.respond : withOperator(exchange, operatorToken);
     const server = await serve({ respond, stream: exchange.stream }, { host: '127.0.0.1', port: options.port });
+    servers.push(server);
+    const elsewhere = second ? await serveSecond(config, second, servers, operatorToken) : null;
     return {
       origin: server.url,
       key: account.key,
       secret: new Secret(account.secret),
       seed,
       born: clock.now(),
+      ...(elsewhere && { elsewhere }),
       stop: async () => {
-        await server.close();
+        for (const each of servers) await each.close();
         box.stop();
         await deliveries.close();
       },
     };
   } catch (error) {
+    for (const each of servers) await each.close();
     box.stop();
+    await deliveries.close();
+    if (error instanceof UsageError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${why}; choose another port with ${options.portFrom}, or 0 for any free port`);
   }
+}
+
+/** Returns the second exchange, or `null` if none is configured. Throws a `UsageError` for books without a market. */
+function secondOf(config: Config, clock: Clock, seed: number): SecondBox | null {
+  const { elsewhere } = config;
+  if (elsewhere?.kind !== 'embedded') return null;
+  const problem = secondProblem(config, elsewhere);
+  if (problem !== null) throw new UsageError(problem);
+  return openSecond(config, elsewhere, clock, seed);
+}
+
+/** Serves the second exchange on 127.0.0.1 and returns the access of its account. */
+async function serveSecond(
+  { elsewhere }: Config,
+  { exchange, account }: SecondBox,
+  servers: Served[],
+  operatorToken: string | undefined,
+): Promise<ElsewhereAccess> {
+  if (elsewhere?.kind !== 'embedded') throw new Error('the second exchange has no settings');
+  const { serveRequest, stream } = exchange;
+  const operated = operatorToken === undefined ? serveRequest : withSecondOperator(exchange, operatorToken);
+  try {
+    const server = await serve({ serveRequest: operated, stream }, { host: '127.0.0.1', port: elsewhere.port });
+    servers.push(server);
+    return {
+      venue: SECOND_VENUE,
+      book: elsewhere.book,
+      restUrl: server.url,
+      streamUrl: server.url.replace(/^http/, 'ws'),
+      key: account.key,
+      secret: new Secret(account.secret),
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${why}; choose another port with elsewhere.port, or 0 for any free port`);
+  }
+}
+
+/**
+ * Starts the markets of the second exchange. On the first, starts linked markets in the book between the quote
+ * currencies of both traded books, and in the books of the configured reference price.
+ */
+function startLinked(config: Config, venue: EmbeddedExchange, second: SecondBox): readonly Market[] {
+  second.start();
+  const { book, elsewhere } = config;
+  const between = bookBetween([...venue.venue.books.keys()], pairOf(book)[1], pairOf(elsewhere!.book)[1]);
+  const books = new Set([...(between === null ? [] : [between]), ...(externalReferenceOf(config)?.read ?? [])]);
+  books.delete(book);
+  return [...books].map(name => {
+    const market = second.marketHere(name);
+    market.start(venue.marketplace(name));
+    return market;
+  });
 }
 
 /**
@@ -165,8 +238,15 @@ function startReference(config: Config, venue: EmbeddedExchange, seed: number): 
 }
 
 /** Starts flows in the built-in books other than the traded book and the books of the reference price. */
-function startOthers(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
-  const taken = [config.book, ...(externalReferenceOf(config)?.read ?? [])];
+function startOthers(
+  config: Config,
+  venue: EmbeddedExchange,
+  seed: number,
+  second: SecondBox | null,
+): readonly Market[] {
+  const { book: traded, elsewhere } = config;
+  const between = second && bookBetween(Object.keys(FLOW_PROFILES), pairOf(traded)[1], pairOf(elsewhere!.book)[1]);
+  const taken = [traded, between, ...(externalReferenceOf(config)?.read ?? [])];
   return Object.keys(FLOW_PROFILES).flatMap((book, i) => {
     if (taken.includes(book)) return [];
     const flow = flowOf(book, seed + 101 + i);

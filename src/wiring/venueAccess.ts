@@ -1,9 +1,9 @@
 /** Setup and cleanup of the exchange and the API key of a command. */
-import { readSecrets, type Config, type RemoteSettings } from '../config.ts';
+import { readSecrets, type Config, type ElsewhereSettings, type KeyPrefix, type RemoteSettings } from '../config.ts';
 import { Secret, type Clock } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import type { Tape } from '../tape/index.ts';
-import type { VenueAccess } from './bot.ts';
+import type { ElsewhereAccess, VenueAccess } from './bot.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
 import type { Embedded } from './embedded.ts';
 import { refuseOpenInspector, refuseUncheckedCertificates } from './safeProcess.ts';
@@ -52,12 +52,24 @@ export async function withVenue<T>(
         portFrom: 'exchange.port',
         ...(options.seed === undefined ? {} : { seed: options.seed }),
       });
-      const { origin, key, secret, born } = embedded;
+      const { origin, key, secret, born, elsewhere } = embedded;
       const streamUrl = origin.replace(/^http/, 'ws');
-      venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
+      venue = {
+        restUrl: `${origin}/api`,
+        streamUrl,
+        key,
+        secret,
+        speed: options.speed,
+        born,
+        ...(elsewhere && { elsewhere }),
+      };
     } else venue = remoteAccess(config.exchange);
-    const log = options.openLog(config.log.level, [venue.secret.reveal(), venue.key]);
+    if (config.elsewhere?.kind === 'remote') venue = { ...venue, elsewhere: remoteElsewhere(config.elsewhere) };
+    const other = venue.elsewhere ? [venue.elsewhere.secret.reveal(), venue.elsewhere.key] : [];
+    const log = options.openLog(config.log.level, [venue.secret.reveal(), venue.key, ...other]);
     if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);
+    if (embedded?.elsewhere)
+      log.info({ url: embedded.elsewhere.restUrl }, `second embedded exchange at ${embedded.elsewhere.restUrl}`);
     const seed = embedded?.seed ?? Math.floor(Math.random() * 2 ** 31);
     return await work(venue, log, seed, config);
   } finally {
@@ -143,11 +155,29 @@ export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
  * @throws UsageError if the key is missing, or if other users can read its file.
  */
 export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {
+  return { restUrl: venueNamed(venue).restUrl(restUrl), ...keyFromEnvironment('PUNTAS'), speed: 1 };
+}
+
+/**
+ * Returns the access to the other exchange with its key from the environment.
+ * @throws UsageError as `remoteVenue` does.
+ */
+function remoteElsewhere(settings: Extract<ElsewhereSettings, { kind: 'remote' }>): ElsewhereAccess {
+  const { venue, book, restUrl, streamUrl } = settings;
+  return {
+    venue,
+    book,
+    restUrl: venueNamed(venue).restUrl(restUrl),
+    ...(streamUrl !== undefined && { streamUrl }),
+    ...keyFromEnvironment('PUNTAS_ELSEWHERE'),
+  };
+}
+
+function keyFromEnvironment(prefix: KeyPrefix): { readonly key: string; readonly secret: Secret } {
   refuseUncheckedCertificates(process.env);
   refuseOpenInspector();
-  const read = readSecrets(process.env, readSecretFile, text => new Secret(text));
+  const read = readSecrets(process.env, readSecretFile, text => new Secret(text), prefix);
   if (!read.ok) throw new UsageError(read.errors);
-  for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
-  const { apiKey: key, apiSecret: secret } = read.secrets;
-  return { restUrl: venueNamed(venue).restUrl(restUrl), key, secret, speed: 1 };
+  for (const name of ['API_KEY', 'API_SECRET']) delete process.env[`${prefix}_${name}`];
+  return { key: read.secrets.apiKey, secret: read.secrets.apiSecret };
 }

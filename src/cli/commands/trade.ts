@@ -26,7 +26,7 @@ import { outputTerminal, print } from '../terminal/output.ts';
 export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>
   isTerminal
     ? Object.entries(face)
-        .map(([name, value]) => `${name.padEnd(14)}${value}`)
+        .map(([name, value]) => `${name.padEnd(16)}${value}`)
         .join('\n')
     : JSON.stringify(face);
 
@@ -179,7 +179,7 @@ function addExchange(program: Command): void {
         operatorToken,
         ...seedOf(options),
       });
-      const { origin, key, secret } = embedded;
+      const { origin, key, secret, elsewhere } = embedded;
       const face = {
         url: origin,
         rest: `${origin}/api/v3`,
@@ -188,6 +188,13 @@ function addExchange(program: Command): void {
         key,
         secret: secret.reveal(),
         book: config.book,
+        ...(elsewhere && {
+          elsewhere: elsewhere.restUrl,
+          elsewhereStream: elsewhere.streamUrl ?? '',
+          elsewhereKey: elsewhere.key,
+          elsewhereSecret: elsewhere.secret.reveal(),
+          elsewhereBook: elsewhere.book,
+        }),
       };
       print(faceText({ ...face, operator: `${origin}/operator`, operatorToken }, outputTerminal().isTTY === true));
       await new Promise<void>(resolve => signals.tell(() => resolve()));

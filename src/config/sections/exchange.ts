@@ -1,7 +1,11 @@
-/** Keys of the exchange: embedded or remote, with request budgets and the deadline of a request. */
+/**
+ * Keys of the exchange, embedded or remote, with request budgets and the deadline of a request; and of the other
+ * exchange, which may be a second embedded one with linked markets.
+ */
 import { z } from 'zod';
+import { BOOK_NAME } from '../../core/index.ts';
 import { decimalText } from '../../../strategies/index.ts';
-import { address, balances, baseAddress, millis, port } from './values.ts';
+import { address, balances, baseAddress, millis, port, rate } from './values.ts';
 
 const requests = {
   budgets: z
@@ -49,6 +53,10 @@ const embedded = z.strictObject({
   market: market.prefault({ kind: 'flow' }).describe("Source of the other traders' orders."),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
   volume30d: decimalText.default('200000000').describe('30-day volume (quote), for the fee tier.'),
+  fees: z
+    .strictObject({ maker: rate, taker: rate })
+    .optional()
+    .describe('Fees of the book, as fractions. If omitted, the fee tier of volume30d.'),
   port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   ...requests,
 });
@@ -68,3 +76,59 @@ const remote = z.strictObject({
 export const exchangeKeys = z.discriminatedUnion('kind', [embedded, remote]).describe('Exchange to trade on.');
 
 export type RemoteSettings = z.infer<typeof remote>;
+
+/** Keys that both kinds of the other exchange have. */
+const there = {
+  book: z.string().regex(BOOK_NAME, 'expected <base>_<quote>, like btc_usdt').describe('Book there, <base>_<quote>.'),
+  requestTimeoutMs: millis(100, 60_000).default(5_000).describe("Timeout after which a request's outcome is unknown."),
+  stream: z.boolean().default(true).describe('Whether the WebSocket stream replaces polling.'),
+};
+
+const distanceBps = (fallback: number, min = 0) => z.number().min(min).max(1_000).default(fallback);
+
+const basis = z
+  .strictObject({
+    constantBps: distanceBps(0, -1_000).describe('Constant part.'),
+    revertingBps: distanceBps(2).describe('Standard deviation of the mean-reverting part.'),
+    revertingS: z.number().min(1).max(86_400).default(300).describe('Time constant of the mean-reverting part (s).'),
+    walkBpsPerHour: distanceBps(0).describe('Standard deviation of the random walk after an hour.'),
+  })
+  .prefault({})
+  .describe('Distance of the price here from the price there.');
+
+const secondEmbedded = z.strictObject({
+  kind: z.literal('embedded').describe('Second embedded exchange, with markets linked to the first.'),
+  ...there,
+  seed: z.int().min(0).max(2_147_483_647).optional().describe('Random seed. If omitted, exchange.seed.'),
+  port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
+  balances: balances.default({ btc: '1.5', usdt: '100000' }).describe('Opening balances by currency.'),
+  fees: z
+    .strictObject({ maker: rate, taker: rate })
+    .default({ maker: '0.00075', taker: '0.00075' })
+    .describe('Fees, as fractions of what is received.'),
+  latencyMs: millis(0, 60_000).default(20).describe('Delay of requests, answers and stream frames, each way.'),
+  leadMs: millis(0, 60_000).default(1_500).describe('Time by which prices there move first.'),
+  spreadBps: z.number().min(0.3).max(1_000).default(3).describe('Median spread there.'),
+  noiseBps: z
+    .strictObject({ here: distanceBps(0.5).describe('Noise here.'), there: distanceBps(0.2).describe('Noise there.') })
+    .prefault({})
+    .describe('Standard deviation of the noise of each price.'),
+  basis,
+});
+
+const secondRemote = z.strictObject({
+  kind: z.literal('remote').describe('Remote exchange; key in PUNTAS_ELSEWHERE_API_KEY and _SECRET.'),
+  venue: z.string().describe('Exchange name.'),
+  ...there,
+  restUrl: baseAddress.describe('REST address.'),
+  streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
+    .optional()
+    .describe('Stream address. If omitted, books are polled.'),
+});
+
+export const elsewhere = z
+  .discriminatedUnion('kind', [secondEmbedded, secondRemote])
+  .describe('Other exchange, for hedges. If omitted, there is none.');
+
+export type SecondSettings = z.infer<typeof secondEmbedded>;
+export type ElsewhereSettings = z.infer<typeof elsewhere>;

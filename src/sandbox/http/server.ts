@@ -25,6 +25,8 @@ export type Served = {
 const HEADERS_MAX = 32 * 1024;
 const BODY_MAX = 64 * 1024;
 const REQUEST_MS = 10_000;
+/** Wall time after which a connection without an answer is closed. */
+const SILENCE_MS = 120_000;
 /**
  * Maximum number of connections. At the limit, a new connection closes the longest idle connection of the address with
  * the most connections.
@@ -32,14 +34,27 @@ const REQUEST_MS = 10_000;
 const CONNECTIONS_MAX = 1_024;
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+/**
+ * Answer as it leaves the server: whole, with a body cut after some bytes, or none. Without an answer, the connection is
+ * closed, or stays open until the client gives up (`silence`).
+ */
+export type ServedReply = WireReply | { readonly cut: WireReply; readonly bytes: number } | 'closed' | 'silence';
+
+/** Answers a request at a time of the exchange's choice, exactly once. */
+export type ServeRequest = (request: WireRequest, peer: string, answer: (served: ServedReply) => void) => void;
+
 /** Starts the HTTP server of an exchange. Rejects with a one-line message if it cannot listen on the address. */
 export async function serve(
-  exchange: { readonly respond: Respond; readonly stream?: Stream },
+  exchange: ({ readonly respond: Respond } | { readonly serveRequest: ServeRequest }) & { readonly stream?: Stream },
   options: ServeOptions,
 ): Promise<Served> {
+  const serveRequest: ServeRequest =
+    'serveRequest' in exchange
+      ? exchange.serveRequest
+      : (request, peer, answer) => answer(exchange.respond(request, peer));
   const server = createServer(
     { maxHeaderSize: HEADERS_MAX, requestTimeout: REQUEST_MS, keepAliveTimeout: 60_000 },
-    (request, response) => receive(exchange.respond, request, response),
+    (request, response) => receive(serveRequest, request, response),
   );
   new Connections(server, { anonymous: { all: CONNECTIONS_MAX } });
   const cutSockets = exchange.stream ? serveStream(server, exchange.stream) : () => undefined;
@@ -70,7 +85,7 @@ function listening(server: Server, { host, port }: ServeOptions): Promise<void> 
   });
 }
 
-function receive(respond: Respond, request: IncomingMessage, response: ServerResponse): void {
+function receive(serveRequest: ServeRequest, request: IncomingMessage, response: ServerResponse): void {
   const method = request.method ?? '';
   const chunks: Buffer[] = [];
   let size = 0;
@@ -84,8 +99,20 @@ function receive(respond: Respond, request: IncomingMessage, response: ServerRes
     if (!isMethod(method)) return answer(response, reply(404, ''));
     const body = chunks.length === 0 ? '' : Buffer.concat(chunks).toString('utf8');
     const wire: WireRequest = { method, target: request.url ?? '/', headers: headersOf(request), body };
-    answer(response, respond(wire, addressOf(request)));
+    serveRequest(wire, addressOf(request), served => answerAs(request, response, served));
   });
+}
+
+function answerAs(request: IncomingMessage, response: ServerResponse, served: ServedReply): void {
+  const { socket } = request;
+  if (served === 'closed') socket.destroy();
+  else if (served === 'silence') setTimeout(() => socket.destroy(), SILENCE_MS).unref();
+  else if ('cut' in served) {
+    const { status, headers, body } = served.cut;
+    response.sendDate = false;
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+    response.write(Buffer.from(body).subarray(0, served.bytes), () => socket.destroy());
+  } else answer(response, served);
 }
 
 function answer(response: ServerResponse, { status, headers, body }: WireReply): void {

@@ -17,7 +17,7 @@ import {
 import { Arrivals } from './flowArrivals.ts';
 import { FLOW_MAKERS, FlowMaker, type MakerScale, type MakerScene } from './flowMaker.ts';
 import type { FlowProfile } from './flowProfile.ts';
-import { EfficientPrice } from './flowValue.ts';
+import { EfficientPrice, type FlowValue } from './flowValue.ts';
 import type { Market, Marketplace } from './market.ts';
 
 /**
@@ -31,6 +31,10 @@ export type FlowOptions = {
   readonly profile: FlowProfile;
   /** Trend of the efficient price, in bps per hour, added to its other moves. Default: 0. */
   readonly driftBpsPerHour?: number;
+  /** Price that drives the flow. Default: an efficient price of its own, with the profile's volatility. */
+  readonly value?: FlowValue;
+  /** Divisor of the makers' lags and refresh times. Default: 1. */
+  readonly makerSpeed?: number;
   /** Called after each taker order. */
   readonly onTake?: (take: FlowTake) => void;
 };
@@ -75,7 +79,7 @@ const SKIP_MS = 600_000;
 class Flow implements Market {
   readonly #options: FlowOptions;
   readonly #random: Random;
-  readonly #value: EfficientPrice;
+  readonly #value: FlowValue;
   readonly #arrivals: Arrivals;
   readonly #lookS: number;
   readonly #makers: FlowMaker[] = [];
@@ -95,7 +99,8 @@ class Flow implements Market {
   constructor(options: FlowOptions) {
     this.#options = options;
     this.#random = randomOf(options.seed);
-    this.#value = new EfficientPrice(this.#random, options.profile.volatilityBps, options.driftBpsPerHour);
+    this.#value =
+      options.value ?? new EfficientPrice(this.#random, options.profile.volatilityBps, options.driftBpsPerHour);
     const pace = paceOf(options.profile);
     this.#arrivals = new Arrivals(this.#random, pace * UNINFORMED_SHARE);
     this.#lookS = 1 / (INFORMED.looks * pace);
@@ -117,7 +122,9 @@ class Flow implements Market {
     }
     this.#origin = place.clock.elapsed();
     place.onSyntheticFill((id, side, _price, amount, maker) => this.#onFill(id, side, amount, maker));
-    for (const kind of FLOW_MAKERS) {
+    const speed = this.#options.makerSpeed ?? 1;
+    for (const standard of FLOW_MAKERS) {
+      const kind = { ...standard, lagS: standard.lagS / speed, refreshS: standard.refreshS / speed };
       const maker = new FlowMaker(kind, this.#scale, this.#random, place, this.#scene(0));
       this.#makers.push(maker);
       maker.refresh(this.#scene(0));

@@ -9,7 +9,7 @@ import { exponential, normal, type Random } from '../../core/index.ts';
  */
 const NEWS_SHARE = 0.55;
 /** Share of the efficient price's variance that order imbalance causes. */
-const IMBALANCE_SHARE = 0.25;
+export const IMBALANCE_SHARE = 0.25;
 /** Mean time between news, in seconds. */
 const NEWS_MEAN_S = 120;
 /** Time constant of the order imbalance, in seconds; equals `TILT_S` in `flowArrivals`. */
@@ -21,17 +21,30 @@ const LOG_BOUND = Math.log(2.8);
 const MOOD_DEVIATION = 0.45;
 /** Time constant of the variation of volatility, in seconds. */
 const MOOD_S = 1_200;
-/** Time constant with which the knowledge of informed takers becomes public, in seconds. */
+/** Default time constant with which the knowledge of informed takers becomes public, in seconds. */
 const PUBLICATION_S = 15;
 /** Time ahead for which informed takers know the drift from the order imbalance, in seconds. */
 const FORESIGHT_S = 90;
 
-export class EfficientPrice {
+/** Price that drives a flow: what informed takers know, and what the public knows. */
+export type FlowValue = {
+  /** Advances the price to `seconds` since the start, with a drift from the order imbalance. */
+  advance(seconds: number, imbalance: number): void;
+  /** Returns the logarithm of (price that informed takers expect / start price). */
+  expectedLog(imbalance: number): number;
+  /** Logarithm of (public price / start price). */
+  readonly publicLog: number;
+  /** Volatility multiplier, 1 on average. */
+  readonly mood: number;
+};
+
+export class EfficientPrice implements FlowValue {
   readonly #random: Random;
   readonly #deviationPerRootS: number;
   readonly #newsMean: number;
   readonly #imbalanceDriftPerS: number;
   readonly #driftPerS: number;
+  readonly #publicationS: number;
   #seconds = 0;
   #nextNews: number;
   #log = 0;
@@ -40,9 +53,10 @@ export class EfficientPrice {
 
   /**
    * Starts the efficient price at the start price. `volatilityBps` is the root mean square move per minute;
-   * `driftBpsPerHour` is an additional trend.
+   * `driftBpsPerHour` is an additional trend; `publicationS` is the time constant of the public price.
    */
-  constructor(random: Random, volatilityBps: number, driftBpsPerHour = 0) {
+  constructor(random: Random, volatilityBps: number, driftBpsPerHour = 0, publicationS = PUBLICATION_S) {
+    this.#publicationS = publicationS;
     this.#random = random;
     const perMinute = volatilityBps / 1e4;
     this.#driftPerS = driftBpsPerHour / 1e4 / 3_600;
@@ -97,7 +111,7 @@ export class EfficientPrice {
       this.#imbalanceDriftPerS * imbalance * dt +
       this.#deviationPerRootS * this.mood * Math.sqrt(dt) * normal(this.#random);
     this.#log = Math.max(-LOG_BOUND, Math.min(LOG_BOUND, moved));
-    this.#public += (this.#log - this.#public) * (1 - Math.exp(-dt / PUBLICATION_S));
+    this.#public += (this.#log - this.#public) * (1 - Math.exp(-dt / this.#publicationS));
     const kept = Math.exp(-dt / MOOD_S);
     this.#mood = this.#mood * kept + MOOD_DEVIATION * Math.sqrt(1 - kept * kept) * normal(this.#random);
   }

@@ -15,21 +15,22 @@ import { truthText } from '../venue/truthText.ts';
 import { reply } from '../wire/wire.ts';
 
 /** Row of the operator's table; `takes` and `does` are texts for the page that lists the calls. */
-export type OperatorRoute = {
+export type OperatorRoute<E = EmbeddedExchange> = {
   readonly method: WireRequest['method'];
   readonly pattern: string;
   readonly takes: string;
   readonly does: string;
-  readonly handle: (ask: OperatorRequest) => unknown;
+  readonly handle: (ask: OperatorRequest<E>) => unknown;
 };
 
-const operatorRoute = (
+/** Returns a row of an operator's table, with its path below /operator. */
+export const operatorRoute = <E = EmbeddedExchange>(
   method: OperatorRoute['method'],
   pattern: string,
   takes: string,
   does: string,
-  handle: OperatorRoute['handle'],
-): OperatorRoute => ({ method, pattern: `/operator/${pattern}`, takes, does, handle });
+  handle: OperatorRoute<E>['handle'],
+): OperatorRoute<E> => ({ method, pattern: `/operator/${pattern}`, takes, does, handle });
 
 const CRYPTO =
   'asset, amount; optional: account, network, outcome (COMPLETE or FAILED), failure_reason, source_address, destination_address, tx_hash, external_ref';
@@ -91,11 +92,24 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
 
 /** Adds the operator interface to an exchange, for paths below /operator; passes all other requests on. */
 export function withOperator(exchange: EmbeddedExchange, token: string): Respond {
+  const operate = operatorAnswers(OPERATOR_ROUTES, exchange, token);
+  return (request, peer) => operate(request, peer) ?? exchange.respond(request, peer);
+}
+
+/**
+ * Returns the operator interface of an exchange. The interface answers `null` for paths outside /operator. Throws a
+ * RangeError for a short token.
+ */
+export function operatorAnswers<E>(
+  routes: readonly OperatorRoute<E>[],
+  exchange: E,
+  token: string,
+): (request: WireRequest, peer: string) => WireReply | null {
   if (token.length < 16) throw new RangeError('the operator token needs 16 characters or more');
-  const match = matcherOf(OPERATOR_ROUTES);
+  const match = matcherOf(routes);
   return (request, peer) => {
     const [path = '', query = ''] = request.target.split('?', 2);
-    if (segmentsOf(path)[0] !== 'operator') return exchange.respond(request, peer);
+    if (segmentsOf(path)[0] !== 'operator') return null;
     // Other machines get 404, as if the interface did not exist.
     if (!isLoopback(peer)) return reply(404, '');
     if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });

@@ -3,6 +3,7 @@ import { isDecimalText, moneyOf, type Money } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { EmbeddedExchange } from '../exchange.ts';
 import { objectOf } from '../http/parameters.ts';
+import type { Venue } from '../venue/venue.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import { SMALLEST } from '../wire/rounding.ts';
 
@@ -31,8 +32,8 @@ export type OperatorFields = {
 };
 
 /** Call of the operator interface, as passed to its handler. */
-export type OperatorRequest = {
-  readonly exchange: EmbeddedExchange;
+export type OperatorRequest<E = EmbeddedExchange> = {
+  readonly exchange: E;
   readonly fields: OperatorFields;
   readonly path: Readonly<Record<string, string>>;
   readonly query: ReadonlyMap<string, string>;
@@ -50,7 +51,7 @@ export function fieldsIn(body: string): OperatorFields {
 }
 
 /** Returns the named account, or the oldest account. Throws an `OperatorFault` of 404 if there is no such account. */
-export function accountOf(exchange: EmbeddedExchange, id: string | undefined): Account {
+export function accountOf(exchange: { readonly venue: Venue }, id: string | undefined): Account {
   const { accounts } = exchange.venue;
   const account = id === undefined ? accounts.values().next().value : accounts.get(id);
   if (!account)

@@ -19,11 +19,21 @@ export type StreamSession = {
   receive(text: string): void;
   /** Reports that the connection has ended; no frames follow. */
   gone(): void;
+  /** Reports a pong frame; absent if the stream sends no ping frames. */
+  pong?(): void;
+};
+
+/** Properties of the socket below a session. */
+export type SessionSocket = {
+  /** Path and query with which the client connected. */
+  readonly target: string;
+  /** Sends a ping frame; absent without frames, as in process. */
+  readonly ping?: (payload: string) => void;
 };
 
 export type Stream = {
   /** Opens a session. `send` and `close` must not call back into the session before they return. */
-  connect(send: (text: string) => void, close: (code: number) => void): StreamSession;
+  connect(send: (text: string) => void, close: (code: number) => void, socket?: SessionSocket): StreamSession;
   /** Ends every session. */
   close(): void;
 };

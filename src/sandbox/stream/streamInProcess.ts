@@ -5,8 +5,8 @@
 import type { Clock, StreamTransport } from '../../core/index.ts';
 import type { Stream, StreamSession } from './stream.ts';
 
-/** Returns an in-process transport with a delay of `delayMs` in each direction. */
-export function inProcessStream(stream: Stream, clock: Clock, delayMs = 0): StreamTransport {
+/** Returns an in-process transport to a path of the stream, with a delay of `delayMs` in each direction. */
+export function inProcessStream(stream: Stream, clock: Clock, delayMs = 0, target = '/'): StreamTransport {
   return {
     connect: listener => {
       let session: StreamSession | null = null;
@@ -24,6 +24,7 @@ export function inProcessStream(stream: Stream, clock: Clock, delayMs = 0): Stre
         session = stream.connect(
           text => cross(() => void (over || listener.text(text))),
           code => end(`closed with ${code}`),
+          { target },
         );
       });
       return {

@@ -22,7 +22,7 @@ export function serveStream(server: Server, stream: Stream): () => void {
   server.on('upgrade', (request, socket, head) => {
     // Without a listener, a reset during the upgrade would end the process.
     socket.on('error', () => socket.destroy());
-    sockets.handleUpgrade(request, socket, head, client => attach(stream, client));
+    sockets.handleUpgrade(request, socket, head, client => attach(stream, client, request.url ?? '/'));
   });
   return () => {
     for (const client of sockets.clients) client.terminate();
@@ -30,7 +30,7 @@ export function serveStream(server: Server, stream: Stream): () => void {
   };
 }
 
-function attach(stream: Stream, socket: WebSocket): void {
+function attach(stream: Stream, socket: WebSocket, target: string): void {
   const session = stream.connect(
     text => {
       if (socket.readyState !== socket.OPEN) return;
@@ -38,7 +38,14 @@ function attach(stream: Stream, socket: WebSocket): void {
       else socket.send(text);
     },
     code => socket.close(code),
+    {
+      target,
+      ping: payload => {
+        if (socket.readyState === socket.OPEN) socket.ping(payload);
+      },
+    },
   );
+  socket.on('pong', () => session.pong?.());
   socket.on('message', (data, isBinary) => session.receive(isBinary ? '' : receivedText(data)));
   socket.on('close', () => session.gone());
   // A close event follows every error, so errors need no handling.

@@ -41,3 +41,44 @@ export const quantity = (fallback: number, min: number, max: number, decides: st
   decides,
   source,
 });
+
+export type SwitchTable = Readonly<Record<string, Choice<Variant> | Quantity>>;
+/** Values of a table's switches. */
+export type ValuesOf<T extends SwitchTable> = {
+  readonly [K in keyof T]: T[K] extends Choice<infer V> ? V : number;
+};
+
+/**
+ * Returns `base`, or the default switches if `base` is absent, with the overrides. `ranges` are pairs of switches of
+ * which the first must not be above the second. Throws a RangeError with the switch, the value found and the values
+ * allowed.
+ */
+export function withOverrides<T extends SwitchTable>(
+  table: T,
+  ranges: readonly (readonly [min: keyof T & string, max: keyof T & string])[],
+  overrides: Partial<ValuesOf<T>>,
+  base?: ValuesOf<T>,
+): ValuesOf<T> {
+  const found = new Map<string, unknown>(Object.entries(overrides));
+  const values = Object.entries(table).map(([name, row]): [string, Variant | number] => {
+    const over = found.get(name);
+    found.delete(name);
+    if (over === undefined) return [name, base ? base[name as keyof T] : row.fallback];
+    if (row.kind === 'quantity') {
+      const whole = typeof over === 'number' && Number.isSafeInteger(over) ? over : Number.NaN;
+      if (whole >= row.min && whole <= row.max) return [name, whole];
+      throw new RangeError(
+        `switch ${name}: expected a whole number from ${row.min} to ${row.max}, found ${JSON.stringify(over)}`,
+      );
+    }
+    const variant = row.variants.find(v => v === over);
+    if (variant !== undefined) return [name, variant];
+    throw new RangeError(`switch ${name}: expected one of ${row.variants.join(', ')}, found ${JSON.stringify(over)}`);
+  });
+  for (const name of found.keys()) throw new RangeError(`unknown switch ${name}`);
+  const switches = Object.fromEntries(values) as unknown as ValuesOf<T>;
+  for (const [min, max] of ranges) {
+    if (!(switches[min] <= switches[max])) throw new RangeError(`switch ${min} must not be above ${max}`);
+  }
+  return switches;
+}

@@ -3,7 +3,7 @@
  */
 import { RFQ_SWITCHES, WEBHOOK_SWITCHES } from './deskSwitches.ts';
 import { STREAM_SWITCHES } from './streamSwitches.ts';
-import { choice, quantity, type Choice, type Variant } from './switchKinds.ts';
+import { choice, quantity, withOverrides, type ValuesOf } from './switchKinds.ts';
 
 /**
  * All switches, also for docs and tests. Sources name sections of the public-facts sheet ("facts") and of the interface
@@ -153,8 +153,7 @@ export const SWITCHES = {
 
 type Table = typeof SWITCHES;
 export type SwitchName = keyof Table;
-type ValueOf<S> = S extends Choice<infer V> ? V : number;
-export type Switches = { readonly [K in SwitchName]: ValueOf<Table[K]> };
+export type Switches = ValuesOf<Table>;
 
 const RANGES = [
   ['engineDelayMinMs', 'engineDelayMaxMs'],
@@ -163,31 +162,6 @@ const RANGES = [
   ['feedDelayMinMs', 'feedDelayMaxMs'],
 ] as const;
 
-/**
- * Returns `base`, or the default switches if `base` is absent, with the overrides. Throws a RangeError with the switch,
- * the value found and the values allowed.
- */
-export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): Switches {
-  const found = new Map<string, unknown>(Object.entries(overrides));
-  const values = Object.entries(SWITCHES).map(([name, row]): [string, Variant | number] => {
-    const over = found.get(name);
-    found.delete(name);
-    if (over === undefined) return [name, base ? base[name as SwitchName] : row.fallback];
-    if (row.kind === 'quantity') {
-      const whole = typeof over === 'number' && Number.isSafeInteger(over) ? over : Number.NaN;
-      if (whole >= row.min && whole <= row.max) return [name, whole];
-      throw new RangeError(
-        `switch ${name}: expected a whole number from ${row.min} to ${row.max}, found ${JSON.stringify(over)}`,
-      );
-    }
-    const variant = row.variants.find(v => v === over);
-    if (variant !== undefined) return [name, variant];
-    throw new RangeError(`switch ${name}: expected one of ${row.variants.join(', ')}, found ${JSON.stringify(over)}`);
-  });
-  for (const name of found.keys()) throw new RangeError(`unknown switch ${name}`);
-  const switches = Object.fromEntries(values) as unknown as Switches;
-  for (const [min, max] of RANGES) {
-    if (!(switches[min] <= switches[max])) throw new RangeError(`switch ${min} must not be above ${max}`);
-  }
-  return switches;
-}
+/** Returns the switches as `withOverrides` does. */
+export const switchesOf = (overrides: Partial<Switches> = {}, base?: Switches): Switches =>
+  withOverrides(SWITCHES, RANGES, overrides, base);

@@ -32,6 +32,8 @@ export type Draft = {
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   /** Slippage tolerance in parts of 10^-8 of the reference price. */
   readonly slippage: bigint | undefined;
+  /** As in `VenueOrder.fillMax`. */
+  readonly fillMax?: Amount;
 };
 
 /** Owner of an order, with the owner's number in the matching engine and the owner's funds. */
@@ -77,6 +79,8 @@ export type VenueOrder = {
   /** Id of the order in the matching engine while it rests there, else 0. */
   engineId: number;
   cancelling: boolean;
+  /** Maximum amount that an immediate order executes, as a fault; absent for no maximum. */
+  fillMax?: Amount;
   finishedAt: Millis | null;
 };
 

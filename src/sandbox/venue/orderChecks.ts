@@ -105,7 +105,7 @@ export function finalChecks(venue: Venue, account: Account, book: VenueBook, dra
   if (draft.slippage !== undefined && switches.slippageOutcome === 'refuse' && !withinSlippage(book, draft, switches)) {
     return refused('1002', 'the order would exceed slippage_tolerance');
   }
-  const lock = lockOf(book, draft, switches);
+  const lock = lockOfDraft(book, draft, switches);
   const currency = payingCurrency({ side: draft.side, instrument: book.instrument });
   if (lock > account.available(currency)) return refused('0379', currency);
   return done({ book, draft, lock });
@@ -289,7 +289,7 @@ function estimateSweep(
  * Returns the lock of an accepted order. A market order is valued at the current book; any further cost is paid from
  * the available balance.
  */
-function lockOf(book: VenueBook, draft: Draft, switches: Switches): Money {
+export function lockOfDraft(book: VenueBook, draft: Draft, switches: Switches): Money {
   const { instrument } = book;
   if (draft.stop !== undefined) {
     return switches.stopLocks === 'at trigger' ? money(0n) : stopLock({ ...draft, instrument, stop: draft.stop });

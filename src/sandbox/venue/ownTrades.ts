@@ -4,12 +4,16 @@ import type { VenueOrder } from './order.ts';
 
 export type OwnTradeRecord = {
   readonly tid: number;
+  /** Number of the trade in its book. */
+  readonly ordinal: number;
   readonly order: Pick<VenueOrder, 'oid' | 'originId' | 'marginOrderType' | 'book' | 'instrument' | 'side'>;
   readonly at: Millis;
   readonly price: Price;
   readonly amount: Amount;
   readonly minor: Money;
   readonly fee: Money;
+  /** Currency of the fee; differs from the received currency only under `VenueOptions.payFee`. */
+  readonly feeCurrency: string;
   readonly makerSide: Side;
   /** Elapsed time of the venue's clock from which clients can read the trade. */
   readonly readableAt: Millis;

@@ -12,6 +12,10 @@ const MINUTE = 60_000;
 
 export type TradeRow = {
   readonly tid: number;
+  /** Number of the trade in its book, from 1, without gaps. */
+  readonly ordinal: number;
+  /** Number of the run of trades of one taker at one price, from 1, without gaps. */
+  readonly run: number;
   readonly at: Millis;
   readonly price: Price;
   readonly amount: Amount;

@@ -29,7 +29,21 @@ export type VenueOptions = {
   /** Listed books. Default: the ten books of BOOKS. */
   readonly books?: readonly BookSetup[];
   readonly switches?: Partial<Switches>;
+  /** Order ids: random text (default), or growing whole numbers as text. */
+  readonly orderIds?: 'random' | 'growing';
+  /**
+   * Returns the fee to take from another currency instead of the received one; `null` for the received currency. The
+   * account must have the sum available.
+   */
+  readonly payFee?: FeePayment;
 };
+
+/** Fee that an account pays in another currency. `rate` is in parts of 10^-8. */
+export type FeePayment = (
+  account: Account,
+  received: { readonly currency: string; readonly sum: Money },
+  rate: bigint,
+) => { readonly currency: string; readonly sum: Money } | null;
 
 export type AccountOptions = {
   /** Initial balances: decimal text by currency. */
@@ -52,6 +66,7 @@ export const ACCOUNTS_MAX = 10_000;
 export const KEYS_MAX = 10_000;
 
 const FIRST_TID = 100_000_001;
+const FIRST_ORDER = 1_000_001;
 /**
  * First sequence number of a book. The exchange's sequence numbers are near 4.5 billion, above 32 bits (public-facts
  * 4.3).
@@ -73,6 +88,8 @@ export class Venue implements BookHost {
   readonly deposited = new Map<string, bigint>();
   #switches: Switches;
   readonly #ids: Random;
+  readonly #orderId: () => string;
+  readonly #payFee: FeePayment;
   readonly #delays: Random;
   readonly #orders = new Map<string, VenueOrder>();
   readonly #tiers = new Map<string, readonly Tier[]>();
@@ -84,6 +101,9 @@ export class Venue implements BookHost {
     this.clock = options.clock;
     this.#switches = switchesOf(options.switches);
     this.#ids = randomOf(seed ^ 0x1d);
+    let orders = FIRST_ORDER;
+    this.#orderId = options.orderIds === 'growing' ? () => String(orders++) : () => randomOid(this.#ids);
+    this.#payFee = options.payFee ?? (() => null);
     this.#delays = randomOf(seed ^ 0xde1a);
     this.marketRandom = randomOf(seed ^ 0xf10a);
     for (const setup of options.books ?? BOOKS) this.openBook(setup);
@@ -383,7 +403,7 @@ export class Venue implements BookHost {
     const last = book.history.last;
     const { stop } = draft;
     const order: VenueOrder = {
-      oid: randomOid(this.#ids),
+      oid: this.#orderId(),
       book: book.rules.book,
       instrument: book.instrument,
       account,
@@ -409,6 +429,7 @@ export class Venue implements BookHost {
       engineId: 0,
       cancelling: false,
       finishedAt: null,
+      ...(draft.fillMax !== undefined && { fillMax: draft.fillMax }),
     };
     if (!this.relock(order, lock))
       throw new RangeError(`account ${account.id}: a checked order needs more than the available balance`);
@@ -437,7 +458,10 @@ export class Venue implements BookHost {
     const received = side === 'buy' ? major : minor;
     const paid = side === 'buy' ? minor : major;
     const rate = maker ? tiers[index]!.makerRate : tiers[index]!.takerRate;
-    const fee = feeOn(received, rate, this.#switches.feeRounding);
+    const currency = side === 'buy' ? instrument.major : instrument.minor;
+    const elsewhere = this.#payFee(account, { currency, sum: received }, rate);
+    const fee = elsewhere?.sum ?? feeOn(received, rate, this.#switches.feeRounding);
+    const feeCurrency = elsewhere?.currency ?? currency;
     order.filled = (order.filled + execution.amount) as VenueOrder['filled'];
     order.traded = money(order.traded + minor);
     order.updatedAt = execution.at;
@@ -448,18 +472,20 @@ export class Venue implements BookHost {
         : money(order.locked > paid ? order.locked - paid : 0n);
     this.relock(order, lock);
     account.debit(payingCurrency(order), paid);
-    const currency = side === 'buy' ? instrument.major : instrument.minor;
-    account.credit(currency, money(received - fee));
-    add(this.feesTaken, currency, fee);
+    account.credit(currency, elsewhere ? received : money(received - fee));
+    if (elsewhere) account.debit(feeCurrency, fee);
+    add(this.feesTaken, feeCurrency, fee);
     account.addVolume(book.fees.group, minor, execution.at);
     account.trades.add({
       tid: execution.tid,
+      ordinal: execution.ordinal,
       order,
       at: execution.at,
       price: execution.price,
       amount: execution.amount,
       minor,
       fee,
+      feeCurrency,
       makerSide: execution.makerSide,
       readableAt: this.clock.elapsed() + this.#switches.tradeRecordDelayMs,
     });

@@ -47,6 +47,8 @@ export type BookChange = {
 
 export type BookTrade = {
   readonly tid: number;
+  readonly ordinal: number;
+  readonly run: number;
   readonly price: Price;
   readonly amount: Amount;
   readonly makerOid: string;
@@ -67,6 +69,8 @@ export type BookEvent = {
 /** Execution with an account on at least one side. */
 export type Execution = {
   readonly tid: number;
+  /** Number of the trade in its book, from 1, without gaps. */
+  readonly ordinal: number;
   readonly at: Millis;
   readonly price: Price;
   readonly amount: Amount;
@@ -125,6 +129,10 @@ export class VenueBook implements ExecutionSink {
   // Fields of the operation in progress.
   #matching = false;
   #taker: VenueOrder | null = null;
+  #ordinal = 0;
+  #run = 0;
+  /** Price of the last trade of the operation; 0 before its first trade. */
+  #runPrice: Price | 0 = 0;
   #takerSide: Side = 'buy';
   #takerValue = 0n;
   #sequenceBefore = 0;
@@ -304,12 +312,16 @@ export class VenueBook implements ExecutionSink {
     const taker = this.#taker;
     const makerSide = opposite(this.#takerSide);
     const tid = host.nextTid();
-    this.history.add({ tid, at, price, amount, makerSide });
+    const ordinal = ++this.#ordinal;
+    if (price !== this.#runPrice) this.#run++;
+    this.#runPrice = price;
+    const run = this.#run;
+    this.history.add({ tid, ordinal, run, at, price, amount, makerSide });
     if (taker) this.#takerValue += BigInt(price) * BigInt(amount);
     if (host.listening) {
       const makerOid = maker ? maker.oid : derivedOid(this.#salt, makerId);
       const takerOid = taker ? taker.oid : derivedOid(this.#salt, takerId);
-      this.#trades.push({ tid, price, amount, makerOid, takerOid, takerSide: this.#takerSide });
+      this.#trades.push({ tid, ordinal, run, price, amount, makerOid, takerOid, takerSide: this.#takerSide });
       this.#changes.push({
         oid: makerOid,
         side: makerSide,
@@ -319,7 +331,7 @@ export class VenueBook implements ExecutionSink {
         createdAt: makerAt,
       });
     }
-    if (maker || taker) host.settle(this, { tid, at, price, amount, makerSide, maker, taker });
+    if (maker || taker) host.settle(this, { tid, ordinal, at, price, amount, makerSide, maker, taker });
     if (maker) {
       if (makerLeft > 0) maker.status = 'partially filled';
       else {
@@ -350,7 +362,7 @@ export class VenueBook implements ExecutionSink {
     const id = this.engine.place(
       order.side,
       order.price,
-      unfilled(order),
+      Math.min(unfilled(order), order.fillMax ?? Infinity) as Amount,
       timeInForce,
       order.account.owner,
       order.createdAt,
@@ -477,6 +489,7 @@ export class VenueBook implements ExecutionSink {
     this.#taker = taker;
     this.#takerSide = side;
     this.#takerValue = 0n;
+    this.#runPrice = 0;
   }
 
   #commit(): void {

@@ -35,7 +35,15 @@ describe('an exchange that runs for months', () => {
   it('keeps the last public trades and pages through exactly those', () => {
     const history = new TradeHistory();
     for (let tid = 1; tid <= 3 * TRADES_MAX + 7; tid++) {
-      history.add({ tid, at: tid * 1000, price: price(5), amount: amount(2), makerSide: 'buy' });
+      history.add({
+        tid,
+        ordinal: tid,
+        run: tid,
+        at: tid * 1000,
+        price: price(5),
+        amount: amount(2),
+        makerSide: 'buy',
+      });
     }
     const newest = 3 * TRADES_MAX + 7;
     expect(history.page(2, 'desc').map(t => t.tid)).toEqual([newest, newest - 1]);

@@ -1,36 +1,12 @@
 /**
- * Market stream client: subscribes, checks that frames keep arriving, and reconnects after every loss (public facts
- * 12.1).
+ * Market data stream of one book: subscribes to orders and trades, and reconnects after every loss (public facts 12.1).
  */
-import {
-  shownText,
-  type Clock,
-  type MarketStream,
-  type Millis,
-  type Random,
-  type StreamConnection,
-  type StreamNews,
-  type StreamTransport,
-  type Timer,
-} from '../../../core/index.ts';
+import { shownText, type MarketStream, type StreamNews } from '../../../core/index.ts';
+import { ReconnectingStream, type ReconnectOptions } from '../../transport/reconnectingStream.ts';
 import { streamFrame, type StreamFrame } from './streamFrames.ts';
-import { WireFault } from '../../wire/wire.ts';
 
-export type StreamOptions = {
-  readonly transport: StreamTransport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly book: string;
-  /** Time without any frame after which the connection counts as lost. The exchange sends a `ka` frame every 20 s. */
-  readonly silenceMs?: Millis;
-  /**
-   * Pause before the first reconnect. The pause doubles with each further reconnect, and is then shortened by a random
-   * share of up to half.
-   */
-  readonly backoffMinMs?: Millis;
-  /** Maximum pause before a reconnect, before the random share is subtracted. */
-  readonly backoffMaxMs?: Millis;
-};
+/** Options of the stream. The exchange sends a `ka` frame every 20 s. */
+export type StreamOptions = ReconnectOptions & { readonly book: string };
 
 /** Counts since the stream was created, for tests and operators. */
 export type StreamCounts = {
@@ -42,9 +18,6 @@ export type StreamCounts = {
 };
 
 const CHANNELS = ['diff-orders', 'trades'] as const;
-/** Duration of a connection after which the next reconnect pause starts again at `backoffMinMs`. */
-const GOOD_AFTER_MS = 60_000;
-const CHECKS_PER_SILENCE = 12;
 
 /**
  * Creates the stream of trades and diff-orders of one book. The stream connects at `start`, which throws if called
@@ -56,100 +29,42 @@ export function marketStream(options: StreamOptions): MarketStream & { counts():
 }
 
 class Subscription implements MarketStream {
-  readonly #options: Required<StreamOptions>;
-  #listener: ((news: StreamNews) => void) | null = null;
-  #connection: StreamConnection | null = null;
-  /** Number that increases with every connection; events of earlier connections are ignored. */
-  #generation = 0;
+  readonly #book: string;
+  readonly #stream: ReconnectingStream;
   #missing = new Set<string>();
-  #isUp = false;
-  #pauses = 0;
-  #connectedAt: Millis = 0;
-  #lastFrameAt: Millis = 0;
-  #watch: Timer | null = null;
-  #again: Timer | null = null;
-  #closed = false;
-  readonly #counts = { connections: 0, frames: 0, ignored: 0, faults: 0 };
+  #ignored = 0;
 
-  constructor(options: StreamOptions) {
-    this.#options = { silenceMs: 60_000, backoffMinMs: 1_000, backoffMaxMs: 30_000, ...options };
+  constructor({ book, ...options }: StreamOptions) {
+    this.#book = book;
+    this.#stream = new ReconnectingStream(options, {
+      open: () => this.#subscribe(),
+      newsOf: text => this.#newsOf(text),
+    });
   }
 
   start(listener: (news: StreamNews) => void): void {
-    if (this.#listener) throw new Error('the stream was started twice');
-    this.#listener = listener;
-    this.#connect();
+    this.#stream.start(listener);
   }
 
   restart(reason: string): void {
-    if (!this.#closed && this.#connection) this.#onConnectionLost(reason);
+    this.#stream.restart(reason);
   }
 
   close(): void {
-    this.#closed = true;
-    this.#generation++;
-    this.#watch?.stop();
-    this.#again?.stop();
-    this.#connection?.close();
-    this.#connection = null;
+    this.#stream.close();
   }
 
   counts(): StreamCounts {
-    return { ...this.#counts };
-  }
-
-  #connect(): void {
-    const { clock, transport } = this.#options;
-    const generation = ++this.#generation;
-    const isCurrent = () => generation === this.#generation;
-    this.#again = null;
-    this.#missing = new Set(CHANNELS);
-    this.#connectedAt = clock.elapsed();
-    this.#lastFrameAt = clock.elapsed();
-    this.#counts.connections++;
-    this.#connection = transport.connect({
-      open: () => void (isCurrent() && this.#subscribe()),
-      text: frame => void (isCurrent() && this.#onFrame(frame)),
-      closed: why => void (isCurrent() && this.#onConnectionLost(why)),
-    });
-    this.#watchSilence();
+    const { connections, frames, faults } = this.#stream.counts();
+    return { connections, frames, ignored: this.#ignored, faults };
   }
 
   #subscribe(): void {
-    const { book } = this.#options;
-    for (const type of CHANNELS) this.#connection?.send(JSON.stringify({ action: 'subscribe', book, type }));
-  }
-
-  /**
-   * Ends a connection on which no frame arrives. Runs from the start of the connection, and so also limits the
-   * handshake and the subscriptions.
-   */
-  #watchSilence(): void {
-    const { clock, silenceMs } = this.#options;
-    this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {
-      const now = clock.elapsed();
-      if (now - this.#lastFrameAt >= silenceMs) this.#onConnectionLost(`no frame was received for ${silenceMs} ms`);
-      else if (!this.#isUp && now - this.#connectedAt >= silenceMs)
-        this.#onConnectionLost(`the subscriptions were not confirmed within ${silenceMs} ms`);
-      else this.#watchSilence();
-    });
-  }
-
-  #onFrame(text: string): void {
-    this.#lastFrameAt = this.#options.clock.elapsed();
-    this.#counts.frames++;
-    try {
-      const news = this.#newsOf(text);
-      if (news !== null) this.#notify(news);
-    } catch (error) {
-      if (!(error instanceof WireFault)) throw error;
-      this.#counts.faults++;
-      this.#notify({ kind: 'fault', reason: error.message });
-    }
+    this.#missing = new Set(CHANNELS);
+    for (const type of CHANNELS) this.#stream.send(JSON.stringify({ action: 'subscribe', book: this.#book, type }));
   }
 
   #newsOf(text: string): StreamNews | null {
-    const { book } = this.#options;
     const frame = streamFrame(text);
     switch (frame.kind) {
       case 'keep alive':
@@ -157,9 +72,9 @@ class Subscription implements MarketStream {
       case 'answer':
         return this.#answered(frame);
       case 'diff':
-        return frame.diff.book === book ? frame : this.#ignore();
+        return frame.diff.book === this.#book ? frame : this.#ignore();
       case 'trades':
-        if (frame.book !== book) return this.#ignore();
+        if (frame.book !== this.#book) return this.#ignore();
         return this.#tradesOf(frame);
       case 'other':
         return this.#ignore();
@@ -173,43 +88,22 @@ class Subscription implements MarketStream {
   #tradesOf({ trades, unreadable }: Extract<StreamFrame, { kind: 'trades' }>): StreamNews {
     const [row] = unreadable;
     if (row === undefined) return { kind: 'trades', trades };
-    if (trades.length > 0) this.#notify({ kind: 'trades', trades });
-    this.#counts.faults++;
-    return { kind: 'fault', reason: row.why };
+    if (trades.length > 0) this.#stream.notify({ kind: 'trades', trades });
+    return this.#stream.fault(row.why);
   }
 
   #answered({ action, type, error }: { action?: string; type?: string; error?: string }): StreamNews | null {
     if (error !== undefined) {
-      this.#onConnectionLost(`the exchange reported: ${shownText(error.slice(0, 300))}`);
+      this.#stream.lose(`the exchange reported: ${shownText(error.slice(0, 300))}`);
       return null;
     }
     if (action !== 'subscribe' || type === undefined || !this.#missing.delete(type) || this.#missing.size > 0)
       return null;
-    this.#isUp = true;
-    return { kind: 'up' };
+    return this.#stream.up();
   }
 
   #ignore(): null {
-    this.#counts.ignored++;
+    this.#ignored++;
     return null;
-  }
-
-  #onConnectionLost(reason: string): void {
-    const { clock, random, backoffMinMs, backoffMaxMs } = this.#options;
-    const connection = this.#connection;
-    this.#generation++;
-    this.#connection = null;
-    this.#watch?.stop();
-    connection?.close();
-    if (this.#isUp && clock.elapsed() - this.#connectedAt >= GOOD_AFTER_MS) this.#pauses = 0;
-    this.#isUp = false;
-    const pause = Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(this.#pauses++, 30));
-    this.#again?.stop();
-    this.#again = clock.after(pause * (1 - random.next() / 2), () => this.#connect());
-    this.#notify({ kind: 'down', reason });
-  }
-
-  #notify(news: StreamNews): void {
-    if (!this.#closed) this.#listener?.(news);
   }
 }

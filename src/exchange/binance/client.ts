@@ -1,0 +1,470 @@
+/** Client of Binance spot behind the ports. Source: rest-api.md of github.com/binance/binance-spot-api-docs at a5e0bc3. */
+import {
+  type AvailableBook,
+  type BookFee,
+  type Clock,
+  type NewOrder,
+  type Observation,
+  type OrderReport,
+  type Outcome,
+  type OwnTrade,
+  type Page,
+  type TimeInForce,
+  type UnreadableRow,
+  type VenueClient,
+} from '../../core/index.ts';
+import { Budget } from '../transport/budget.ts';
+import type { Lane, LaneLimits } from '../transport/lanes.ts';
+import { windowMeter } from '../transport/meters.ts';
+import { buildAndSend, requestSender, type ApiEndpoint, type RequestSender } from '../transport/requestSender.ts';
+import { allOf, anyOf, bookPart, checked, limitPart, positivePart } from '../wire/parts.ts';
+import { fault, WireFault } from '../wire/wire.ts';
+import {
+  binanceProtocol,
+  type BinanceBudget,
+  type BinanceCredentials,
+  type BinanceForm,
+  type BinanceRequest,
+} from './wire/protocol.ts';
+import * as replies from './wire/replies.ts';
+import type { ListedSymbol } from './wire/replies.ts';
+import { ServerTime } from './wire/serverTime.ts';
+
+export type BinanceOptions = {
+  readonly clock: Clock;
+  readonly rest: ApiEndpoint;
+  readonly credentials?: BinanceCredentials | undefined;
+  /** Book of the bot; orders, trades and fees are read on this book. */
+  readonly book?: string | undefined;
+  /** Maximum number of requests in any minute. */
+  readonly budgets: { readonly public: number; readonly private?: number };
+  /** Deadline of a request. No request is executed later than this after it was signed. */
+  readonly deadlineMs: number;
+  readonly lanes?: LaneLimits;
+  readonly waitMs?: Partial<Readonly<Record<Lane, number>>>;
+  readonly onRequest?: ((seen: Observation) => void) | undefined;
+};
+
+/**
+ * Limits of the exchange: weight of an address per minute, new orders of an account per 10 s and per day. Source of the
+ * order limits: rest-api.md, Query unfilled order count; of the weight: ccxt 4.5.84, js/src/binance.js (rateLimits 6000
+ * in its samples), common knowledge. A tenth of the weight is left for cancels, which never wait, and for other
+ * programs of the address.
+ */
+export const BINANCE_LIMITS = { weightPerMinute: 6_000, ordersPer10s: 50, ordersPerDay: 160_000 } as const;
+const WEIGHT_SHARE = 0.9;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Longest validity of a request (rest-api.md, Timing security). */
+export const RECV_WINDOW_MAX_MS = 5_000;
+
+/**
+ * Sizes of pages. Lists of open orders have no pages: a symbol has at most some hundred (filter MAX_NUM_ORDERS), so a
+ * list never reaches this number.
+ */
+const PAGE_SIZES = { ordersPage: 20_000, tradesPage: 1_000, depth: 100 } as const;
+/** Levels per side of a complete book, with their weight (rest-api.md, Order book). */
+export const WHOLE_LEVELS = 1_000;
+const WHOLE_DEPTH = { levels: WHOLE_LEVELS, weight: 50 } as const;
+const SHORT_DEPTH = { levels: PAGE_SIZES.depth, weight: 5 } as const;
+
+/** Maximum number of orders whose client ids are remembered. */
+const KNOWN_MAX = 20_000;
+
+const oidPart = checked(/^\d{1,19}$/, 'an order id of digits');
+const clientIdPart = checked(/^[A-Za-z0-9_-]{1,36}$/, 'an order id of 1 to 36 letters, digits, _ and -');
+const tidPart = checked(/^\d{1,19}$/, 'a trade id');
+
+/** Order type and time in force of each order (rest-api.md, New order). */
+const ORDER_KINDS = {
+  'good till canceled': { type: 'LIMIT', timeInForce: 'GTC' },
+  'immediate or cancel': { type: 'LIMIT', timeInForce: 'IOC' },
+  'fill or kill': { type: 'LIMIT', timeInForce: 'FOK' },
+  'post only': { type: 'LIMIT_MAKER', timeInForce: undefined },
+} as const satisfies Record<TimeInForce, object>;
+
+type OrderIds = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
+
+/** Answers that mean that there is no such order (errors.md). */
+const NO_ORDER: readonly string[] = ['-2013', '-2026'];
+/** Answer to the cancel of an order that is not open (errors.md, "Unknown order sent."). */
+const NOT_OPEN = '-2011:unknown';
+
+/** Creates a client, which sends nothing until a method is called. */
+export function binanceClient(options: BinanceOptions): VenueClient {
+  const { clock, rest, credentials, book: own, budgets, deadlineMs } = options;
+  const time: ServerTime = new ServerTime(clock, () => ask(publicRead('time', 1, {}, replies.serverTimeOf)));
+  const { weightPerMinute, ordersPer10s, ordersPerDay } = BINANCE_LIMITS;
+  const sender: RequestSender<BinanceForm, BinanceBudget> = requestSender({
+    clock,
+    apis: { rest },
+    protocol: binanceProtocol({
+      credentials,
+      timestamp: () => time.now(),
+      onTimestampRejected: () => time.distrust(),
+      recvWindowMs: Math.max(1, Math.floor(Math.min(RECV_WINDOW_MAX_MS, deadlineMs))),
+    }),
+    budgets: {
+      public: new Budget(clock, { perMinute: budgets.public }),
+      private: new Budget(clock, { perMinute: budgets.private ?? weightPerMinute }),
+      weight: new Budget(clock, { meters: [windowMeter(weightPerMinute * WEIGHT_SHARE, 60_000)] }),
+      orders: new Budget(clock, { meters: [windowMeter(ordersPer10s, 10_000), windowMeter(ordersPerDay, DAY_MS)] }),
+    },
+    ...(options.lanes ? { lanes: options.lanes } : {}),
+    ...(options.waitMs ? { waitMs: options.waitMs } : {}),
+    ...(options.onRequest ? { onRequest: options.onRequest } : {}),
+  });
+  const { ask } = sender;
+  const symbols = new Map<string, ListedSymbol>();
+  const clientIds = new ClientIds();
+
+  /** Sends a signed request, after the time of the exchange is known. */
+  async function signed<T>(build: () => BinanceRequest<T>): Promise<Outcome<T>> {
+    if (credentials) await time.ready();
+    return buildAndSend(ask, build);
+  }
+
+  /** Reads the symbols that trade; with `query`, only some of them. */
+  const readSymbols = async (query: Readonly<Record<string, string>>) => {
+    const outcome = await ask(
+      publicRead('exchangeInfo', 20, { ...query, showPermissionSets: 'false' }, replies.tradingSymbols),
+    );
+    if (outcome.kind === 'done') for (const { book, symbol } of outcome.value) symbols.set(book, { book, symbol });
+    return outcome;
+  };
+
+  /**
+   * Returns the symbol of a book. The name that base and quote would have is requested, and used only if the exchange
+   * lists it with exactly this base and quote.
+   */
+  async function listed(book: string | undefined): Promise<Outcome<ListedSymbol>> {
+    if (book === undefined) return notSent('the request needs a book');
+    const known = symbols.get(book);
+    if (known) return { kind: 'done', value: known };
+    if (!/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/.test(book)) return notSent(`expected a book like btc_usdt, found ${book}`);
+    const outcome = await readSymbols({ symbol: expectedSymbol(book) });
+    if (outcome.kind !== 'done') return outcome;
+    const found = symbols.get(book);
+    return found ? { kind: 'done', value: found } : notSent(`book ${book} is not traded at this exchange`);
+  }
+
+  /** Runs a request on the symbol of a book. */
+  async function on<T>(
+    book: string | undefined,
+    run: (listed: ListedSymbol) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    const symbol = await listed(book);
+    if (symbol.kind !== 'done') return symbol;
+    try {
+      return await run(symbol.value);
+    } catch (problem) {
+      // An argument that breaks the rules of the interface: nothing was sent for it.
+      if (problem instanceof WireFault) return notSent(problem.message);
+      throw problem;
+    }
+  }
+
+  async function availableBooks(): Promise<Outcome<readonly AvailableBook[]>> {
+    // One symbol is read in a few kilobytes, all of them in several megabytes.
+    if (own !== undefined) {
+      const one = await readSymbols({ symbol: expectedSymbol(own) });
+      if (one.kind === 'unknown' || (one.kind === 'refused' && one.code !== '-1121')) return one;
+      if (one.kind === 'done' && one.value.some(({ book }) => book === own)) return one;
+    }
+    return readSymbols({ permissions: 'SPOT', symbolStatus: 'TRADING' });
+  }
+
+  const lookUpOne = (symbol: ListedSymbol, id: { readonly oid: string } | { readonly originId: string }) =>
+    signed<readonly OrderReport[]>(() => ({
+      ...privateRead('order', 4),
+      params: { symbol: symbol.symbol, ...idParams(id) },
+      read: reply => {
+        const order = replies.orderOf(symbol, reply);
+        // The documents do not say whether a canceled order keeps its client id or shows that of its cancel.
+        const isOther = 'originId' in id && order.originId !== id.originId;
+        if (isOther && order.status !== 'cancelled') throw fault('clientOrderId', id.originId, order.originId);
+        if ('oid' in id && order.oid !== id.oid) throw fault('orderId', id.oid, order.oid);
+        return [isOther ? { ...order, originId: id.originId } : order];
+      },
+    }));
+
+  /** Looks up orders one by one; orders that do not exist are missing from the result. */
+  async function lookUp(of: OrderIds): Promise<Outcome<readonly OrderReport[]>> {
+    return on(own, async symbol => {
+      const ids = 'oids' in of ? of.oids.map(oid => ({ oid })) : of.originIds.map(originId => ({ originId }));
+      const found = await Promise.all(
+        ids.map(async id => {
+          const outcome = await lookUpOne(symbol, id);
+          return outcome.kind === 'refused' && NO_ORDER.includes(outcome.code) ? NONE : outcome;
+        }),
+      );
+      const all = allOf(found);
+      if (all.kind === 'done') for (const order of all.value) clientIds.learn(order);
+      return all;
+    });
+  }
+
+  /** Reads and remembers the client id of an order. */
+  async function readClientId(symbol: ListedSymbol, oid: string): Promise<Outcome<string>> {
+    const outcome = await signed<string>(() => ({
+      ...privateRead('order', 4),
+      params: { symbol: symbol.symbol, ...idParams({ oid }) },
+      read: replies.clientIdOf(oid),
+    }));
+    if (outcome.kind === 'done') clientIds.learn({ oid, originId: outcome.value });
+    return outcome;
+  }
+
+  /** Adds to trades the client id of their order, which the exchange does not report with them. */
+  async function withClientIds(
+    symbol: ListedSymbol,
+    outcome: Outcome<readonly OwnTrade[]>,
+  ): Promise<Outcome<readonly OwnTrade[]>> {
+    if (outcome.kind !== 'done') return outcome;
+    const unknown = [...new Set(outcome.value.map(({ oid }) => oid))].filter(oid => !clientIds.has(oid));
+    // The trades are of use only with the ids of their orders. If one cannot be read, the trades are read again later.
+    const read = await Promise.all(unknown.map(oid => readClientId(symbol, oid)));
+    const failed = read.find(each => each.kind !== 'done');
+    if (failed)
+      return {
+        kind: 'unknown',
+        reason: `order of a trade: ${failed.kind === 'unknown' ? failed.reason : failed.message}`,
+      };
+    return {
+      ...outcome,
+      value: outcome.value.map(trade => {
+        const originId = clientIds.of(trade.oid);
+        return originId === undefined ? trade : { ...trade, originId };
+      }),
+    };
+  }
+
+  const tradesOf = (symbol: ListedSymbol, weight: number, params: Readonly<Record<string, string | undefined>>) =>
+    signed<readonly OwnTrade[]>(() => ({
+      ...privateRead('myTrades', weight),
+      params: { symbol: symbol.symbol, ...params },
+      read: replies.ownTradesOf(symbol),
+    }));
+
+  async function userTrades({ book = own, marker, limit = 500, sort = 'desc' }: Page & { readonly book?: string }) {
+    return on(book, async symbol => {
+      const size = limitPart(limit, PAGE_SIZES.tradesPage);
+      if (sort === 'desc') {
+        // The exchange cannot list the trades before an id.
+        if (marker !== undefined) return notSent('trades before an id cannot be listed newest first');
+        const newest = await tradesOf(symbol, 20, { limit: size });
+        return withClientIds(symbol, newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest);
+      }
+      const fromId = marker === undefined ? '0' : String(BigInt(tidPart(marker)) + 1n);
+      return withClientIds(symbol, await tradesOf(symbol, 20, { fromId, limit: size }));
+    });
+  }
+
+  /** Reads every trade of an order, page by page. */
+  async function tradesOfOrder(symbol: ListedSymbol, oid: string): Promise<Outcome<readonly OwnTrade[]>> {
+    const found: OwnTrade[] = [];
+    const unreadable: UnreadableRow[] = [];
+    let fromId: string | undefined;
+    for (let page = 0; page < ORDER_PAGES_MAX; page++) {
+      const outcome = await tradesOf(symbol, 5, {
+        orderId: oidPart(oid),
+        fromId,
+        limit: String(PAGE_SIZES.tradesPage),
+      });
+      if (outcome.kind !== 'done') return outcome;
+      found.push(...outcome.value);
+      unreadable.push(...(outcome.unreadable ?? []));
+      const last = outcome.value.at(-1);
+      if (outcome.value.length + (outcome.unreadable?.length ?? 0) < PAGE_SIZES.tradesPage || last === undefined)
+        return withClientIds(symbol, {
+          kind: 'done',
+          value: found,
+          ...(unreadable.length === 0 ? {} : { unreadable }),
+        });
+      fromId = String(BigInt(last.tid) + 1n);
+    }
+    return { kind: 'unknown', reason: `myTrades: more than ${ORDER_PAGES_MAX} pages of trades of order ${oid}` };
+  }
+
+  return {
+    limits: PAGE_SIZES,
+    availableBooks,
+    orderBook: (book, aggregate = true) =>
+      on(book, symbol => {
+        const { levels, weight } = aggregate ? SHORT_DEPTH : WHOLE_DEPTH;
+        const params = { symbol: symbol.symbol, limit: String(levels) };
+        return ask(
+          publicRead(
+            'depth',
+            weight,
+            params,
+            replies.depthOf(book, () => clock.now()),
+          ),
+        );
+      }),
+    trades: (book, { marker, limit = 500, sort = 'desc' } = {}) =>
+      on(book, async ({ symbol }) => {
+        const read = replies.publicTradesOf(book);
+        const of = { symbol, limit: limitPart(limit, PAGE_SIZES.tradesPage) };
+        if (sort === 'asc') {
+          const fromId = marker === undefined ? '0' : String(BigInt(tidPart(marker)) + 1n);
+          return buildAndSend(ask, () => publicRead('historicalTrades', 25, { ...of, fromId }, read));
+        }
+        if (marker !== undefined) return notSent('trades before an id cannot be listed newest first');
+        const newest = await ask(publicRead('trades', 25, of, read));
+        return newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest;
+      }),
+    balances: () => signed(() => ({ ...privateRead('account', 20), read: replies.balancesOf(own?.split('_') ?? []) })),
+    fees: () =>
+      on(own, symbol =>
+        signed<readonly BookFee[]>(() => ({
+          ...privateRead('account/commission', 20),
+          params: { symbol: symbol.symbol },
+          read: replies.bookFeesOf(symbol),
+        })),
+      ),
+    openOrders: async ({ book = own }) => {
+      const outcome = await on(book, symbol =>
+        signed(() => ({
+          ...privateRead('openOrders', 6),
+          params: { symbol: symbol.symbol },
+          read: replies.ordersOf(symbol),
+        })),
+      );
+      if (outcome.kind === 'done') for (const order of outcome.value) clientIds.learn(order);
+      return outcome;
+    },
+    userTrades,
+    orderTrades: async of =>
+      on(own, async symbol => {
+        if ('oid' in of) return tradesOfOrder(symbol, of.oid);
+        const orders = await lookUp({ originIds: [of.originId] });
+        if (orders.kind !== 'done') return orders;
+        const lists = await Promise.all(orders.value.map(({ oid }) => tradesOfOrder(symbol, oid)));
+        return allOf(lists);
+      }),
+    lookUp,
+    place: async (order, isWanted = () => true) => {
+      const outcome = await on(order.book, symbol => signed(() => ({ ...placing(symbol, order), isWanted })));
+      if (outcome.kind === 'done') clientIds.learn({ oid: outcome.value.oid, originId: order.originId });
+      return outcome;
+    },
+    /** Cancels orders one by one, several at once. Succeeds if any cancel was answered. */
+    cancel: of =>
+      on(own, async symbol => {
+        const ids = 'oids' in of ? of.oids.map(oid => ({ oid })) : of.originIds.map(originId => ({ originId }));
+        const outcomes = await Promise.all(
+          ids.map(async id => {
+            const outcome = await signed(() => canceling(symbol, id));
+            return outcome.kind === 'refused' && outcome.code === NOT_OPEN ? NONE_CANCELED : outcome;
+          }),
+        );
+        return anyOf(outcomes);
+      }),
+    budget: () => {
+      const { weight } = sender.budgets;
+      const within = (requests: number, weightOfOne: number): number =>
+        Math.min(requests, Math.floor(weight.left() / weightOfOne));
+      return {
+        public: within(sender.budgets.public.left(), SHORT_DEPTH.weight),
+        private: within(sender.budgets.private.left(), 1),
+      };
+    },
+    account: {
+      id: () => signed(() => ({ ...privateRead('account', 20), read: replies.accountNumberOf })),
+      hasTrade: async tid => {
+        const outcome = await on(own, symbol => tradesOf(symbol, 20, { fromId: tidPart(tid), limit: '1' }));
+        if (outcome.kind !== 'done') return outcome;
+        return { kind: 'done', value: outcome.value.some(trade => trade.tid === tid) };
+      },
+    },
+    close: sender.close,
+  };
+}
+
+/** Maximum number of pages of one order's trades. */
+const ORDER_PAGES_MAX = 50;
+
+const NONE: Outcome<readonly OrderReport[]> = { kind: 'done', value: [] };
+const NONE_CANCELED: Outcome<readonly string[]> = { kind: 'done', value: [] };
+
+const notSent = (message: string) => ({ kind: 'refused', code: 'not-sent', message }) as const;
+
+/** Returns the symbol that a book probably has; the exchange's list decides whether it is that book's. */
+export const expectedSymbol = (book: string): string => bookPart(book).split('_').join('').toUpperCase();
+
+const publicRead = <T>(
+  name: string,
+  weight: number,
+  params: BinanceRequest<T>['params'],
+  read: BinanceRequest<T>['read'],
+): BinanceRequest<T> => ({
+  ...{ endpoint: `GET ${name}`, lane: 'public read', method: 'GET', path: `/v3/${name}`, effect: 'read' },
+  weight,
+  params,
+  read,
+});
+
+const privateRead = (name: string, weight: number): Omit<BinanceRequest<never>, 'read'> => ({
+  ...{ endpoint: `GET ${name}`, lane: 'private read', method: 'GET', path: `/v3/${name}`, effect: 'read' },
+  params: {},
+  weight,
+});
+
+const idParams = (id: { readonly oid: string } | { readonly originId: string }) =>
+  'oid' in id ? { orderId: oidPart(id.oid) } : { origClientOrderId: clientIdPart(id.originId) };
+
+/**
+ * Returns the placement of an order. The answer is of type RESULT: it comes from the matching engine with id and state.
+ * FULL would add fills, which are read from the list of trades; ACK lacks the state.
+ */
+function placing({ symbol }: ListedSymbol, order: NewOrder): BinanceRequest<{ readonly oid: string }> {
+  const { side, price, major, originId, timeInForce } = order;
+  if (side !== 'buy' && side !== 'sell') throw fault('side', 'buy or sell', side);
+  if (!Object.hasOwn(ORDER_KINDS, timeInForce))
+    throw fault('timeInForce', Object.keys(ORDER_KINDS).join(', '), timeInForce);
+  const clientId = clientIdPart(originId);
+  return {
+    ...{ endpoint: 'POST order', lane: 'place', method: 'POST', path: '/v3/order', effect: 'write', weight: 1 },
+    params: {
+      symbol,
+      side: side === 'buy' ? 'BUY' : 'SELL',
+      ...ORDER_KINDS[timeInForce],
+      quantity: positivePart(major),
+      price: positivePart(price),
+      newClientOrderId: clientId,
+      newOrderRespType: 'RESULT',
+    },
+    read: replies.acceptedOrderOf(symbol, clientId),
+  };
+}
+
+const canceling = (
+  { symbol }: ListedSymbol,
+  id: { readonly oid: string } | { readonly originId: string },
+): BinanceRequest<readonly string[]> => ({
+  ...{ endpoint: 'DELETE order', lane: 'cancel', method: 'DELETE', path: '/v3/order', effect: 'write', weight: 1 },
+  params: { symbol, ...idParams(id) },
+  read: replies.canceledOrderOf(symbol),
+});
+
+/** Client ids of orders by oid, as far as known. */
+class ClientIds {
+  readonly #ids = new Map<string, string>();
+
+  learn({ oid, originId }: { readonly oid: string; readonly originId?: string }): void {
+    // The first id of an order is the one that it was placed with.
+    if (originId === undefined || this.#ids.has(oid)) return;
+    const oldest = this.#ids.size >= KNOWN_MAX ? this.#ids.keys().next().value : undefined;
+    if (oldest !== undefined) this.#ids.delete(oldest);
+    this.#ids.set(oid, originId);
+  }
+
+  has(oid: string): boolean {
+    return this.#ids.has(oid);
+  }
+
+  of(oid: string): string | undefined {
+    return this.#ids.get(oid);
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Requests of Binance spot: signatures, weights and classification of replies. Source: rest-api.md of
+ * github.com/binance/binance-spot-api-docs at a5e0bc3.
+ */
+import { createHmac, createPrivateKey, sign } from 'node:crypto';
+import type { SecretText, WireReply, WireRequest } from '../../../core/index.ts';
+import type { ApiRequest, Charge, ExchangeProtocol, RequestVerdict } from '../../transport/requestSender.ts';
+import { parseExactJson } from '../../wire/json.ts';
+import { WireFault } from '../../wire/wire.ts';
+import { binanceCode, binanceMeaning, binanceRemedy, refinedCode } from './errorCodes.ts';
+
+/** Fields of a request that only this exchange knows. */
+export type BinanceForm = {
+  /** Parameters in order, unencoded; undefined ones are omitted. */
+  readonly params: Readonly<Record<string, string | undefined>>;
+  /** Weight of the request (tables of rest-api.md). */
+  readonly weight: number;
+};
+export type BinanceRequest<T> = ApiRequest<T, BinanceForm>;
+
+/** Names of the budgets: configured requests per minute, weight of the address, new orders of the account. */
+export type BinanceBudget = 'public' | 'private' | 'weight' | 'orders';
+
+export type BinanceCredentials = { readonly key: string; readonly secret: SecretText };
+
+export type ProtocolOptions = {
+  readonly credentials: BinanceCredentials | undefined;
+  /** Returns the timestamp of a signed request, in ms. */
+  readonly timestamp: () => number;
+  /** Called when the exchange rejects a timestamp. */
+  readonly onTimestampRejected: () => void;
+  /** Time after which the exchange rejects a request that is still on its way. */
+  readonly recvWindowMs: number;
+};
+
+/** Returns the exchange's part of the request sender. */
+export function binanceProtocol(options: ProtocolOptions): ExchangeProtocol<BinanceForm> {
+  const { credentials } = options;
+  return {
+    encode: (request, basePath) => encode(request, basePath, options),
+    charges,
+    classify: (reply, request) => {
+      const verdict = classifyReply(reply, request);
+      if (verdict.outcome.kind === 'refused' && verdict.outcome.code === '-1021') options.onTimestampRejected();
+      return verdict;
+    },
+    usedWeights: ({ headers }) => {
+      const used = { weight: headers['x-mbx-used-weight-1m'], orders: headers['x-mbx-order-count-10s'] };
+      const counts = Object.entries(used).filter(([, text]) => text !== undefined && /^\d{1,9}$/.test(text));
+      return Object.fromEntries(counts.map(([name, text]) => [name, Number(text)]));
+    },
+    meaningOf: binanceMeaning,
+    remedyOf: binanceRemedy,
+    masked: credentials ? [credentials.key, credentials.secret.reveal()] : null,
+    ordered: false,
+  };
+}
+
+/**
+ * Budgets of a request. A cancel counts, because the exchange counts it, but it never waits for room; so the limit of
+ * the meter must leave some weight for cancels.
+ */
+function charges({ lane, weight }: BinanceRequest<unknown>): readonly Charge[] {
+  if (lane === 'cancel') return [{ budget: 'weight', weight, as: 'counts' }];
+  const own = lane === 'public read' ? 'public' : 'private';
+  const both: readonly Charge[] = [{ budget: own }, { budget: 'weight', weight }];
+  return lane === 'place' ? [...both, { budget: 'orders' }] : both;
+}
+
+/** Encodes parameters for a query or a body (rest-api.md, SIGNED endpoint examples). */
+const encodedParams = (params: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(params)
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))
+    .join('&');
+
+function encode(request: BinanceRequest<unknown>, basePath: string, options: ProtocolOptions): WireRequest {
+  const { method, lane, params } = request;
+  const { credentials, timestamp, recvWindowMs } = options;
+  const path = basePath + request.path;
+  let payload = encodedParams(params);
+  let headers: Record<string, string> = { accept: 'application/json' };
+  if (lane !== 'public read' && credentials) {
+    payload = encodedParams({ ...params, recvWindow: String(recvWindowMs), timestamp: String(timestamp()) });
+    payload += `&signature=${encodeURIComponent(payloadSignatureOf(credentials.secret, payload))}`;
+    headers = { ...headers, 'X-MBX-APIKEY': credentials.key };
+  }
+  if (method !== 'POST') return { method, target: payload === '' ? path : `${path}?${payload}`, headers, body: '' };
+  return {
+    method,
+    target: path,
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    body: payload,
+  };
+}
+
+/**
+ * Returns the signature: Base64 of an Ed25519 signature if the secret is a private key in PEM, otherwise HMAC-SHA256 in
+ * lower-case hex (rest-api.md, HMAC keys and Ed25519 keys).
+ */
+export function payloadSignatureOf(secret: SecretText, payload: string): string {
+  const text = secret.reveal();
+  return text.startsWith('-----BEGIN PRIVATE KEY-----')
+    ? sign(null, Buffer.from(payload, 'utf8'), createPrivateKey(text)).toString('base64')
+    : createHmac('sha256', text).update(payload, 'utf8').digest('hex');
+}
+
+type ReportedError = { readonly code: string; readonly message: string };
+
+/**
+ * Classifies a reply. HTTP 5xx is always unknown (rest-api.md, HTTP return codes). As the answer to a write, an error is
+ * a rejection only with a code in the table that proves it. A bare page, such as the 403 of a firewall, proves nothing.
+ */
+export function classifyReply<T>(reply: WireReply, request: BinanceRequest<T>): RequestVerdict<T> {
+  const { status } = reply;
+  const body = parsedJson(reply.body);
+  const error = reportedError(body);
+  const known = error && binanceCode(error.code);
+  const throttled = status === 418 || status === 429 || known?.throttled === true;
+  const pause = throttled ? { pause: pauseOf(reply, error?.code) } : {};
+  const said = error ? `, ${error.code} ${error.message}`.trimEnd() : '';
+  const unknown = (reason: string): RequestVerdict<T> => ({
+    outcome: { kind: 'unknown', reason },
+    throttled,
+    ...pause,
+  });
+  if (!(status >= 200 && status < 500) || (status >= 300 && status < 400)) return unknown(`HTTP ${status}${said}`);
+  if (error) {
+    const certain = status >= 400 && known?.is === 'refused';
+    if (request.effect === 'write' && !certain) return unknown(`HTTP ${status}${said}`);
+    return { outcome: { kind: 'refused', ...error, status }, throttled, ...pause };
+  }
+  if (status >= 400) return unknown(`the reply with HTTP status ${status} has no readable error`);
+  if (body === undefined) return unknown(`the reply with HTTP status ${status} is not JSON`);
+  try {
+    const unreadable: Parameters<typeof request.read>[1] = [];
+    const value = request.read(body, unreadable);
+    return { outcome: { kind: 'done', value, ...(unreadable.length === 0 ? {} : { unreadable }) }, throttled };
+  } catch (problem) {
+    if (problem instanceof WireFault) return unknown(problem.message);
+    throw problem;
+  }
+}
+
+/** Returns which budgets pause and for how long. Without a readable `Retry-After`, a minute. */
+function pauseOf({ headers }: WireReply, code: string | undefined): NonNullable<RequestVerdict<unknown>['pause']> {
+  const text = headers['retry-after'] ?? '';
+  const ms = /^\d{1,7}$/.test(text) ? { ms: Number(text) * 1_000 } : {};
+  // Too many orders stop new orders only, so that cancels and reads continue.
+  return { budgets: [code === '-1015' ? 'orders' : 'weight'], ...ms };
+}
+
+/** Reads an error; undefined if the body is none. Texts are cut, because they reach logs. */
+function reportedError(body: unknown): ReportedError | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  const { code, msg } = body as { readonly code?: unknown; readonly msg?: unknown };
+  if (typeof code !== 'number' || !Number.isSafeInteger(code) || typeof msg !== 'string') return undefined;
+  const message = msg.slice(0, 300);
+  return { code: refinedCode(String(code), message), message };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return undefined;
+  }
+}

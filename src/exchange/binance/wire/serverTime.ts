@@ -1,0 +1,51 @@
+/** Time of the exchange, measured by one request and continued by the monotonic clock. */
+import type { Clock, Millis, Outcome } from '../../../core/index.ts';
+
+/** Age after which the time is measured again, because clocks drift. */
+const MEASURE_EVERY_MS = 30 * 60_000;
+/** Pause after a failed measurement. */
+const RETRY_MS = 10_000;
+
+/** Measured time of the exchange, for timestamps of signed requests. */
+export class ServerTime {
+  readonly #clock: Clock;
+  readonly #read: () => Promise<Outcome<Millis>>;
+  /** Time of the exchange at `at` of the monotonic clock; `null` before the first measurement. */
+  #known: { readonly time: Millis; readonly at: Millis } | null = null;
+  #dueAt: Millis = -Infinity;
+  #measuring: Promise<void> | null = null;
+
+  /** `read` requests the time of the exchange. */
+  constructor(clock: Clock, read: () => Promise<Outcome<Millis>>) {
+    this.#clock = clock;
+    this.#read = read;
+  }
+
+  /**
+   * Returns a timestamp for a request: never ahead of the exchange, and behind it by at most the round trip of the
+   * measurement. So a request lives at most its recvWindow. Before the first measurement, returns the local time.
+   */
+  now(): Millis {
+    const known = this.#known;
+    return Math.floor(known === null ? this.#clock.now() : known.time + (this.#clock.elapsed() - known.at));
+  }
+
+  /** Measures the time if that is due. Resolves when a measurement has ended, even if it failed. */
+  async ready(): Promise<void> {
+    if (this.#clock.elapsed() < this.#dueAt) return;
+    await (this.#measuring ??= this.#measure().finally(() => (this.#measuring = null)));
+  }
+
+  /** Makes the next request measure the time, after the exchange rejected a timestamp. */
+  distrust(): void {
+    this.#dueAt = -Infinity;
+  }
+
+  async #measure(): Promise<void> {
+    const outcome = await this.#read();
+    const at = this.#clock.elapsed();
+    this.#dueAt = at + (outcome.kind === 'done' ? MEASURE_EVERY_MS : RETRY_MS);
+    // The exchange read its clock before the answer arrived, so it is at least at this time now.
+    if (outcome.kind === 'done') this.#known = { time: outcome.value, at };
+  }
+}

@@ -1,0 +1,103 @@
+/** Route of the second exchange: one row of the table with its weight, its security and its handler. */
+import type { Clock, WireRequest } from '../../core/index.ts';
+import type { Account, Permission } from '../venue/accounts.ts';
+import type { Venue } from '../venue/venue.ts';
+import type { VenueBook } from '../venue/venueBook.ts';
+import type { SecondSwitches } from './binanceSwitches.ts';
+import { BinanceFailure, REFUSALS } from './failures.ts';
+import type { RequestFields } from './requestFields.ts';
+import type { RequestWeights } from './requestWeights.ts';
+import { symbolOf, type ShownBooks } from './symbols.ts';
+
+/** Exchange as its handlers see it. */
+export type BinanceWorld = {
+  readonly venue: Venue;
+  readonly clock: Clock;
+  readonly switches: SecondSwitches;
+  readonly shown: ShownBooks;
+  readonly weights: RequestWeights;
+  /** Returns a random client order id. */
+  clientId(): string;
+  /** Returns the draw of a fault with a probability in parts of 10,000. */
+  draws(pips: number): boolean;
+};
+
+export type BinanceRequest = { readonly world: BinanceWorld; readonly fields: RequestFields };
+
+type Common = {
+  readonly method: WireRequest['method'];
+  readonly path: string;
+  /** Weight of a request; a function if the weight depends on parameters. */
+  readonly weight: number | ((fields: RequestFields) => number);
+};
+
+export type BinanceRoute =
+  | (Common & { readonly security: 'none'; readonly handle: (ask: BinanceRequest) => unknown })
+  | (Common & {
+      readonly security: Permission;
+      /** Present for new orders, which count against the limits of orders. */
+      readonly order?: true;
+      readonly handle: (ask: BinanceRequest & { readonly account: Account }) => unknown;
+    });
+
+/** Returns the book of a mandatory symbol. Throws -1102, -1100 or -1121. */
+export function bookAsked({ world, fields }: BinanceRequest): VenueBook {
+  return bookNamed(world, fields.needed('symbol'));
+}
+
+/** Returns the book of an optional symbol. */
+export function bookMaybe({ world, fields }: BinanceRequest): VenueBook | undefined {
+  const symbol = fields.text('symbol');
+  return symbol === undefined ? undefined : bookNamed(world, symbol);
+}
+
+/** Returns the book of a symbol. Throws -1100 or -1121. */
+export function bookNamed({ venue }: BinanceWorld, symbol: string): VenueBook {
+  if (!/^[A-Z0-9]{1,20}$/.test(symbol))
+    throw new BinanceFailure(
+      -1100,
+      "Illegal characters found in parameter 'symbol'; legal range is '^[A-Z0-9-_.]{1,20}$'.",
+    );
+  for (const book of venue.books.values()) if (symbolOf(book.instrument) === symbol) return book;
+  throw REFUSALS.symbol();
+}
+
+/** Returns the limit of a list: 500 if absent, at most 1,000. */
+export const listLimit = (fields: RequestFields): number => {
+  const limit = fields.whole('limit') ?? 500;
+  if (limit < 1) throw new BinanceFailure(-1130, "Data sent for parameter 'limit' is not valid.");
+  return Math.min(1_000, limit);
+};
+
+/** Times between which a list is asked, in ms. */
+export type TimeSpan = { readonly from: number | undefined; readonly to: number | undefined };
+
+const SPAN_MAX_MS = 86_400_000;
+
+/** Returns the times of a list. Throws -1127 for more than 24 hours. */
+export function timeSpan(fields: RequestFields): TimeSpan {
+  const [from, to] = [fields.whole('startTime'), fields.whole('endTime')];
+  if (from !== undefined && to !== undefined && !(to - from <= SPAN_MAX_MS))
+    throw new BinanceFailure(-1127, 'More than 24 hours between startTime and endTime.');
+  return { from, to };
+}
+
+/**
+ * Returns up to `limit` rows in ascending order: the oldest from a start or a first id, else the newest. Source:
+ * rest-api.md, general API information.
+ */
+export function pageOfRows<R>(
+  rows: readonly R[],
+  limit: number,
+  { from, to }: TimeSpan,
+  timeOf: (row: R) => number,
+  isFromId: ((row: R) => boolean) | null,
+): R[] {
+  const kept = rows.filter(
+    row =>
+      (from === undefined || timeOf(row) >= from) &&
+      (to === undefined || timeOf(row) <= to) &&
+      (isFromId === null || isFromId(row)),
+  );
+  return from !== undefined || isFromId !== null ? kept.slice(0, limit) : kept.slice(-limit);
+}

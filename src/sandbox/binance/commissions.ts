@@ -1,0 +1,63 @@
+/**
+ * Commissions of the second exchange: from what is received, or in BNB with a discount. Source:
+ * faqs/commission_faq.md and rest-api.md of github.com/binance/binance-spot-api-docs at a5e0bc3; the rounding is not
+ * documented.
+ */
+import { money, textOfMoney, type Money } from '../../core/index.ts';
+import { crossesFrom } from '../desks/crossRates.ts';
+import type { Account } from '../venue/accounts.ts';
+import type { FeePayment, Venue } from '../venue/venue.ts';
+import type { VenueBook } from '../venue/venueBook.ts';
+import { feeOn } from '../wire/rounding.ts';
+import type { SecondSwitches } from './binanceSwitches.ts';
+
+const ASSET = 'bnb';
+/** Share of the commission that payment in BNB saves, in parts of 100. */
+const DISCOUNT_PERCENT = 25n;
+
+type Rates = { readonly maker: string; readonly taker: string; readonly buyer: string; readonly seller: string };
+
+const eight = (fraction: string): string => fraction.padEnd(10, '0');
+const ZERO = eight('0.');
+
+/** Commission of an account in a book, as the answers show it. */
+export function commissionOf(
+  { venue, switches }: { readonly venue: Venue; readonly switches: SecondSwitches },
+  account: Account,
+  book: VenueBook,
+): { readonly standard: Rates; readonly none: Rates; readonly discount: Record<string, unknown> } {
+  const { tiers, index } = venue.tierFor(account, book);
+  const { maker, taker } = tiers[index]!;
+  return {
+    standard: { maker: eight(maker), taker: eight(taker), buyer: ZERO, seller: ZERO },
+    none: { maker: ZERO, taker: ZERO, buyer: ZERO, seller: ZERO },
+    discount: {
+      enabledForAccount: switches.bnbFees === 'on',
+      enabledForSymbol: true,
+      discountAsset: ASSET.toUpperCase(),
+      discount: eight(textOfMoney(money((DISCOUNT_PERCENT * 10n ** 18n) / 100n))),
+    },
+  };
+}
+
+/**
+ * Returns the payment of commissions in BNB at the mid price of the books that lead to it. Without such books or enough
+ * BNB, the commission comes from the received currency.
+ */
+export function bnbPayment(world: () => { readonly venue: Venue; readonly switches: SecondSwitches }): FeePayment {
+  return (account, received, rate) => {
+    const { venue, switches } = world();
+    if (switches.bnbFees === 'off') return null;
+    const sum = bnbFor(venue, received.currency, received.sum);
+    if (sum === null) return null;
+    const fee = feeOn(sum, (rate * (100n - DISCOUNT_PERCENT)) / 100n, venue.switches.feeRounding);
+    return fee <= account.available(ASSET) ? { currency: ASSET, sum: fee } : null;
+  };
+}
+
+/** Returns the value of a sum in BNB, rounded down; `null` if no books lead to it. */
+function bnbFor(venue: Venue, currency: string, sum: Money): Money | null {
+  if (currency === ASSET) return sum;
+  const rate = crossesFrom(venue, currency).get(ASSET)?.rate;
+  return rate ? money((sum * rate.over) / rate.under) : null;
+}

@@ -1,0 +1,177 @@
+/**
+ * Hidden prices that two exchanges share: one path per currency, on a grid of time. Views of them differ by a lead, a
+ * basis and noise.
+ */
+import { normal, randomOf, type Random } from '../../core/index.ts';
+import { EfficientPrice, IMBALANCE_SHARE, type FlowValue } from './flowValue.ts';
+
+/** Distance of the points of a path, in seconds. */
+const GRID_S = 0.05;
+/** Time that paths can be read back, in seconds; above every lead. */
+const KEPT_S = 120;
+const KEPT = Math.round(KEPT_S / GRID_S);
+/** Time constant with which a move becomes public in linked markets, in seconds. Makers add their own lags. */
+const PUBLICATION_S = 0.5;
+type Point = { readonly log: number; readonly publicLog: number; readonly mood: number };
+
+/** Path of one currency's price, relative to its start. */
+class HiddenPath {
+  readonly #price: EfficientPrice;
+  readonly #points: Point[] = [];
+  /** Number of the first point in `#points`. */
+  #first = 0;
+
+  constructor(random: Random, volatilityBps: number) {
+    // A shared path has no order imbalance, so the volatility is raised to keep the profile's.
+    this.#price = new EfficientPrice(random, volatilityBps / Math.sqrt(1 - IMBALANCE_SHARE), 0, PUBLICATION_S);
+    this.#points.push(this.#now());
+  }
+
+  /** Returns the point at a time in seconds since the start; the first point before the start. */
+  at(seconds: number): Point {
+    const n = Math.max(0, Math.floor(seconds / GRID_S));
+    while (this.#first + this.#points.length <= n) {
+      this.#price.advance((this.#first + this.#points.length) * GRID_S, 0);
+      this.#points.push(this.#now());
+      if (this.#points.length < 2 * KEPT) continue;
+      this.#points.splice(0, KEPT);
+      this.#first += KEPT;
+    }
+    return this.#points[Math.max(0, n - this.#first)]!;
+  }
+
+  #now(): Point {
+    const { publicLog, mood } = this.#price;
+    return { log: this.#price.expectedLog(0), publicLog, mood };
+  }
+}
+
+export type HiddenPriceOptions = {
+  readonly seed: number;
+  /** Root mean square move per minute against the common currency, in bps, by currency. Other currencies do not move. */
+  readonly volatilityBps: Readonly<Record<string, number>>;
+};
+
+/** Hidden prices of several currencies. Equal seeds give equal paths, whatever reads them. */
+export class HiddenPrices {
+  readonly #options: HiddenPriceOptions;
+  readonly #paths = new Map<string, HiddenPath>();
+
+  constructor(options: HiddenPriceOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the logarithm of (price of base in quote / start price) and its public part at a time. */
+  at(base: string, quote: string, seconds: number): Point {
+    const [over, under] = [this.#pathOf(base)?.at(seconds), this.#pathOf(quote)?.at(seconds)];
+    return {
+      log: (over?.log ?? 0) - (under?.log ?? 0),
+      publicLog: (over?.publicLog ?? 0) - (under?.publicLog ?? 0),
+      mood: over?.mood ?? under?.mood ?? 1,
+    };
+  }
+
+  #pathOf(currency: string): HiddenPath | undefined {
+    const volatility = this.#options.volatilityBps[currency];
+    if (volatility === undefined) return undefined;
+    let path = this.#paths.get(currency);
+    if (path) return path;
+    path = new HiddenPath(randomOf(saltedSeed(this.#options.seed, currency)), volatility);
+    this.#paths.set(currency, path);
+    return path;
+  }
+}
+
+/** Returns a seed for a name, so that each path has draws of its own. */
+export function saltedSeed(seed: number, name: string): number {
+  let hash = seed >>> 0;
+  for (const letter of name) hash = (Math.imul(hash, 31) + letter.codePointAt(0)!) >>> 0;
+  return hash;
+}
+
+/** Distance of an exchange's price from the hidden price, in bps: a constant, a mean-reverting part and a random walk. */
+export type BasisOptions = {
+  readonly constantBps: number;
+  /** Standard deviation of the mean-reverting part. */
+  readonly revertingBps: number;
+  /** Time constant of the mean-reverting part, in seconds. */
+  readonly revertingS: number;
+  /** Standard deviation of the random walk after an hour. */
+  readonly walkBpsPerHour: number;
+};
+
+/** Distance of the points of basis and noise, in seconds. */
+const BASIS_GRID_S = 0.25;
+/** Time constant of an exchange's noise, in seconds. */
+const NOISE_S = 5;
+
+/** Path of basis and noise of one view, in bps. */
+class Offset {
+  readonly #random: Random;
+  readonly #basis: BasisOptions;
+  readonly #noiseBps: number;
+  #n = 0;
+  #reverting: number;
+  #walk = 0;
+  #noise: number;
+
+  constructor(random: Random, basis: BasisOptions, noiseBps: number) {
+    this.#random = random;
+    this.#basis = basis;
+    this.#noiseBps = noiseBps;
+    this.#reverting = basis.revertingBps * normal(random);
+    this.#noise = noiseBps * normal(random);
+  }
+
+  /** Returns the offset at a time in seconds; earlier times than before give the last offset. */
+  at(seconds: number): number {
+    const { constantBps, revertingBps, revertingS, walkBpsPerHour } = this.#basis;
+    for (; (this.#n + 1) * BASIS_GRID_S <= seconds; this.#n++) {
+      this.#reverting = this.#reverted(this.#reverting, revertingBps, revertingS);
+      this.#noise = this.#reverted(this.#noise, this.#noiseBps, NOISE_S);
+      this.#walk += walkBpsPerHour * Math.sqrt(BASIS_GRID_S / 3_600) * normal(this.#random);
+    }
+    return constantBps + this.#reverting + this.#walk + this.#noise;
+  }
+
+  #reverted(value: number, deviation: number, timeS: number): number {
+    const kept = Math.exp(-BASIS_GRID_S / timeS);
+    return value * kept + deviation * Math.sqrt(1 - kept * kept) * normal(this.#random);
+  }
+}
+
+export const NO_BASIS: BasisOptions = { constantBps: 0, revertingBps: 0, revertingS: 1, walkBpsPerHour: 0 };
+
+export type HiddenViewOptions = {
+  readonly base: string;
+  readonly quote: string;
+  readonly seed: number;
+  /** Time after which a move of the hidden price arrives, in ms; up to 60,000. */
+  readonly lateMs: number;
+  readonly basis: BasisOptions;
+  /** Standard deviation of the view's noise, in bps. */
+  readonly noiseBps: number;
+};
+
+/** Returns the price of one book of one exchange as its flow sees it. */
+export function hiddenView(hidden: HiddenPrices, options: HiddenViewOptions): FlowValue {
+  const { base, quote, seed, lateMs, basis, noiseBps } = options;
+  const offset = new Offset(randomOf(seed), basis, noiseBps);
+  let now = { log: 0, publicLog: 0, mood: 1 };
+  const advance = (seconds: number) => {
+    const { log, publicLog, mood } = hidden.at(base, quote, seconds - lateMs / 1_000);
+    const shift = offset.at(seconds) / 1e4;
+    now = { log: log + shift, publicLog: publicLog + shift, mood };
+  };
+  advance(0);
+  return {
+    advance,
+    expectedLog: () => now.log,
+    get publicLog() {
+      return now.publicLog;
+    },
+    get mood() {
+      return now.mood;
+    },
+  };
+}

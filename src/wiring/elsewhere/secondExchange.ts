@@ -1,0 +1,84 @@
+/** Second embedded exchange with its markets, linked to those of the first, and one funded account. */
+import { pairOf, type Clock } from '../../core/index.ts';
+import type { Config, SecondSettings } from '../../config.ts';
+import {
+  createSecondExchange,
+  isLinkedCurrency,
+  linkedFlows,
+  SECOND_BOOKS,
+  type Market,
+  type SecondExchange,
+} from '../../sandbox/index.ts';
+
+export type SecondBox = {
+  readonly exchange: SecondExchange;
+  readonly account: { readonly id: string; readonly key: string; readonly secret: string };
+  /** Returns the flow of a book of the first exchange, linked to the second. */
+  marketHere(book: string): Market;
+  /** Starts the markets of the second exchange. Markets of both exchanges must start at one time. */
+  start(): void;
+  stop(): void;
+};
+
+/** Spread of books of the second exchange other than the configured one, in bps. */
+const OTHER_SPREAD_BPS = 4;
+/** Book in which commissions are converted. */
+const COMMISSION_BOOK = 'bnb_usdt';
+
+/** Returns why the embedded exchanges cannot have the configured books; `null` if they can. */
+export function secondProblem(config: Config, settings: SecondSettings): string | null {
+  const names = SECOND_BOOKS.map(({ book }) => book);
+  if (!names.includes(settings.book))
+    return `elsewhere.book: expected one of ${names.join(', ')}, found ${settings.book}`;
+  const unlinked = [...pairOf(config.book), ...pairOf(settings.book)].find(currency => !isLinkedCurrency(currency));
+  if (unlinked === undefined) return null;
+  return `elsewhere: the embedded exchanges have no linked price of ${unlinked}; choose other books`;
+}
+
+/** Returns the second exchange, for which `secondProblem` found none, without its markets started. */
+export function openSecond(config: Config, settings: SecondSettings, clock: Clock, firstSeed: number): SecondBox {
+  const names = SECOND_BOOKS.map(({ book }) => book);
+  const seed = settings.seed ?? firstSeed + 1_009;
+  const { leadMs, basis, noiseBps, latencyMs, fees, balances, spreadBps } = settings;
+  const exchange = createSecondExchange({
+    clock,
+    seed,
+    fees,
+    switches: {
+      requestDelayMinMs: latencyMs,
+      requestDelayMaxMs: latencyMs,
+      answerDelayMinMs: latencyMs,
+      answerDelayMaxMs: latencyMs,
+      streamDelayMs: latencyMs,
+    },
+  });
+  const flows = linkedFlows({ seed, leadMs, basis, noiseBps });
+  const between = bookBetween(names, pairOf(config.book)[1], pairOf(settings.book)[1]);
+  const books = new Set([settings.book, ...(between === null ? [] : [between]), COMMISSION_BOOK]);
+  const markets: Market[] = [];
+  return {
+    exchange,
+    account: exchange.openAccount({ balances }),
+    marketHere: book => {
+      const [base, quote] = pairOf(book);
+      return flows.here(base, quote, book === config.book);
+    },
+    start: () => {
+      for (const book of books) {
+        const [base, quote] = pairOf(book);
+        const market = flows.there(base, quote, book === settings.book ? spreadBps : OTHER_SPREAD_BPS);
+        market.start(exchange.marketplace(book));
+        markets.push(market);
+      }
+    },
+    stop: () => {
+      for (const market of markets) market.stop();
+      exchange.close();
+    },
+  };
+}
+
+/** Returns the book that joins two currencies, or `null` if there is none or they are equal. */
+export function bookBetween(books: readonly string[], a: string, b: string): string | null {
+  return [`${a}_${b}`, `${b}_${a}`].find(name => books.includes(name)) ?? null;
+}
