@@ -53,7 +53,7 @@ function feeTable(byFee: readonly HedgedVerdict[]): Html {
         <td>${bpsText(heldOutBps?.value ?? null)}</td>
         <td>${between}</td>
         <td>${bpsText(distanceBps === null ? null : fillsPerHour)}</td>
-        <td class="text">
+        <td class="text line">
           ${quote ? html`<span class="gain">quote</span>` : html`<span class="soft">do not: ${why}</span>`}
         </td>
       </tr>`;

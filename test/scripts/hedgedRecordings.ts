@@ -150,11 +150,11 @@ ${FINDINGS}`;
 
 const FINDINGS = `## Findings
 
-- **BTCBox around bitFlyer** pays, of prices alone, as long as the fees of both are below the figure in the table. An earlier look by other means had found some 6 bps. The difference has two reasons: here the distance is chosen for each fee, and the pair is valued after five minutes, when most of the mispricing is gone.
-- **bitFlyer around BTCBox** would seem to earn more, which is an illusion: the last price of BTCBox is some 15 s old in effect, and a hedge does not execute at an old last price. The verdict refuses it for that reason. With recorded depth of BTCBox it could be judged.
-- **The dealers** never pay, at any distance and fee, in both directions and both pairs. Each price follows the other within 100 ms, so an order is reached only after the hedge price has moved away too, and the hedge costs half a spread.
-- **Brazil** never pays. Braziliex and FlowBTC are refused as hedges, because their quotes hardly move. Between the others, the basis wanders by tens of bps, and what seems a gain at the fill is not there five minutes later. Quotes were polled every 18 s, so crossings within that time are unknown.
-- **The value at the fill is no verdict.** It is positive wherever the distance is, because the running basis has not yet followed the quoted price. Only the later difference shows whether the mispricing returns.
+- **BTCBox around bitFlyer** pays, of prices alone, as long as the fees of both are below the figure in the table. An earlier look by other means had found some 6 bps. That agrees with the lower bound at the distance of moderate fees: 5.9 bps, 7.4 bps from the price. Farther away, fewer and better fills carry fees up to the figure in the table.
+- **bitFlyer around BTCBox** would seem to earn more, which is an illusion: the last price of BTCBox is in effect some 15 s old, and a hedge does not execute at an old last price. The verdict refuses it for that reason. With recorded depth of BTCBox it could be judged.
+- **The dealers** never pay, at any distance and fee, in both directions and both pairs. Their prices move together within 100 ms, so an order is reached only after the hedge price has moved away too, and the hedge costs half a spread.
+- **In Brazil** no pair pays, and only one can be judged. Braziliex and FlowBTC are refused as hedges, because their quotes hardly move. Quotes were polled every 18 s, and a quote that crosses the price of another exchange between two polls is not seen, so most pairs have too few fills. An earlier look found no lead there either.
+- **The value at the fill is no verdict.** Foxbit around Mercado Bitcoin seemed to be worth 4.1 bps at the running basis, and its pairs were worth 25.5 bps less than nothing five minutes later: the running basis had not yet followed the quoted price. Only the later difference shows whether a mispricing returns.
 `;
 
 async function japan(): Promise<void> {
