@@ -3,10 +3,10 @@
 /**
  * Maximum number of words in all pages for users together, without the strategy pages. The target was 35,000. It was
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
- * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 425 for a second
+ * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 430 for a second
  * embedded exchange and its keys.
  */
-export const WORDS_MAX = 36_525;
+export const WORDS_MAX = 36_530;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -21,7 +21,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 2_605,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 3_680,
+  'docs/configuration.md': 3_690,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
