@@ -3,10 +3,10 @@
 /**
  * Maximum number of words in all pages for users together, without the strategy pages. The target was 35,000. It was
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
- * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 430 for a second
+ * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 445 for a second
  * embedded exchange and its keys.
  */
-export const WORDS_MAX = 36_530;
+export const WORDS_MAX = 36_545;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
