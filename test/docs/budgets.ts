@@ -28,7 +28,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/controls.md': 875,
   'docs/doctor.md': 375,
   'docs/embedded-exchange.md': 1_830,
-  'docs/environment.md': 275,
+  'docs/environment.md': 280,
   'docs/fair-value.md': 575,
   'docs/fill-models.md': 750,
   'docs/first-backtest.md': 275,
