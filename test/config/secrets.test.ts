@@ -19,6 +19,18 @@ describe('secrets', () => {
     expect(result.ok && [result.secrets.apiKey, result.secrets.apiSecret.reveal()]).toEqual(['k1', 's1']);
   });
 
+  test('of the other exchange have names of their own', () => {
+    const env = { PUNTAS_API_KEY: 'here', PUNTAS_ELSEWHERE_API_KEY: 'there', PUNTAS_ELSEWHERE_API_SECRET: 's' };
+    const result = readSecrets(env, readFile, text => text, 'PUNTAS_ELSEWHERE');
+    expect(result).toEqual({ ok: true, secrets: { apiKey: 'there', apiSecret: 's' } });
+    expect(readSecrets({ PUNTAS_API_KEY: 'here' }, readFile, text => text, 'PUNTAS_ELSEWHERE')).toMatchObject({
+      errors: [
+        expect.stringContaining('PUNTAS_ELSEWHERE_API_KEY is not set'),
+        expect.stringContaining('PUNTAS_ELSEWHERE_API_SECRET is not set'),
+      ],
+    });
+  });
+
   test('or from the files that the environment names, white space trimmed', () => {
     const result = read({ PUNTAS_API_KEY_FILE: '/run/key', PUNTAS_API_SECRET_FILE: '/run/secret' });
     expect(result.ok && [result.secrets.apiKey, result.secrets.apiSecret.reveal()]).toEqual(['filekey', 'filesecret']);

@@ -32,6 +32,8 @@ export const STATE_FILES: Readonly<Record<string, string>> = {
 export const VARIABLES: Readonly<Record<string, string>> = {
   PUNTAS_API_KEY: 'API key',
   PUNTAS_API_SECRET: 'API secret',
+  PUNTAS_ELSEWHERE_API_KEY: 'API key of the other exchange',
+  PUNTAS_ELSEWHERE_API_SECRET: 'its API secret',
   PUNTAS_TELEGRAM_TOKEN: 'token of the Telegram bot',
   PUNTAS_ALERT_WEBHOOK_URL: 'address for alerts, instead of `alerts.webhook.url`',
   PUNTAS_ALERT_WEBHOOK_SECRET: 'signs alerts',
@@ -63,7 +65,7 @@ export function environmentReference(): string {
     table('file', STATE_FILES),
     'Other folders: `reports/trials` (registry of `tune`), `reports/tapes` (cache of workers), `NAME.promotions` next to a live configuration.',
     '## Environment',
-    'The first eight can have `_FILE` appended, to name a file with the value. Set only one of the two. A file that others can read is rejected.',
+    'The first ten can have `_FILE` appended, to name a file with the value. Set only one of the two. A file that others can read is rejected.',
     table('variable', VARIABLES),
     'Workers and tapes in a bucket also read `AWS_*`.',
   ].join('\n\n');
