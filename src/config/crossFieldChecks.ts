@@ -5,8 +5,7 @@
 import { legsOf, pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
-import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
-import { sourceLegs } from './sections/referenceSources.ts';
+import { externalReferenceOf, readsPerMinute, sourceLegs } from './sections/reference.ts';
 import type { Config } from './schema.ts';
 
 /**

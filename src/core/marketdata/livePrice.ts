@@ -71,17 +71,8 @@ export type LivePriceRules = {
 };
 
 /** Reasons why a source is not used. */
-export const SOURCE_REFUSALS = [
-  'no data',
-  'lost',
-  'stale',
-  'one-sided',
-  'crossed',
-  'frozen',
-  'no basis',
-  'divergent',
-] as const;
-export type SourceRefusal = (typeof SOURCE_REFUSALS)[number];
+export type SourceRefusal =
+  'no data' | 'lost' | 'stale' | 'one-sided' | 'crossed' | 'frozen' | 'no basis' | 'divergent';
 
 /** State of one source at a time. Prices are in ticks of the bot's book, `null` if unknown. */
 export type SourceStatus = {
