@@ -129,7 +129,8 @@ function publicBudgetProblems(config: Config): readonly Problem[] {
   const most = exchange.budgets.publicPerMinute;
   const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(externalReferenceOf(config));
   if (perMinute <= most) return [];
-  const keys = config.reference?.sources === undefined ? 'everyMs' : 'everyMs and staleAfterMs of sources from exchange';
+  const keys =
+    config.reference?.sources === undefined ? 'everyMs' : 'everyMs and staleAfterMs of sources from exchange';
   const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase ${keys}`;
   return [{ path: ['reference', 'everyMs'], message }];
 }

@@ -18,9 +18,7 @@ export const SOURCES = [
     labels: ['book', 'source', 'state'],
     read: ({ sources }) =>
       sources.flatMap(({ name, refusal }) =>
-        Object.keys(STATES).map(
-          state => [{ source: name, state }, Number(state === (refusal ?? 'used'))] as const,
-        ),
+        Object.keys(STATES).map(state => [{ source: name, state }, Number(state === (refusal ?? 'used'))] as const),
       ),
   }),
   gauge({

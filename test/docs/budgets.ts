@@ -3,9 +3,10 @@
 /**
  * Maximum number of words in all pages for users together, without the strategy pages. The target was 35,000. It was
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
- * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance.
+ * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 1,000 for live
+ * sources of the reference price.
  */
-export const WORDS_MAX = 36_100;
+export const WORDS_MAX = 37_100;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -13,14 +14,14 @@ export const STRATEGY_WORDS_MAX = 675;
 export const BUDGETS: Readonly<Record<string, number>> = {
   'README.md': 425,
   'docs/actions.md': 575,
-  'docs/alerts.md': 625,
+  'docs/alerts.md': 650,
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
   'docs/cli.md': 2_605,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 3_475,
+  'docs/configuration.md': 3_900,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
@@ -37,21 +38,21 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 750,
   'docs/importing.md': 800,
-  'docs/json.md': 1_925,
+  'docs/json.md': 1_950,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
-  'docs/metrics.md': 785,
+  'docs/metrics.md': 860,
   'docs/operations.md': 500,
   'docs/paper.md': 425,
   'docs/promises.md': 825,
   'docs/promotion.md': 700,
   'docs/recording.md': 325,
   'docs/recovery.md': 700,
-  'docs/reference-price.md': 325,
+  'docs/reference-price.md': 600,
   'docs/reload.md': 375,
   'docs/report.md': 525,
-  'docs/runbook.md': 2_625,
+  'docs/runbook.md': 2_700,
   'docs/scout.md': 475,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 325,

@@ -72,12 +72,7 @@ const SILENT: Log = {
  * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. Rejects with one line for the operator if the exchange cannot be read, or if the
  * quotes cannot earn the account's fees.
  */
-export async function previewNow(
-  config: Config,
-  client: Exchange,
-  rules: Rules,
-  clock: Clock,
-): Promise<PreviewNow> {
+export async function previewNow(config: Config, client: Exchange, rules: Rules, clock: Clock): Promise<PreviewNow> {
   const around = referenceOf(config);
   try {
     const time = () => clock.now();
@@ -111,7 +106,8 @@ export async function previewNow(
       if (event !== null) engine.step(event);
     }
     const newLivePrices = livePricesOf(config, client, clock, 0);
-    if (newLivePrices) for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
+    if (newLivePrices)
+      for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
     const reducing = latchIn(config.state.dir).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const at = time();

@@ -9,9 +9,7 @@ import { address, baseAddress, millis } from './values.ts';
 
 const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
 
-const sourceName = z
-  .string()
-  .regex(/^[A-Za-z0-9-]{1,24}$/, 'expected 1 to 24 letters, digits and dashes, like kraken');
+const sourceName = z.string().regex(/^[A-Za-z0-9-]{1,24}$/, 'expected 1 to 24 letters, digits and dashes, like kraken');
 
 const pointer = z
   .string()
@@ -62,26 +60,24 @@ const from = z.union([
   z.strictObject({ feed: sourceName.describe('Name of an entry of reference.feeds.') }),
   z.strictObject({
     venue: z.string().min(1).max(40).describe('Exchange, as in exchange.venue.'),
-    restUrl: baseAddress.describe('REST address of that exchange.'),
+    restUrl: baseAddress.describe('Its REST address.'),
     streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
       .optional()
-      .describe('Stream address of that exchange. If omitted, its books are polled.'),
+      .describe('Its stream address. If omitted, books are polled.'),
   }),
 ]);
 
 const placeDescription =
-  'Place of the prices: exchange (the traded one), feed (entry of feeds with this book), { feed: NAME } or { venue, restUrl, streamUrl }.';
+  'Place of the prices: exchange, feed (entry of feeds with this book), { feed: NAME } or { venue, restUrl, streamUrl }.';
 const staleAfterMs = millis(100, 600_000);
 const frozenAfterMs = millis(1_000, 86_400_000);
 
 const leg = z.strictObject({
   book: bookName.describe('Book there.'),
-  as: bookName.optional().describe('Book that it counts as, like btc_usd for btc_usdt. If omitted, the book.'),
-  from: from.optional().describe('Place of this book. If omitted, the place of the source.'),
-  staleAfterMs: staleAfterMs.optional().describe("Maximum age of this book's price. If omitted, as the source."),
-  frozenAfterMs: frozenAfterMs
-    .optional()
-    .describe('Maximum time without any change of price or amount. If omitted, as the source.'),
+  as: bookName.optional().describe('Book that it counts as, like btc_usd for btc_usdt.'),
+  from: from.optional().describe("As the source's."),
+  staleAfterMs: staleAfterMs.optional().describe("As the source's."),
+  frozenAfterMs: frozenAfterMs.optional().describe("As the source's."),
 });
 
 const source = z.strictObject({
@@ -94,10 +90,8 @@ const source = z.strictObject({
   from: from.default('exchange').describe(placeDescription),
   weight: z.number().gt(0).max(1_000).default(1).describe('Weight, if combine is weights.'),
   staleAfterMs: staleAfterMs.default(10_000).describe('Maximum age of a price.'),
-  frozenAfterMs: frozenAfterMs
-    .optional()
-    .describe('Maximum time without any change of price or amount. If omitted, not checked.'),
-  amount: decimalText.optional().describe('Amount (base) of which the price there is averaged. If omitted, best prices.'),
+  frozenAfterMs: frozenAfterMs.optional().describe('Maximum time without a change of price or amount.'),
+  amount: decimalText.optional().describe('Amount (base) for average prices there. If omitted, best prices.'),
   feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee there (bps).'),
 });
 
@@ -115,13 +109,13 @@ const basis = z
       .gt(0)
       .max(5_000)
       .optional()
-      .describe('Maximum distance from the basis that counts. If omitted, fees and half spreads of both books.'),
+      .describe('Maximum distance that counts. If omitted, fees and half spreads of both books.'),
     unknown: z
       .enum(['leave out', 'zero'])
       .default('leave out')
-      .describe('Source whose basis is not known yet: leave it out, or use a basis of 0.'),
+      .describe('Treatment of a source without a known basis.'),
   })
-  .describe('Running basis of the book to each source. If omitted, prices there count as they are.');
+  .describe('Running basis of the book to each source. If omitted, 0.');
 
 export const reference = z
   .strictObject({
@@ -137,7 +131,7 @@ export const reference = z
       .min(1)
       .max(8)
       .optional()
-      .describe('Live prices, several at once, that are checked, compared and combined. Instead of books.'),
+      .describe('Live prices that are checked, compared and combined, instead of books.'),
     combine: z.enum(['median', 'weights']).default('median').describe('Combination of the usable sources.'),
     sourcesMin: z.int().min(1).max(8).default(1).describe('Minimum number of usable sources; with fewer, no quotes.'),
     divergenceMaxBps: z
@@ -260,7 +254,11 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
     const legs = books.map(({ book: there, from: place, staleAfterMs, frozenAfterMs }, i) => {
       const averaged = i === 0 && !chain[i]!.divides ? amount : undefined;
       const key = `${placeText(place)} ${there}${averaged === undefined ? '' : ` for ${averaged}`}`;
-      const confirmEveryMs = Math.min(CONFIRM_EVERY_MAX_MS, staleAfterMs / 4, feeds.get(key)?.confirmEveryMs ?? Infinity);
+      const confirmEveryMs = Math.min(
+        CONFIRM_EVERY_MAX_MS,
+        staleAfterMs / 4,
+        feeds.get(key)?.confirmEveryMs ?? Infinity,
+      );
       const priced = averaged === undefined ? {} : { amount: averaged };
       const pollMs = Math.min(everyMs, staleAfterMs / 2.5, feeds.get(key)?.pollMs ?? Infinity);
       feeds.set(key, { key, book: there, from: place, ...priced, confirmEveryMs, pollMs });

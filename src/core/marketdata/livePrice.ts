@@ -209,9 +209,7 @@ export class LivePrice {
     const looked = sources.map((source, i) => this.#sourceAt(source, i, at));
     const candidates = looked.flatMap(({ candidate }) => (candidate === null ? [] : [candidate]));
     const median = medianPrice(candidates.map(({ adjusted }) => adjusted));
-    const used = candidates.filter(
-      ({ adjusted }) => Math.abs(adjusted - median) * BPS <= divergenceMaxBps * median,
-    );
+    const used = candidates.filter(({ adjusted }) => Math.abs(adjusted - median) * BPS <= divergenceMaxBps * median);
     const status = looked.map(({ status: one, candidate }): SourceStatus => {
       if (candidate === null || used.includes(candidate)) return one;
       const away = ((candidate.adjusted / median - 1) * BPS).toFixed(1);

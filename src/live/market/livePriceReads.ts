@@ -160,7 +160,8 @@ class FeedEvents {
     const { reading, startedAt } = this.#newest!;
     const { clock, log, step, time } = this.#run;
     this.#tokens -= 1;
-    if (typeof this.#told === 'string') log.info({ feed: this.#feed.key }, `the source ${this.#feed.key} has prices again`);
+    if (typeof this.#told === 'string')
+      log.info({ feed: this.#feed.key }, `the source ${this.#feed.key} has prices again`);
     this.#told = reading;
     this.#toldAt = clock.elapsed();
     step({ kind: 'source', at: time(), startedAt, feed: this.#feed.key, reading });

@@ -97,7 +97,9 @@ export class VenuePriceSource implements LivePriceSource {
     const rules = outcome.value.find(each => each.book === book);
     if (rules === undefined) {
       const unread = outcome.unreadable?.find(row => row.book === undefined || row.book === book);
-      return this.#lost(unread ? `the rules of the book are unreadable: ${unread.why}` : `the exchange has no book ${book}`);
+      return this.#lost(
+        unread ? `the rules of the book are unreadable: ${unread.why}` : `the exchange has no book ${book}`,
+      );
     }
     this.#market = this.#open(instrumentOf(rules));
   }

@@ -190,10 +190,14 @@ function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly Row[
     const meaning = escaped(node.description);
     const members = node.oneOf ?? node.anyOf;
     if (members !== undefined && !members.every(isNamed)) {
-      const form = members.map(one => (one.const === undefined ? (one.properties ? '`{…}`' : formOf(one)) : code(one.const)));
-      const preset = node.default === undefined ? (object.required?.includes(name) ? '**required**' : '') : code(node.default);
+      const form = members.map(one =>
+        one.const === undefined ? (one.properties ? '`{…}`' : formOf(one)) : code(one.const),
+      );
+      const preset =
+        node.default === undefined ? (object.required?.includes(name) ? '**required**' : '') : code(node.default);
       const title: Row = { key, form: form.join(', '), preset, applied, meaning };
-      return [title, ...members.flatMap(one => rowsOf(`${key}.`, one, applied))];
+      // Without a default, it stands in for the same key of what contains it, where its keys are listed.
+      return node.default === undefined ? [title] : [title, ...members.flatMap(one => rowsOf(`${key}.`, one, applied))];
     }
     if (members !== undefined) {
       return members.flatMap(member => {
@@ -213,7 +217,9 @@ function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly Row[
       const own: readonly Row[] = preset === '' ? [{ key, form: '`{…}`', preset, applied, meaning }] : [];
       return [...own, ...rowsOf(`${key}.`, node, applied)];
     }
-    const items = [node.items, ...(node.items?.anyOf ?? [])].flatMap(one => (one?.properties ? rowsOf(`${key}[].`, one, applied) : []));
+    const items = [node.items, ...(node.items?.anyOf ?? [])].flatMap(one =>
+      one?.properties ? rowsOf(`${key}[].`, one, applied) : [],
+    );
     return [{ key, form: formOf(node), preset, applied, meaning }, ...items];
   });
 }
