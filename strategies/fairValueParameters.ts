@@ -13,7 +13,12 @@ const maxDivergenceBps = z
 
 const leave = z
   .strictObject({
-    source: z.string().min(1).max(24).optional().describe('Source at which a fill is left. If omitted, the first used one.'),
+    source: z
+      .string()
+      .min(1)
+      .max(24)
+      .optional()
+      .describe('Source at which a fill is left. If omitted, the first used one.'),
     latencyMs: z.int().min(0).max(600_000).default(1_500).describe('Time from a fill until it is left.'),
     volatilityBps: z
       .number()

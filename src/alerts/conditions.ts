@@ -9,7 +9,10 @@ import type { AlertEvent } from '../config.ts';
 export type Look = {
   /** Monotonic real time, in ms. */
   readonly elapsed: Millis;
-  readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts' | 'livePrice'> & {
+  readonly snapshot: Pick<
+    Snapshot,
+    'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts' | 'livePrice'
+  > & {
     readonly booked: Pick<Snapshot['booked'], 'fills'>;
   };
   readonly quotesLive: Readonly<Record<'buy' | 'sell', number>>;
@@ -164,7 +167,8 @@ function sourceRefused(isWanted: (refusal: SourceRefusal) => boolean): Condition
     );
     if (out.length === 0) return null;
     const texts = out.map(
-      ({ name, refusal, detail }) => `source ${name} of the reference price is ${STATES[refusal] ?? refusal} (${detail ?? ''})`,
+      ({ name, refusal, detail }) =>
+        `source ${name} of the reference price is ${STATES[refusal] ?? refusal} (${detail ?? ''})`,
     );
     return { key: out.map(({ name, refusal }) => `${name} ${refusal}`).join(', '), text: texts.join('; ') };
   };

@@ -5,8 +5,7 @@
 import { legsOf, pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
-import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
-import { sourceLegs } from './sections/referenceSources.ts';
+import { externalReferenceOf, readsPerMinute, sourceLegs } from './sections/reference.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -131,7 +130,8 @@ function publicBudgetProblems(config: Config): readonly Problem[] {
   const most = exchange.budgets.publicPerMinute;
   const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(externalReferenceOf(config));
   if (perMinute <= most) return [];
-  const keys = config.reference?.sources === undefined ? 'everyMs' : 'everyMs and staleAfterMs of sources from exchange';
+  const keys =
+    config.reference?.sources === undefined ? 'everyMs' : 'everyMs and staleAfterMs of sources from exchange';
   const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase ${keys}`;
   return [{ path: ['reference', 'everyMs'], message }];
 }

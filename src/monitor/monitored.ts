@@ -1,5 +1,15 @@
 /** Snapshot from which metrics are read: the current state of one book of a running bot. */
-import type { AccountTier, DecisionCount, LimitUse, Millis, Money, Regime, Side, Snapshot, SourceStatus } from '../core/index.ts';
+import type {
+  AccountTier,
+  DecisionCount,
+  LimitUse,
+  Millis,
+  Money,
+  Regime,
+  Side,
+  Snapshot,
+  SourceStatus,
+} from '../core/index.ts';
 import type { EventLoopDelay } from './eventLoop.ts';
 
 /** Current state of one book. */

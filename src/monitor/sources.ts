@@ -1,9 +1,14 @@
 /** Metrics of the sources of the reference price: state, age, lag and basis. */
-import { SOURCE_REFUSALS, type SourceStatus } from '../core/index.ts';
+import type { SourceRefusal, SourceStatus } from '../core/index.ts';
 import { gauge } from './entry.ts';
 import type { Monitored } from './monitored.ts';
 
 const labels = ['book', 'source'] as const;
+
+const STATES: Readonly<Record<'used' | SourceRefusal, true>> = {
+  ...{ used: true, 'no data': true, lost: true, stale: true, 'one-sided': true, crossed: true },
+  ...{ frozen: true, 'no basis': true, divergent: true },
+};
 
 export const SOURCES = [
   gauge({
@@ -13,9 +18,7 @@ export const SOURCES = [
     labels: ['book', 'source', 'state'],
     read: ({ sources }) =>
       sources.flatMap(({ name, refusal }) =>
-        ['used', ...SOURCE_REFUSALS].map(
-          state => [{ source: name, state }, Number(state === (refusal ?? 'used'))] as const,
-        ),
+        Object.keys(STATES).map(state => [{ source: name, state }, Number(state === (refusal ?? 'used'))] as const),
       ),
   }),
   gauge({

@@ -1,9 +1,18 @@
-/** Sources of price feeds: a file that is read again when it changes, or a web address. */
+/**
+ * Prices from outside: feeds from a file that is read again when it changes or from a web address, and the live sources
+ * of the reference price.
+ */
 import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
-import type { FeedConfig } from '../config.ts';
+import { ccxtPriceSource } from '../ccxt/priceSource.ts';
+import { liveSourcesOf, type Config, type FeedConfig, type LiveFeed } from '../config.ts';
+import { randomOf, type Clock, type Exchange, type MarketStream } from '../core/index.ts';
 import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
+import type { LivePriceFeed, LivePriceSource } from '../live/market/livePriceSource.ts';
+import { feedPriceSource } from '../live/market/polledPriceSource.ts';
+import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
+import { venueNamed } from './venueRegistry.ts';
 
 /** Maximum bytes of a feed's text. */
 const BYTES_MAX = 65_536;
@@ -98,4 +107,83 @@ function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined ? error.message : `${code}${error.message.includes(code) ? '' : ` ${error.message}`}`;
+}
+
+/** Creates a stream of a book of the traded exchange; `undefined` if there is none. */
+type BookStream = (book: string) => MarketStream | undefined;
+
+/** Number of levels per side of which an amount is averaged. */
+const LEVELS = 50;
+/** Maximum number of public requests per minute for one book of another exchange. */
+const REQUESTS_PER_MINUTE = 60;
+/** Time without a change of a streamed book after which ccxt connects again, in ms. Polls check it much earlier. */
+const CCXT_SILENT_AFTER_MS = 60_000;
+
+/**
+ * Returns a function that creates the books of the sources for a run, without sending anything. Returns `undefined` if
+ * no sources are configured. `streamOf` creates a stream of a book of the traded exchange; without it, its books are
+ * only polled.
+ * @throws UsageError for an unknown venue.
+ */
+export function livePricesOf(
+  config: Config,
+  exchange: Exchange,
+  clock: Clock,
+  seed: number,
+  streamOf?: BookStream,
+): (() => readonly LivePriceFeed[]) | undefined {
+  const live = liveSourcesOf(config);
+  if (live === null) return undefined;
+  for (const { from } of live.feeds) if (typeof from === 'object' && 'venue' in from) venueNamed(from.venue);
+  return () =>
+    live.feeds.map((feed, i) => ({
+      key: feed.key,
+      source: priceSourceOf(config, feed, exchange, clock, seed + i + 1, streamOf),
+      amount: feed.amount === undefined ? null : Number(feed.amount),
+      confirmEveryMs: feed.confirmEveryMs,
+    }));
+}
+
+function priceSourceOf(
+  config: Config,
+  { key, book, from, amount, pollMs }: LiveFeed,
+  exchange: Exchange,
+  clock: Clock,
+  seed: number,
+  streamOf?: BookStream,
+): LivePriceSource {
+  const common = { name: key, book, clock, pollMs, levels: amount === undefined ? 1 : LEVELS };
+  if (from === 'exchange')
+    return new VenuePriceSource({ ...common, exchange, ...(streamOf && { newStream: () => streamOf(book) }) });
+  if (from === 'feed' || 'feed' in from) return feedPriceSource(feedOf(feedFor(config, book, from)), clock, pollMs);
+  if ('ccxt' in from) {
+    const { ccxt: id, url: origin } = from;
+    const of = { ...common, id, silentAfterMs: CCXT_SILENT_AFTER_MS };
+    return ccxtPriceSource({ ...of, ...(origin === undefined ? {} : { url: origin }) });
+  }
+  const venue = venueNamed(from.venue);
+  const { streamUrl: url } = from;
+  const client = venue.connect({
+    ...{ clock, random: randomOf(seed), restUrl: venue.restUrl(from.restUrl) },
+    deadlineMs: config.exchange.requestTimeoutMs,
+    budgets: { public: REQUESTS_PER_MINUTE },
+  });
+  return new VenuePriceSource({
+    ...{ ...common, exchange: client },
+    ...(url !== undefined && {
+      newStream: () => venue.marketStream?.({ clock, random: randomOf(seed), book, url, exchange: client }),
+    }),
+    onClosed: () => client.close(),
+  });
+}
+
+/** Returns the configured feed of a book. The configuration was checked, so the feed exists. */
+function feedFor({ reference, book: own }: Config, book: string, from: 'feed' | { readonly feed: string }) {
+  const feeds = reference?.feeds ?? [];
+  const found =
+    from === 'feed'
+      ? feeds.find(feed => feed.name === undefined && (feed.book ?? own) === book)
+      : feeds.find(feed => feed.name === from.feed);
+  if (found === undefined) throw new RangeError(`the feed of ${book} is missing`);
+  return found;
 }

@@ -83,7 +83,15 @@ export const FULL_VIEW: ConsoleView = {
     inventory: { currency: 'btc', fromTarget: '0.1', max: '1', holdings: { btc: '1' } },
     sources: [
       {
-        ...{ name: 'kraken', notUsed: 'stale (6.0 s)', price: '1', ageMs: 5, lagMs: null, basisBps: 1, basisErrorBps: 2 },
+        ...{
+          name: 'kraken',
+          notUsed: 'stale (6.0 s)',
+          price: '1',
+          ageMs: 5,
+          lagMs: null,
+          basisBps: 1,
+          basisErrorBps: 2,
+        },
       },
     ],
     figures: [{ name: 'volatility', value: 1, unit: 'bps' }],

@@ -38,7 +38,14 @@ export const calm = (): Monitored => ({
       ...{ ageMs: 250, lagMs: 40, basisBps: -12.5, basisErrorBps: 0.5 },
     },
     {
-      ...{ name: 'far', refusal: 'stale', detail: 'far btc_mxn: 6.0 s, at most 5.0 s', price: null, sell: null, buy: null },
+      ...{
+        name: 'far',
+        refusal: 'stale',
+        detail: 'far btc_mxn: 6.0 s, at most 5.0 s',
+        price: null,
+        sell: null,
+        buy: null,
+      },
       ...{ feeBps: 10, ageMs: 6_000, lagMs: null, basisBps: null, basisErrorBps: null },
     },
   ],

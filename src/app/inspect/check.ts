@@ -55,7 +55,9 @@ export async function check(
         : [
             `${own} live orders of ${config.instance} are treated as canceled, because a run cancels them at its start`,
           ]),
-      ...(config.reference?.basis === undefined ? [] : ['the basis to the sources is not measured yet and counts as 0']),
+      ...(config.reference?.basis === undefined
+        ? []
+        : ['the basis to the sources is not measured yet and counts as 0']),
       ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),
     ].join('\n');

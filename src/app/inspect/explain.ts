@@ -314,7 +314,7 @@ export function explanationOf(
       bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
     },
     fair: fairOf(quote?.fair, quote?.bids[0], quote?.asks[0]),
-    sources: (snapshot.livePrice?.sources ?? []).map(source => sourceOf(source, instrument)),
+    sources: (snapshot.livePrice?.sources ?? []).map(source => explainedSource(source, instrument)),
     inventory: {
       currency: instrument.major,
       fromTarget: textOfMoney(snapshot.booked.inventory),
@@ -329,7 +329,7 @@ export function explanationOf(
   };
 }
 
-const sourceOf = (
+const explainedSource = (
   { name, refusal, detail, price, ageMs, lagMs, basisBps, basisErrorBps }: SourceStatus,
   { tick }: Instrument,
 ): ExplainedSource => ({

@@ -23,7 +23,7 @@ import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf, referenceOf } from '../../wiring/bot.ts';
-import { livePricesOf } from '../../wiring/livePrices.ts';
+import { livePricesOf } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 export type PreviewNow = {
@@ -60,20 +60,19 @@ function withoutBasis(config: Config): Config {
   return { ...config, reference: { ...reference, basis: { ...reference.basis, unknown: 'zero' } } };
 }
 
-const nothing = (): void => undefined;
 /** Log that writes nothing: the preview names what is missing. */
-const SILENT: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const SILENT: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 /**
  * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. Rejects with one line for the operator if the exchange cannot be read, or if the
  * quotes cannot earn the account's fees.
  */
-export async function previewNow(
-  config: Config,
-  client: Exchange,
-  rules: Rules,
-  clock: Clock,
-): Promise<PreviewNow> {
+export async function previewNow(config: Config, client: Exchange, rules: Rules, clock: Clock): Promise<PreviewNow> {
   const around = referenceOf(config);
   try {
     const time = () => clock.now();
@@ -106,8 +105,9 @@ export async function previewNow(
       if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} has no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
-    const newLivePrices = livePricesOf(config, null, client, clock, 0);
-    if (newLivePrices) for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
+    const newLivePrices = livePricesOf(config, client, clock, 0);
+    if (newLivePrices)
+      for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
     const reducing = latchIn(config.state.dir).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const at = time();

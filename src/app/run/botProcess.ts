@@ -22,7 +22,7 @@ import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
-import { livePricesOf } from '../../wiring/livePrices.ts';
+import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { LastScrape } from '../../wiring/lastScrape.ts';
@@ -170,14 +170,17 @@ export class BotProcess {
 
   /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if a part is unavailable. */
   #setupOf(config: Config) {
-    const { clock } = this.#options;
+    const { clock, seed, venue } = this.#options;
     const client = this.#client;
+    // In paper trading, the only stream is that of the followed book.
+    const streamOf = (book: string) =>
+      venue.paper === undefined ? marketStreamOf({ ...config, book }, venue, clock, seed ^ 0x11fe, client) : undefined;
     const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
     return {
       setup: JSON.stringify(config),
       beside: {
         reference: referenceOf(config),
-        newLivePrices: livePricesOf(config, this.#options.venue, client, clock, this.#options.seed),
+        newLivePrices: livePricesOf(config, client, clock, seed, streamOf),
         ...{ hedge, rfqReference },
       },
       timing: config.timing,

@@ -510,7 +510,12 @@ export class Engine {
    * Applies a reading of a source. Cancels quotes that it made unsafe. Decides at once if the combined price moved
    * since the last decision, or became known or unknown.
    */
-  #readSource({ at, startedAt, feed, reading }: Extract<EngineEvent, { kind: 'source' }>): readonly Approved<Command>[] {
+  #readSource({
+    at,
+    startedAt,
+    feed,
+    reading,
+  }: Extract<EngineEvent, { kind: 'source' }>): readonly Approved<Command>[] {
     const live = this.#livePrice;
     if (live === null) return NOTHING;
     live.read(feed, startedAt, reading);
@@ -520,8 +525,7 @@ export class Engine {
     const moveBps = this.#options.livePrice?.moveBps ?? 0;
     if (now === null || before === null) this.#isDecisionDue ||= (now === null) !== (before === null);
     else if (!(Math.abs(now.price - before) * 10_000 < moveBps * before)) this.#isDecisionDue = true;
-    const pulled =
-      now === null ? NOTHING : this.#pull({ kind: 'reference', at, startedAt: now.at, price: now.price });
+    const pulled = now === null ? NOTHING : this.#pull({ kind: 'reference', at, startedAt: now.at, price: now.price });
     if (at < this.decidesAt) return pulled;
     return [...pulled, ...this.#decide(at)];
   }

@@ -71,17 +71,8 @@ export type LivePriceRules = {
 };
 
 /** Reasons why a source is not used. */
-export const SOURCE_REFUSALS = [
-  'no data',
-  'lost',
-  'stale',
-  'one-sided',
-  'crossed',
-  'frozen',
-  'no basis',
-  'divergent',
-] as const;
-export type SourceRefusal = (typeof SOURCE_REFUSALS)[number];
+export type SourceRefusal =
+  'no data' | 'lost' | 'stale' | 'one-sided' | 'crossed' | 'frozen' | 'no basis' | 'divergent';
 
 /** State of one source at a time. Prices are in ticks of the bot's book, `null` if unknown. */
 export type SourceStatus = {
@@ -218,9 +209,7 @@ export class LivePrice {
     const looked = sources.map((source, i) => this.#sourceAt(source, i, at));
     const candidates = looked.flatMap(({ candidate }) => (candidate === null ? [] : [candidate]));
     const median = medianPrice(candidates.map(({ adjusted }) => adjusted));
-    const used = candidates.filter(
-      ({ adjusted }) => Math.abs(adjusted - median) * BPS <= divergenceMaxBps * median,
-    );
+    const used = candidates.filter(({ adjusted }) => Math.abs(adjusted - median) * BPS <= divergenceMaxBps * median);
     const status = looked.map(({ status: one, candidate }): SourceStatus => {
       if (candidate === null || used.includes(candidate)) return one;
       const away = ((candidate.adjusted / median - 1) * BPS).toFixed(1);

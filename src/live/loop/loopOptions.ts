@@ -6,7 +6,7 @@ import type { Journal } from '../state/journal.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
-import type { LivePriceFeed } from '../market/livePriceReads.ts';
+import type { LivePriceFeed } from '../market/livePriceSource.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
 import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening } from './opening.ts';

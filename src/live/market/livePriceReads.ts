@@ -5,18 +5,8 @@
 import type { EngineEvent, LiveReading, Millis, Timer } from '../../core/index.ts';
 import { ClockOffset } from '../../marketdata/index.ts';
 import type { RunContext } from '../runContext.ts';
-import type { LiveLevel, LivePriceNews, LivePriceSource } from './livePriceSource.ts';
+import type { LiveLevel, LivePriceFeed, LivePriceNews } from './livePriceSource.ts';
 import type { HostWatch } from './marketDataOptions.ts';
-
-export type LivePriceFeed = {
-  /** Name in events. */
-  readonly key: string;
-  readonly source: LivePriceSource;
-  /** Amount of which the price is averaged; `null` for the best prices. */
-  readonly amount: number | null;
-  /** Time between two events without a new price. */
-  readonly confirmEveryMs: Millis;
-};
 
 /** Maximum number of events of one book per second, and in a burst. */
 const EVENTS_PER_SECOND = 20;
@@ -159,7 +149,7 @@ class FeedEvents {
     );
     if (wait <= 0) return this.#tell();
     // A repetition needs no timer, because its source repeats it. A change that is not repeated must not be lost.
-    if (!isNew && isSame(told, reading)) return;
+    if (!isNew && hasSameAmounts(told, reading)) return;
     this.#timer = clock.after(wait, () => {
       this.#timer = null;
       if (!this.#stopped) this.#tellSoon();
@@ -170,7 +160,8 @@ class FeedEvents {
     const { reading, startedAt } = this.#newest!;
     const { clock, log, step, time } = this.#run;
     this.#tokens -= 1;
-    if (typeof this.#told === 'string') log.info({ feed: this.#feed.key }, `the source ${this.#feed.key} has prices again`);
+    if (typeof this.#told === 'string')
+      log.info({ feed: this.#feed.key }, `the source ${this.#feed.key} has prices again`);
     this.#told = reading;
     this.#toldAt = clock.elapsed();
     step({ kind: 'source', at: time(), startedAt, feed: this.#feed.key, reading });
@@ -186,7 +177,7 @@ class FeedEvents {
   }
 }
 
-const isSame = (a: LiveReading, b: LiveReading): boolean =>
+const hasSameAmounts = (a: LiveReading, b: LiveReading): boolean =>
   a.bidAmount === b.bidAmount && a.askAmount === b.askAmount && a.sell === b.sell && a.buy === b.buy;
 
 const valid = (value: number | undefined): number => (value !== undefined && value > 0 && value < Infinity ? value : 0);

@@ -31,3 +31,14 @@ export interface LivePriceSource {
   /** Resolves when all work of the source has ended. */
   close(): Promise<void>;
 }
+
+/** Book of a source of the reference price, and how its news become events. */
+export type LivePriceFeed = {
+  /** Name in events. */
+  readonly key: string;
+  readonly source: LivePriceSource;
+  /** Amount of which the price is averaged; `null` for the best prices. */
+  readonly amount: number | null;
+  /** Time between two events without a new price. */
+  readonly confirmEveryMs: Millis;
+};

@@ -4,7 +4,7 @@ import type { RunContext } from '../runContext.ts';
 import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
 import type { Reads } from '../account/reads.ts';
 import type { Failed } from '../failedRequest.ts';
-import type { LivePriceFeed } from './livePriceReads.ts';
+import type { LivePriceFeed } from './livePriceSource.ts';
 import type { ReferenceOptions } from './reference.ts';
 
 /** Account reads that start when the stream shows a change of the bot's orders. */

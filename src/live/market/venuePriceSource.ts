@@ -95,7 +95,12 @@ export class VenuePriceSource implements LivePriceSource {
     if (this.#isOver) return;
     if (outcome.kind !== 'done') return this.#lost(`the rules of the book could not be read: ${failureText(outcome)}`);
     const rules = outcome.value.find(each => each.book === book);
-    if (rules === undefined) return this.#lost(`the exchange has no book ${book}`);
+    if (rules === undefined) {
+      const unread = outcome.unreadable?.find(row => row.book === undefined || row.book === book);
+      return this.#lost(
+        unread ? `the rules of the book are unreadable: ${unread.why}` : `the exchange has no book ${book}`,
+      );
+    }
     this.#market = this.#open(instrumentOf(rules));
   }
 

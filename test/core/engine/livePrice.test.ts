@@ -37,7 +37,9 @@ const reading = (desk: Desk, feed: string, what: LiveReading | string, startedAt
 const shown = (desk: Desk) => [desk.prices('buy'), desk.prices('sell')];
 
 test('quotes follow a price there in the step of its reading, and are canceled in the step of its loss', () => {
-  const desk = deskOf({}, { timing: { ...PATIENCE, decideEveryMs: 60_000 } }).open().round();
+  const desk = deskOf({}, { timing: { ...PATIENCE, decideEveryMs: 60_000 } })
+    .open()
+    .round();
   desk.step(reading(desk, 'a', book(1_000)));
   desk.round();
   expect(shown(desk)).toEqual([[995], [1_005]]);
@@ -57,7 +59,9 @@ test('quotes follow a price there in the step of its reading, and are canceled i
 });
 
 test('a move below moveBps waits for the next decision', () => {
-  const desk = deskOf({ moveBps: 50 }, { timing: { ...PATIENCE, decideEveryMs: 1_000 } }).open().round();
+  const desk = deskOf({ moveBps: 50 }, { timing: { ...PATIENCE, decideEveryMs: 1_000 } })
+    .open()
+    .round();
   desk.step(reading(desk, 'a', book(1_000)));
   desk.round(1);
   expect(shown(desk)).toEqual([[995], [1_005]]);
@@ -110,7 +114,10 @@ test('over any history: no quote outlives the decision after its last source, an
     fc.property(fc.array(act, { maxLength: 60 }), fc.integer({ min: 1, max: 2 }), (acts, sourcesMin) => {
       const writer = new LineWriter();
       const lines: string[] = [];
-      const [livePrice, timing] = [{ ...RULES, sourcesMin }, { ...PATIENCE, privateStaleAfterMs: 1e9 }];
+      const [livePrice, timing] = [
+        { ...RULES, sourcesMin },
+        { ...PATIENCE, privateStaleAfterMs: 1e9 },
+      ];
       const desk = deskOf(livePrice, { timing });
       const answers: (readonly Command[])[] = [];
       const { engine } = desk;
@@ -140,7 +147,13 @@ test('over any history: no quote outlives the decision after its last source, an
       placed += desk.places().length;
       const replayed = new Engine({
         ...{ instrument: plain, strategy: aroundReference, livePrice, timing },
-        limits: { positionMax: 100, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1_000, staleAfterMs: 3_000 } as never,
+        limits: {
+          positionMax: 100,
+          orderValueMax: 10n ** 9n,
+          ordersMax: 20,
+          collarBps: 1_000,
+          staleAfterMs: 3_000,
+        } as never,
         ...{ tolerance: { priceBps: 10, amountShare: 0.5, maxAgeMs: 3_600_000 }, instance: 'mm', run: 7, target: null },
       });
       const levels = new OrderBook();

@@ -85,7 +85,10 @@ describe('one source is not used, and the reason is given', () => {
 
 test('a chain multiplies or divides by its books, sells at the bids and buys at the asks, and is as old as its oldest book', () => {
   const legs = [leg('btc_usd'), leg('usd_mxn')];
-  const live = made({ sources: [source('a', ...legs), source('b', leg('btc_usd'), leg('mxn_usd', { divides: true }))] }, 0.01);
+  const live = made(
+    { sources: [source('a', ...legs), source('b', leg('btc_usd'), leg('mxn_usd', { divides: true }))] },
+    0.01,
+  );
   live.read('btc_usd', 500, book(99, 101, { sell: 98, buy: 102, lagMs: 3 }));
   live.read('usd_mxn', 700, book(19, 21, { lagMs: -5 }));
   live.read('mxn_usd', 800, book(0.04, 0.05));
@@ -144,7 +147,12 @@ describe('the basis', () => {
   });
 });
 
-type Told = { readonly feed: string; readonly passed: number; readonly aged: number; readonly what: LiveReading | string };
+type Told = {
+  readonly feed: string;
+  readonly passed: number;
+  readonly aged: number;
+  readonly what: LiveReading | string;
+};
 const told: fc.Arbitrary<Told> = fc.record({
   feed: fc.constantFrom('a', 'b', 'c'),
   passed: fc.integer({ min: 0, max: 400 }),

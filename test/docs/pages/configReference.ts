@@ -189,6 +189,16 @@ function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly Row[
     const applied = node.takesEffect ?? above;
     const meaning = escaped(node.description);
     const members = node.oneOf ?? node.anyOf;
+    if (members !== undefined && !members.every(isNamed)) {
+      const form = members.map(one =>
+        one.const === undefined ? (one.properties ? '`{…}`' : formOf(one)) : code(one.const),
+      );
+      const preset =
+        node.default === undefined ? (object.required?.includes(name) ? '**required**' : '') : code(node.default);
+      const title: Row = { key, form: form.join(', '), preset, applied, meaning };
+      // Without a default, it stands in for the same key of what contains it, where its keys are listed.
+      return node.default === undefined ? [title] : [title, ...members.flatMap(one => rowsOf(`${key}.`, one, applied))];
+    }
     if (members !== undefined) {
       return members.flatMap(member => {
         const [word, named] = discriminatorOf(member);
@@ -207,7 +217,9 @@ function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly Row[
       const own: readonly Row[] = preset === '' ? [{ key, form: '`{…}`', preset, applied, meaning }] : [];
       return [...own, ...rowsOf(`${key}.`, node, applied)];
     }
-    const items = node.items?.properties ? rowsOf(`${key}[].`, node.items, applied) : [];
+    const items = [node.items, ...(node.items?.anyOf ?? [])].flatMap(one =>
+      one?.properties ? rowsOf(`${key}[].`, one, applied) : [],
+    );
     return [{ key, form: formOf(node), preset, applied, meaning }, ...items];
   });
 }
@@ -216,6 +228,10 @@ function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly Row[
 const EVENTS = 'alerts.events';
 
 const isSection = (node: Node): boolean => (node.properties ?? node.oneOf ?? node.anyOf) !== undefined;
+
+/** Whether one of its keys has a fixed word, which tells it from the other members of a union. */
+const isNamed = (member: Node): boolean =>
+  Object.values(member.properties ?? {}).some(node => node.const !== undefined);
 
 function discriminatorOf(member: Node): readonly [string, Node] {
   const found = Object.entries(member.properties ?? {}).find(([, node]) => node.const !== undefined);

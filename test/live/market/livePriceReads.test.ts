@@ -86,7 +86,10 @@ test('a new price does not wait behind a changed amount', async () => {
 test('a burst is limited, and its last price always comes', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 1, max: 9 })), { minLength: 1, maxLength: 200 }),
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 1, max: 9 })), {
+        minLength: 1,
+        maxLength: 200,
+      }),
       async prices => {
         const { clock, events, bids, says } = reading();
         for (const [passed, bid] of prices) {
@@ -156,25 +159,40 @@ describe('the average price of an amount', () => {
     expect(averagePrice(levels, 2)).toBe(99.5);
     expect(averagePrice(levels, 3.01)).toBe(0);
     expect(averagePrice([], 1)).toBe(0);
-    expect(averagePrice([[100, Number.NaN], [99, 2]], 1)).toBe(99);
+    expect(
+      averagePrice(
+        [
+          [100, Number.NaN],
+          [99, 2],
+        ],
+        1,
+      ),
+    ).toBe(99);
     const { events, says } = reading(1_000, 2);
     says(book(100, { bids: levels, asks: [[103, 1]] }));
     expect(events[0]!.reading).toMatchObject({ bid: 100, ask: 103, sell: 99.5, buy: 0 });
   });
 
   test('is between the best and the worst price that it takes', () => {
-    const level = fc.tuple(fc.double({ min: 1, max: 1e6, noNaN: true }), fc.double({ min: 1e-8, max: 1e3, noNaN: true }));
+    const level = fc.tuple(
+      fc.double({ min: 1, max: 1e6, noNaN: true }),
+      fc.double({ min: 1e-8, max: 1e3, noNaN: true }),
+    );
     fc.assert(
-      fc.property(fc.array(level, { minLength: 1, maxLength: 20 }), fc.double({ min: 1e-6, max: 1e4, noNaN: true }), (levels, amount) => {
-        const sorted = levels.toSorted(([a], [b]) => b - a);
-        const average = averagePrice(sorted, amount);
-        const all = levels.reduce((sum, [, each]) => sum + each, 0);
-        if (average === 0) expect(all).toBeLessThan(amount * (1 + 1e-9));
-        else {
-          expect(average).toBeLessThanOrEqual(sorted[0]![0] * (1 + 1e-9));
-          expect(average).toBeGreaterThanOrEqual(sorted.at(-1)![0] * (1 - 1e-9));
-        }
-      }),
+      fc.property(
+        fc.array(level, { minLength: 1, maxLength: 20 }),
+        fc.double({ min: 1e-6, max: 1e4, noNaN: true }),
+        (levels, amount) => {
+          const sorted = levels.toSorted(([a], [b]) => b - a);
+          const average = averagePrice(sorted, amount);
+          const all = levels.reduce((sum, [, each]) => sum + each, 0);
+          if (average === 0) expect(all).toBeLessThan(amount * (1 + 1e-9));
+          else {
+            expect(average).toBeLessThanOrEqual(sorted[0]![0] * (1 + 1e-9));
+            expect(average).toBeGreaterThanOrEqual(sorted.at(-1)![0] * (1 - 1e-9));
+          }
+        },
+      ),
     );
   });
 });
@@ -183,7 +201,11 @@ test('a feed is read at its interval; bid and ask are kept, a failure is a loss'
   const clock = new VirtualClock();
   let answer: FeedReading = { kind: 'price', price: 11, bid: 10, ask: 12, ageMs: 40 };
   let isClosed = false;
-  const feed = { name: 'far', read: () => Promise.resolve(answer), close: () => Promise.resolve(void (isClosed = true)) };
+  const feed = {
+    name: 'far',
+    read: () => Promise.resolve(answer),
+    close: () => Promise.resolve(void (isClosed = true)),
+  };
   const source = feedPriceSource(feed, clock, 500);
   const heard: LivePriceNews[] = [];
   source.start(news => void heard.push(news));
@@ -207,7 +229,9 @@ test('a first reading of all books waits for each of them, but not longer than f
   const [one, two] = [speaking(), speaking()];
   const feeds = [one, two].map(({ source }, i) => ({ key: `${i}`, source, amount: null, confirmEveryMs: 100 }));
   let events: readonly EngineEvent[] | null = null;
-  const all = readLivePrices(feeds, { clock, log, time: () => START + clock.elapsed() }).then(found => (events = found));
+  const all = readLivePrices(feeds, { clock, log, time: () => START + clock.elapsed() }).then(
+    found => (events = found),
+  );
   one.says(book(100));
   await clock.advance(4_000);
   expect(events).toBeNull();

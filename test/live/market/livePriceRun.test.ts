@@ -35,7 +35,9 @@ test('a bot quotes around another book of the exchange with a basis that outlive
   expect(told.sources).toEqual([expect.objectContaining({ name: 'cross', notUsed: null })]);
   expect(told.sources[0]!.basisErrorBps).toBeLessThan(8);
   expect(told.fair?.steps.map(({ name }) => name)).toEqual(['fair value: mid', 'price there', 'basis']);
-  expect(explanationText(told)).toMatch(/^source cross: [\d.]+, age \d+\.\d s, lag -?\d+ ms, basis -?[\d.]+ bps, known to /m);
+  expect(explanationText(told)).toMatch(
+    /^source cross: [\d.]+, age \d+\.\d s, lag -?\d+ ms, basis -?[\d.]+ bps, known to /m,
+  );
   await first.running.stop();
   const second = await restarted(world, dir, { stream });
   await world.clock.advance(5 * SECOND);
