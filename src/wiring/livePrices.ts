@@ -1,6 +1,6 @@
 /** Books of the sources of the reference price: of the traded exchange, of another registered exchange, or of a feed. */
 import { randomOf, type Clock, type Exchange } from '../core/index.ts';
-import { ccxtPriceSource } from '../ccxt/priceSource.ts';
+import { ccxtPriceSource } from './ccxtPriceSource.ts';
 import { liveSourcesOf, type Config, type LiveFeed } from '../config.ts';
 import type { LivePriceFeed } from '../live/market/livePriceReads.ts';
 import type { LivePriceSource } from '../live/market/livePriceSource.ts';

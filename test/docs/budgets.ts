@@ -5,7 +5,7 @@
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
  * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance.
  */
-export const WORDS_MAX = 36_100;
+export const WORDS_MAX = 36_400;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -25,7 +25,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/container.md': 575,
   'docs/contents.md': 200,
   'docs/controls.md': 875,
-  'docs/doctor.md': 375,
+  'docs/doctor.md': 475,
   'docs/embedded-exchange.md': 1_640,
   'docs/environment.md': 275,
   'docs/fair-value.md': 575,
@@ -46,9 +46,9 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/paper.md': 425,
   'docs/promises.md': 825,
   'docs/promotion.md': 700,
-  'docs/recording.md': 325,
+  'docs/recording.md': 525,
   'docs/recovery.md': 700,
-  'docs/reference-price.md': 325,
+  'docs/reference-price.md': 425,
   'docs/reload.md': 375,
   'docs/report.md': 525,
   'docs/runbook.md': 2_625,

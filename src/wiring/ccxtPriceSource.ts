@@ -1,9 +1,9 @@
 /** Live price of one book through ccxt: streamed if the class has a stream, otherwise polled within its rate limit. */
 import type { Clock, Millis, Timer } from '../core/index.ts';
 import type { LiveLevel, LivePriceNews, LivePriceSource } from '../live/market/livePriceSource.ts';
-import { CcxtMarket, type CcxtMarketNews } from './ccxtMarket.ts';
-import type { TextBook, TextLevel } from './messages.ts';
-import { isSameBook } from './textBook.ts';
+import { CcxtMarket, type CcxtMarketNews } from '../ccxt/ccxtMarket.ts';
+import type { TextBook, TextLevel } from '../ccxt/messages.ts';
+import { isSameBook } from '../ccxt/textBook.ts';
 
 export type CcxtPriceOptions = {
   /** Id of the exchange in ccxt, like `binance`. */
