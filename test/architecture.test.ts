@@ -136,6 +136,8 @@ describe('the arrows between rooms', () => {
       .flatMap(file =>
         file.arrows
           .filter(({ to }) => !to.startsWith('node:'))
+          // The class of ccxt is a file of a package that the user installs.
+          .filter(({ to }) => !(room === 'ccxt' && to === '(computed)'))
           .filter(({ to }) => !allowed(room, to))
           .map(({ to }) => `${file.path} imports ${to}`),
       );

@@ -1,6 +1,6 @@
 /** Books of the sources of the reference price: of the traded exchange, of another registered exchange, or of a feed. */
 import { randomOf, type Clock, type Exchange } from '../core/index.ts';
-import { ccxtPriceSource } from './ccxtPriceSource.ts';
+import { CcxtPriceSource } from '../ccxt/priceSource.ts';
 import { liveSourcesOf, type Config, type LiveFeed } from '../config.ts';
 import type { LivePriceFeed } from '../live/market/livePriceReads.ts';
 import type { LivePriceSource } from '../live/market/livePriceSource.ts';
@@ -62,7 +62,7 @@ function sourceOf(
   if ('ccxt' in from) {
     const { ccxt: id, url: origin } = from;
     const of = { ...common, id, silentAfterMs: CCXT_SILENT_AFTER_MS };
-    return ccxtPriceSource({ ...of, ...(origin === undefined ? {} : { url: origin }) });
+    return new CcxtPriceSource({ ...of, ...(origin === undefined ? {} : { url: origin }) });
   }
   const venue = venueNamed(from.venue);
   const { streamUrl: url } = from;

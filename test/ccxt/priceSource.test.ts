@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { realClock } from '../../src/live/realClock.ts';
 import type { LivePriceNews, LivePriceSource } from '../../src/live/market/livePriceSource.ts';
-import { ccxtPriceSource, type CcxtPriceOptions } from '../../src/wiring/ccxtPriceSource.ts';
+import { CcxtPriceSource, type CcxtPriceOptions } from '../../src/ccxt/priceSource.ts';
 import { stockedMarket, type Market } from '../clients/served.ts';
 import { tinyExchange, type TinyExchange } from './tinyExchange.ts';
 
@@ -25,7 +25,7 @@ afterAll(() => market.close());
 /** A started source with its news and a wait for a condition on the newest. */
 function started(options: Partial<CcxtPriceOptions> = {}) {
   const of = { id: 'binance', book: 'btc_usdt', levels: 5, silentAfterMs: 60_000, pollMs: 60_000 };
-  const source = ccxtPriceSource({ ...of, url: tiny.url, clock: realClock(1), ...options });
+  const source = new CcxtPriceSource({ ...of, url: tiny.url, clock: realClock(1), ...options });
   sources.push(source);
   const news: LivePriceNews[] = [];
   let check: () => void = () => undefined;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ccxtFindings } from '../../src/app/doctor/ccxt.ts';
-import { decimalText, mayLackDigits } from '../../src/ccxt/decimalText.ts';
+import { plainDecimal, mayLackDigits } from '../../src/ccxt/plainDecimal.ts';
 import { CCXT_VERSION, installedCcxt, nearestNames, unknownId } from '../../src/ccxt/installed.ts';
 import { rulesOfMarket } from '../../src/ccxt/marketRules.ts';
 import { TradeNumbers } from '../../src/ccxt/tradeNumbers.ts';
@@ -25,7 +25,7 @@ describe('decimal text', () => {
   test('a double keeps all digits of a decimal of up to 15 digits', () => {
     fc.assert(
       fc.property(short, text => {
-        expect(decimalText(Number(text))).toBe(text);
+        expect(plainDecimal(Number(text))).toBe(text);
         expect(mayLackDigits(Number(text))).toBe(false);
       }),
       runsOf(20_000, 1_000),
@@ -36,9 +36,9 @@ describe('decimal text', () => {
     fc.assert(
       fc.property(short, fc.integer({ min: -12, max: 12 }), (text, shift) => {
         const moved = `${text}e${shift}`;
-        const found = decimalText(moved);
+        const found = plainDecimal(moved);
         if (found !== null) expect(Number(found)).toBe(Number(moved));
-        expect(decimalText(`${text.includes('.') ? text : `${text}.`}000`)).toBe(text);
+        expect(plainDecimal(`${text.includes('.') ? text : `${text}.`}000`)).toBe(text);
       }),
       runsOf(5_000, 500),
     );
@@ -62,10 +62,10 @@ describe('decimal text', () => {
       '1e99',
       '1e-30',
     ])
-      expect(decimalText(value)).toBe(null);
-    expect(decimalText(1e-7)).toBe('0.0000001');
-    expect(decimalText(1.5e21)).toBe(null);
-    expect(decimalText('.5')).toBe('0.5');
+      expect(plainDecimal(value)).toBe(null);
+    expect(plainDecimal(1e-7)).toBe('0.0000001');
+    expect(plainDecimal(1.5e21)).toBe(null);
+    expect(plainDecimal('.5')).toBe('0.5');
   });
 
   test('a number beyond 15 digits is said', () => {
