@@ -10,7 +10,7 @@ import { fetchWhole } from './fetchWhole.ts';
 import { bookOfMarket, rulesOfMarket, type CcxtMarketRow } from './marketRules.ts';
 import { nearestNames } from './installed.ts';
 import type { CcxtAnswers, CcxtThreadData, FromCcxt, TextBook, ToCcxt, TradesRead } from './messages.ts';
-import { decimalText } from './decimalText.ts';
+import { plainDecimal } from './plainDecimal.ts';
 import { isSameBook, readTrades, textBook, withRawLevels, type CcxtBook } from './textBook.ts';
 
 /** Parts of a ccxt class that this program uses. */
@@ -32,7 +32,7 @@ type CcxtExchange = {
 };
 
 const data = workerData as CcxtThreadData;
-const tell = (message: FromCcxt): void => parentPort?.postMessage(message);
+const post = (message: FromCcxt): void => parentPort?.postMessage(message);
 
 /**
  * Options of classes whose defaults would mix data. Binance: REST reads aggregated trades by default, whose ids are
@@ -103,9 +103,9 @@ async function run(): Promise<void> {
     data.wants !== 'polls' &&
     (bestOnly || can('watchOrderBook')) &&
     (data.wants === 'prices' || (can('watchOrderBook') && can('watchTrades')));
-  parentPort?.on('message', (message: ToCcxt) => void answer(exchange, market, message));
+  parentPort?.on('message', (message: ToCcxt) => void answerRequest(exchange, market, message));
   // Functions cannot be sent to another thread.
-  tell({
+  post({
     kind: 'ready',
     market: JSON.parse(JSON.stringify(market)) as object,
     streams,
@@ -116,7 +116,7 @@ async function run(): Promise<void> {
   void repeated(async () =>
     tellBook(
       bestOnly
-        ? bestOf((await exchange.watchBidsAsks([market.symbol]))[market.symbol])
+        ? bestPrices((await exchange.watchBidsAsks([market.symbol]))[market.symbol])
         : await exchange.watchOrderBook(market.symbol),
     ),
   );
@@ -131,12 +131,12 @@ async function repeated(watch: () => Promise<void>): Promise<void> {
       await nextTurn();
     }
   } catch (error) {
-    tell({ kind: 'failed', reason: reasonOf(error) });
+    post({ kind: 'failed', reason: shortReason(error) });
   }
 }
 
 /** Best bid and ask as a book of one level per side. */
-function bestOf(ticker: Readonly<Record<string, unknown>> | undefined): CcxtBook {
+function bestPrices(ticker: Readonly<Record<string, unknown>> | undefined): CcxtBook {
   const side = (price: unknown, amount: unknown) => (price === undefined ? [] : [[price, amount ?? '0']]);
   return {
     bids: side(ticker?.['bid'], ticker?.['bidVolume']),
@@ -151,14 +151,14 @@ let last: TextBook | null = null;
 
 function tellBook(found: CcxtBook): void {
   const book = textBook(found, data.levels);
-  if (last !== null && isSameBook(last, book)) return tell({ kind: 'same', sentAt: book.sentAt });
+  if (last !== null && isSameBook(last, book)) return post({ kind: 'same', sentAt: book.sentAt });
   last = book;
-  tell({ kind: 'book', book });
+  post({ kind: 'book', book });
 }
 
-const tellTrades = (found: readonly unknown[]): void => tell({ kind: 'trades', ...readTrades(found) });
+const tellTrades = (found: readonly unknown[]): void => post({ kind: 'trades', ...readTrades(found) });
 
-async function answer(exchange: CcxtExchange, market: CcxtMarketRow, { request, what }: ToCcxt): Promise<void> {
+async function answerRequest(exchange: CcxtExchange, market: CcxtMarketRow, { request, what }: ToCcxt): Promise<void> {
   const read: { readonly [W in keyof CcxtAnswers]: () => Promise<CcxtAnswers[W]> } = {
     rules: async () => {
       const row = unusedMarket ?? marketIn(await exchange.loadMarkets(true));
@@ -178,17 +178,17 @@ async function answer(exchange: CcxtExchange, market: CcxtMarketRow, { request, 
   };
   const outcome: Outcome<unknown> = await read[what]().then(
     value => ({ kind: 'done' as const, value }),
-    (error: unknown) => ({ kind: 'unknown' as const, reason: reasonOf(error) }),
+    (error: unknown) => ({ kind: 'unknown' as const, reason: shortReason(error) }),
   );
-  tell({ kind: 'answer', request, outcome });
+  post({ kind: 'answer', request, outcome });
 }
 
-const bestPrice = ({ bids, asks }: CcxtBook): DecimalText | null => decimalText((bids[0] ?? asks[0])?.[0]);
+const bestPrice = ({ bids, asks }: CcxtBook): DecimalText | null => plainDecimal((bids[0] ?? asks[0])?.[0]);
 
 /** Maximum length of a reason. ccxt quotes whole replies in its errors. */
 const REASON_MAX = 300;
 
-const reasonOf = (error: unknown): string => textOfError(error).replace(/\s+/g, ' ').slice(0, REASON_MAX);
+const shortReason = (error: unknown): string => textOfError(error).replace(/\s+/g, ' ').slice(0, REASON_MAX);
 
-process.on('uncaughtException', error => tell({ kind: 'failed', reason: reasonOf(error) }));
-run().catch((error: unknown) => tell({ kind: 'failed', reason: reasonOf(error) }));
+process.on('uncaughtException', error => post({ kind: 'failed', reason: shortReason(error) }));
+run().catch((error: unknown) => post({ kind: 'failed', reason: shortReason(error) }));

@@ -1,6 +1,6 @@
 /** Rules of a book from a market of ccxt. */
 import { BOOK_NAME, type AvailableBook, type DecimalText } from '../core/index.ts';
-import { decimalText } from './decimalText.ts';
+import { plainDecimal } from './plainDecimal.ts';
 
 type Bounds = { readonly min?: unknown; readonly max?: unknown };
 
@@ -48,19 +48,21 @@ export async function rulesOfMarket(
     book,
     tickSize,
     minimumAmount:
-      positive(limits.amount?.min) ?? (mode === MODE.tick ? positive(precision.amount) : null) ?? UNBOUNDED.minimum,
-    maximumAmount: positive(limits.amount?.max) ?? UNBOUNDED.amount,
-    minimumPrice: positive(limits.price?.min) ?? tickSize,
-    maximumPrice: positive(limits.price?.max) ?? UNBOUNDED.price,
-    minimumValue: positive(limits.cost?.min) ?? '0',
-    maximumValue: positive(limits.cost?.max) ?? UNBOUNDED.value,
+      positiveText(limits.amount?.min) ??
+      (mode === MODE.tick ? positiveText(precision.amount) : null) ??
+      UNBOUNDED.minimum,
+    maximumAmount: positiveText(limits.amount?.max) ?? UNBOUNDED.amount,
+    minimumPrice: positiveText(limits.price?.min) ?? tickSize,
+    maximumPrice: positiveText(limits.price?.max) ?? UNBOUNDED.price,
+    minimumValue: positiveText(limits.cost?.min) ?? '0',
+    maximumValue: positiveText(limits.cost?.max) ?? UNBOUNDED.value,
     tiers: [],
   };
 }
 
 /** Returns decimal text above zero; `null` for anything else. */
-function positive(value: unknown): DecimalText | null {
-  const text = decimalText(value);
+function positiveText(value: unknown): DecimalText | null {
+  const text = plainDecimal(value);
   return text !== null && /[1-9]/.test(text) ? text : null;
 }
 
@@ -72,7 +74,7 @@ async function tickOf(
   mode: number,
   price: () => Promise<DecimalText | null>,
 ): Promise<DecimalText | null> {
-  if (mode === MODE.tick) return positive(value);
+  if (mode === MODE.tick) return positiveText(value);
   const count = Number(value);
   if (value === undefined || value === null || !Number.isInteger(count)) return null;
   if (mode === MODE.decimals) return powerOfTen(-count);
@@ -91,5 +93,5 @@ function exponentOf(text: DecimalText | null): number | null {
 /** Returns a power of ten up to 1 as text; `null` below the smallest decimal. */
 function powerOfTen(exponent: number): DecimalText | null {
   const decimals = Math.max(0, -exponent);
-  return decimalText(decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`);
+  return plainDecimal(decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`);
 }

@@ -1,9 +1,22 @@
 /** Live price of one book through ccxt: streamed if the class has a stream, otherwise polled within its rate limit. */
 import type { Clock, Millis, Timer } from '../core/index.ts';
-import type { LiveLevel, LivePriceNews, LivePriceSource } from '../live/market/livePriceSource.ts';
 import { CcxtMarket, type CcxtMarketNews } from './ccxtMarket.ts';
 import type { TextBook, TextLevel } from './messages.ts';
 import { isSameBook } from './textBook.ts';
+
+/** Price and amount. A float suffices, because the price of another book is not an amount of money. */
+type FloatLevel = readonly [price: number, amount: number];
+
+/** News that a source sends, as `LivePriceNews` in live/market/livePriceSource.ts describes them. */
+export type CcxtPriceNews =
+  | {
+      readonly kind: 'book';
+      readonly bids: readonly FloatLevel[];
+      readonly asks: readonly FloatLevel[];
+      readonly sentAt: Millis | null;
+      readonly ageMs: Millis;
+    }
+  | { readonly kind: 'lost'; readonly reason: string };
 
 export type CcxtPriceOptions = {
   /** Id of the exchange in ccxt, like `binance`. */
@@ -27,18 +40,14 @@ const POLL_RATE = 1.2;
 const FOLLOW_WITHIN_MS = 1_000;
 
 /**
- * Returns the source. ccxt is loaded by `start`; a missing or wrong ccxt is reported as `lost`. A stream that sends
+ * Source of a live price. ccxt is loaded by `start`; a missing or wrong ccxt is reported as `lost`. A stream that sends
  * nothing for `pollMs` is checked against a polled book.
  */
-export function ccxtPriceSource(options: CcxtPriceOptions): LivePriceSource {
-  return new CcxtPriceSource(options);
-}
-
-class CcxtPriceSource implements LivePriceSource {
+export class CcxtPriceSource {
   readonly name: string;
   readonly #options: CcxtPriceOptions;
   readonly #market: CcxtMarket;
-  #onNews: (news: LivePriceNews) => void = () => undefined;
+  #onNews: (news: CcxtPriceNews) => void = () => undefined;
   #isClosed = false;
   #streams = false;
   /** Minimum interval of polls, in ms. */
@@ -60,7 +69,7 @@ class CcxtPriceSource implements LivePriceSource {
     this.#market = new CcxtMarket({ ...of, ...(url === undefined ? {} : { url }) });
   }
 
-  start(onNews: (news: LivePriceNews) => void): void {
+  start(onNews: (news: CcxtPriceNews) => void): void {
     this.#onNews = onNews;
     this.#market.start(news => this.#hear(news));
   }
@@ -139,5 +148,5 @@ class CcxtPriceSource implements LivePriceSource {
   }
 }
 
-const numbers = (levels: readonly TextLevel[]): readonly LiveLevel[] =>
+const numbers = (levels: readonly TextLevel[]): readonly FloatLevel[] =>
   levels.map(([price, amount]) => [Number(price), Number(amount)] as const);

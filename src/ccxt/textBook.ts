@@ -1,5 +1,5 @@
 /** Books and trades of ccxt as decimal text. */
-import { decimalText, mayLackDigits } from './decimalText.ts';
+import { plainDecimal, mayLackDigits } from './plainDecimal.ts';
 import type { TextBook, TextLevel, TextTrade, TradesRead } from './messages.ts';
 
 /** Order book of ccxt: levels of price and amount, best price first. */
@@ -49,7 +49,7 @@ export function textBook(found: CcxtBook, levels: number): TextBook {
     const side: TextLevel[] = [];
     for (const row of rows) {
       if (side.length === levels) break;
-      const [price, amount] = [decimalText(row[0]), decimalText(row[1])];
+      const [price, amount] = [plainDecimal(row[0]), plainDecimal(row[1])];
       if (price === null || amount === null)
         throw new Error(`a level of the book: expected a price and an amount, found ${shown(row)}`);
       if (isZero(price) || isZero(amount)) continue;
@@ -58,7 +58,7 @@ export function textBook(found: CcxtBook, levels: number): TextBook {
     }
     return side;
   };
-  return { bids: read(bids), asks: read(asks), sentAt: timeOf(found.timestamp), inexact };
+  return { bids: read(bids), asks: read(asks), sentAt: epochMsOf(found.timestamp), inexact };
 }
 
 const shown = (row: unknown): string => (JSON.stringify(row) ?? 'nothing').slice(0, 80);
@@ -66,7 +66,7 @@ const lacks = (value: unknown): boolean => typeof value === 'number' && mayLackD
 const isZero = (text: string): boolean => !/[1-9]/.test(text);
 
 /** Returns epoch ms; `null` for anything else. */
-const timeOf = (value: unknown): number | null => {
+const epochMsOf = (value: unknown): number | null => {
   const ms = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? ms : null;
 };
@@ -85,9 +85,9 @@ export function readTrades(found: readonly unknown[]): TradesRead {
   for (const row of found) {
     const id = fieldOf(row, 'id');
     const [at, price, amount] = [
-      timeOf(fieldOf(row, 'timestamp')),
-      decimalText(fieldOf(row, 'price')),
-      decimalText(fieldOf(row, 'amount')),
+      epochMsOf(fieldOf(row, 'timestamp')),
+      plainDecimal(fieldOf(row, 'price')),
+      plainDecimal(fieldOf(row, 'amount')),
     ];
     const takerSide = fieldOf(row, 'side');
     if (at === null || price === null || amount === null || (takerSide !== 'buy' && takerSide !== 'sell'))

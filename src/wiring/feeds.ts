@@ -5,7 +5,7 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
-import { ccxtPriceSource } from '../ccxt/priceSource.ts';
+import { CcxtPriceSource } from '../ccxt/priceSource.ts';
 import { liveSourcesOf, type Config, type FeedConfig, type LiveFeed } from '../config.ts';
 import { randomOf, type Clock, type Exchange, type MarketStream } from '../core/index.ts';
 import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
@@ -159,7 +159,7 @@ function priceSourceOf(
   if ('ccxt' in from) {
     const { ccxt: id, url: origin } = from;
     const of = { ...common, id, silentAfterMs: CCXT_SILENT_AFTER_MS };
-    return ccxtPriceSource({ ...of, ...(origin === undefined ? {} : { url: origin }) });
+    return new CcxtPriceSource({ ...of, ...(origin === undefined ? {} : { url: origin }) });
   }
   const venue = venueNamed(from.venue);
   const { streamUrl: url } = from;

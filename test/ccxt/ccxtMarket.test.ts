@@ -78,7 +78,16 @@ describe('ccxt in its thread', () => {
       value: { tickSize: '0.01', minimumAmount: '0.00001', maximumAmount: '9000', minimumValue: '5' },
     });
     const book = await market.ask('book');
-    expect(book).toMatchObject({ kind: 'done', value: { inexact: 0, bids: [['99', '1.5'], ['98.12', '1.234567890123456789']] } });
+    expect(book).toMatchObject({
+      kind: 'done',
+      value: {
+        inexact: 0,
+        bids: [
+          ['99', '1.5'],
+          ['98.12', '1.234567890123456789'],
+        ],
+      },
+    });
     expect(await market.ask('trades')).toMatchObject({ value: { trades: [{ amount: '0.123456789012345678' }] } });
     expect(tiny.connected()).toBe(0);
   });
@@ -121,7 +130,12 @@ describe('ccxt in its thread', () => {
     tiny.send(frame);
     await flows(of);
     tiny.move('a', '100.50', '7.00000000');
-    await of.until(() => of.books().at(-1)!.asks.some(([price, amount]) => price === '100.5' && amount === '7'));
+    await of.until(() =>
+      of
+        .books()
+        .at(-1)!
+        .asks.some(([price, amount]) => price === '100.5' && amount === '7'),
+    );
   });
 
   test.each(['stalled', 'cut', 'html'] as const)('an answer that is %s has an unknown outcome in time', async fault => {
@@ -160,26 +174,30 @@ describe('ccxt in its thread', () => {
   });
 
   const RESTARTS = sized(1_000, 6);
-  test(`after ${RESTARTS} restarts only the last connections are open, and no memory is kept`, { timeout: 1_700_000 }, async () => {
-    const of = started({ pauses: { first: 1, longest: 1 } });
-    await flows(of);
-    const heap: number[] = [];
-    for (let n = 0; n < RESTARTS; n++) {
-      const before = tiny.connected();
-      of.market.restart('test');
-      const moving = setInterval(() => tiny.move('b', '99.00', `${1 + (n % 5)}.00000000`), 20);
-      await of.until(() => of.news.at(-1)!.kind === 'book' && tiny.connected() > before);
-      clearInterval(moving);
-      of.news.length = 0;
-      heap.push(process.memoryUsage().rss / 1e6);
-    }
-    expect(of.market.restarts).toBe(RESTARTS);
-    expect(tiny.streams()).toBe(2);
-    // One REST connection of the running thread may be kept alive.
-    while (tiny.sockets() > 3) await sleep(20);
-    const median = (of: number[]) => [...of].sort((a, b) => a - b)[Math.floor(of.length / 2)]!;
-    // Megabytes of the process: the last tenth of the restarts against the second tenth.
-    const tenth = Math.max(1, Math.floor(RESTARTS / 10));
-    expect(median(heap.slice(-tenth)) - median(heap.slice(tenth, 2 * tenth))).toBeLessThan(60);
-  });
+  test(
+    `after ${RESTARTS} restarts only the last connections are open, and no memory is kept`,
+    { timeout: 1_700_000 },
+    async () => {
+      const of = started({ pauses: { first: 1, longest: 1 } });
+      await flows(of);
+      const heap: number[] = [];
+      for (let n = 0; n < RESTARTS; n++) {
+        const before = tiny.connected();
+        of.market.restart('test');
+        const moving = setInterval(() => tiny.move('b', '99.00', `${1 + (n % 5)}.00000000`), 20);
+        await of.until(() => of.news.at(-1)!.kind === 'book' && tiny.connected() > before);
+        clearInterval(moving);
+        of.news.length = 0;
+        heap.push(process.memoryUsage().rss / 1e6);
+      }
+      expect(of.market.restarts).toBe(RESTARTS);
+      expect(tiny.streams()).toBe(2);
+      // One REST connection of the running thread may be kept alive.
+      while (tiny.sockets() > 3) await sleep(20);
+      const median = (of: number[]) => [...of].sort((a, b) => a - b)[Math.floor(of.length / 2)]!;
+      // Megabytes of the process: the last tenth of the restarts against the second tenth.
+      const tenth = Math.max(1, Math.floor(RESTARTS / 10));
+      expect(median(heap.slice(-tenth)) - median(heap.slice(tenth, 2 * tenth))).toBeLessThan(60);
+    },
+  );
 });

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { realClock } from '../../src/live/realClock.ts';
 import type { LivePriceNews, LivePriceSource } from '../../src/live/market/livePriceSource.ts';
-import { ccxtPriceSource, type CcxtPriceOptions } from '../../src/ccxt/priceSource.ts';
+import { CcxtPriceSource, type CcxtPriceOptions } from '../../src/ccxt/priceSource.ts';
 import { stockedMarket, type Market } from '../clients/served.ts';
 import { tinyExchange, type TinyExchange } from './tinyExchange.ts';
 
@@ -25,7 +25,7 @@ afterAll(() => market.close());
 /** A started source with its news and a wait for a condition on the newest. */
 function started(options: Partial<CcxtPriceOptions> = {}) {
   const of = { id: 'binance', book: 'btc_usdt', levels: 5, silentAfterMs: 60_000, pollMs: 60_000 };
-  const source = ccxtPriceSource({ ...of, url: tiny.url, clock: realClock(1), ...options });
+  const source = new CcxtPriceSource({ ...of, url: tiny.url, clock: realClock(1), ...options });
   sources.push(source);
   const news: LivePriceNews[] = [];
   let check: () => void = () => undefined;
@@ -86,10 +86,15 @@ describe('a live price through ccxt', () => {
   test('a wrong id and a missing book are one line each, and nothing is thrown', async () => {
     const wrong = started({ id: 'binanse' });
     await wrong.until(last => last?.kind === 'lost');
-    expect(wrong.news[0]).toMatchObject({ reason: expect.stringMatching(/^ccxt 4\.5\.84 has no exchange "binanse"; the nearest are binance/) as string });
+    expect(wrong.news[0]).toMatchObject({
+      reason: expect.stringMatching(/^ccxt 4\.5\.84 has no exchange "binanse"; the nearest are binance/) as string,
+    });
     const missing = started({ book: 'btc_eur' });
     await missing.until(last => last?.kind === 'lost');
-    expect(missing.news[0]).toEqual({ kind: 'lost', reason: 'ccxt:binance has no book btc_eur; the nearest are btc_usdt' });
+    expect(missing.news[0]).toEqual({
+      kind: 'lost',
+      reason: 'ccxt:binance has no book btc_eur; the nearest are btc_usdt',
+    });
   });
 
   test('from a frame of the exchange to the news it takes milliseconds', async () => {

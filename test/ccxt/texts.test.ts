@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ccxtFindings } from '../../src/app/doctor/ccxt.ts';
-import { decimalText, mayLackDigits } from '../../src/ccxt/decimalText.ts';
+import { plainDecimal, mayLackDigits } from '../../src/ccxt/plainDecimal.ts';
 import { CCXT_VERSION, installedCcxt, nearestNames, unknownId } from '../../src/ccxt/installed.ts';
 import { rulesOfMarket } from '../../src/ccxt/marketRules.ts';
 import { TradeNumbers } from '../../src/ccxt/tradeNumbers.ts';
@@ -25,7 +25,7 @@ describe('decimal text', () => {
   test('a double keeps all digits of a decimal of up to 15 digits', () => {
     fc.assert(
       fc.property(short, text => {
-        expect(decimalText(Number(text))).toBe(text);
+        expect(plainDecimal(Number(text))).toBe(text);
         expect(mayLackDigits(Number(text))).toBe(false);
       }),
       runsOf(20_000, 1_000),
@@ -36,20 +36,36 @@ describe('decimal text', () => {
     fc.assert(
       fc.property(short, fc.integer({ min: -12, max: 12 }), (text, shift) => {
         const moved = `${text}e${shift}`;
-        const found = decimalText(moved);
+        const found = plainDecimal(moved);
         if (found !== null) expect(Number(found)).toBe(Number(moved));
-        expect(decimalText(`${text.includes('.') ? text : `${text}.`}000`)).toBe(text);
+        expect(plainDecimal(`${text.includes('.') ? text : `${text}.`}000`)).toBe(text);
       }),
       runsOf(5_000, 500),
     );
   });
 
   test('anything else is no decimal', () => {
-    for (const value of ['', '.', '-1', '+1', '1.2.3', '0x10', 'NaN', NaN, Infinity, -0.5, null, undefined, {}, '1e99', '1e-30'])
-      expect(decimalText(value), String(value)).toBe(value === '1e-30' ? null : null);
-    expect(decimalText(1e-7)).toBe('0.0000001');
-    expect(decimalText(1.5e21)).toBe(null);
-    expect(decimalText('.5')).toBe('0.5');
+    for (const value of [
+      '',
+      '.',
+      '-1',
+      '+1',
+      '1.2.3',
+      '0x10',
+      'NaN',
+      NaN,
+      Infinity,
+      -0.5,
+      null,
+      undefined,
+      {},
+      '1e99',
+      '1e-30',
+    ])
+      expect(plainDecimal(value)).toBe(null);
+    expect(plainDecimal(1e-7)).toBe('0.0000001');
+    expect(plainDecimal(1.5e21)).toBe(null);
+    expect(plainDecimal('.5')).toBe('0.5');
   });
 
   test('a number beyond 15 digits is said', () => {
@@ -62,12 +78,29 @@ describe('decimal text', () => {
     expect(() => textBook({ bids: [['x', '1']], asks: [] }, 5)).toThrow(
       'a level of the book: expected a price and an amount, found ["x","1"]',
     );
-    expect(textBook({ bids: [['1', '0'], ['0.9', '1']], asks: [[2, undefined]].slice(1) }, 5).bids).toEqual([['0.9', '1']]);
+    expect(
+      textBook(
+        {
+          bids: [
+            ['1', '0'],
+            ['0.9', '1'],
+          ],
+          asks: [[2, undefined]].slice(1),
+        },
+        5,
+      ).bids,
+    ).toEqual([['0.9', '1']]);
   });
 });
 
 describe('numbers of trades', () => {
-  const trade = (id: string | null, at: number, amount = '1') => ({ id, at, price: '10', amount, takerSide: 'buy' as const });
+  const trade = (id: string | null, at: number, amount = '1') => ({
+    id,
+    at,
+    price: '10',
+    amount,
+    takerSide: 'buy' as const,
+  });
 
   test('whole numbers of the exchange are kept', () => {
     const { trades, odd } = new TradeNumbers().numbered('a_b', [trade('12', 5), trade('7', 4)]);
@@ -159,7 +192,9 @@ describe('the package of ccxt', () => {
     expect(sentences[0]).toBe(
       'ccxt is not installed; run npm install --ignore-scripts ccxt@4.5.84 in the folder where puntas is installed',
     );
-    expect(sentences[1]).toMatch(/^expected ccxt 4\.5\.84, the only version that was tried; found 4\.5\.60 in .*; run npm install/);
+    expect(sentences[1]).toMatch(
+      /^expected ccxt 4\.5\.84, the only version that was tried; found 4\.5\.60 in .*; run npm install/,
+    );
     expect(sentences[2]).toMatch(/is incomplete; run npm install --ignore-scripts ccxt@4\.5\.84 again$/);
     const found = installedCcxt(folder());
     expect(ccxtFindings(['kraken'], found)).toMatchObject([{ check: 'ccxt', result: 'fail', says: sentences[0] }]);

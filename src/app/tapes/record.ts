@@ -239,10 +239,10 @@ async function ccxtMarket(
   { books, clock, config, log }: RecordOptions,
   { id, url }: NonNullable<RecordOptions['ccxt']>,
 ): Promise<Market> {
-  const { RecordedMarket, sourceOfTape } = await import('../../ccxt/recordedMarket.ts');
+  const { RecordedBooks, sourceOfTape } = await import('../../ccxt/recordedBooks.ts');
   if (typeof books === 'function') throw new UsageError(`ccxt:${id}: expected the names of the books`);
   const streams = config.exchange.stream;
-  const market = new RecordedMarket({ id, books, streams, clock, log, ...(url === undefined ? {} : { url }) });
+  const market = new RecordedBooks({ id, books, streams, clock, log, ...(url === undefined ? {} : { url }) });
   return {
     exchange: market.exchange,
     streamOf: market.streamOf,

@@ -1,5 +1,5 @@
 /** Exchange of `puntas record --venue`: a registered exchange, or any exchange of ccxt. */
-import { addressProblem, type Config } from '../../config.ts';
+import { plainAddressProblem, type Config } from '../../config.ts';
 import { installedCcxt, unknownId } from '../../ccxt/installed.ts';
 import { readShipped } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -80,6 +80,6 @@ function checkCcxt(id: string): void {
 }
 
 function check(flag: string, text: string | undefined, protocols: RegExp, example: string): void {
-  const problem = text === undefined ? null : addressProblem(text, protocols, example);
+  const problem = text === undefined ? null : plainAddressProblem(text, protocols, example);
   if (problem !== null) throw new UsageError(`${flag}: ${problem}`);
 }

@@ -35,6 +35,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   record: [
     ['puntas record -c my.yaml --out DIR --for 1h', 'records an hour of the configured book'],
     ['puntas record -c my.yaml --out DIR --book btc_mxn,eth_mxn', 'records two books'],
+    ['puntas record --venue ccxt:kraken --book btc_usd --out DIR', 'records another exchange through ccxt'],
   ],
   import: [
     ['puntas import --from PATH --out DIR', 'recognizes the format'],

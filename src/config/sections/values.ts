@@ -18,12 +18,12 @@ export const millis = (from: number, to: number) => z.int().min(from).max(to);
  */
 export const address = (protocols: RegExp, example: string) =>
   z.string().superRefine((text, context) => {
-    const message = addressProblem(text, protocols, example);
+    const message = plainAddressProblem(text, protocols, example);
     if (message !== null) context.addIssue({ code: 'custom', message });
   });
 
 /** Returns what is wrong with an address, and what to write instead; `null` if nothing is wrong. */
-export const addressProblem = (text: string, protocols: RegExp, example: string): string | null =>
+export const plainAddressProblem = (text: string, protocols: RegExp, example: string): string | null =>
   isPlainAddress(text, protocols) ? null : refusal(text, protocols, example);
 
 export const httpAddress = address(/^https?:$/, 'https://api.example.com');

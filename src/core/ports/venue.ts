@@ -26,7 +26,7 @@ export type ExchangeVenue = {
   readonly connect: (to: Connection) => VenueClient;
   /** Market data stream. If absent, books are polled. */
   readonly marketStream?: (of: StreamOf) => MarketStream;
-  /** What the stream sends: every order (default), or complete books by levels. */
+  /** Content of the stream: every order (default), or complete books by levels. */
   readonly streams?: 'orders' | 'levels';
   /**
    * Returns the meaning of a rejection code. Readers of recordings need the meaning, because recordings store only

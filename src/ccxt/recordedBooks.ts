@@ -17,7 +17,7 @@ import { CcxtMarket, type CcxtMarketNews } from './ccxtMarket.ts';
 import type { TextBook, TextLevel } from './messages.ts';
 import { TradeNumbers } from './tradeNumbers.ts';
 
-export type RecordedMarketOptions = {
+export type RecordedBooksOptions = {
   readonly id: string;
   readonly books: readonly string[];
   readonly url?: string;
@@ -37,11 +37,11 @@ const SILENT_AFTER_MS = 60_000;
 /** Number of books without a time of the exchange after which the class counts as one without times. */
 const UNTIMED_MAX = 3;
 
-export class RecordedMarket {
+export class RecordedBooks {
   readonly #books: ReadonlyMap<string, RecordedBook>;
   readonly exchange: RecordedExchange;
 
-  constructor(options: RecordedMarketOptions) {
+  constructor(options: RecordedBooksOptions) {
     this.#books = new Map(options.books.map(book => [book, new RecordedBook(book, options)]));
     const of = (book: string): RecordedBook => {
       const found = this.#books.get(book);
@@ -106,7 +106,7 @@ class RecordedBook {
   #newest: string | null = null;
   #hasSaidInexact = false;
 
-  constructor(book: string, { id, url, streams, clock, log }: RecordedMarketOptions) {
+  constructor(book: string, { id, url, streams, clock, log }: RecordedBooksOptions) {
     this.#book = book;
     this.#clock = clock;
     this.#log = line => log(`${book}: ${line}`);

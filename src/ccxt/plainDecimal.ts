@@ -8,7 +8,7 @@ const DIGITS_KEPT = 15;
  * Returns a number or text without exponent, sign or spare zeros before the point; `null` if it is no decimal of at
  * most 20 digits before the point and 18 after it. Further digits of a double are rounding errors, and are dropped.
  */
-export function decimalText(value: unknown): DecimalText | null {
+export function plainDecimal(value: unknown): DecimalText | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   const match = /^(\d{0,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(String(value));
   if (match === null) return null;
@@ -20,11 +20,13 @@ export function decimalText(value: unknown): DecimalText | null {
   const padded = point < 0 ? '0'.repeat(-point) + digits : digits.padEnd(point, '0');
   const at = Math.max(0, point);
   const before = padded.slice(0, at).replace(/^0+(?=\d)/, '') || '0';
-  const after = typeof value === 'number' ? padded.slice(at, at + 18) : padded.slice(at).replace(/0+$/, '');
+  let end = padded.length;
+  while (end > at && padded[end - 1] === '0') end--;
+  const after = padded.slice(at, typeof value === 'number' ? Math.min(end, at + 18) : end);
   const text = after === '' ? before : `${before}.${after}`;
   return isDecimalText(text) ? text : null;
 }
 
 /** Whether a double may lack digits of the text that the exchange sent. */
 export const mayLackDigits = (value: number): boolean =>
-  (decimalText(value) ?? '').replace('.', '').replace(/^0+/, '').length > DIGITS_KEPT;
+  (plainDecimal(value) ?? '').replace('.', '').replace(/^0+/, '').length > DIGITS_KEPT;
