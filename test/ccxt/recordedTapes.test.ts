@@ -79,7 +79,7 @@ describe('a tape recorded through ccxt', () => {
     const steps: (() => unknown)[] = [
       () => market.bob.limit('btc_mxn', 'buy', '1499950', '0.12345678'),
       () => market.bob.limit('btc_mxn', 'buy', '1500010', '0.4'),
-      () => market.bob.limit('btc_mxn', 'sell', '1500070', '0.00000061'),
+      () => market.bob.limit('btc_mxn', 'sell', '1500070', '0.00001234'),
     ];
     for (const step of steps) {
       const before = both.map(one => one.rows());
