@@ -217,8 +217,10 @@ class Simulation {
           ),
         ),
         collarBps: config.limits.collarBps,
-        staleAfterMs: config.timing.staleAfterMs,
-        privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs),
+        // Ages that the bot measures with its own clock.
+        staleAfterMs: config.timing.staleAfterMs / world.speeds.bot,
+        privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs) / world.speeds.bot,
+        minuteMs: 60_000 / world.speeds.bot,
         messagesPerMinute: config.halts.messagesPerMinute,
         usesStream: scenario.usesStream,
         earnsFees: !config.nextTierCounts,

@@ -39,8 +39,10 @@ export type Promises = {
   /** Opening balance minus the target, in 10^-8 of the base currency. */
   readonly opening: bigint;
   readonly collarBps: number;
+  /** Ages and the minute of the bot's clock, in ms of the exchange's clock: the two may run at different speeds. */
   readonly staleAfterMs: number;
   readonly privateStaleAfterMs: number;
+  readonly minuteMs: number;
   readonly messagesPerMinute: number;
   readonly usesStream: boolean;
   /** No quote is paid for volume. */
@@ -669,7 +671,7 @@ export class Checker {
     witness.placements.push(at);
     if (witness.placements.length > promises.messagesPerMinute + promises.levels * 2) {
       const first = witness.placements.shift()!;
-      if (at - first < 60_000) this.#break('R5', `more than ${promises.messagesPerMinute} placements in a minute`);
+      if (at - first < promises.minuteMs) this.#break('R5', `more than ${promises.messagesPerMinute} placements in a minute`);
     }
     if (
       at - Math.max(this.#rulesChangedAt, this.#askedForRulesAt) > RULES_KNOWN_AFTER_MS &&
