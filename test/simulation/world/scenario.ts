@@ -163,7 +163,7 @@ function moreLimitsOf(chance: Chance, amount: number) {
   return {
     limits: {
       orderAmountMax: some(((amount + chance.pick([0, 0.5])) / 1_000).toFixed(4)),
-      priceMove: some({ bps: chance.pick([15, 25, 60]), windowMs: chance.pick([60_000, 120_000]) }),
+      priceMove: some({ bps: chance.pick([10, 12, 30]), windowMs: chance.pick([60_000, 120_000]) }),
     },
     hedge: { costDayMax: some(chance.pick(['10', '40'])) },
   };
