@@ -22,7 +22,7 @@ const RESYNC_PAUSE_MS = 20;
  * frames differ only by milliseconds.
  */
 const LAG_MAX_MS = 2_000;
-/** Maximum answer time for a poll that confirms an unchanged book; a slower answer may be outdated. */
+/** Maximum answer time for a read that confirms the stepped book; a slower answer may be outdated. */
 const CONFIRM_WITHIN_MS = 1_000;
 const BEHIND = 'the book of the stream is older than the polled book';
 const SEQUENCE_RESET = 'the exchange counts its books anew';
@@ -340,13 +340,14 @@ export class MarketDataSupervisor {
   }
 
   #wholeBook(snapshot: BookSnapshot, startedAt: Millis): void {
-    const { clock, user } = this.#options;
+    const { clock, time, user } = this.#options;
     const isOld = this.#waits && snapshot.sequence < this.#newest;
     // A connection that was lost during the read no longer needs a complete book.
     const seeding = this.#needsWhole && !isOld ? this.#stepped.seed(snapshot) : null;
     if (seeding === 'live') {
-      if (this.#stepped.sequence! >= this.#newest) this.#confirm();
-      else this.#behindSince ??= clock.elapsed();
+      if (this.#stepped.sequence! < this.#newest) this.#behindSince ??= clock.elapsed();
+      // A slow answer may be older than every frame: then the next frame confirms the book.
+      else if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm();
       return;
     }
     if (seeding !== null) user.onMisfit?.(seeding);

@@ -104,6 +104,21 @@ describe('a book by steps', () => {
     expect([since(), supervisor.source]).toEqual([['lost: a frame was lost'], 'poll']);
   });
 
+  test('that was read for longer than a second is the market of now only once a frame says so', async () => {
+    for (const [slowMs, told] of [
+      [1_000, ['stream 1']],
+      [1_001, []],
+    ] as const) {
+      const { clock, hear, since, rest, supervisor } = supervised();
+      rest.slowMs = slowMs;
+      hear({ kind: 'up' });
+      await clock.advance(1_200);
+      expect([since(), supervisor.isFresh]).toEqual([told, told.length > 0]);
+      hear({ kind: 'alive' });
+      expect([since(), supervisor.isFresh]).toEqual([['stream 1'], true]);
+    }
+  });
+
   test('that a poll says is the one of now is as old as the poll', async () => {
     const { clock, step, since, supervisor, rest } = await streaming();
     step(2);

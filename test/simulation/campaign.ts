@@ -5,10 +5,13 @@ import { PLANTED } from './planted.ts';
 import { simulate, type Run, type RunOptions } from './simulate.ts';
 import { parseKeep } from './world/keep.ts';
 import { parsePlain } from './world/plain.ts';
+import { readTable, steering } from './judges/states.ts';
 
 export type Task = {
   readonly seed: number;
   readonly only?: readonly Fault[];
+  /** File of the table of pairs that steers the draw of the classes. */
+  readonly steer?: string;
   /** Name of a planted bug. */
   readonly planted?: string;
   /** Time with faults, instead of what the seed draws. */
@@ -40,6 +43,7 @@ export async function carryOut(
     const run = await simulate(task.seed, {
       ...how,
       ...onlyOf(task.only ?? plant?.only),
+      ...(task.steer === undefined ? {} : { weights: steering(readTable(task.steer)) }),
       ...(task.keep === undefined ? {} : { keep: parseKeep(task.keep) }),
       ...(task.plain === undefined ? {} : { plain: parsePlain(task.plain) }),
       ...(task.untilMs === undefined ? {} : { untilMs: task.untilMs }),

@@ -11,6 +11,8 @@ import { writeCase } from './shrink/fixedCase.ts';
 import { causeName, type Explained } from './shrink/groups.ts';
 import { shrink, type Shrunk } from './shrink/shrink.ts';
 import type { Run } from './simulate.ts';
+import { existsSync } from 'node:fs';
+import { emptyTable, mergeTable, readTable, writeTable } from './judges/states.ts';
 import { slopeOf, soak, type SoakDay } from './soak.ts';
 import { keepWords, parseKeep } from './world/keep.ts';
 
@@ -43,6 +45,8 @@ type Options = {
   readonly days?: string;
   readonly reloads?: boolean;
   readonly actions?: boolean;
+  readonly states?: string;
+  readonly steer?: string;
 };
 
 if (process.argv.includes('--child')) serveTasks();
@@ -70,6 +74,8 @@ else {
     )
     .option('--reloads', 'somebody changes the configuration every few seconds, well and badly')
     .option('--actions', 'persons pause, reduce, cancel, halt, flatten and resume every few seconds, at bad moments')
+    .option('--states <file>', 'adds the pairs of states that the campaign visits to the table in this file')
+    .option('--steer <file>', 'draws the fault classes by such a table, towards pairs that were rarely visited')
     .option('--planted [name]', 'runs the planted bugs too, or one of them alone')
     .parse()
     .opts<Options>();
@@ -113,13 +119,20 @@ async function campaign(options: Options): Promise<number> {
     const names = typeof options.planted === 'string' ? [options.planted] : PLANTED.map(({ name }) => name);
     planted.push(...(await findPlanted(names, jobs)));
   }
+  if (options.states !== undefined) keepStates(options.states, tally);
   const explained: Explained[] = [];
-  for (const [i, run] of tally.failing.entries()) explained.push(await explain(run, i < SHRUNK_MAX));
+  for (const [i, run] of tally.failing.entries()) explained.push(await explain(run, i < SHRUNK_MAX, options.steer));
   console.log(block(tally, planted, performance.now() - began, commit(), explained));
   console.log(lastLine(tally, planted, explained));
   const isGood =
     tally.failing.length === 0 && tally.mismatches === 0 && planted.every(({ seeds: found }) => found !== null);
   return isGood ? 0 : 1;
+}
+
+function keepStates(file: string, tally: Tally): void {
+  const table = existsSync(file) ? readTable(file) : emptyTable();
+  mergeTable(table, tally.pairs);
+  writeTable(file, table);
 }
 
 async function seeds(options: Options, jobs: number, tally: Tally): Promise<void> {
@@ -158,10 +171,10 @@ function tell(run: Run): void {
 }
 
 /** Says what a failing seed needs and what made it fail, and how to see it again. */
-async function explain(run: Run, isShrunk: boolean): Promise<Explained> {
+async function explain(run: Run, isShrunk: boolean, steer?: string): Promise<Explained> {
   const { seed } = run;
   if (!isShrunk) return { seed, law: run.violations[0]!.law, cause: 'not looked for' };
-  const shrunk = await shrink({ seed, ...ofRun(run) });
+  const shrunk = await shrink({ seed, ...ofRun(run), ...(steer === undefined ? {} : { steer }) });
   tellShrunk(shrunk);
   return { seed, law: shrunk.failure.law, cause: causeName(shrunk.cause) };
 }
@@ -248,8 +261,16 @@ async function printDays([days = 30, faults = 0]: readonly number[]): Promise<vo
   await soak({ days, faults, seed: 1, onDay: day => console.log(JSON.stringify(day)) });
 }
 
-function modeOf({ reloads, actions }: Options): Pick<Task, 'reloads' | 'actions'> {
-  return { ...(reloads === true ? { reloads: true } : {}), ...(actions === true ? { actions: true } : {}) };
+function modeOf({ reloads, actions, states, steer }: Options): Pick<Task, 'reloads' | 'actions' | 'steer'> {
+  if (steer !== undefined && steer === states)
+    throw new Error(
+      `--states and --steer: expected two files, found ${steer} twice; the table of a seed must not change`,
+    );
+  return {
+    ...(steer === undefined ? {} : { steer }),
+    ...(reloads === true ? { reloads: true } : {}),
+    ...(actions === true ? { actions: true } : {}),
+  };
 }
 
 function commit(): string {

@@ -44,6 +44,10 @@ const timing = (change: Partial<Timing>): Seams => ({
   engineConfig: config => ({ ...config, timing: { ...config.timing, ...change } }),
 });
 
+const limits = (change: Partial<Config['limits']>): Seams => ({
+  engineConfig: config => ({ ...config, limits: { ...config.limits, ...change } }),
+});
+
 const exchange = (
   wrap: (
     inner: Exchange,
@@ -922,6 +926,24 @@ export const PLANTED: readonly Planted[] = [
     name: 'collar not looked at',
     mistake: 'how far an order is from the market is left to the strategy',
     only: ['drawn configuration'],
-    seams: () => ({ engineConfig: config => ({ ...config, limits: { ...config.limits, collarBps: 5_000 } }) }),
+    seams: () => limits({ collarBps: 5_000 }),
+  },
+  {
+    name: 'amount of an order not looked at',
+    mistake: 'limits.orderAmountMax is left to the strategy',
+    seams: () => limits({ orderAmountMax: undefined }),
+  },
+  {
+    name: 'past prices not looked at',
+    mistake: 'limits.priceMove is not handed to the risk gate',
+    seams: () => limits({ priceMove: undefined }),
+  },
+  {
+    name: 'cost of a day not looked at',
+    mistake: 'hedge.costDayMax is not handed to the hedger',
+    seams: () => ({
+      engineConfig: config =>
+        config.hedge === undefined ? config : { ...config, hedge: { ...config.hedge, costDayMax: undefined } },
+    }),
   },
 ];

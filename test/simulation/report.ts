@@ -1,6 +1,7 @@
 /** What a campaign tells: the block for people, and the last line for machines. */
 import { PERSON_SOMETIMES } from './judges/personJudge.ts';
 import { SOMETIMES } from './judges/sometimes.ts';
+import { addRun, ALL_PAIRS, emptyTable, PARTS, unvisited } from './judges/states.ts';
 import type { ActionCounts } from './processes/persons.ts';
 import type { ReloadCounts } from './processes/reloads.ts';
 import { grouped, type Explained } from './shrink/groups.ts';
@@ -13,6 +14,7 @@ export class Tally {
   readonly faults = new Map<string, number>();
   readonly sometimes = new Map<string, number>(SOMETIMES.map(what => [what, 0]));
   readonly failing: Run[] = [];
+  readonly pairs = emptyTable();
   mismatches = 0;
   compared = 0;
   cpuMs = 0;
@@ -25,6 +27,7 @@ export class Tally {
       this.faults.set(fault, (this.faults.get(fault) ?? 0) + count);
     for (const [what, count] of Object.entries(run.sometimes))
       this.sometimes.set(what, (this.sometimes.get(what) ?? 0) + count);
+    addRun(this.pairs, run);
     if (run.violations.length > 0) this.failing.push(run);
   }
 
@@ -99,6 +102,8 @@ export function block(
     ...grouped(failures).map(({ law, cause, seeds }) => [`  ${law}: ${cause}`, `seeds ${seeds.join(', ')}`] as const),
     ['same seed, same trace', `${tally.mismatches} mismatches in ${tally.compared} comparisons`],
     ['sometimes', `${SOMETIMES.length - tally.unseen.length} of ${SOMETIMES.length} seen`],
+    ['pairs of states', `${ALL_PAIRS.length - unvisited(tally.pairs).length} of ${ALL_PAIRS.length} visited`],
+    ...pairLines(tally),
     ['both quotes live, calm', percent(tally.uptime(run => run.calm))],
     ['both quotes live, with faults', percent(tally.uptime(run => !run.calm))],
     ['speed', `${tally.speedup.toFixed(0)} times real time per core, ${(wallMs / 1000).toFixed(0)} s in all`],
@@ -134,6 +139,8 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[], failures
     plantedTotal: planted.length,
     sometimesSeen: SOMETIMES.length - tally.unseen.length,
     sometimesTotal: SOMETIMES.length,
+    pairsVisited: ALL_PAIRS.length - unvisited(tally.pairs).length,
+    pairsTotal: ALL_PAIRS.length,
     uptime: {
       calm: round(
         tally.uptime(run => run.calm),
@@ -145,6 +152,19 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[], failures
       ),
     },
   });
+
+/** Returns one line for each two parts of the state: how many pairs of their values were visited. */
+function pairLines({ pairs }: Tally): (readonly [string, string])[] {
+  const parts = Object.keys(PARTS) as (keyof typeof PARTS)[];
+  const open = unvisited(pairs);
+  return parts.flatMap((a, i) =>
+    parts.slice(i + 1).map(b => {
+      const all = PARTS[a].length * PARTS[b].length;
+      const left = open.filter(name => name.startsWith(`${a} `) && name.includes(`, ${b} `)).length;
+      return [`  ${a} and ${b}`, `${all - left} of ${all}`] as const;
+    }),
+  );
+}
 
 const reloadsText = ({ reloads: { asked, taken, refused, putOff, fellBack, awayMs } }: Tally): string =>
   `${asked}: ${taken} taken, ${refused} refused, ${putOff} put off, ${fellBack} fell back; quotes away ${awayMs[0]} ms where nothing else is wrong, ${awayMs[1]} at most`;

@@ -7,8 +7,9 @@ import { Bot, type BotEvents, type Seams } from './processes/bot.ts';
 import { Checker, type Violation } from './judges/checker.ts';
 import { DeskFaults } from './world/deskFaults.ts';
 import { startDollars } from './world/dollars.ts';
-import { isCalm, swarmOf, type Fault } from './world/faults.ts';
-import { HedgeJudge } from './judges/hedgeJudge.ts';
+import { isCalm, swarmOf, type Fault, type Weights } from './world/faults.ts';
+import { HedgeJudge, trueMiddle } from './judges/hedgeJudge.ts';
+import { LimitsJudge } from './judges/limitsJudge.ts';
 import { CALLBACK, InboxWire, startTransactions } from './processes/inbox.ts';
 import { PersonJudge } from './judges/personJudge.ts';
 import { Persons, type ActionCounts } from './processes/persons.ts';
@@ -20,6 +21,7 @@ import { SentinelProcess } from './processes/sentinel.ts';
 import { SentinelJudge } from './judges/sentinelJudge.ts';
 import { BOOK, INSTANCE, scenarioOf, type Scenario } from './world/scenario.ts';
 import type { Sometime } from './judges/sometimes.ts';
+import { VisitedPairs, type States } from './judges/states.ts';
 import type { StateDir } from './processes/stateDir.ts';
 import { Store } from './processes/store.ts';
 import { streamWire } from './world/streamWire.ts';
@@ -47,6 +49,8 @@ export type Run = {
   readonly fills: number;
   readonly lockOuts: number;
   readonly sometimes: Readonly<Record<string, number>>;
+  /** Pairs of states that were visited. */
+  readonly pairs: readonly string[];
   /** Seconds with both quotes live, and seconds in all from the first such moment to the operator's stop. */
   readonly uptime: { readonly both: number; readonly all: number };
   readonly calm: boolean;
@@ -57,6 +61,8 @@ export type Run = {
 
 export type RunOptions = {
   readonly only?: readonly Fault[];
+  /** Probabilities of the classes, instead of one half each. */
+  readonly weights?: Weights;
   readonly seams?: Seams;
   /** Time with faults, instead of what the seed draws. */
   readonly safetyMs?: Millis;
@@ -82,6 +88,8 @@ export type RunOptions = {
 
 /** Difference between two clocks that counts as far apart, in ms: more than any timeout of the sentinel. */
 const CLOCKS_APART_MS = 60_000;
+/** Time after an acceptance within which the machine may lose power, while a lying disk still holds the hedge. */
+const POWER_LOST_WITHIN_MS = 1_000;
 /** A run that does not come to its end in so many events is a failure of the simulator. */
 const EVENTS_MAX = 400_000;
 /** Fees of the account by its volume, while nobody changes them. */
@@ -99,7 +107,7 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   const trace = new Trace(() => clock.elapsed(), print ? line => print(line, world.events) : null);
   // Simulated operators that change the configuration support only the ladder.
   const hasLadder = options.reloads === true || options.actions === true;
-  const swarm = swarmOf(seed, keep ? classesOf(keep) : options.only);
+  const swarm = swarmOf(seed, keep ? classesOf(keep) : options.only, options.weights);
   const scenario = plainer(scenarioOf(seed, swarm, !hasLadder), options.plain ?? []);
   const world: World = new World(seed, clock, swarm, trace, { keep, onStrike });
   trace.add(`seed ${seed} ${JSON.stringify([...swarm])} ${JSON.stringify(scenario.config)}`);
@@ -121,6 +129,7 @@ class Simulation {
   readonly #sentinel: SentinelProcess | null;
   readonly #judge: SentinelJudge | null;
   readonly #hedges: HedgeJudge | null;
+  readonly #limits: LimitsJudge;
   readonly #inbox: InboxWire | undefined;
   readonly #exchange: ReturnType<typeof createVenue>;
   readonly #replies: ReplyFaults;
@@ -133,6 +142,8 @@ class Simulation {
   /** Whether the bot does not quote because the balances differ from the ledger. */
   #differed = false;
   #brokeAt: number | null = null;
+  /** Whether the bot dies now because its machine loses power. */
+  #losesPower = false;
   #crashes = 0;
   #fills = 0;
   #unknowns = 0;
@@ -142,6 +153,7 @@ class Simulation {
   #lastLedger: ReadonlyMap<string, bigint> | null = null;
   #lastBooks: ReadonlyMap<string, Causes> | null = null;
   readonly #books: BooksJudge;
+  readonly #pairs = new VisitedPairs();
   #lastStop: StopClaim | null = null;
 
   constructor(world: World, scenario: Scenario, options: RunOptions) {
@@ -204,6 +216,10 @@ class Simulation {
       isCalm: this.#isCalm,
       recordsAreLate: tradeDelay > 0,
       hedges: () => this.#hedges,
+      shown: mid => {
+        this.#hedges?.shown(mid);
+        this.#limits.shown(mid);
+      },
       promises: {
         book: BOOK,
         prefix: `${INSTANCE}-`,
@@ -217,14 +233,17 @@ class Simulation {
           ),
         ),
         collarBps: config.limits.collarBps,
-        staleAfterMs: config.timing.staleAfterMs,
-        privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs),
+        // Ages that the bot measures with its own clock.
+        staleAfterMs: config.timing.staleAfterMs / world.speeds.bot,
+        privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs) / world.speeds.bot,
+        minuteMs: 60_000 / world.speeds.bot,
         messagesPerMinute: config.halts.messagesPerMinute,
         usesStream: scenario.usesStream,
         earnsFees: !config.nextTierCounts,
       },
     });
     this.#hedges = config.hedge ? this.#hedgeJudge(config.hedge) : null;
+    this.#limits = this.#limitsJudge(config);
     this.#books = new BooksJudge({
       exchange,
       accountId: this.#account.id,
@@ -406,7 +425,6 @@ class Simulation {
 
   #hedgeJudge({ costMaxBps, quoteLifeMinMs, venues }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
     const world = this.#world;
-    const account = this.#exchange.venue.accounts.get(this.#account.id)!;
     const [major = '', minor = ''] = BOOK.split('_');
     return new HedgeJudge({
       exchange: this.#exchange,
@@ -417,21 +435,48 @@ class Simulation {
       now: () => world.clock.elapsed(),
       marks: world.marks,
       breaks: (law, what) => this.#checker.breaks(law, what),
-      ours: side => {
-        const lots = new Map<number, number>();
-        for (const order of account.active.values()) {
-          if (order.side === side && order.originId?.startsWith(`${INSTANCE}-`))
-            lots.set(order.price, (lots.get(order.price) ?? 0) + order.original - order.filled);
-        }
-        return lots;
-      },
+      ours: side => this.#lotsOf(side),
       kept: () => this.#store.hedges,
       byBook: venues.includes('book'),
       costMaxBps,
       quoteLifeMinMs,
-      accepted: hedge => this.#personJudge?.accepted(hedge),
-      bookAgeMaxMs: world.drawn('frozen book') > 0 ? FROZEN_BOOK_MS : BOOK_AGE_MS,
+      accepted: hedge => {
+        this.#personJudge?.accepted(hedge);
+        this.#limits.accepted(hedge);
+      },
+      bookAgeMaxMs: this.#bookAgeMaxMs,
     });
+  }
+
+  #limitsJudge({ hedge, limits: { orderAmountMax, priceMove } }: Scenario['config']): LimitsJudge {
+    const world = this.#world;
+    return new LimitsJudge({
+      now: () => world.clock.elapsed(),
+      marks: world.marks,
+      breaks: (law, what) => this.#checker.breaks(law, what),
+      mid: () => {
+        const middle = trueMiddle({ exchange: this.#exchange, book: BOOK, ours: side => this.#lotsOf(side) });
+        return middle === null ? null : Number(middle) / 1e18;
+      },
+      orderAmountMax: Number(orderAmountMax ?? Infinity),
+      priceMove,
+      bookAgeMaxMs: this.#bookAgeMaxMs,
+      costDayMax: hedge?.costDayMax === undefined ? null : moneyOf(hedge.costDayMax),
+    });
+  }
+
+  get #bookAgeMaxMs(): Millis {
+    return this.#world.drawn('frozen book') > 0 ? FROZEN_BOOK_MS : BOOK_AGE_MS;
+  }
+
+  /** Returns the open lots of the bot's live orders by price in ticks. */
+  #lotsOf(side: 'buy' | 'sell'): ReadonlyMap<number, number> {
+    const lots = new Map<number, number>();
+    for (const order of this.#exchange.venue.accounts.get(this.#account.id)!.active.values()) {
+      if (order.side === side && order.originId?.startsWith(`${INSTANCE}-`))
+        lots.set(order.price, (lots.get(order.price) ?? 0) + order.original - order.filled);
+    }
+    return lots;
   }
 
   async run(): Promise<Run> {
@@ -624,13 +669,21 @@ class Simulation {
     const { clock, marks } = this.#world;
     this.#sampledAt = clock.elapsed();
     this.#hedges?.sample();
+    this.#limits.sample();
     if (this.#store.isFull) this.#judge?.diskIsFull();
     this.#judge?.look(this.#checker.liveWithTimes());
     const { engine } = this.#bot;
     const apart = Math.abs(this.#world.skewOf('bot') - this.#world.skewOf('sentinel'));
     if (this.#sentinel && apart > CLOCKS_APART_MS) marks.see('the clocks of two machines were far apart');
     if (!engine) return;
-    const { silent } = engine.snapshot(clock.now());
+    const { quoting, regime, silent } = engine.snapshot(clock.now());
+    this.#pairs.add(this.#states(regime.regime));
+    const isFar = quoting === 'price moved too far';
+    if (isFar) this.#excusedAt.buy = this.#excusedAt.sell = clock.elapsed();
+    if (isFar || silent.some(line => line.endsWith('price too far from past prices')))
+      marks.see('an order was too far from past prices');
+    if (silent.some(line => line.endsWith('order amount limit')))
+      marks.see('the amount of an order was more than its limit');
     if (silent.some(line => line.startsWith('bid'))) this.#excusedAt.buy = clock.elapsed();
     if (silent.some(line => line.startsWith('ask'))) this.#excusedAt.sell = clock.elapsed();
     if (silent.some(line => line.includes('pulled:'))) marks.see('a side was pulled');
@@ -640,6 +693,22 @@ class Simulation {
     if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
     if (engine.unfinished.filter(order => order.state === 'unknown').length > 1)
       marks.see('several unknown orders at once');
+  }
+
+  #states(regime: States['regime'][number]): States {
+    const { halt, hold, hedges } = this.#store;
+    const { streamUp, engine } = this.#bot;
+    const orders = new Set((engine?.unfinished ?? []).flatMap(({ state }) => (state === 'done' ? [] : [state])));
+    const last = hedges.at(-1)?.state ?? 'none';
+    const isEnded = last === 'completed' || last === 'failed' || last === 'stranded';
+    return {
+      order: orders.size === 0 ? ['none'] : [...orders].sort(),
+      regime: [regime],
+      latch: [halt !== null ? 'halted' : hold !== null ? 'held' : 'open'],
+      sentinel: [this.#sentinel?.state ?? 'none'],
+      book: [streamUp === true ? 'from the stream' : streamUp === false ? 'polled beside the stream' : 'polled'],
+      hedge: [this.#scenario.config.hedge === undefined ? 'off' : isEnded ? 'ended' : last],
+    };
   }
 
   #sentinelHeld(): void {
@@ -663,8 +732,10 @@ class Simulation {
       tried: (request, topic) => this.#checker.tried(request, topic),
       sent: (life, request, topic) => {
         this.#checker.sent(life.number, request, topic);
+        if (topic === 'accept') this.#loseHedgeSoon();
         if (topic !== 'place') return;
         const { originId, side, major } = orderIn(request);
+        this.#limits.placing(orderIn(request));
         this.#judge?.placing(originId, this.#checker.runsSince(life.number));
         if (this.#hedges?.isTake(originId) !== true) this.#reloads?.sent(originId, major);
         this.#personJudge?.sent(originId, side === 'buy' ? 'buy' : 'sell', moneyOf(major));
@@ -726,7 +797,7 @@ class Simulation {
         this.#checker.died();
         this.#hedges?.died();
         if (!this.#bot.isRunning) see('a crash during recovery');
-        if (world.strikes('lying disk', 1)) this.#loseHeld();
+        if (this.#losesPower || world.strikes('lying disk', 1)) this.#loseHeld();
         for (const id of this.#store.openIntents()) {
           const fate = this.#checker.fateOf(id);
           if (fate === 'not sent') see('a crash with an intent that was never sent');
@@ -753,6 +824,20 @@ class Simulation {
     };
   }
 
+  /** The machine may go down just after an acceptance, whose hedge the disk then loses. */
+  #loseHedgeSoon(): void {
+    const world = this.#world;
+    const after = world.struck('lying disk', 1, () => world.chance('lost hedges').between(0, POWER_LOST_WITHIN_MS));
+    if (after === null) return;
+    const { life } = this.#bot;
+    world.clock.after(after, () => {
+      if (!world.isFaulty) return;
+      this.#losesPower = true;
+      life?.kill('the machine loses power');
+      this.#losesPower = false;
+    });
+  }
+
   /** Applies the loss of writes that were not durable when the machine went down. */
   #loseHeld(): void {
     const store = this.#store;
@@ -763,6 +848,7 @@ class Simulation {
     if (store.openIntents().some(id => !open.has(id)))
       this.#world.marks.see('a disk that lied lost the end of an order');
     this.#hedges?.lost(hedges, store.hedges);
+    this.#limits.lost();
     // No transfer list contains the amounts that a lost hedge moved.
     if ((this.#hedges?.lostMajor ?? 0n) > 0n) this.#checker.transferred(false);
   }
@@ -842,6 +928,7 @@ class Simulation {
       fills: this.#fills,
       lockOuts: this.#checker.lockOuts,
       sometimes: Object.fromEntries(world.marks.counts),
+      pairs: this.#pairs.names,
       uptime: this.#checker.uptime,
       calm: this.#isCalm,
       reloads: this.#reloads?.counts ?? null,

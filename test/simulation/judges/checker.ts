@@ -39,8 +39,10 @@ export type Promises = {
   /** Opening balance minus the target, in 10^-8 of the base currency. */
   readonly opening: bigint;
   readonly collarBps: number;
+  /** Ages and the minute of the bot's clock, in ms of the exchange's clock: the two may run at different speeds. */
   readonly staleAfterMs: number;
   readonly privateStaleAfterMs: number;
+  readonly minuteMs: number;
   readonly messagesPerMinute: number;
   readonly usesStream: boolean;
   /** No quote is paid for volume. */
@@ -60,6 +62,8 @@ export type CheckerOptions = {
   readonly isCalm: boolean;
   /** Null where nothing is hedged. */
   readonly hedges: () => HedgeJudge | null;
+  /** Called with the mid price of each book with two sides that the exchange shows. */
+  readonly shown: (mid: number) => void;
   /** Trade records come late in this run, so that balances may be ahead of them. */
   readonly recordsAreLate: boolean;
 };
@@ -669,7 +673,8 @@ export class Checker {
     witness.placements.push(at);
     if (witness.placements.length > promises.messagesPerMinute + promises.levels * 2) {
       const first = witness.placements.shift()!;
-      if (at - first < 60_000) this.#break('R5', `more than ${promises.messagesPerMinute} placements in a minute`);
+      if (at - first < promises.minuteMs)
+        this.#break('R5', `more than ${promises.messagesPerMinute} placements in a minute`);
     }
     if (
       at - Math.max(this.#rulesChangedAt, this.#askedForRulesAt) > RULES_KNOWN_AFTER_MS &&
@@ -796,7 +801,7 @@ export class Checker {
     const isGood = Number.isFinite(bid) && Number.isFinite(ask) && bid < ask;
     witness.badSince = isGood ? null : (witness.badSince ?? this.#options.now());
     witness.books.push({ at: sentAt, isGood, mid: (bid + ask) / 2 });
-    if (isGood) this.#options.hedges()?.shown((bid + ask) / 2);
+    if (isGood) this.#options.shown((bid + ask) / 2);
     if (witness.books.length > 3) witness.books.shift();
   }
 

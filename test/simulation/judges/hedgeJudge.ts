@@ -294,7 +294,7 @@ export class HedgeJudge {
   /** Samples the mid price. Must be called once per second. */
   sample(): void {
     const { now, bookAgeMaxMs } = this.#options;
-    const middle = this.#middle();
+    const middle = trueMiddle(this.#options);
     if (middle === null) return;
     this.#middles.push({ at: now(), middle });
     while (this.#middles[0] && this.#middles[0].at < now() - bookAgeMaxMs) this.#middles.shift();
@@ -486,24 +486,9 @@ export class HedgeJudge {
 
   /** Returns the mid prices of all books that the bot may have received. */
   #seenMiddles(): readonly bigint[] {
-    return [...this.#middles.map(({ middle }) => middle), this.#middle() ?? 0n].filter(middle => middle > 0n);
-  }
-
-  #middle(): bigint | null {
-    const { exchange, book, ours } = this.#options;
-    const { engine, instrument } = exchange.venue.books.get(book)!;
-    const best = (side: 'buy' | 'sell'): number => {
-      const own = ours(side);
-      let found = 0;
-      engine.eachLevel(side, (ticks, total) => {
-        if (total <= (own.get(ticks) ?? 0)) return true;
-        found = ticks;
-        return false;
-      });
-      return found;
-    };
-    const [bid, ask] = [best('buy'), best('sell')];
-    return bid > 0 && ask > 0 ? ((BigInt(bid) + BigInt(ask)) * instrument.tickMoney) / 2n : null;
+    return [...this.#middles.map(({ middle }) => middle), trueMiddle(this.#options) ?? 0n].filter(
+      middle => middle > 0n,
+    );
   }
 
   #codeOf(reply: Reply): string | undefined {
@@ -539,4 +524,25 @@ const ONE = 10n ** 18n;
 function units(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole) * ONE + BigInt(fraction.slice(0, 18).padEnd(18, '0'));
+}
+
+/** Returns the mid price of the true book without the bot's orders, in 10^-18; `null` if a side is empty. */
+export function trueMiddle({
+  exchange,
+  book,
+  ours,
+}: Pick<HedgeJudgeOptions, 'book' | 'exchange' | 'ours'>): bigint | null {
+  const { engine, instrument } = exchange.venue.books.get(book)!;
+  const best = (side: 'buy' | 'sell'): number => {
+    const own = ours(side);
+    let found = 0;
+    engine.eachLevel(side, (ticks, total) => {
+      if (total <= (own.get(ticks) ?? 0)) return true;
+      found = ticks;
+      return false;
+    });
+    return found;
+  };
+  const [bid, ask] = [best('buy'), best('sell')];
+  return bid > 0 && ask > 0 ? ((BigInt(bid) + BigInt(ask)) * instrument.tickMoney) / 2n : null;
 }

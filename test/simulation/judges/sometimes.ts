@@ -95,6 +95,9 @@ export const SOMETIMES = [
   'a regime only closed inventory',
   'a side was pulled',
   'the target was the opening balance',
+  'the amount of an order was more than its limit',
+  'an order was too far from past prices',
+  'hedges cost more than half of the limit of their day',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];

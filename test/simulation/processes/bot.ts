@@ -113,6 +113,11 @@ export class Bot {
     return this.#rotation?.run.engine ?? null;
   }
 
+  /** Whether market data comes from the stream; `null` without a stream. */
+  get streamUp(): boolean | null {
+    return this.#rotation?.run.market.status.streamUp ?? null;
+  }
+
   /** Age of the last run, in a new process or in the one of the run before: waits on evidence begin with it. */
   get ageMs(): Millis {
     return this.#options.world.clock.elapsed() - this.#runBeganAt;

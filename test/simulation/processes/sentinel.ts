@@ -81,6 +81,10 @@ export class SentinelProcess {
     });
   }
 
+  get state(): 'runs' | 'frozen' | 'gone' {
+    return this.#life === null ? 'gone' : this.#life.isFrozen ? 'frozen' : 'runs';
+  }
+
   start(): void {
     const { world, scenario, store, judge, seams } = this.#options;
     const life = new Life(

@@ -2,9 +2,10 @@
 import { PLANTED } from '../planted.ts';
 import type { Task } from '../campaign.ts';
 
-export function commandOf({ seed, keep, plain, safetyMs, untilMs, planted, reloads, actions }: Task): string {
+export function commandOf({ seed, steer, keep, plain, safetyMs, untilMs, planted, reloads, actions }: Task): string {
   const options = [
     `--seed ${seed}`,
+    ...(steer === undefined ? [] : [`--steer ${steer}`]),
     ...(keep === undefined ? [] : [`--keep ${JSON.stringify(keep)}`]),
     ...(plain === undefined || plain === '' ? [] : [`--plain ${plain}`]),
     ...(safetyMs === undefined ? [] : [`--heal ${safetyMs}`]),

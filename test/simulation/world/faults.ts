@@ -99,15 +99,18 @@ export type Fault = (typeof FAULTS)[number];
 /** Intensity in (0, 1] of each class that is on. */
 export type Swarm = ReadonlyMap<Fault, number>;
 
+/** Probabilities of classes in a steered draw; a class without one is on with a probability of one half. */
+export type Weights = ReadonlyMap<Fault, number>;
+
 /** Every tenth seed is calm: nothing is injected, and the price of safety can be told from the others. */
 export const isCalm = (seed: number): boolean => seed % 10 === 0;
 
 /** `only` keeps the drawn intensity of the classes that it names, and switches the others off. */
-export function swarmOf(seed: number, only?: readonly Fault[]): Swarm {
+export function swarmOf(seed: number, only?: readonly Fault[], weights?: Weights): Swarm {
   const chance = chanceOf(seed, 'swarm');
   const swarm = new Map<Fault, number>();
   for (const fault of FAULTS) {
-    const on = chance.hit(0.5);
+    const on = chance.hit(weights?.get(fault) ?? 0.5);
     // Mostly mild: with everything at its worst the bot would hardly ever quote, and little could be learnt.
     const intensity = 0.05 + 0.95 * chance.next() ** 3;
     if (only ? only.includes(fault) : on && !isCalm(seed)) swarm.set(fault, intensity);

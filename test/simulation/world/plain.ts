@@ -36,8 +36,21 @@ const noSentinel: Change = scenario => ({
   hasSentinel: false,
 });
 
+const noMoreLimits: Change = scenario =>
+  part(
+    'limits',
+    ({ orderAmountMax: _, priceMove: __, ...rest }) => rest,
+  )(
+    part('hedge', hedge => {
+      if (hedge === undefined) return undefined;
+      const { costDayMax: _, ...rest } = hedge;
+      return rest;
+    })(scenario),
+  );
+
 const PLAIN_CHANGES = {
   hedge: noHedge,
+  'more-limits': noMoreLimits,
   inbox: scenario => ({ ...scenario, hasInbox: false }),
   sentinel: noSentinel,
   'fair-value': noFairValue,

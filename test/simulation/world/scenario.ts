@@ -81,6 +81,7 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenari
   };
   const prices = chanceOf(seed, 'fair value');
   const fairValue = !isCalm(seed) && prices.hit(0.4) ? fairValueOf(prices, usesStream) : null;
+  const bounds = !isCalm(seed) && mayBeAny ? moreLimitsOf(chanceOf(seed, 'more limits'), amount) : null;
   const listing = chanceOf(seed, 'transfer lists');
   const counted = chance.pick(['mid', 'mid', 'weightedMid', 'bestBidAsk']);
   const raw = {
@@ -109,12 +110,13 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenari
       collarBps: 200,
       drawdownMax: tight ? '60' : '5000',
       dayLossMax: tight ? '100' : '5000',
+      ...bounds?.limits,
     },
     halts: tight ? { fillsPer10Min: 40, unknownsPerMinute: 10, messagesPerMinute: 300 } : {},
     ...(!isCalm(seed) && adverse.hit(0.5) ? { markouts } : {}),
     sentinel: { required: hasSentinel && second.hit(0.5) },
     inventory: { target: hedging?.target ?? '1.5' },
-    ...(hedging ? { hedge: hedging.hedge } : {}),
+    ...(hedging ? { hedge: { ...hedging.hedge, ...bounds?.hedge } } : {}),
     timing: {
       ...{
         requestDelayMaxMs: fenceMs,
@@ -152,6 +154,18 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenari
     healMs: fenceMs + settleMs + 75_000,
     quietMs: fenceMs + settleMs + 60_000,
     heldMaxMs: fenceMs - FENCE_MARGIN_MS,
+  };
+}
+
+/** Limits that a configuration may omit, so low that they bind. `amount`: thousandths of the base currency. */
+function moreLimitsOf(chance: Chance, amount: number) {
+  const some = <T>(part: T): T | undefined => (chance.hit(0.3) ? part : undefined);
+  return {
+    limits: {
+      orderAmountMax: some(((amount + chance.pick([0, 0.5])) / 1_000).toFixed(4)),
+      priceMove: some({ bps: chance.pick([10, 12, 30]), windowMs: chance.pick([60_000, 120_000]) }),
+    },
+    hedge: { costDayMax: some(chance.pick(['10', '40'])) },
   };
 }
 
