@@ -19,6 +19,19 @@ export function venueNamed(name: string | undefined): ExchangeVenue {
   throw new UsageError(`exchange.venue: expected one of ${names}, found ${JSON.stringify(name)}`);
 }
 
+/**
+ * Rejects real orders on a venue whose client has traded only with test doubles, unless the configuration accepts it.
+ * @throws UsageError with the line to add.
+ */
+export function refuseUntried({ exchange }: Pick<Config, 'exchange'>, venues: readonly ExchangeVenue[] = VENUES): void {
+  if (exchange.kind !== 'remote') return;
+  const { name, tried } = venues.find(each => each.name === exchange.venue) ?? venues[0]!;
+  if (tried === undefined || exchange.acceptUntried === name) return;
+  throw new UsageError(
+    `exchange.acceptUntried: the client of ${name} has traded only with test doubles, never with ${name} itself; try one order with puntas doctor --order --yes, then add acceptUntried: ${name} below exchange, and start with the smallest amounts`,
+  );
+}
+
 /** Returns the venue of a configuration. */
 export const venueOf = ({ exchange }: Pick<Config, 'exchange'>): ExchangeVenue =>
   venueNamed(exchange.kind === 'remote' ? exchange.venue : undefined);
