@@ -3,9 +3,10 @@
 /**
  * Maximum number of words in all pages for users together, without the strategy pages. The target was 35,000. It was
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
- * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance.
+ * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 430 for a second
+ * embedded exchange and its keys.
  */
-export const WORDS_MAX = 36_100;
+export const WORDS_MAX = 36_530;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -20,13 +21,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 2_605,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 3_475,
+  'docs/configuration.md': 3_690,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
   'docs/controls.md': 875,
   'docs/doctor.md': 375,
-  'docs/embedded-exchange.md': 1_640,
+  'docs/embedded-exchange.md': 1_830,
   'docs/environment.md': 275,
   'docs/fair-value.md': 575,
   'docs/fill-models.md': 750,

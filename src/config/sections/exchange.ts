@@ -46,6 +46,11 @@ const market = z.discriminatedUnion('kind', [
     .describe('Recorded market.'),
 ]);
 
+const feeRates = z.strictObject({
+  maker: rate.describe('Maker fee (fraction).'),
+  taker: rate.describe('Taker fee (fraction).'),
+});
+
 const embedded = z.strictObject({
   kind: z.literal('embedded').describe('Embedded exchange with play money; needs no key.'),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Random seed.'),
@@ -53,10 +58,7 @@ const embedded = z.strictObject({
   market: market.prefault({ kind: 'flow' }).describe("Source of the other traders' orders."),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
   volume30d: decimalText.default('200000000').describe('30-day volume (quote), for the fee tier.'),
-  fees: z
-    .strictObject({ maker: rate, taker: rate })
-    .optional()
-    .describe('Fees of the book, as fractions. If omitted, the fee tier of volume30d.'),
+  fees: feeRates.optional().describe('Fees of the book, as fractions. If omitted, the fee tier of volume30d.'),
   port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   ...requests,
 });
@@ -106,11 +108,8 @@ const secondEmbedded = z.strictObject({
   seed: z.int().min(0).max(2_147_483_647).optional().describe('Random seed. If omitted, exchange.seed.'),
   port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   balances: balances.default({ btc: '1.5', usdt: '100000' }).describe('Opening balances by currency.'),
-  fees: z
-    .strictObject({ maker: rate, taker: rate })
-    .default({ maker: '0.00075', taker: '0.00075' })
-    .describe('Fees, as fractions of what is received.'),
-  latencyMs: millis(0, 60_000).default(20).describe('Delay of requests, answers and stream frames, each way.'),
+  fees: feeRates.default({ maker: '0.00075', taker: '0.00075' }).describe('Fees, as fractions of what is received.'),
+  latencyMs: millis(0, 60_000).default(20).describe('Delay of requests, answers and stream frames.'),
   leadMs: millis(0, 60_000).default(1_500).describe('Time by which prices there move first.'),
   spreadBps: z.number().min(0.3).max(1_000).default(3).describe('Median spread there.'),
   noiseBps: z

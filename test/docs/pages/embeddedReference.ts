@@ -1,7 +1,9 @@
 /** Writes the page of the embedded exchange out of its table of operator calls and its table of switches. */
-import { OPERATOR_ROUTES, SWITCHES } from '../../../src/sandbox/index.ts';
+import { OPERATOR_ROUTES, SECOND_OPERATOR_ROUTES, SECOND_SWITCHES, SWITCHES } from '../../../src/sandbox/index.ts';
 
 /** docs/embedded-exchange.md as Markdown, before formatting. */
+type Row = (typeof SWITCHES)[keyof typeof SWITCHES] | (typeof SECOND_SWITCHES)[keyof typeof SECOND_SWITCHES];
+
 export function embeddedReference(): string {
   return [
     '<!-- Generated from src/sandbox/operator and src/sandbox/switches by `npm run docs`. A test fails when this page is not what the code says. -->',
@@ -13,7 +15,9 @@ export function embeddedReference(): string {
     TRANSACTIONS,
     '## Switches',
     SWITCHES_INTRODUCTION,
-    ['| switch | values | meaning |', '|---|---|---|', ...switches()].join('\n'),
+    ['| switch | values | meaning |', '|---|---|---|', ...switches(SWITCHES)].join('\n'),
+    '## A second exchange',
+    SECOND,
   ].join('\n\n');
 }
 
@@ -23,8 +27,8 @@ const calls = (): readonly string[] =>
     return `| \`${method} ${pattern.replace('/operator', '')}\` | ${isSame ? 'the same' : takes} | ${does} |`;
   });
 
-const switches = (): readonly string[] =>
-  Object.entries(SWITCHES).map(([name, row]) => {
+const switches = (table: Readonly<Record<string, Row>>): readonly string[] =>
+  Object.entries(table).map(([name, row]) => {
     const values =
       row.kind === 'choice'
         ? row.variants.map(variant => `\`${variant}\``).join(', ')
@@ -42,6 +46,13 @@ export const switchSources = (): string =>
       '| switch | source |',
       '|---|---|',
       ...Object.entries(SWITCHES).map(([name, { source }]) => `| \`${name}\` | ${source} |`),
+    ].join('\n'),
+    '## The second exchange',
+    'Its switches are changed by its own operator calls. `spot-api-docs` is github.com/binance/binance-spot-api-docs at the commit named.',
+    [
+      '| switch | values | meaning | source |',
+      '|---|---|---|---|',
+      ...switches(SECOND_SWITCHES).map((row, i) => `${row} ${Object.values(SECOND_SWITCHES)[i]!.source} |`),
     ].join('\n'),
   ].join('\n\n');
 
@@ -83,3 +94,22 @@ const TRANSACTIONS = `A transaction is PENDING, IN_PROGRESS, then COMPLETE or FA
 Deliveries of a final status or a refund always arrive; others can be lost (\`webhookSkipPips\`). At most 10,000 wait; optional ones are dropped first.`;
 
 const SWITCHES_INTRODUCTION = `Switches decide what the interface documents leave open ([sources](development/evidence/switches.md)). Clients should work with every value; the first is the default. \`Ms\` is milliseconds, \`Pips\` 1/10000.`;
+
+const SECOND = `With \`elsewhere: { kind: embedded }\`, a second exchange runs in the same process. It has its own address, accounts, books,
+matching and fees, and supports Binance's spot interface. To run both: \`puntas run -c config/elsewhere.yaml\`.
+
+Both markets follow one hidden price:
+
+- The second exchange moves first, by \`leadMs\`.
+- The price of the first has a basis: a constant, a part that reverts to it, and a random walk.
+- Each has its own noise, takers and makers. The same seeds give the same markets.
+
+It has ping, time, exchangeInfo, depth, trades, aggTrades, tickers, orders, open and past orders, own trades, account,
+commissions and fees. Streams: depth, bookTicker, trade and aggTrade. It has no user data stream, stop orders or margin.
+
+\`puntas exchange -c config/elsewhere.yaml\` prints its address and key. Its operator calls, with the same token:
+${SECOND_OPERATOR_ROUTES.map(({ method, pattern }) => `\`${method} ${pattern}\``).join(', ')}.
+
+Its switches are [faults](development/evidence/switches.md#the-second-exchange): lost, cut or late answers, server errors,
+rejected orders, partial fills, throttling, a wrong clock, silent streams and frozen books. \`{"answerLostPips":500}\` to
+\`PATCH /operator/switches\` loses 1 answer in 20.`;

@@ -68,12 +68,12 @@ export const told = ({ status, body, headers }: WireReply): Told => ({
 
 /** A public read. */
 export const read = <T>(exchange: SecondExchange, target: string, peer = '127.0.0.1'): T =>
-  told(exchange.respond({ method: 'GET', target, headers: {}, body: '' }, peer)).body as T;
+  told(exchange.respond({ method: 'GET', target, headers: {}, body: '' }, peer)).body;
 
 export type Stage = {
   readonly clock: VirtualClock;
   readonly exchange: SecondExchange;
-  caller(balances?: Record<string, string>): Caller;
+  readonly caller: (balances?: Record<string, string>) => Caller;
 };
 
 export const RICH = { btc: '100', usdt: '10000000', mxn: '100000000', bnb: '100' };
