@@ -10,7 +10,7 @@ import {
   type WireRequest,
 } from '../../../src/core/index.ts';
 import { Secret } from '../../../src/core/text/secret.ts';
-import { binance } from '../../../src/exchange/index.ts';
+import { binanceSpot } from '../../../src/exchange/index.ts';
 import { createSecondExchange, type SecondExchange, type SecondSwitches } from '../../../src/sandbox/index.ts';
 import { randomOf } from '../../../src/core/index.ts';
 import { ScriptedTransport, type Answer } from '../bitso/fakes.ts';
@@ -57,7 +57,7 @@ export function deskOn(switches: Partial<SecondSwitches> = {}, deadlineMs = DEAD
     const { key, secret } = exchange.openAccount({ balances: { btc: '10', usdt: '1000000', bnb: '100' } });
     const transport = transportTo(exchange, clock);
     transports.push(transport);
-    return binance.connect({
+    return binanceSpot.connect({
       ...{ clock, random: randomOf(1), restUrl: 'http://127.0.0.1/api', transport, book: 'btc_usdt', deadlineMs },
       credentials: { key, secret: new Secret(secret), nonceAbove: 0n },
       budgets: { public: 100_000, private: 100_000 },
@@ -104,7 +104,7 @@ export function scriptedBinance(answer: Answer, deadlineMs = DEADLINE_MS) {
     if (request.target.startsWith('/api/v3/exchangeInfo')) return json(SYMBOLS);
     return answer(request);
   });
-  const client = binance.connect({
+  const client = binanceSpot.connect({
     ...{ clock, random: randomOf(1), restUrl: 'http://127.0.0.1/api', transport, book: 'btc_usdt', deadlineMs },
     credentials: { key: 'the-key', secret: new Secret('the-secret'), nonceAbove: 0n },
     budgets: { public: 100_000, private: 100_000 },

@@ -11,7 +11,7 @@ import {
   type StreamNews,
 } from '../../../src/core/index.ts';
 import { DepthBook, type DepthUpdate } from '../../../src/exchange/binance/stream/depthBook.ts';
-import { binanceStream } from '../../../src/exchange/binance/stream/stream.ts';
+import { spotStream } from '../../../src/exchange/binance/stream/stream.ts';
 import { inProcessStream } from '../../../src/sandbox/index.ts';
 import { runsOf } from '../../many.ts';
 import { deskOn } from './fakes.ts';
@@ -113,7 +113,7 @@ describe('the stream', () => {
     const desk = deskOn({ streamDropEvery: 17, streamDelayMs: 30, streamCloseEvery: 150 });
     const { client, other, clock, exchange } = desk;
     const url = '/stream?streams=btcusdt@depth@100ms/btcusdt@trade';
-    const stream = binanceStream({
+    const stream = spotStream({
       ...{ transport: inProcessStream(exchange.stream, clock, 5, url), clock, random: randomOf(1) },
       ...{ book: 'btc_usdt', symbol: 'BTCUSDT', exchange: client, depth: 1_000 },
     });
@@ -145,8 +145,7 @@ describe('the stream', () => {
     expect(books.length).toBeGreaterThan(50);
     const known = books.filter(({ sequence }) => truths.has(sequence));
     expect(known.length).toBeGreaterThan(50);
-    for (const { sequence, bids, asks } of known)
-      expect(JSON.stringify({ bids, asks })).toBe(truths.get(sequence));
+    for (const { sequence, bids, asks } of known) expect(JSON.stringify({ bids, asks })).toBe(truths.get(sequence));
     const trades = news.flatMap(piece => (piece.kind === 'trades' ? piece.trades : []));
     expect(trades.length).toBeGreaterThan(10);
     expect(trades.every(({ makerOid }) => makerOid === undefined)).toBe(true);
@@ -161,7 +160,7 @@ describe('the stream', () => {
     const made: StreamListener[] = [];
     const news: StreamNews[] = [];
     let reads = 0;
-    const stream = binanceStream({
+    const stream = spotStream({
       ...{ clock, random: randomOf(1), book: 'btc_usdt', symbol: 'BTCUSDT', depth: 1_000 },
       transport: {
         connect: listener => {
