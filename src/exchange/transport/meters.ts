@@ -1,4 +1,4 @@
-/** Meters of a budget: how much weight an exchange may have counted. */
+/** Meters of a budget: how much weight an exchange may have counted, in a window or by a decaying counter. */
 import type { Millis } from '../../core/index.ts';
 
 /** Counter of weight, with times on the monotonic clock. */
@@ -55,6 +55,44 @@ export function windowMeter(limit: number, windowMs: Millis): Meter {
       forget(now);
       const missing = used - underWay - ended;
       if (missing > 0) count(missing, now);
+    },
+  };
+}
+
+/**
+ * Returns a counter that each request increases by its weight, and that falls by `perSecond` down to zero. The weight of
+ * a request starts to fall when the request has ended, because the exchange may count it as late as that.
+ */
+export function decayingMeter(limit: number, perSecond: number): Meter {
+  let underWay = 0;
+  let level = 0;
+  let at: Millis = -Infinity;
+  const decay = (now: Millis): void => {
+    if (at !== -Infinity) level = Math.max(0, level - (Math.max(0, now - at) * perSecond) / 1_000);
+    at = now;
+  };
+  return {
+    limit,
+    room: now => {
+      decay(now);
+      return limit - underWay - level;
+    },
+    start: weight => {
+      underWay += weight;
+    },
+    end: (counted, weight, now) => {
+      decay(now);
+      underWay -= weight;
+      if (counted) level += weight;
+    },
+    moreRoomAt: now => {
+      decay(now);
+      // One unit of weight more, or everything that is left of the level.
+      return level > 0 ? now + (Math.min(1, level) / perSecond) * 1_000 : Infinity;
+    },
+    raiseTo: (used, now) => {
+      decay(now);
+      level = Math.max(level, used - underWay);
     },
   };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { Budget, type Slot } from '../../../src/exchange/transport/budget.ts';
-import { windowMeter } from '../../../src/exchange/transport/meters.ts';
+import { decayingMeter, windowMeter } from '../../../src/exchange/transport/meters.ts';
 
 const WINDOWS = [
   { limit: 10, ms: 10_000 },
@@ -99,5 +99,62 @@ describe('a budget of weights', () => {
       await clock.advance(1);
       expect(budget.takeNow(1)).not.toBeNull();
     }
+  });
+});
+
+describe('a counter that decays', () => {
+  it('never lets the counter of the exchange pass its limit, wherever in its time each request arrives', async () => {
+    const call = fc.record({
+      after: fc.integer({ min: 0, max: 3_000 }),
+      takes: fc.integer({ min: 0, max: 4_000 }),
+      arrives: fc.double({ min: 0, max: 1, noNaN: true }),
+      weight: fc.integer({ min: 1, max: 4 }),
+      waitMs: fc.integer({ min: 0, max: 60_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { maxLength: 40 }), async calls => {
+        const clock = new VirtualClock();
+        const budget = new Budget(clock, { meters: [decayingMeter(15, 0.33)] });
+        const arrivals: { at: number; weight: number }[] = [];
+        for (const { after, takes, arrives, weight, waitMs } of calls) {
+          await clock.advance(after);
+          void budget.take(0, waitMs, weight).then(slot => {
+            if (!slot) return;
+            arrivals.push({ at: clock.elapsed() + takes * arrives, weight });
+            clock.after(takes, slot.end);
+          });
+        }
+        await clock.advance(300_000);
+        let [level, last] = [0, 0];
+        for (const { at, weight } of arrivals.sort((a, b) => a.at - b.at)) {
+          level = Math.max(0, level - ((at - last) * 0.33) / 1_000) + weight;
+          last = at;
+          expect(level).toBeLessThanOrEqual(15 + 1e-6);
+        }
+        expect(budget.left()).toBe(15);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('serves a waiting request as soon as the counter has fallen far enough', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { meters: [decayingMeter(2, 0.5)] });
+    (await budget.take(0, 0, 2))!.end();
+    let servedAt = -1;
+    void budget.take(0, 60_000, 1).then(() => (servedAt = clock.elapsed()));
+    await clock.advance(10_000);
+    expect(servedAt).toBeGreaterThanOrEqual(2_000);
+    expect(servedAt).toBeLessThanOrEqual(2_001);
+  });
+
+  it('counts what the exchange reports, upwards only', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { meters: [decayingMeter(15, 1)] });
+    budget.raiseTo(10);
+    budget.raiseTo(3);
+    expect(budget.left()).toBe(5);
+    await clock.advance(4_000);
+    expect(budget.left()).toBe(9);
   });
 });
