@@ -26,14 +26,14 @@ const LOT_DECIMALS = 8;
 export type BookRules = {
   readonly book: string;
   readonly tickSize: DecimalText;
-  /** Step of amounts; absent if the exchange publishes none. */
-  readonly lotSize?: DecimalText;
   readonly minimumAmount: DecimalText;
   readonly maximumAmount: DecimalText;
   readonly minimumPrice: DecimalText;
   readonly maximumPrice: DecimalText;
   readonly minimumValue: DecimalText;
   readonly maximumValue: DecimalText;
+  /** Step of amounts; absent if the exchange publishes none. */
+  readonly lotSize?: DecimalText;
 };
 
 export type Instrument = {
@@ -62,13 +62,14 @@ export type Instrument = {
 };
 
 /**
- * Returns the lot of a book: the published step, or else the finest power of ten, at least `LOT`, in which the maximum amount is below 2^53 lots.
+ * Returns the lot of a book: its published step of amounts, or else the finest power of ten, at least `LOT`, in which
+ * the maximum amount is below 2^53 lots.
  *
- * The lot divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as
- * `instrumentOf` does.
+ * The lot divides the minimum amount exactly, and its product with the tick has at most 18 decimals. A published step
+ * that is too fine for this is multiplied by a power of ten. Throws as `instrumentOf` does.
  */
 export function lotOf(rules: BookRules): DecimalText {
-  if (rules.lotSize !== undefined) return ruleOf(rules, 'lot_size', rules.lotSize).toFixed();
+  if (rules.lotSize !== undefined) return coarseEnough(rules, rules.lotSize);
   const [tick, minimum, maximum] = [
     ruleOf(rules, 'tick_size', rules.tickSize),
     ruleOf(rules, 'minimum_amount', rules.minimumAmount),
@@ -77,6 +78,14 @@ export function lotOf(rules: BookRules): DecimalText {
   let decimals = Math.min(LOT_DECIMALS, Math.max(0, MONEY_DECIMALS - tick.dp()));
   while (decimals > minimum.dp() && maximum.mul(new Exact(10).pow(decimals)).gt(UNITS_MAX)) decimals--;
   return new Exact(10).pow(-decimals).toFixed();
+}
+
+/** Multiplies a step by ten until its product with the tick has at most 18 decimals. */
+function coarseEnough(rules: BookRules, lotSize: DecimalText): DecimalText {
+  const tick = ruleOf(rules, 'tick_size', rules.tickSize);
+  let lot = ruleOf(rules, 'lot_size', lotSize);
+  while (tick.dp() + lot.dp() > MONEY_DECIMALS && lot.dp() > 0) lot = lot.mul(10);
+  return lot.toFixed();
 }
 
 function ruleOf({ book }: BookRules, field: string, text: string): Decimal {
