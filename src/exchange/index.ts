@@ -12,3 +12,4 @@ export { delivery } from './bitso/wire/transactionEvents.ts';
 export { bitso, venueClient } from './bitso/venue.ts';
 export { signatureCheck } from './bitso/wire/webhookSignature.ts';
 export { binanceSpot } from './binance/venue.ts';
+export { kraken } from './kraken/venue.ts';

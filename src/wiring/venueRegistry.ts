@@ -1,11 +1,11 @@
 /** Registry of venues, one line per exchange. No other file in `src/wiring` or `src/cli` names a venue. */
 import type { ExchangeVenue } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import { binanceSpot, bitso } from '../exchange/index.ts';
+import { binanceSpot, bitso, kraken } from '../exchange/index.ts';
 import { UsageError } from './usageError.ts';
 
 /** Known venues; the first is the default. */
-export const VENUES: ExchangeVenue[] = [bitso, binanceSpot];
+export const VENUES: ExchangeVenue[] = [bitso, binanceSpot, kraken];
 
 /**
  * Returns the venue with a name. Without a name, returns the first venue, whose protocol the embedded exchange also

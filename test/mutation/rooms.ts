@@ -48,6 +48,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'src/exchange/bitso/wire': { nearest: ['test/exchange/bitso/wire', ...REPLIES] },
   'src/exchange/bitso/rest': { nearest: REPLIES, further: ['test/conformance'] },
   'src/exchange/bitso/stream': { further: ['test/exchange'] },
+  'src/exchange/kraken': { nearest: ['test/exchange/kraken'], further: ['test/krakenDouble/krakenDouble.test.ts'] },
   'src/hedge': { nearest: ['test/hedge', 'test/live/hedge'], slow: true },
   'src/marketdata': { further: ['test/live/market'], slow: true },
   'src/live': {

@@ -65,7 +65,7 @@ const embedded = z.strictObject({
 
 const remote = z.strictObject({
   kind: z.literal('remote').describe('Remote exchange with your key.'),
-  venue: z.string().optional().describe('Exchange name: bitso (default) or binance.'),
+  venue: z.string().optional().describe('Exchange name: bitso (default), binance or kraken.'),
   acceptUntried: z
     .string()
     .optional()

@@ -1,0 +1,197 @@
+/**
+ * Private endpoints of the account: balances, fees and own trades. Sources: docs.kraken.com/api/docs/rest-api,
+ * get-extended-balance, get-trade-volume, get-trade-history and get-trades-info.
+ */
+import {
+  moneyOf,
+  type Balance,
+  type BookFee,
+  type Outcome,
+  type OwnTrade,
+  type Page,
+  type UnreadableRow,
+} from '../../../core/index.ts';
+import type { KrakenAsk } from '../wire/protocol.ts';
+import {
+  krakenBalances,
+  krakenFees,
+  listedTrades,
+  page,
+  timeOfTid,
+  type KrakenOrder,
+  type ListedTrade,
+} from '../wire/replies.ts';
+import type { KrakenPair } from '../wire/names.ts';
+import { fault, optional, row } from '../../wire/wire.ts';
+import { krakenDecimal } from '../wire/numbers.ts';
+import { historyQuery, privateQuery, type orderEndpoints } from './orders.ts';
+import { PAGE_ROWS, readOldest } from './pages.ts';
+import type { Listing, Pairs } from './pairs.ts';
+import type { PlacedOrders } from './placedOrders.ts';
+
+/** Trade ids per request. Source: docs.kraken.com/api/docs/rest-api/get-trades-info. */
+const TXIDS_PER_REQUEST = 20;
+/** Maximum number of books whose fees are requested by name; those of others follow from the volume. */
+const FEE_BOOKS_MAX = 50;
+
+/**
+ * Maximum number of own trades of one call, which reads pages of 50. A list that is longer than this is read from its
+ * end, which costs more requests.
+ */
+export const TRADES_PER_CALL_MAX = 500;
+
+type Trades = Outcome<readonly OwnTrade[]>;
+type Lookups = Pick<ReturnType<typeof orderEndpoints>, 'byOids' | 'byOriginIds'>;
+
+export type AccountDependencies = {
+  readonly ask: KrakenAsk;
+  readonly pairs: Pairs;
+  readonly placed: PlacedOrders;
+  readonly lookups: Lookups;
+  /** Books that this client has used. */
+  readonly usedBooks: () => Iterable<string>;
+};
+
+/** Returns the endpoints of the account. A call that needs the books reads them first. */
+export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: AccountDependencies) {
+  async function accountBalances(): Promise<Outcome<readonly Balance[]>> {
+    const listing = await pairs.known();
+    if (listing.kind !== 'done') return listing;
+    const { assets, currencies } = listing.value;
+    return ask(privateQuery('BalanceEx', {}, krakenBalances(assets, currencies)));
+  }
+
+  /**
+   * Reads the fee rates: those of the used books as the exchange states them, those of others from their schedules and
+   * the account's 30-day volume.
+   */
+  async function accountFees(): Promise<Outcome<readonly BookFee[]>> {
+    const listing = await pairs.known();
+    if (listing.kind !== 'done') return listing;
+    const { byBook } = listing.value;
+    const used = [...usedBooks()].flatMap(book => byBook.get(book) ?? []).slice(-FEE_BOOKS_MAX);
+    const fields = used.length === 0 ? {} : { pair: used.map(({ id }) => id).join(',') };
+    return ask(
+      privateQuery('TradeVolume', fields, (result, unreadable) => {
+        const stated = used.length === 0 ? [] : krakenFees(used)(result, unreadable);
+        const volume = optional(row(result, 'result'), 'volume', krakenDecimal) ?? '0';
+        const others = [...byBook.values()].filter(pair => !used.includes(pair));
+        return [...stated, ...others.flatMap(pair => feeByVolume(pair, volume))];
+      }),
+    );
+  }
+
+  async function userTrades(query: Page & { readonly book?: string } = {}): Promise<Trades> {
+    const { marker, sort = 'desc', book } = query;
+    const most = sort === 'asc' ? TRADES_PER_CALL_MAX : PAGE_ROWS;
+    const { limit = most } = query;
+    const listing = await pairs.known();
+    if (listing.kind !== 'done') return listing;
+    if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= most))
+      return argumentRefused('limit', `1 to ${most}`, limit);
+    if (marker !== undefined && !/^\d{13,26}$/.test(marker))
+      return argumentRefused('marker', 'an id of an own trade', marker);
+    if (marker !== undefined && sort === 'desc') return argumentRefused('sort', 'asc with a marker', sort);
+    const since = marker === undefined ? {} : { start: String(Math.floor(timeOfTid(marker) / 1_000) - 1) };
+    const readPage = (offset: number) => ask(tradesPage({ ...since, ofs: String(offset) }, listing.value));
+    const isWanted = ({ tid, book: of }: ListedTrade): boolean =>
+      (marker === undefined || BigInt(tid) > BigInt(marker)) && (book === undefined || of === book);
+    if (sort === 'asc') return pageOf(await readOldest(readPage, limit, isWanted), isWanted, limit, 1);
+    const newest = await readPage(0);
+    const rows = newest.kind === 'done' ? { ...newest, value: newest.value.rows } : newest;
+    return pageOf(rows, isWanted, limit, -1);
+  }
+
+  /** Sorts the wanted rows, cuts them to the limit, and adds what their orders say. */
+  async function pageOf(
+    outcome: Outcome<readonly ListedTrade[]>,
+    isWanted: (trade: ListedTrade) => boolean,
+    limit: number,
+    direction: 1 | -1,
+  ): Promise<Trades> {
+    if (outcome.kind !== 'done') return outcome;
+    const once = new Map(outcome.value.filter(isWanted).map(trade => [trade.txid, trade]));
+    const sorted = [...once.values()].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -direction : direction));
+    return completed(sorted.slice(0, limit), outcome.unreadable ?? []);
+  }
+
+  const tradesPage = (fields: Readonly<Record<string, string>>, listing: Listing) =>
+    historyQuery('TradesHistory', { ...fields, consolidate_taker: 'false' }, (result, unreadable) =>
+      page('trades', (value, rows) => listedTrades(value, listing.byName, rows))(result, unreadable),
+    );
+
+  /**
+   * Adds the origin ids of the orders. The list of trades has neither them nor the currency of a fee, so orders that
+   * are not known yet are looked up. A trade whose order pays in the base currency is unreadable.
+   */
+  async function completed(trades: readonly ListedTrade[], unread: readonly UnreadableRow[]): Promise<Trades> {
+    const missing = [...new Set(trades.map(({ oid }) => oid))].filter(oid => placed.factsOf(oid) === undefined);
+    if (missing.length > 0) {
+      const found = await lookups.byOids(missing);
+      if (found.kind !== 'done') return found;
+    }
+    const unreadable = [...unread];
+    const value: OwnTrade[] = [];
+    for (const { txid, ...trade } of trades) {
+      const facts = placed.factsOf(trade.oid);
+      if (facts === undefined)
+        return { kind: 'unknown', reason: `the order ${trade.oid} of trade ${txid} was not found` };
+      if (facts.feeSide === 'quote' || moneyOf(trade.feeAmount) === 0n)
+        value.push({ ...trade, ...(facts.originId === undefined ? {} : { originId: facts.originId }) });
+      else unreadable.push({ why: FEE_IN_BASE, book: trade.book, oid: trade.oid, id: trade.tid });
+    }
+    return { kind: 'done', value, ...(unreadable.length === 0 ? {} : { unreadable }) };
+  }
+
+  /** Reads the trades of an order. They must add up to what the order says is executed. */
+  async function orderTrades(of: { readonly oid: string } | { readonly originId: string }): Promise<Trades> {
+    const listing = await pairs.known();
+    if (listing.kind !== 'done') return listing;
+    const oids = 'oid' in of ? [of.oid] : await oidsOf(of.originId);
+    if (!('length' in oids)) return oids;
+    const found = await lookups.byOids(oids, true);
+    if (found.kind !== 'done') return found;
+    const ids = found.value.flatMap(({ tradeIds }) => tradeIds);
+    const trades: ListedTrade[] = [];
+    const unreadable: UnreadableRow[] = [...(found.unreadable ?? [])];
+    for (let i = 0; i < ids.length; i += TXIDS_PER_REQUEST) {
+      const fields = { txid: ids.slice(i, i + TXIDS_PER_REQUEST).join(',') };
+      const some = await ask(
+        privateQuery('QueryTrades', fields, (result, rows) => listedTrades(result, listing.value.byName, rows)),
+      );
+      if (some.kind !== 'done') return some;
+      trades.push(...some.value);
+      unreadable.push(...(some.unreadable ?? []));
+    }
+    const whole = unreadable.length > 0 || found.value.every(order => isWhole(order, trades));
+    if (!whole) return { kind: 'unknown', reason: 'the trades of the order are not all listed yet' };
+    const sorted = [...trades].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    return completed(sorted, unreadable);
+  }
+
+  async function oidsOf(originId: string): Promise<readonly string[] | Exclude<Outcome<never>, { kind: 'done' }>> {
+    const known = placed.oidOf(originId);
+    if (known !== undefined) return [known];
+    const found = await lookups.byOriginIds([originId]);
+    return found.kind === 'done' ? found.value.map(({ oid }) => oid) : found;
+  }
+
+  return { balances: accountBalances, fees: accountFees, userTrades, orderTrades };
+}
+
+const FEE_IN_BASE =
+  'the order pays its fee in the base currency (oflags fcib), and the list of trades does not tell that amount; let the other program send fciq';
+
+const isWhole = ({ oid, originalAmount, unfilledAmount }: KrakenOrder, trades: readonly ListedTrade[]): boolean => {
+  const listed = trades.filter(trade => trade.oid === oid).map(({ major }) => moneyOf(major) as bigint);
+  return listed.reduce((sum, each) => sum + each, 0n) === moneyOf(originalAmount) - moneyOf(unfilledAmount);
+};
+
+/** Returns the rates of a book for a 30-day volume. Each tier holds for volumes below its own. */
+function feeByVolume({ rules }: KrakenPair, volume: string): readonly BookFee[] {
+  const tier = rules.tiers.find(each => moneyOf(volume) < moneyOf(each.volume));
+  return tier === undefined ? [] : [{ book: rules.book, maker: tier.maker, taker: tier.taker, currentVolume: volume }];
+}
+
+const argumentRefused = (field: string, expected: string, found: unknown) =>
+  ({ kind: 'refused', code: 'not-sent', message: fault(field, expected, found).message }) as const;

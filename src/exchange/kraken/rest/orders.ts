@@ -1,0 +1,304 @@
+/**
+ * Private endpoints of orders: place, cancel, open orders and look-ups.
+ *
+ * The exchange finds an order by the id of the client only to cancel it. A look-up by that id therefore reads the list
+ * of open orders, and then the list of closed orders completely. An order moves from the first list to the second, so
+ * this sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order, get-open-orders,
+ * get-closed-orders and get-orders-info.
+ */
+import type { Millis, NewOrder, OrderReport, Outcome, TimeInForce, UnreadableRow } from '../../../core/index.ts';
+import { buildAndSend } from '../../transport/requestSender.ts';
+import { allOf, anyOf, chunks, positivePart } from '../../wire/parts.ts';
+import { fault, row, WireFault } from '../../wire/wire.ts';
+import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
+import type { ServerClock } from '../wire/serverClock.ts';
+import { krakenClientId } from '../wire/clientIds.ts';
+import type { KrakenPair } from '../wire/names.ts';
+import { acceptedTxid, canceledCount, krakenOrders, page, type KrakenOrder } from '../wire/replies.ts';
+import { readAll } from './pages.ts';
+import type { Listing, Pairs } from './pairs.ts';
+import type { PlacedOrders } from './placedOrders.ts';
+
+/** Ids of the exchange per request. Source: docs.kraken.com/api/docs/rest-api/get-orders-info. */
+const OIDS_PER_REQUEST = 50;
+/** Time before the sending of an order from which closed orders are read, for clocks that differ. */
+const EARLIER_MS: Millis = 60_000;
+/** Bounds of an order's `deadline` after now. Source: the page of add_order of the stream; default there 5 s. */
+export const VALID_MS = { min: 1_500, max: 60_000 } as const;
+
+type Ids = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
+type OrderList<T = KrakenOrder> = Outcome<readonly T[]>;
+
+export type OrderDependencies = {
+  readonly ask: KrakenAsk;
+  readonly pairs: Pairs;
+  readonly placed: PlacedOrders;
+  readonly serverClock: ServerClock;
+  /** Time after sending from which the exchange must not execute an order; bounded by 1.5 s and 60 s. */
+  readonly validMs: Millis;
+};
+
+/** Returns the endpoints of orders. A call that needs the books reads them first. */
+export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
+  const valid = Math.min(VALID_MS.max, Math.max(VALID_MS.min, validMs));
+
+  async function place(
+    order: NewOrder,
+    isWanted: () => boolean = () => true,
+  ): Promise<Outcome<{ readonly oid: string }>> {
+    const found = await pairs.of(order.book);
+    if (found.kind !== 'done') return placementNotSent(found);
+    const { pair } = found.value;
+    const outcome = await buildAndSend(ask, () => {
+      const fields = orderFields(order, pair);
+      return {
+        ...write('AddOrder', fields, acceptedTxid),
+        lane: 'place' as const,
+        orderCount: { pair: pair.altname, weight: 1 },
+        validMs: valid,
+        isWanted: () => {
+          const still = isWanted();
+          if (still) placed.sending(order.originId, pair.altname, serverClock.now());
+          return still;
+        },
+      };
+    });
+    if (outcome.kind === 'done') placed.seen(outcome.value.oid, { originId: order.originId, feeSide: 'quote' });
+    return outcome;
+  }
+
+  /** Cancels orders, one request for each. Succeeds if any request was answered. */
+  async function cancel(of: Ids): Promise<OrderList<string>> {
+    const one = 'oids' in of ? of.oids.map(oid => cancelByOid(oid)) : of.originIds.map(id => cancelByOriginId(id));
+    return anyOf(await Promise.all(one));
+  }
+
+  async function cancelByOid(oid: string): Promise<OrderList<string>> {
+    const outcome = await canceled({ txid: oidText(oid) }, placed.factsOf(oid)?.originId);
+    if (outcome.kind !== 'done') return outcome;
+    return { kind: 'done', value: outcome.value > 0 ? [oid] : [] };
+  }
+
+  async function cancelByOriginId(originId: string): Promise<OrderList<string>> {
+    const outcome = await tried(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
+    if (outcome.kind !== 'done' || outcome.value === 0) return outcome.kind === 'done' ? NONE : outcome;
+    const oid = placed.oidOf(originId);
+    if (oid !== undefined) return { kind: 'done', value: [oid] };
+    // The reply has no id of the exchange. An empty list would be evidence that there was no such order.
+    const found = await byOriginIds([originId]);
+    const [order] = found.kind === 'done' ? found.value : [];
+    if (order !== undefined) return { kind: 'done', value: [order.oid] };
+    return { kind: 'unknown', reason: `an order of ${originId} was canceled, but not found afterwards` };
+  }
+
+  /** Sends one cancel. An order that is not open is a count of zero. */
+  async function canceled(
+    fields: Readonly<Record<string, string>>,
+    originId: string | undefined,
+  ): Promise<Outcome<number>> {
+    const orderCount = placed.cancelCount(originId);
+    const outcome = await ask({
+      ...write('CancelOrder', fields, canceledCount),
+      lane: 'cancel',
+      ...(orderCount === undefined ? {} : { orderCount }),
+    });
+    return outcome.kind === 'refused' && isUnknownOrder(outcome.code) ? { kind: 'done', value: 0 } : outcome;
+  }
+
+  async function openOrders({ book }: { readonly book?: string }): Promise<OrderList<OrderReport>> {
+    const listing = await pairs.known();
+    if (listing.kind !== 'done') return listing;
+    const all = await openList(listing.value);
+    if (all.kind !== 'done' || book === undefined) return all;
+    const unreadable = (all.unreadable ?? []).filter(each => each.book === undefined || each.book === book);
+    return ordersDone(
+      all.value.filter(order => order.book === book),
+      unreadable,
+    );
+  }
+
+  const openList = async (listing: Listing): Promise<OrderList> =>
+    remembered(
+      await ask(
+        query('OpenOrders', {}, (result, unreadable) =>
+          krakenOrders(row(result, 'result')['open'] ?? {}, listing.byName, unreadable),
+        ),
+      ),
+    );
+
+  async function lookUp(of: Ids): Promise<OrderList<OrderReport>> {
+    return 'oids' in of ? byOids(of.oids) : tried(() => byOriginIds(of.originIds));
+  }
+
+  /** Looks orders up by the exchange's ids. `trades`: whether with the ids of their trades. */
+  async function byOids(oids: readonly string[], trades = false): Promise<OrderList> {
+    const listing = await pairs.known();
+    if (listing.kind !== 'done') return listing;
+    const outcomes: OrderList[] = [];
+    for (const some of chunks(oids, OIDS_PER_REQUEST)) outcomes.push(await someOids(some, trades, listing.value));
+    return allOf(outcomes);
+  }
+
+  /** One id that the exchange does not know may make it reject all, so they are then requested in halves. */
+  async function someOids(oids: readonly string[], trades: boolean, listing: Listing): Promise<OrderList> {
+    const outcome = await tried(() => {
+      const fields = { txid: oids.map(oidText).join(','), trades: String(trades), consolidate_taker: 'false' };
+      return ask(
+        query('QueryOrders', fields, (result, unreadable) => krakenOrders(result, listing.byName, unreadable)),
+      );
+    });
+    if (outcome.kind !== 'refused' || !isUnknownOrder(outcome.code)) return remembered(outcome);
+    if (oids.length === 1) return ordersDone([], []);
+    const outcomes: OrderList[] = [];
+    for (const half of chunks(oids, Math.ceil(oids.length / 2))) outcomes.push(await someOids(half, trades, listing));
+    return allOf(outcomes);
+  }
+
+  /** Looks orders up by origin id: in the open orders, and then those that are not open in the closed orders. */
+  async function byOriginIds(originIds: readonly string[]): Promise<OrderList> {
+    const clientIds = new Map(originIds.map(originId => [originId, krakenClientId(originId)]));
+    const listing = await pairs.known();
+    if (listing.kind !== 'done') return listing;
+    const open = await openList(listing.value);
+    if (open.kind !== 'done') return open;
+    const wanted = new Set(originIds);
+    const found = new Map<string, KrakenOrder>();
+    const unreadable = [...(open.unreadable ?? [])];
+    const take = (list: readonly KrakenOrder[]): void => {
+      for (const order of list)
+        if (order.originId !== undefined && wanted.has(order.originId)) found.set(order.oid, order);
+    };
+    take(open.value);
+    const isOpen = new Set([...found.values()].map(({ originId }) => originId));
+    const rest = originIds.filter(id => !isOpen.has(id));
+    const times = rest.flatMap(id => placed.sent(id)?.sentAt ?? []);
+    // Orders that this client sent are read in one list; any other one by its own filter, because its age is unknown.
+    const lists: Readonly<Record<string, string>>[] = [
+      ...(times.length === 0 ? [] : [{ start: String(Math.floor((Math.min(...times) - EARLIER_MS) / 1_000)) }]),
+      ...rest.filter(id => placed.sent(id) === undefined).map(id => ({ cl_ord_id: clientIds.get(id)! })),
+    ];
+    for (const fields of lists) {
+      const closed = await closedList(fields, listing.value);
+      if (closed.kind !== 'done') return closed;
+      take(closed.value);
+      unreadable.push(...(closed.unreadable ?? []));
+    }
+    return ordersDone([...found.values()], unreadable);
+  }
+
+  const closedList = async (fields: Readonly<Record<string, string>>, listing: Listing): Promise<OrderList> =>
+    remembered(
+      await readAll(offset =>
+        ask(
+          query(
+            'ClosedOrders',
+            { ...fields, ofs: String(offset), closetime: 'close', consolidate_taker: 'false' },
+            (result, unreadable) =>
+              page('closed', (value, rows) => krakenOrders(value, listing.byName, rows))(result, unreadable),
+          ),
+        ),
+      ),
+    );
+
+  /** Keeps what later requests need to know of the orders of a reply. */
+  function remembered(outcome: OrderList): OrderList {
+    if (outcome.kind === 'done')
+      for (const { oid, originId, feeSide } of outcome.value) placed.seen(oid, { originId, feeSide });
+    return outcome;
+  }
+
+  return { place, cancel, openOrders, lookUp, byOids, byOriginIds };
+}
+
+const NONE = { kind: 'done', value: [] } as const;
+const isUnknownOrder = (code: string): boolean => code === 'EOrder:Unknown order';
+
+const ordersDone = (value: readonly KrakenOrder[], unreadable: readonly UnreadableRow[]): OrderList => ({
+  kind: 'done',
+  value,
+  ...(unreadable.length === 0 ? {} : { unreadable }),
+});
+
+/** Returns a rejection for an order whose book could not be found out. */
+const placementNotSent = (
+  outcome: Exclude<Outcome<unknown>, { kind: 'done' }>,
+): Extract<Outcome<never>, { kind: 'refused' }> =>
+  outcome.kind === 'refused'
+    ? outcome
+    : { kind: 'refused', code: 'not-sent', message: `the books could not be read: ${outcome.reason}` };
+
+/** Runs a request. An argument that does not fit is a rejection, because nothing was sent. */
+async function tried<T>(run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  try {
+    return await run();
+  } catch (problem) {
+    if (problem instanceof WireFault) return { kind: 'refused', code: 'not-sent', message: problem.message };
+    throw problem;
+  }
+}
+
+const OID = /^[A-Z0-9]{1,12}(?:-[A-Z0-9]{1,12}){0,4}$/;
+/** Checks an order id of the exchange, such as `OQCLML-BW3P3-BUCMWZ`. */
+function oidText(oid: string): string {
+  if (!OID.test(oid)) throw fault('oid', 'an order id like OQCLML-BW3P3-BUCMWZ', oid);
+  return oid;
+}
+
+/**
+ * Returns the fields of a new order. `fciq` fixes the currency of its fees: without it, sells pay in the base currency.
+ */
+function orderFields(order: NewOrder, pair: KrakenPair): Readonly<Record<string, string>> {
+  const { side, price, major, originId, timeInForce } = order;
+  if (side !== 'buy' && side !== 'sell') throw fault('side', 'buy or sell', side);
+  return {
+    pair: pair.id,
+    type: side,
+    ordertype: 'limit',
+    volume: positivePart(major),
+    price: positivePart(price),
+    cl_ord_id: krakenClientId(originId),
+    ...orderTerms(timeInForce),
+  };
+}
+
+function orderTerms(timeInForce: TimeInForce): Readonly<Record<string, string>> {
+  switch (timeInForce) {
+    case 'good till canceled':
+      return { oflags: 'fciq', timeinforce: 'GTC' };
+    case 'immediate or cancel':
+      return { oflags: 'fciq', timeinforce: 'IOC' };
+    case 'post only':
+      return { oflags: 'post,fciq', timeinforce: 'GTC' };
+    case 'fill or kill':
+    default:
+      // The exchange documents no such order, and would treat an unknown word as good till canceled.
+      throw fault('timeInForce', 'good till canceled, immediate or cancel, or post only', timeInForce);
+  }
+}
+
+const write = <T>(name: string, fields: Readonly<Record<string, string>>, read: (result: unknown) => T) =>
+  ({ endpoint: `POST ${name}`, method: 'POST', path: `/private/${name}`, fields, effect: 'write', read }) as const;
+
+/** Returns a private read, which raises the call counter of the key by one. */
+const query = <T>(
+  name: string,
+  fields: Readonly<Record<string, string>>,
+  read: KrakenRequest<T>['read'],
+): KrakenRequest<T> => ({
+  endpoint: `POST ${name}`,
+  lane: 'private read',
+  method: 'POST',
+  path: `/private/${name}`,
+  fields,
+  effect: 'read',
+  read,
+});
+
+/** Returns a read of the ledger or of trades, which raises the call counter by two. */
+export const historyQuery = <T>(
+  name: string,
+  fields: Readonly<Record<string, string>>,
+  read: KrakenRequest<T>['read'],
+): KrakenRequest<T> => ({ ...query(name, fields, read), calls: 2 });
+
+export { query as privateQuery };

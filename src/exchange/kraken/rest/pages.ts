@@ -1,0 +1,86 @@
+/**
+ * Complete reads of Kraken's lists, which have pages of 50 rows, the newest first, by offset. Rows that are added during
+ * a read move all rows to later offsets, so a read towards later offsets repeats rows and omits none.
+ */
+import type { Outcome, UnreadableRow } from '../../../core/index.ts';
+
+/** Rows of a page. Source: docs.kraken.com/api/docs/rest-api/get-closed-orders, get-trade-history. */
+export const PAGE_ROWS = 50;
+/** Maximum number of pages of one read. Beyond it, the outcome is unknown, and the lists are of another account's size. */
+const PAGES_MAX = 40;
+/** Attempts to read the page at the end of a list that grows. */
+const TRIES = 4;
+
+export type ListPage<T> = { readonly rows: readonly T[]; readonly length: number; readonly count: number };
+export type ReadPage<T> = (offset: number) => Promise<Outcome<ListPage<T>>>;
+
+type Rows<T> = Outcome<readonly T[]>;
+
+/** Reads all rows of a list, newest first. Rows can be repeated. `first`: the page at offset 0, if it is read already. */
+export async function readAll<T>(read: ReadPage<T>, first?: Outcome<ListPage<T>>): Promise<Rows<T>> {
+  const all: T[] = [];
+  const unreadable: UnreadableRow[] = [];
+  let offset = 0;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const outcome = page === 0 && first !== undefined ? first : await read(offset);
+    if (outcome.kind !== 'done') return outcome;
+    const { rows, length, count } = outcome.value;
+    all.push(...rows);
+    unreadable.push(...(outcome.unreadable ?? []));
+    offset += length;
+    if (length < PAGE_ROWS && offset >= count) return rowsDone(all, unreadable);
+    if (length === 0) return unknown(`the list has ${count} rows, but ends after ${offset}`);
+  }
+  return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} rows`);
+}
+
+/**
+ * Reads the oldest rows of a list: all rows of a list of at most `minimum` rows, else at least `minimum` wanted ones.
+ * The result can contain repeated rows and more rows than the minimum.
+ */
+export async function readOldest<T>(
+  read: ReadPage<T>,
+  minimum: number,
+  isWanted: (row: T) => boolean,
+): Promise<Rows<T>> {
+  const first = await read(0);
+  if (first.kind !== 'done') return first;
+  if (first.value.count <= minimum) return readAll(read, first);
+  const all: T[] = [];
+  const unreadable: UnreadableRow[] = [];
+  let { count } = first.value;
+  // Page 0, after the end, must be empty. If it is not, the exchange counts fewer rows than it has.
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const outcome = await pageFromEnd(page);
+    if (outcome.kind !== 'done') return outcome;
+    all.push(...outcome.value.rows);
+    unreadable.push(...(outcome.unreadable ?? []));
+    const isWhole = count - PAGE_ROWS * page <= 0;
+    if (isWhole || all.filter(isWanted).length >= minimum) return rowsDone(all, unreadable);
+  }
+  return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} unwanted rows`);
+
+  /** Reads a page counted from the end of the list; page 0 is the empty one after it. */
+  async function pageFromEnd(page: number): Promise<Outcome<ListPage<T>>> {
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const before = count;
+      const outcome = await read(Math.max(0, before - PAGE_ROWS * page));
+      if (outcome.kind !== 'done') return outcome;
+      count = outcome.value.count;
+      if (count !== before) continue;
+      if (page === 0 && outcome.value.length > 0) return unknown(`the list has more rows than its count ${count}`);
+      if (page > 0 && outcome.value.length < Math.min(PAGE_ROWS, count))
+        return unknown(`the list has ${count} rows, but a page of it only ${outcome.value.length}`);
+      return outcome;
+    }
+    return unknown('the list changed during each attempt to read its end');
+  }
+}
+
+const rowsDone = <T>(value: readonly T[], unreadable: readonly UnreadableRow[]): Rows<T> => ({
+  kind: 'done',
+  value,
+  ...(unreadable.length === 0 ? {} : { unreadable }),
+});
+
+const unknown = (reason: string) => ({ kind: 'unknown', reason }) as const;

@@ -1,0 +1,42 @@
+/** Readers of Kraken's numbers: decimals as text or JSON numbers, and times in seconds with a fraction, all exact. */
+import { isDecimalText, type DecimalText, type Millis } from '../../../core/index.ts';
+import { fault, type Row } from '../../wire/wire.ts';
+
+const NUMBER = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+/**
+ * Returns the plain decimal digits of a number, without an exponent; undefined for other values.
+ *
+ * A JSON number of at most 15 characters is read without loss, because such a number and its double have the same
+ * shortest text. `parseExactJson` keeps longer ones as text.
+ */
+export function plainDecimal(value: unknown): DecimalText | undefined {
+  const parts = NUMBER.exec(typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '');
+  if (!parts) return undefined;
+  const [, whole = '', fraction = '', exponent = '0'] = parts;
+  const [digits, point] = [whole + fraction, whole.length + Number(exponent)];
+  const [left, right] = [digits.slice(0, Math.max(0, point)), digits.slice(Math.max(0, point))];
+  const before = left.padEnd(point, '0').replace(/^0+(?=\d)/, '') || '0';
+  const after = '0'.repeat(Math.max(0, -point)) + right;
+  const plain = after === '' ? before : `${before}.${after}`;
+  return isDecimalText(plain) ? plain : undefined;
+}
+
+/** Reads an unsigned decimal, which is text or a JSON number. */
+export function krakenDecimal(of: Row, field: string): DecimalText {
+  const plain = plainDecimal(of[field]);
+  if (plain === undefined) throw fault(field, 'a decimal number', of[field]);
+  return plain;
+}
+
+const SECONDS = /^(\d{1,11})(?:\.(\d{1,12}))?$/;
+
+/** Converts a time in seconds with a fraction, as text or number, to whole milliseconds, rounded down. */
+export function millisOfSeconds(value: unknown, field: string): Millis {
+  const parts = SECONDS.exec(plainDecimal(value) ?? '');
+  if (!parts) throw fault(field, 'a time in seconds', value);
+  return Number(parts[1]) * 1000 + Number((parts[2] ?? '').slice(0, 3).padEnd(3, '0'));
+}
+
+/** Reads a time in seconds with a fraction. */
+export const krakenTime = (of: Row, field: string): Millis => millisOfSeconds(of[field], field);

@@ -1,0 +1,164 @@
+/** Complete reads of lists that change meanwhile: no row that was there at the start is ever absent. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../../src/core/index.ts';
+import { PAGE_ROWS, readAll, readOldest, type ListPage } from '../../../src/exchange/kraken/rest/pages.ts';
+import { runsOf } from '../../many.ts';
+import { reply, scriptedKraken } from './scripted.ts';
+
+/** A list, newest first, to which rows are added before given reads. */
+class GrowingList {
+  rows: number[];
+  reads = 0;
+  /** Rows that the count hides. */
+  hidden = 0;
+  readonly #added: readonly number[];
+
+  constructor(size: number, added: readonly number[]) {
+    this.rows = Array.from({ length: size }, (_, n) => size - n);
+    this.#added = added;
+  }
+
+  readonly read = (offset: number): Promise<Outcome<ListPage<number>>> => {
+    for (let n = 0; n < (this.#added[this.reads] ?? 0); n++) this.rows.unshift(this.rows.length + 1);
+    this.reads++;
+    const rows = this.rows.slice(offset, offset + PAGE_ROWS);
+    return Promise.resolve({
+      kind: 'done',
+      value: { rows, length: rows.length, count: this.rows.length - this.hidden },
+    });
+  };
+}
+
+const sizes = fc.integer({ min: 0, max: 400 });
+const growth = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 60 })), { maxLength: 12 });
+
+describe('a list that grows while it is read', () => {
+  test('is read to its end: each row of its start is in the result', async () => {
+    await fc.assert(
+      fc.asyncProperty(sizes, growth, async (size, added) => {
+        const list = new GrowingList(size, added);
+        const outcome = await readAll(list.read);
+        expect(outcome.kind).toBe('done');
+        const found = new Set(outcome.kind === 'done' ? outcome.value : []);
+        expect(Array.from({ length: size }, (_, n) => n + 1).filter(row => !found.has(row))).toEqual([]);
+      }),
+      runsOf(5_000, 300),
+    );
+  });
+
+  test('is read from its end: the oldest wanted rows are in the result without a gap, or the outcome is unknown', async () => {
+    await fc.assert(
+      fc.asyncProperty(sizes, growth, fc.integer({ min: 1, max: 120 }), fc.nat(30), async (size, added, most, skip) => {
+        const list = new GrowingList(size, added);
+        const outcome = await readOldest(list.read, most, row => row > skip);
+        if (outcome.kind !== 'done') {
+          expect(outcome.kind).toBe('unknown');
+          return;
+        }
+        const found = [...new Set(outcome.value)]
+          .filter(row => row > skip)
+          .sort((a, b) => a - b)
+          .slice(0, most);
+        const wanted = Math.max(0, size - skip);
+        expect(found.length).toBeGreaterThanOrEqual(Math.min(most, wanted));
+        expect(found).toEqual(found.map((_, n) => skip + 1 + n));
+      }),
+      runsOf(5_000, 500),
+    );
+  });
+
+  test('a quiet list is always read from its end', async () => {
+    for (const size of [0, 1, 49, 50, 51, 99, 100, 101, 250]) {
+      const outcome = await readOldest(new GrowingList(size, []).read, 60, () => true);
+      expect(outcome.kind === 'done' && new Set(outcome.value).size >= Math.min(60, size), String(size)).toBe(true);
+    }
+  });
+
+  test('that counts fewer rows than it has, or ends early, or never ends, is unknown', async () => {
+    const hiding = new GrowingList(200, []);
+    hiding.hidden = 30;
+    expect(await readOldest(hiding.read, 60, () => true)).toMatchObject({ kind: 'unknown' });
+    const short = (offset: number) =>
+      Promise.resolve({ kind: 'done', value: { rows: [], length: offset === 0 ? 50 : 0, count: 120 } } as const);
+    expect(await readAll(short)).toMatchObject({ kind: 'unknown' });
+    const endless = () =>
+      Promise.resolve({ kind: 'done', value: { rows: [1], length: PAGE_ROWS, count: 1_000_000 } } as const);
+    expect(await readAll(endless)).toMatchObject({ kind: 'unknown' });
+    const refused = () => Promise.resolve({ kind: 'refused', code: 'EAPI:Rate limit exceeded', message: '' } as const);
+    expect(await readAll(refused)).toMatchObject({ kind: 'refused' });
+    expect(await readOldest(refused, 1, () => true)).toMatchObject({ kind: 'refused' });
+  });
+});
+
+type Row = { readonly id: string; readonly clientId: string; status: 'open' | 'closed' };
+
+describe('a look-up by origin id', () => {
+  /** Before each request, some open orders close and some orders of others open and close. */
+  const steps = fc.array(fc.record({ closes: fc.array(fc.nat(9), { maxLength: 3 }), others: fc.nat(70) }), {
+    maxLength: 12,
+  });
+
+  test('finds each order that was there when it started, however orders move from list to list', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        steps,
+        fc.nat(120),
+        fc.uniqueArray(fc.nat(9), { minLength: 1 }),
+        async (changes, before, asked) => {
+          const closed: Row[] = Array.from({ length: before }, (_, n) => other(n));
+          const open: Row[] = Array.from({ length: 10 }, (_, n) => ({
+            id: `OOWN-${n}`,
+            clientId: `mm-1-${n}`,
+            status: 'open',
+          }));
+          let step = 0;
+          let others = before;
+          const { client } = scriptedKraken(({ name, form }) => {
+            const { closes, others: more } = changes[step++] ?? { closes: [], others: 0 };
+            for (let n = 0; n < more; n++) closed.unshift(other(others++));
+            for (const n of closes) {
+              const at = open.findIndex(({ clientId }) => clientId === `mm-1-${n}`);
+              if (at >= 0) closed.unshift({ ...open.splice(at, 1)[0]!, status: 'closed' });
+            }
+            if (name === 'OpenOrders')
+              return reply({ open: Object.fromEntries(open.map(row => [row.id, wireRow(row)])) });
+            const some = closed.filter(
+              ({ clientId }) => form['cl_ord_id'] === undefined || form['cl_ord_id'] === clientId,
+            );
+            const offset = Number(form['ofs']);
+            const rows = some.slice(offset, offset + PAGE_ROWS).map(row => [row.id, wireRow(row)] as const);
+            return reply({ closed: Object.fromEntries(rows), count: some.length });
+          });
+          const ids = asked.map(n => `mm-1-${n}`);
+          const outcome = await client.lookUp({ originIds: ids });
+          const found = outcome.kind === 'done' ? outcome.value.map(({ originId }) => originId) : [];
+          expect([...found].sort()).toEqual([...ids].sort());
+        },
+      ),
+      runsOf(1_000, 60),
+    );
+  });
+
+  test('is no evidence of absence when a list cannot be read', async () => {
+    const { client } = scriptedKraken(({ name }) =>
+      name === 'OpenOrders' ? reply({ open: {} }) : reply(undefined, ['EAPI:Rate limit exceeded']),
+    );
+    expect((await client.lookUp({ originIds: ['mm-1-1'] })).kind).toBe('refused');
+    const strange = scriptedKraken(({ name }) =>
+      name === 'OpenOrders'
+        ? reply({ open: { O: { status: 'open', cl_ord_id: 'mm-1-1' } } })
+        : reply({ closed: {}, count: 0 }),
+    );
+    expect(await strange.client.lookUp({ originIds: ['mm-1-1'] })).toMatchObject({
+      ...{ kind: 'done', value: [] },
+      unreadable: [{ oid: 'O', originId: 'mm-1-1' }],
+    });
+  });
+});
+
+const other = (n: number): Row => ({ id: `OTHER-${n}`, clientId: `web-${n}`, status: 'closed' });
+const wireRow = ({ clientId, status }: Row) => ({
+  ...{ status, opentm: 1_700_000_000, cl_ord_id: clientId, vol: '1.00000000', vol_exec: '0.00000000', oflags: 'fciq' },
+  descr: { pair: 'XBTUSD', type: 'buy', ordertype: 'limit', price: '30000.0', price2: '0' },
+});
