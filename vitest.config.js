@@ -61,6 +61,7 @@ const SEEDS = [
   'test/simulation/causes.test.ts',
   'test/simulation/shrink.test.ts',
   // Real time on real sockets.
+  'test/krakenDouble/botRun.test.ts',
   'test/toyVenue/toyVenue.test.ts',
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
@@ -129,6 +130,9 @@ const MANY = [
   'core/quoting/rfqReference',
   'core/risk/pastPrice',
   'exchange/bitso/joinedAnswers',
+  'exchange/kraken/levelBook',
+  'exchange/kraken/lists',
+  'exchange/kraken/wire',
   'exchange/transport/budget',
   'exchange/transport/requestSender',
   'hedge/hedgerLaws',
