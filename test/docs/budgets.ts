@@ -4,9 +4,9 @@
  * Maximum number of words in all pages for users together, without the strategy pages. The target was 35,000. It was
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
  * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 430 for a second
- * embedded exchange and its keys, and by 470 for the exchanges that a bot can trade.
+ * embedded exchange and its keys, and by 600 for the exchanges that a bot can trade.
  */
-export const WORDS_MAX = 37_000;
+export const WORDS_MAX = 37_130;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -29,7 +29,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/doctor.md': 375,
   'docs/embedded-exchange.md': 1_830,
   'docs/environment.md': 275,
-  'docs/exchanges.md': 450,
+  'docs/exchanges.md': 580,
   'docs/fair-value.md': 575,
   'docs/fill-models.md': 750,
   'docs/first-backtest.md': 275,

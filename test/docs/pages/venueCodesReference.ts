@@ -1,5 +1,6 @@
 /** Writes docs/development/venue-codes.md from the tables of error codes of the exchanges. */
 import { BINANCE_CODES, type VenueCode } from '../../../src/exchange/binance/wire/errorCodes.ts';
+import { KRAKEN_CODES } from '../../../src/exchange/kraken/wire/codes.ts';
 
 const HEAD = `# Error codes of other exchanges
 
@@ -13,6 +14,11 @@ const VENUES: readonly (readonly [name: string, codes: readonly VenueCode[], abo
     'Binance spot',
     BINANCE_CODES,
     'Sources are pages of github.com/binance/binance-spot-api-docs at a5e0bc3 unless a row says otherwise. None was seen on the exchange itself.',
+  ],
+  [
+    'Kraken spot',
+    KRAKEN_CODES,
+    'Texts of errors; a detail may follow after a further colon. None was seen on the exchange itself.',
   ],
 ];
 
