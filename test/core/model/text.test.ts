@@ -126,7 +126,7 @@ it('a lot is the published step of the exchange, made coarser only where its pro
   expect(lotOf(bookRules({ lotSize: '0.00000001', maximumAmount: '99999999999999999999' }))).toBe('0.00000001');
   expect(lotOf(bookRules({ tickSize: '0.000000000001', lotSize: '0.00000001' }))).toBe('0.000001');
   expect(lotOf(bookRules({ tickSize: '0.000000000001', lotSize: '0.0000005' }))).toBe('0.000005');
-  expect(() => lotOf(bookRules({ lotSize: 'fine' }))).toThrow('lot_size must be decimal text');
+  expect(() => lotOf(bookRules({ lotSize: 'fine' }))).toThrow('amount_step must be decimal text');
 });
 
 it('a rebate is rounded up, towards a cost, and never -0', () => {
